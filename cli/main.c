@@ -1,0 +1,62 @@
+/* paceline VERB [options] INPUT… */
+#include "options.h"
+#include "verbs.h"
+
+#include "paceline/paceline.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(cli_arguments *);
+    const char *summary;
+} verbs[] = {
+    {"analyze", cmd_analyze, "where the time of a training step goes, and what to change first"},
+    {"compare", cmd_compare, "two traces side by side"},
+    {"machines", cmd_machines, "the devices of the catalogue"},
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static void print_usage(FILE *to) {
+    fprintf(to, "usage: paceline VERB [options] INPUT...\n\nverbs:\n");
+    for (size_t i = 0; i < VERBS; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(to, "\n'paceline VERB --help' tells a verb's options; 'paceline --version' the version.\n");
+}
+
+static int unknown_verb(const char *word) {
+    const char *nearest = verbs[0].name;
+    for (size_t i = 1; i < VERBS; i++)
+        if (cli_distance(word, verbs[i].name) < cli_distance(word, nearest)) nearest = verbs[i].name;
+    fprintf(stderr, "paceline: unknown verb '%s' (did you mean %s? see 'paceline --help')\n", word, nearest);
+    return CLI_USAGE;
+}
+
+int main(int count, char **words) {
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
+    if (count < 2) {
+        print_usage(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0 || strcmp(words[1], "help") == 0) {
+        print_usage(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(words[1], "--version") == 0) {
+        printf("paceline %s\n", pace_version());
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(words[1], verbs[i].name) != 0) continue;
+        const char **copies = calloc((size_t)count, 2 * sizeof *copies);
+        if (!copies) return CLI_MISSING;
+        for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];
+        cli_arguments arguments = {copies + 2, count - 2, copies + count, count};
+        int result = verbs[i].run(&arguments);
+        free(copies);
+        return result;
+    }
+    return unknown_verb(words[1]);
+}

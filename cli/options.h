@@ -1,0 +1,31 @@
+/*
+ * The option table: one row per option drives parsing, help and completion.
+ */
+#ifndef PACE_CLI_OPTIONS_H
+#define PACE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CLI_DONE = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_INPUT = 3, CLI_MISSING = 4 };
+
+typedef enum { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER } option_type;
+
+typedef struct {
+    const char *name; /* "--format" */
+    char letter;      /* 'f' for -f; 0 = none */
+    option_type type;
+    const char *argument; /* shown in help: "FILE" */
+    const char *help;
+    void *target; /* bool *, const char ** or double * */
+} cli_option;
+
+/** Parses `words` after the verb. Operands are gathered in place at the front of `words`; their number is returned,
+ * or -1 after a usage message on stderr. --help prints help and sets *helped. */
+int cli_parse(const char *verb, const char *operands, const char *summary, const cli_option *options, size_t count,
+              const char **words, int word_count, bool *helped);
+
+/** A distance between words, for "did you mean". */
+size_t cli_distance(const char *a, const char *b);
+
+#endif

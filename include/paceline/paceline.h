@@ -1,0 +1,111 @@
+/*
+ * Paceline: where the time of a training step goes, and what to change first.
+ *
+ * The public C API: ask a question, get a report, write it in any format.
+ *
+ * Conventions. Every function that can fail returns a pace_status; the text of the last failure on this
+ * thread is pace_message(). Out-pointers come first, are owned by the caller and written only on success.
+ * The library never prints, exits, or changes locale, signals or directory.
+ */
+#ifndef PACELINE_H
+#define PACELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PACE_API __attribute__((visibility("default")))
+#else
+#define PACE_API
+#endif
+
+/** What became of a call. */
+typedef enum {
+    PACE_OK = 0,
+    PACE_E_USAGE,    /**< the question itself is wrong (an unknown option value, a bad regular expression) */
+    PACE_E_INPUT,    /**< an input is malformed or holds nothing that can answer the question */
+    PACE_E_IO,       /**< a file could not be opened, read or written */
+    PACE_E_MEMORY,   /**< out of memory */
+    PACE_E_LIMIT,    /**< an input exceeds a safety limit (nesting, decompressed size, …) */
+    PACE_E_MISSING,  /**< this build or machine lacks something (a catalogue entry, a package) */
+    PACE_E_INTERNAL, /**< an invariant of the library does not hold: a bug */
+} pace_status;
+
+/** The text of this thread's last failure: file, place, expected, found. Never NULL; borrowed, valid until
+ * the next failing call on this thread. */
+PACE_API const char *pace_message(void);
+
+/** The library's version, "MAJOR.MINOR.PATCH". */
+PACE_API const char *pace_version(void);
+
+/** An answer: sentences, tables, matrices, lanes and notes, rendered by pace_report_write(). */
+typedef struct pace_report pace_report;
+
+typedef enum {
+    PACE_FORMAT_TABLE,
+    PACE_FORMAT_JSON,
+    PACE_FORMAT_CSV,
+    PACE_FORMAT_HTML,
+    PACE_FORMAT_PERFETTO,
+} pace_format;
+
+/** Where rendered bytes go: returns 0, or an errno value when the bytes could not be written. */
+typedef int (*pace_write_fn)(void *context, const void *bytes, size_t length);
+
+/** How a report is rendered. Zero-initialise for defaults. */
+typedef struct {
+    const char *table; /**< CSV: the key of the one table to write; NULL = the report's main table */
+    bool color;        /**< table: use ANSI colour */
+    int width;         /**< table: columns available; 0 = 100 */
+} pace_write_options;
+
+/** Renders `report`. Errors: PACE_E_IO when `write` fails, PACE_E_USAGE for an unknown table key (the message
+ * lists the keys there are) or a format this report cannot take. */
+PACE_API pace_status pace_report_write(const pace_report *report, pace_format format,
+                                       const pace_write_options *options, pace_write_fn write, void *context);
+
+/** The number of warnings the report carries, and each one's text (borrowed). */
+PACE_API size_t pace_report_warning_count(const pace_report *report);
+PACE_API const char *pace_report_warning(const pace_report *report, size_t index);
+
+PACE_API void pace_report_free(pace_report *report);
+
+/** Called now and then during long work. `done` and `total` are in bytes of input; total 0 = unknown. */
+typedef void (*pace_progress_fn)(void *context, const char *what, uint64_t done, uint64_t total);
+
+/** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *step_regex;       /**< POSIX extended regular expression of step annotations; NULL = find them */
+    const char *overheads_path;   /**< write the host-overhead samples to this file; NULL = do not */
+    double profiler_event_us;     /**< profiler cost to take off per recorded host event, microseconds */
+    const char *device;           /**< catalogue name of the device when the trace does not say; NULL = from the trace */
+    double samples_per_step;      /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
+    bool check;                   /**< run the invariant checker on everything that is built */
+    pace_progress_fn progress;    /**< may be NULL */
+    void *progress_context;
+} pace_analyze_options;
+
+/** Reads traces (files, directories, globs, "-"; one rank or many) and reports where the time of a step goes.
+ * Errors: PACE_E_INPUT, PACE_E_IO, PACE_E_LIMIT as described by pace_message(). */
+PACE_API pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
+                                  const pace_analyze_options *options);
+
+/** Puts two traces side by side: matrix difference, operators matched, where the time went. */
+PACE_API pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
+                                  const pace_analyze_options *options);
+
+/** Lists the devices of the catalogue, or describes one when `name` is not NULL. */
+PACE_API pace_status pace_machines(pace_report **out, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

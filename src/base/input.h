@@ -1,0 +1,32 @@
+/*
+ * Bytes of an input, whatever wraps them: a file or standard input ("-"), plain, gzip (several members) or zstd
+ * (several frames), told apart by their first bytes, never by the file's name.
+ */
+#ifndef PACE_BASE_INPUT_H
+#define PACE_BASE_INPUT_H
+
+#include "base/status.h"
+
+typedef struct pace_input pace_input;
+
+/** Opens `path`. Errors: PACE_E_IO with the path and the system's reason (a directory is one). */
+pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
+
+/** The same interface over bytes in memory (borrowed); compression is detected here too. `name` is for messages. */
+pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes, size_t length) PACE_MUST_CHECK;
+
+/** Reads up to `capacity` decompressed bytes; *got = 0 only at the end. A stream that breaks off (truncated or
+ * corrupt compression) delivers all bytes before the break first, then fails with PACE_E_INPUT and the byte
+ * offset in the compressed file. Expansion beyond 2000 times its input past 1 GiB fails with PACE_E_LIMIT. */
+pace_status pace_input_read(pace_input *input, void *buffer, size_t capacity, size_t *got) PACE_MUST_CHECK;
+
+/** The name for messages ("<stdin>" for "-"). */
+const char *pace_input_name(const pace_input *input);
+
+/** Bytes consumed of the file as stored, and the file's size (0 = unknown), for progress and the report. */
+uint64_t pace_input_stored_bytes(const pace_input *input);
+uint64_t pace_input_stored_size(const pace_input *input);
+
+void pace_input_free(pace_input *input);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Unions of time intervals: disjoint, ascending, in integer nanoseconds, so that sums are exact.
+ */
+#ifndef PACE_BASE_INTERVAL_H
+#define PACE_BASE_INTERVAL_H
+
+#include "base/memory.h"
+
+typedef struct {
+    int64_t start_ns, end_ns;
+} pace_interval;
+
+typedef PACE_VEC(pace_interval) pace_intervals;
+
+/** Adds [start, end) to the union; starts must come in ascending order. Empty intervals change nothing. */
+pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;
+
+/** Total length. */
+int64_t pace_intervals_total(const pace_intervals *set);
+
+/** Length of the part inside [start, end). */
+int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64_t end_ns);
+
+/** Length of the intersection of two unions inside [start, end). */
+int64_t pace_intervals_common(const pace_intervals *a, const pace_intervals *b, int64_t start_ns, int64_t end_ns);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * The JSON reader: a pull parser over a refillable window. It holds one window (1 MiB, grown only for a single
+ * longer token), builds no tree, and copies nothing: a token's text points into the window.
+ *
+ *     while ((token = pace_json_next(json)) != PACE_JSON_END) …
+ *
+ * Grammar is checked as it goes (RFC 8259), with the deviations real traces need, each of them counted in
+ * `oddities`: raw control characters and unknown escapes ("C:\Users") in strings, and bare NaN / Infinity /
+ * -Infinity as numbers. Nesting deeper than PACE_JSON_DEPTH is refused. Bytes need not be valid UTF-8.
+ */
+#ifndef PACE_BASE_JSON_READER_H
+#define PACE_BASE_JSON_READER_H
+
+#include "base/input.h"
+
+enum { PACE_JSON_DEPTH = 512 };
+
+typedef enum {
+    PACE_JSON_END,       /* the document is complete; only white space was left */
+    PACE_JSON_ERROR,     /* malformed, or the input failed; message set, see `status` */
+    PACE_JSON_TRUNCATED, /* the input ended inside the document; message set */
+    PACE_JSON_OBJECT,    /* { */
+    PACE_JSON_OBJECT_END,
+    PACE_JSON_ARRAY, /* [ */
+    PACE_JSON_ARRAY_END,
+    PACE_JSON_KEY, /* text = the member's name; its value is the next token */
+    PACE_JSON_STRING,
+    PACE_JSON_NUMBER, /* text = the literal */
+    PACE_JSON_TRUE,
+    PACE_JSON_FALSE,
+    PACE_JSON_NULL,
+} pace_json_token;
+
+typedef struct pace_json pace_json;
+
+/** Reads from `input` (borrowed, must outlive the reader). */
+pace_status pace_json_open(pace_json **out, pace_input *input) PACE_MUST_CHECK;
+void pace_json_free(pace_json *json);
+
+/** The next token. After END, ERROR or TRUNCATED the same is returned for ever. */
+pace_json_token pace_json_next(pace_json *json);
+
+/** Skips the next value whole (scalar, object or array). Call where a value is due: after KEY or inside an array.
+ * Returns the kind of the value's first token, or ERROR / TRUNCATED. At the end of an array it returns ARRAY_END
+ * and has consumed it. */
+pace_json_token pace_json_skip(pace_json *json);
+
+/** Leaves the innermost open object or array: consumes up to and including its closing bracket. Returns
+ * OBJECT_END, ARRAY_END, ERROR or TRUNCATED. Must be fast (it skips stacks and shapes nobody reads). */
+pace_json_token pace_json_leave(pace_json *json);
+
+/** Text of the last KEY, STRING (between the quotes, escapes as written) or NUMBER; valid until the next call. */
+const char *pace_json_text(const pace_json *json, size_t *length);
+
+/** Whether the last KEY or STRING holds a backslash. */
+bool pace_json_escaped(const pace_json *json);
+
+/** The last KEY or STRING with escapes decoded to UTF-8 (lone surrogates become U+FFFD, unknown escapes stay as
+ * written, \u0000 stays escaped). Returns text owned by the reader, valid until the next call; *length set.
+ * NULL when out of memory. */
+const char *pace_json_decoded(pace_json *json, size_t *length);
+
+/** The last NUMBER or numeric STRING as an integer: true when it is one that fits (fraction zero or absent). */
+bool pace_json_int(const pace_json *json, int64_t *out);
+
+/** The last NUMBER or numeric STRING in microseconds as integer nanoseconds, exact to the third decimal and
+ * rounded half away from zero after it; 19-digit values stay exact; exponents are understood. False when it is
+ * not a number or does not fit in int64. */
+bool pace_json_us_to_ns(const pace_json *json, int64_t *out_ns);
+
+/** The last NUMBER or numeric STRING as a double, correctly rounded and independent of the locale. */
+bool pace_json_double(const pace_json *json, double *out);
+
+/** Offset in decompressed bytes of the first byte of the last token (where the fault is, after ERROR). */
+uint64_t pace_json_offset(const pace_json *json);
+
+/** Bytes read so far, decompressed. */
+uint64_t pace_json_bytes(const pace_json *json);
+
+/** Open brackets around the last token. */
+unsigned pace_json_depth(const pace_json *json);
+
+/** How many deviations from RFC 8259 were let pass. */
+uint64_t pace_json_oddities(const pace_json *json);
+
+/** The status behind ERROR (PACE_E_INPUT, PACE_E_IO, PACE_E_LIMIT, PACE_E_MEMORY) or TRUNCATED (PACE_E_INPUT). */
+pace_status pace_json_status(const pace_json *json);
+
+#endif

@@ -1,0 +1,65 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_uint_fast64_t fail_countdown;
+static atomic_int_fast64_t live_blocks;
+
+void pace_memory_fail_at(uint64_t n) { atomic_store(&fail_countdown, n); }
+
+int64_t pace_memory_live(void) { return atomic_load(&live_blocks); }
+
+static bool must_fail(void) {
+    uint64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    if (PACE_LIKELY(left == 0)) return false;
+    if (left == 1) return true;
+    atomic_store(&fail_countdown, left - 1);
+    return false;
+}
+
+static void *out_of_memory(size_t count, size_t size) {
+    pace_fail(PACE_E_MEMORY, "out of memory (%zu elements of %zu bytes)", count, size);
+    return NULL;
+}
+
+void *pace_alloc(size_t count, size_t size) {
+    void *block = must_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
+    if (!block) return out_of_memory(count, size);
+    atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    return block;
+}
+
+void *pace_resize(void *block, size_t count, size_t size) {
+    if (!block) return pace_alloc(count, size);
+    if (size && count > SIZE_MAX / size) return out_of_memory(count, size);
+    size_t bytes = count * size;
+    void *resized = must_fail() ? NULL : realloc(block, bytes ? bytes : 1);
+    return resized ? resized : out_of_memory(count, size);
+}
+
+char *pace_copy_text(const char *text, size_t length) {
+    char *copy = pace_alloc(length + 1, 1);
+    if (copy && length) memcpy(copy, text, length);
+    return copy;
+}
+
+void pace_free(void *block) {
+    if (!block) return;
+    atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
+    free(block);
+}
+
+pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) {
+    if (need <= *capacity) return PACE_OK;
+    size_t grown = *capacity < 8 ? 16 : *capacity * 2;
+    if (grown < need) grown = need;
+    void *old;
+    memcpy(&old, data, sizeof old);
+    void *block = pace_resize(old, grown, size);
+    if (!block) return PACE_E_MEMORY;
+    memcpy(data, &block, sizeof block);
+    *capacity = grown;
+    return PACE_OK;
+}

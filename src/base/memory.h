@@ -1,0 +1,46 @@
+/*
+ * Allocation, in one place so that tests can make the N-th one fail (tests/fault). All of the library's heap
+ * memory comes from here; every function reports failure as a status with a message.
+ */
+#ifndef PACE_BASE_MEMORY_H
+#define PACE_BASE_MEMORY_H
+
+#include "base/status.h"
+
+/** Zeroed array of `count` elements of `size` bytes, or NULL with the message set. Free with pace_free(). */
+void *pace_alloc(size_t count, size_t size) PACE_MUST_CHECK;
+
+/** Resizes to `count` × `size` bytes (new bytes are not zeroed); NULL with the message set leaves the old block. */
+void *pace_resize(void *block, size_t count, size_t size) PACE_MUST_CHECK;
+
+/** Copy of `length` bytes with a NUL behind, or NULL with the message set. */
+char *pace_copy_text(const char *text, size_t length) PACE_MUST_CHECK;
+
+void pace_free(void *block);
+
+/** Grows the array `*data` of `size`-byte elements so that `need` of them fit (doubling). */
+pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PACE_MUST_CHECK;
+
+/** A growable array of T: PACE_VEC(int) numbers; zero-initialise; push with PACE_PUSH; free with PACE_VEC_FREE. */
+#define PACE_VEC(T)                                                                                                    \
+    struct {                                                                                                           \
+        T *items;                                                                                                      \
+        size_t count, capacity;                                                                                        \
+    }
+
+/** Appends `value`; evaluates to a pace_status. */
+#define PACE_PUSH(vec, value)                                                                                          \
+    (((vec)->count < (vec)->capacity ||                                                                                \
+      pace_grow(&(vec)->items, &(vec)->capacity, (vec)->count + 1, sizeof *(vec)->items) == PACE_OK)                   \
+         ? ((vec)->items[(vec)->count++] = (value), PACE_OK)                                                           \
+         : PACE_E_MEMORY)
+
+#define PACE_VEC_FREE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
+
+/** Tests only: the N-th allocation from now fails (1 = the next), and every one after it; 0 = never. */
+void pace_memory_fail_at(uint64_t n);
+
+/** Tests only: blocks alive now. */
+int64_t pace_memory_live(void);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Failure: one enum, one thread-local message. The function that finds a fault writes the message with
+ * pace_fail(); every caller above it only forwards the status (PACE_TRY).
+ */
+#ifndef PACE_BASE_STATUS_H
+#define PACE_BASE_STATUS_H
+
+#include "paceline/paceline.h"
+
+#if defined(__GNUC__)
+#define PACE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+#define PACE_MUST_CHECK __attribute__((warn_unused_result))
+#define PACE_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PACE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define PACE_PRINTF(text, first)
+#define PACE_MUST_CHECK
+#define PACE_LIKELY(x) (x)
+#define PACE_UNLIKELY(x) (x)
+#endif
+
+/** Sets this thread's message and returns `status`, so that `return pace_fail(…)` is one line. */
+pace_status pace_fail(pace_status status, const char *format, ...) PACE_PRINTF(2, 3);
+
+/** Puts "prefix: " in front of this thread's message; returns `status`. For the one caller that knows the file. */
+pace_status pace_fail_in(pace_status status, const char *prefix);
+
+/** Forwards a failure. */
+#define PACE_TRY(expression)                                                                                           \
+    do {                                                                                                               \
+        pace_status pace_try_status_ = (expression);                                                                   \
+        if (PACE_UNLIKELY(pace_try_status_ != PACE_OK)) return pace_try_status_;                                       \
+    } while (0)
+
+/** Forwards a failure through a cleanup label: `status` must be the local the label returns. */
+#define PACE_TRY_GOTO(expression, label)                                                                               \
+    do {                                                                                                               \
+        status = (expression);                                                                                         \
+        if (PACE_UNLIKELY(status != PACE_OK)) goto label;                                                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * YAML (and so JSON) configuration, read whole with libyaml into a small tree. Aliases, anchors on nodes and
+ * duplicate keys are refused; every error has line:column. Scalars stay text: typing is the reader's.
+ */
+#ifndef PACE_BASE_YAML_H
+#define PACE_BASE_YAML_H
+
+#include "base/memory.h"
+
+typedef struct pace_yaml pace_yaml;           /* a document */
+typedef struct pace_yaml_node pace_yaml_node; /* borrowed from it */
+
+/** Parses bytes; `name` is for messages. */
+pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes, size_t length) PACE_MUST_CHECK;
+void pace_yaml_free(pace_yaml *yaml);
+const pace_yaml_node *pace_yaml_root(const pace_yaml *yaml);
+
+bool pace_yaml_is_map(const pace_yaml_node *node);
+bool pace_yaml_is_list(const pace_yaml_node *node);
+/** Members of a map or items of a list. NULL nodes count as empty. */
+size_t pace_yaml_count(const pace_yaml_node *node);
+const pace_yaml_node *pace_yaml_item(const pace_yaml_node *node, size_t index);
+const char *pace_yaml_key(const pace_yaml_node *map, size_t index);
+/** The member's value, or NULL. */
+const pace_yaml_node *pace_yaml_get(const pace_yaml_node *map, const char *key);
+/** A scalar's text, or NULL for maps, lists and NULL. */
+const char *pace_yaml_text(const pace_yaml_node *node);
+/** "name:line:column" of a node, for messages of readers. Thread-local buffer. */
+const char *pace_yaml_place(const pace_yaml *yaml, const pace_yaml_node *node);
+/** A scalar as a double; plain numbers only, independent of the locale. Fails with the place. */
+pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,14 @@
+/* The lowest rung: the time a device needs at its peaks (roofline; Williams et al., CACM 2009). */
+#ifndef PACE_COST_ROOFLINE_H
+#define PACE_COST_ROOFLINE_H
+
+#include "machine/device.h"
+#include "step/op_shapes.h"
+
+/** The peak matrix rate for elements of so many bytes, flop/s; 0 = unknown. Trainers use TF32 where it exists. */
+double pace_device_peak(const pace_device *device, int element_bytes);
+
+/** max(flop / peak, bytes / bandwidth), seconds; 0 when the device's figures are unknown. */
+double pace_roofline_s(const pace_device *device, const pace_op_amount *amount);
+
+#endif

@@ -1,0 +1,126 @@
+#include "insight/analysis.h"
+
+#include "source/inputs.h"
+#include "source/kineto.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pace_analysis_free(pace_analysis *analysis) {
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        pace_rank_free(analysis->ranks.items[i]);
+        pace_free(analysis->ranks.items[i]);
+    }
+    PACE_VEC_FREE(&analysis->ranks);
+    for (size_t i = 0; i < analysis->warnings.count; i++) pace_free(analysis->warnings.items[i]);
+    PACE_VEC_FREE(&analysis->warnings);
+    pace_kernel_classes_free(analysis->classes);
+    pace_device_catalog_free(&analysis->devices);
+}
+
+static pace_status warn(pace_analysis *analysis, const char *format, ...) PACE_PRINTF(2, 3);
+static pace_status warn(pace_analysis *analysis, const char *format, ...) {
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *copy = pace_copy_text(text, strlen(text));
+    return copy ? PACE_PUSH(&analysis->warnings, copy) : PACE_E_MEMORY;
+}
+
+static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes *notes,
+                              const pace_analyze_options *options) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_kineto_read(&rank->step, input, notes, options->progress, options->progress_context);
+    pace_input_free(input);
+    rank->bytes = notes->bytes;
+    return status;
+}
+
+static pace_status find_device(pace_rank *rank, pace_analysis *analysis, const pace_analyze_options *options) {
+    const char *name = options->device;
+    if (!name && rank->step.device_name) name = pace_names_text(&rank->step.names, rank->step.device_name);
+    if (!name) return PACE_OK;
+    rank->device = pace_device_find(&analysis->devices, name, rank->step.device_memory_bytes);
+    if (!rank->device && options->device)
+        return pace_fail(PACE_E_MISSING, "device '%s' is not in the catalogue ('paceline machines' lists it)", name);
+    return PACE_OK;
+}
+
+static pace_status load_rank(pace_analysis *analysis, const char *path, const pace_analyze_options *options) {
+    pace_rank *rank = pace_alloc(1, sizeof *rank);
+    if (!rank) return PACE_E_MEMORY;
+    pace_read_notes notes = {0};
+    rank->path = pace_copy_text(path, strlen(path));
+    pace_status status = rank->path ? read_trace(rank, path, &notes, options) : PACE_E_MEMORY;
+    if (status == PACE_OK && notes.warning[0]) status = warn(analysis, "%s", notes.warning);
+    if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
+    if (status == PACE_OK) status = find_device(rank, analysis, options);
+    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, options->step_regex);
+    if (status == PACE_OK) status = PACE_PUSH(&analysis->ranks, rank);
+    if (status != PACE_OK) {
+        pace_rank_free(rank);
+        pace_free(rank);
+    }
+    return status;
+}
+
+static int by_rank(const void *left, const void *right) {
+    const pace_rank *a = *(const pace_rank *const *)left, *b = *(const pace_rank *const *)right;
+    if (a->step.rank != b->step.rank) return a->step.rank < b->step.rank ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+static pace_status check_ranks(pace_analysis *analysis) {
+    size_t count = analysis->ranks.count;
+    qsort(analysis->ranks.items, count, sizeof *analysis->ranks.items, by_rank);
+    for (size_t i = 1; i < count; i++) {
+        const pace_rank *a = analysis->ranks.items[i - 1], *b = analysis->ranks.items[i];
+        if (a->step.rank >= 0 && a->step.rank == b->step.rank)
+            PACE_TRY(warn(analysis, "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
+                          a->step.rank));
+    }
+    return PACE_OK;
+}
+
+static pace_status load_paths(pace_analysis *analysis, const pace_paths *paths, const pace_analyze_options *options) {
+    for (size_t i = 0; i < paths->count; i++) {
+        pace_status status = load_rank(analysis, paths->items[i], options);
+        bool tolerable = status == PACE_E_INPUT || status == PACE_E_IO;
+        if (status != PACE_OK && (!tolerable || paths->count == 1)) return status;
+        if (status != PACE_OK) PACE_TRY(warn(analysis, "left out: %s", pace_message()));
+    }
+    if (analysis->ranks.count == 0 && paths->count)
+        return pace_fail(PACE_E_INPUT, "none of the %zu files is a readable trace; the last one: %s", paths->count,
+                         analysis->warnings.items[analysis->warnings.count - 1]);
+    return check_ranks(analysis);
+}
+
+pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
+                               const pace_analyze_options *options) {
+    pace_analysis analysis = {0};
+    pace_paths paths = {0};
+    pace_status status = pace_device_catalog_load(&analysis.devices);
+    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
+    if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
+    for (size_t i = 0; status == PACE_OK && i < analysis.ranks.count; i++)
+        status = pace_rank_tile(analysis.ranks.items[i]);
+    pace_paths_free(&paths);
+    if (status != PACE_OK) pace_analysis_free(&analysis);
+    else *out = analysis;
+    return status;
+}
+
+const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {
+    const pace_rank *slowest = analysis->ranks.items[0];
+    for (size_t i = 1; i < analysis->ranks.count; i++)
+        if (analysis->ranks.items[i]->work.window.span_ns > slowest->work.window.span_ns)
+            slowest = analysis->ranks.items[i];
+    return slowest;
+}

@@ -1,0 +1,23 @@
+/* All ranks of a question, loaded and understood. */
+#ifndef PACE_INSIGHT_ANALYSIS_H
+#define PACE_INSIGHT_ANALYSIS_H
+
+#include "insight/rank.h"
+
+typedef struct {
+    pace_device_catalog devices;
+    pace_kernel_classes *classes;
+    PACE_VEC(pace_rank *) ranks; /* by rank number */
+    PACE_VEC(char *) warnings;
+} pace_analysis;
+
+/** Reads every trace the inputs name. Files without a usable trace fail the whole when they are the only one, and
+ * are warnings when others could be read. */
+pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
+                               const pace_analyze_options *options) PACE_MUST_CHECK;
+void pace_analysis_free(pace_analysis *analysis);
+
+/** The rank whose device was busy or waiting longest (its span); ties go to the first. */
+const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);
+
+#endif

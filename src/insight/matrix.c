@@ -1,0 +1,210 @@
+#include "insight/matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pace_resource_names[PACE_RESOURCES] = {
+    "compute_bound", "memory_bound", "copy", "exposed_communication", "idle_host", "idle_rank", "idle_input", "idle_other"};
+
+/* --- the steps' device intervals ---------------------------------------------------------------------------- */
+
+pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
+    size_t count = marks->items.count;
+    if (count == 0) return PACE_OK;
+    int64_t *last = pace_alloc(count, sizeof *last);
+    if (!last) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) last[i] = INT64_MIN;
+    for (size_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        if (item->class > PACE_WORK_MEMORY_BOUND) continue;
+        ptrdiff_t at = pace_marks_at(marks, pace_task_issued_ns(work->step, item->task));
+        if (at >= 0 && item->end_ns > last[at]) last[at] = item->end_ns;
+    }
+    int64_t bound = marks->items.items[0].start_ns;
+    for (size_t i = 0; i < count; i++) {
+        marks->items.items[i].from_ns = bound;
+        if (last[i] > bound) bound = last[i];
+        marks->items.items[i].to_ns = bound;
+    }
+    pace_free(last);
+    return PACE_OK;
+}
+
+/* --- tiles --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_tiles *tiles;
+    const pace_work *work;
+    pace_intervals input; /* host time spent fetching input */
+    PACE_VEC(uint32_t) active; /* items running, by start */
+} tiler;
+
+static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage, pace_resource resource, uint32_t item) {
+    if (end <= start) return PACE_OK;
+    pace_tiles *tiles = t->tiles;
+    if (tiles->count) {
+        pace_tile *last = &tiles->items[tiles->count - 1];
+        if (last->end_ns == start && last->item == item && last->resource == resource && last->stage == stage) {
+            last->end_ns = end;
+            return PACE_OK;
+        }
+    }
+    return PACE_PUSH(tiles, ((pace_tile){start, end, stage, (uint8_t)resource, item}));
+}
+
+static int rank_of(const pace_work_item *item) {
+    if (item->class <= PACE_WORK_MEMORY_BOUND) return 0;
+    return item->class == PACE_WORK_COMMUNICATION || item->peer_copy ? 1 : 2;
+}
+
+static uint32_t choose(const tiler *t) {
+    uint32_t best = t->active.items[0];
+    for (size_t i = 1; i < t->active.count; i++)
+        if (rank_of(&t->work->items.items[t->active.items[i]]) < rank_of(&t->work->items.items[best]))
+            best = t->active.items[i];
+    return best;
+}
+
+static pace_status tile_busy(tiler *t, int64_t start, int64_t end) {
+    uint32_t index = choose(t);
+    const pace_work_item *item = &t->work->items.items[index];
+    switch (rank_of(item)) {
+    case 0:
+        return push_tile(t, start, end, item->stage,
+                         item->class == PACE_WORK_COMPUTE_BOUND ? PACE_COMPUTE_BOUND : PACE_MEMORY_BOUND, index);
+    case 1: {
+        int64_t split = item->wait_until_ns < start ? start : item->wait_until_ns > end ? end : item->wait_until_ns;
+        PACE_TRY(push_tile(t, start, split, item->stage, PACE_IDLE_RANK, index));
+        return push_tile(t, split, end, item->stage, PACE_EXPOSED_COMMUNICATION, index);
+    }
+    default: return push_tile(t, start, end, item->stage, PACE_COPY, index);
+    }
+}
+
+/* The host's own time inside [start, end): what of it went to fetching input, piece by piece. */
+static pace_status tile_host(tiler *t, int64_t start, int64_t end, uint8_t stage, uint32_t next) {
+    size_t low = 0, high = t->input.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->input.items[middle].end_ns > start) high = middle;
+        else low = middle + 1;
+    }
+    for (; low < t->input.count && t->input.items[low].start_ns < end; low++) {
+        int64_t from = t->input.items[low].start_ns > start ? t->input.items[low].start_ns : start;
+        int64_t to = t->input.items[low].end_ns < end ? t->input.items[low].end_ns : end;
+        PACE_TRY(push_tile(t, start, from, stage, PACE_IDLE_HOST, next));
+        PACE_TRY(push_tile(t, from, to, PACE_STAGE_INPUT, PACE_IDLE_INPUT, next));
+        start = to;
+    }
+    return push_tile(t, start, end, stage, PACE_IDLE_HOST, next);
+}
+
+/* Nothing runs in [start, end) until `next` begins. Until the host issued it, the host is what is waited for; work
+ * that was queued before the gap began waits for something else (an event, another stream, the launch itself). */
+static pace_status tile_idle(tiler *t, int64_t start, int64_t end, uint32_t next) {
+    const pace_step *step = t->work->step;
+    const pace_work_item *item = &t->work->items.items[next];
+    if (t->work->host_is_device) return tile_host(t, start, end, item->stage, next);
+    uint32_t cause = step->cause[item->task];
+    if (cause == PACE_NO_TASK) return push_tile(t, start, end, item->stage, PACE_IDLE_OTHER, next);
+    int64_t issued_end = pace_step_end_ns(step, cause);
+    if (issued_end <= start) return push_tile(t, start, end, item->stage, PACE_IDLE_OTHER, next);
+    return tile_host(t, start, end, item->stage, next);
+}
+
+static int64_t earliest_end(const tiler *t) {
+    int64_t end = INT64_MAX;
+    for (size_t i = 0; i < t->active.count; i++) {
+        int64_t own = t->work->items.items[t->active.items[i]].end_ns;
+        if (own < end) end = own;
+    }
+    return end;
+}
+
+static void retire(tiler *t, int64_t now) {
+    size_t kept = 0;
+    for (size_t i = 0; i < t->active.count; i++)
+        if (t->work->items.items[t->active.items[i]].end_ns > now) t->active.items[kept++] = t->active.items[i];
+    t->active.count = kept;
+}
+
+static pace_status sweep(tiler *t, int64_t now) {
+    size_t count = t->work->items.count, next = 0;
+    while (next < count || t->active.count) {
+        int64_t start = next < count ? t->work->items.items[next].start_ns : INT64_MAX;
+        int64_t until = earliest_end(t);
+        if (start < until) until = start;
+        if (until > now) {
+            PACE_TRY(t->active.count ? tile_busy(t, now, until) : tile_idle(t, now, until, (uint32_t)next));
+            now = until;
+        }
+        retire(t, now);
+        while (next < count && t->work->items.items[next].start_ns <= now) {
+            if (t->work->items.items[next].end_ns > now) PACE_TRY(PACE_PUSH(&t->active, (uint32_t)next));
+            next++;
+        }
+    }
+    return PACE_OK;
+}
+
+static int by_start(const void *left, const void *right) {
+    const pace_interval *a = left, *b = right;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static pace_status find_input(pace_intervals *out, const pace_step *step) {
+    pace_intervals raw = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
+        if (step->kind[task] > PACE_TASK_ANNOTATION || step->stage[task] != PACE_STAGE_INPUT) continue;
+        uint32_t parent = step->parent[task];
+        if (parent != PACE_NO_TASK && step->stage[parent] == PACE_STAGE_INPUT) continue;
+        status = PACE_PUSH(&raw, ((pace_interval){step->start_ns[task], pace_step_end_ns(step, task)}));
+    }
+    if (raw.count) qsort(raw.items, raw.count, sizeof *raw.items, by_start);
+    for (size_t i = 0; status == PACE_OK && i < raw.count; i++)
+        status = pace_intervals_add(out, raw.items[i].start_ns, raw.items[i].end_ns);
+    PACE_VEC_FREE(&raw);
+    return status;
+}
+
+pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_marks *marks) {
+    pace_tiles tiles = {0};
+    tiler t = {.tiles = &tiles, .work = work};
+    pace_status status = PACE_OK;
+    if (work->items.count) {
+        int64_t begin = work->items.items[0].start_ns;
+        if (marks->items.count && marks->items.items[0].start_ns < begin) begin = marks->items.items[0].start_ns;
+        status = find_input(&t.input, work->step);
+        if (status == PACE_OK) status = sweep(&t, begin);
+    }
+    PACE_VEC_FREE(&t.input);
+    PACE_VEC_FREE(&t.active);
+    if (status != PACE_OK) PACE_VEC_FREE(&tiles);
+    else *out = tiles;
+    return status;
+}
+
+pace_matrix pace_matrix_of(const pace_tiles *tiles, int64_t start_ns, int64_t end_ns) {
+    pace_matrix matrix = {0};
+    size_t low = 0, high = tiles->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tiles->items[middle].end_ns > start_ns) high = middle;
+        else low = middle + 1;
+    }
+    for (; low < tiles->count && tiles->items[low].start_ns < end_ns; low++) {
+        const pace_tile *tile = &tiles->items[low];
+        int64_t start = tile->start_ns > start_ns ? tile->start_ns : start_ns;
+        int64_t end = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        matrix.cell_ns[tile->stage][tile->resource] += end - start;
+    }
+    return matrix;
+}
+
+int64_t pace_matrix_total(const pace_matrix *matrix) {
+    int64_t total = 0;
+    for (int stage = 0; stage < PACE_STAGES; stage++)
+        for (int resource = 0; resource < PACE_RESOURCES; resource++) total += matrix->cell_ns[stage][resource];
+    return total;
+}

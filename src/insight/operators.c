@@ -1,0 +1,94 @@
+#include "insight/operators.h"
+
+#include "cost/roofline.h"
+#include "step/op_shapes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t pace_operator_of(const pace_step *step, uint32_t task) {
+    if (step->kind[task] == PACE_TASK_OP) return task;
+    uint32_t at = step->cause[task], innermost = PACE_NO_TASK;
+    for (; at != PACE_NO_TASK; at = step->parent[at]) {
+        if (step->kind[at] != PACE_TASK_OP) continue;
+        if (innermost == PACE_NO_TASK) innermost = at;
+        pace_op_amount amount;
+        if (pace_op_amount_of(&amount, step, at)) return at;
+    }
+    return innermost;
+}
+
+/* nn.Module frames of the Python tracer, else the innermost annotation the user wrote. */
+static uint32_t module_of(const pace_step *step, uint32_t task) {
+    uint32_t at = step->kind[task] == PACE_TASK_OP ? step->parent[task] : step->cause[task];
+    uint32_t annotation = PACE_NO_TASK;
+    for (; at != PACE_NO_TASK; at = step->parent[at]) {
+        if (step->kind[at] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, at), "nn.Module", 9) == 0) return at;
+        if (step->kind[at] == PACE_TASK_ANNOTATION && annotation == PACE_NO_TASK) annotation = at;
+    }
+    return annotation;
+}
+
+typedef struct {
+    const pace_rank *rank;
+    uint32_t *row_of; /* name -> row + 1 */
+    uint32_t *priced; /* hash set of operator tasks already priced: task + 1 */
+    size_t mask;
+    pace_operator_rows rows;
+} summer;
+
+static bool price_once(summer *s, uint32_t op) {
+    size_t slot = ((uint64_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->mask;
+    for (; s->priced[slot]; slot = (slot + 1) & s->mask)
+        if (s->priced[slot] == op + 1) return false;
+    s->priced[slot] = op + 1;
+    return true;
+}
+
+static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping grouping) {
+    const pace_step *step = &s->rank->step;
+    uint32_t op = grouping == PACE_BY_MODULE ? module_of(step, item->task) : pace_operator_of(step, item->task);
+    pace_name name = grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
+    if (!s->row_of[name]) {
+        PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name})));
+        s->row_of[name] = (uint32_t)s->rows.count;
+    }
+    pace_operator_row *row = &s->rows.items[s->row_of[name] - 1];
+    int64_t duration = item->end_ns - item->start_ns;
+    row->time_ns += duration;
+    bool first = op == PACE_NO_TASK || grouping != PACE_BY_OPERATOR || price_once(s, op);
+    row->calls += first;
+    pace_op_amount amount;
+    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_amount_of(&amount, step, op)) return PACE_OK;
+    row->modelled_ns += (double)duration;
+    if (!first) return PACE_OK;
+    row->flop += amount.flop;
+    row->bytes += amount.bytes;
+    if (s->rank->device) row->roofline_s += pace_roofline_s(s->rank->device, &amount);
+    return PACE_OK;
+}
+
+static int by_time(const void *left, const void *right) {
+    const pace_operator_row *a = left, *b = right;
+    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {
+    size_t slots = 64, count = rank->work.items.count;
+    while (slots < count * 2) slots *= 2;
+    summer s = {.rank = rank, .mask = slots - 1};
+    s.row_of = pace_alloc(pace_names_count(&rank->step.names), sizeof *s.row_of);
+    s.priced = pace_alloc(slots, sizeof *s.priced);
+    pace_status status = s.row_of && s.priced ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) status = add_item(&s, &rank->work.items.items[i], grouping);
+    pace_free(s.row_of);
+    pace_free(s.priced);
+    if (status != PACE_OK) {
+        PACE_VEC_FREE(&s.rows);
+        return status;
+    }
+    if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
+    *out = s.rows;
+    return PACE_OK;
+}

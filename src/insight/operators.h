@@ -1,0 +1,25 @@
+/* Where device time goes by name: by kernel, by launching operator, by module. */
+#ifndef PACE_INSIGHT_OPERATORS_H
+#define PACE_INSIGHT_OPERATORS_H
+
+#include "insight/rank.h"
+
+typedef enum { PACE_BY_KERNEL, PACE_BY_OPERATOR, PACE_BY_MODULE } pace_grouping;
+
+typedef struct {
+    pace_name name;   /* of the rank's step; 0 = nothing encloses it */
+    size_t calls;     /* kernels, or operator calls that launched any */
+    int64_t time_ns;  /* sum of device time */
+    double flop, bytes, modelled_ns; /* of the calls whose shapes are known, and the device time of those */
+    double roofline_s; /* time at the device's roofline of the same calls; 0 = unknown */
+} pace_operator_row;
+
+typedef PACE_VEC(pace_operator_row) pace_operator_rows;
+
+/** Sums by name, most time first (ties by name). The whole trace. */
+pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) PACE_MUST_CHECK;
+
+/** The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
+uint32_t pace_operator_of(const pace_step *step, uint32_t task);
+
+#endif

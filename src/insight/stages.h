@@ -1,0 +1,16 @@
+/*
+ * Which stage of training a task belongs to: input, forward, backward, update, other.
+ *
+ * From names first (annotations, autograd nodes, the loader), then from the thread (one that runs autograd nodes is
+ * backward), then from order: what is launched before the first backward task of a step is forward, what comes
+ * after the last is update. Only work that none of these reaches is `other`.
+ */
+#ifndef PACE_INSIGHT_STAGES_H
+#define PACE_INSIGHT_STAGES_H
+
+#include "insight/steps.h"
+
+/** Fills step->stage for host and device tasks. */
+pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,152 @@
+#include "insight/steps.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pace_marks_free(pace_marks *marks) { PACE_VEC_FREE(&marks->items); }
+
+ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns) {
+    size_t low = 0, high = marks->items.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (marks->items.items[middle].start_ns <= host_ns) low = middle + 1;
+        else high = middle;
+    }
+    return (ptrdiff_t)low - 1;
+}
+
+static int by_start(const void *left, const void *right) {
+    const pace_mark *a = left, *b = right;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static bool is_profiler_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
+
+/* Every annotation (or operator: 2021 traces record annotations as such) whose name matches. */
+static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
+    char *known = pace_alloc(pace_names_count(&step->names), 1); /* name -> 1 no, 2 yes */
+    if (!known) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
+        if (step->kind[task] != PACE_TASK_ANNOTATION && step->kind[task] != PACE_TASK_OP) continue;
+        char *seen = &known[step->name[task]];
+        if (!*seen) {
+            const char *name = pace_step_name(step, task);
+            *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : is_profiler_step(name)) ? 2 : 1;
+        }
+        if (*seen == 2)
+            status = PACE_PUSH(&marks->items, ((pace_mark){.label = step->name[task],
+                                                           .start_ns = step->start_ns[task],
+                                                           .end_ns = pace_step_end_ns(step, task)}));
+    }
+    pace_free(known);
+    return status;
+}
+
+/* --- steps from the periodic structure -------------------------------------------------------------------- */
+
+typedef struct {
+    pace_name name;
+    uint32_t count;
+    int64_t first_ns, last_ns;
+} repeater;
+
+/* How regular the gaps between occurrences of a name are: the share within 50 % of their median. */
+static double regularity(const pace_step *step, pace_name name, int64_t *gaps, size_t capacity, size_t *count) {
+    int64_t previous = 0;
+    *count = 0;
+    bool first = true;
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (step->name[task] != name || step->kind[task] > PACE_TASK_ANNOTATION) continue;
+        if (!first && *count < capacity) gaps[(*count)++] = step->start_ns[task] - previous;
+        previous = step->start_ns[task];
+        first = false;
+    }
+    if (*count == 0) return 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < *count; i++) sum += gaps[i];
+    int64_t mean = sum / (int64_t)*count;
+    size_t fit = 0;
+    for (size_t i = 0; i < *count; i++) fit += gaps[i] > mean / 2 && gaps[i] < mean + mean / 2;
+    return (double)fit / (double)*count;
+}
+
+static bool names_an_iteration(const char *name) {
+    static const char *const words[] = {"Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)", "## zero_grad",
+                                        "## forward", "DistributedDataParallel.forward"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(name, words[i], strlen(words[i])) == 0) return true;
+    return false;
+}
+
+/* The candidate is a name that frameworks use once an iteration; each occurrence opens a step. */
+static pace_status add_periodic(pace_marks *marks, pace_step *step) {
+    enum { MOST = 4096 };
+    int64_t *gaps = pace_alloc(MOST, sizeof *gaps);
+    uint8_t *tried = pace_alloc(pace_names_count(&step->names), 1);
+    pace_status status = gaps && tried ? PACE_OK : PACE_E_MEMORY;
+    double best = 0;
+    pace_name chosen = 0;
+    size_t fewest = SIZE_MAX;
+    for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
+        pace_name name = step->name[task];
+        if (step->kind[task] > PACE_TASK_ANNOTATION || tried[name]) continue;
+        tried[name] = 1;
+        if (!names_an_iteration(pace_names_text(&step->names, name))) continue;
+        size_t count;
+        double score = regularity(step, name, gaps, MOST, &count);
+        if (count >= 2 && (score > best || (score >= best && count < fewest))) {
+            best = score;
+            chosen = name;
+            fewest = count;
+        }
+    }
+    int64_t end_ns = INT64_MIN;
+    for (uint32_t task = 0; chosen && status == PACE_OK && task < step->count; task++) {
+        if (step->kind[task] <= PACE_TASK_CALL && pace_step_end_ns(step, task) > end_ns) end_ns = pace_step_end_ns(step, task);
+        if (step->name[task] != chosen || step->kind[task] > PACE_TASK_ANNOTATION) continue;
+        char label[32];
+        pace_name name;
+        snprintf(label, sizeof label, "step %zu", marks->items.count + 1);
+        status = pace_names_add(&name, &step->names, label, strlen(label));
+        if (status == PACE_OK)
+            status = PACE_PUSH(&marks->items, ((pace_mark){.label = name, .start_ns = step->start_ns[task]}));
+    }
+    for (size_t i = 0; i < marks->items.count; i++)
+        marks->items.items[i].end_ns = i + 1 < marks->items.count ? marks->items.items[i + 1].start_ns : end_ns;
+    if (chosen) {
+        marks->origin = PACE_MARKS_PERIODIC;
+        marks->certainty = best;
+        marks->basis = pace_names_text(&step->names, chosen);
+    }
+    pace_free(gaps);
+    pace_free(tried);
+    return status;
+}
+
+pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) {
+    pace_marks marks = {0};
+    regex_t compiled;
+    if (regex) {
+        int error = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
+        if (error) {
+            char text[256];
+            regerror(error, &compiled, text, sizeof text);
+            return pace_fail(PACE_E_USAGE, "step expression '%s': %s", regex, text);
+        }
+    }
+    pace_status status = add_annotated(&marks, step, regex ? &compiled : NULL);
+    if (regex) regfree(&compiled);
+    if (status == PACE_OK && marks.items.count) {
+        marks.origin = PACE_MARKS_ANNOTATED;
+        marks.certainty = 1;
+        qsort(marks.items.items, marks.items.count, sizeof *marks.items.items, by_start);
+    } else if (status == PACE_OK && !regex) {
+        status = add_periodic(&marks, step);
+    }
+    if (status != PACE_OK) pace_marks_free(&marks);
+    else *out = marks;
+    return status;
+}

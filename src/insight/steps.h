@@ -1,0 +1,39 @@
+/*
+ * Where the steps of a trace begin and end.
+ */
+#ifndef PACE_INSIGHT_STEPS_H
+#define PACE_INSIGHT_STEPS_H
+
+#include "step/step.h"
+
+typedef struct {
+    pace_name label;
+    int64_t start_ns, end_ns; /* the host window of its annotation */
+    int64_t from_ns, to_ns;   /* the device interval (DESIGN: end of the last compute kernel of the step before, to
+                                 the end of this step's last); set by pace_marks_set_intervals() */
+} pace_mark;
+
+typedef enum { PACE_MARKS_NONE, PACE_MARKS_ANNOTATED, PACE_MARKS_PERIODIC } pace_marks_origin;
+
+typedef struct {
+    PACE_VEC(pace_mark) items; /* by start */
+    pace_marks_origin origin;
+    double certainty; /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
+    const char *basis; /* the name that repeats, borrowed from the step; NULL when annotated */
+} pace_marks;
+
+/** Finds steps: annotations matching `regex`, or ProfilerStep# when NULL, or else the operator that repeats most
+ * regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
+pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;
+void pace_marks_free(pace_marks *marks);
+
+/** The step a host instant belongs to (its annotation or the gap behind it), or -1 before the first. */
+ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns);
+
+/** The host instant that decides which step a task belongs to: the start of the call that launched it. */
+static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) {
+    uint32_t cause = step->cause[task];
+    return step->start_ns[cause == PACE_NO_TASK ? task : cause];
+}
+
+#endif

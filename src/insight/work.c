@@ -1,0 +1,177 @@
+#include "insight/work.h"
+
+#include "cost/roofline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pace_work_free(pace_work *work) {
+    PACE_VEC_FREE(&work->items);
+    PACE_VEC_FREE(&work->busy);
+    PACE_VEC_FREE(&work->compute);
+    PACE_VEC_FREE(&work->communication);
+    PACE_VEC_FREE(&work->memory);
+}
+
+/* --- classes ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const pace_step *step;
+    const pace_kernel_classes *classes;
+    const pace_device *device;
+    uint8_t *known; /* name -> pace_work_class + 1, 0 = not looked up */
+} classifier;
+
+static pace_work_class class_of_name(classifier *c, pace_name name) {
+    if (c->known[name] == 0) {
+        pace_kernel_class class = pace_kernel_classify(c->classes, pace_names_text(&c->step->names, name));
+        pace_work_class work = class.communication                     ? PACE_WORK_COMMUNICATION
+                               : class.bound == PACE_BOUND_COMPUTE ? PACE_WORK_COMPUTE_BOUND
+                                                                       : PACE_WORK_MEMORY_BOUND;
+        c->known[name] = (uint8_t)(work + 1);
+    }
+    return (pace_work_class)(c->known[name] - 1);
+}
+
+/* The operator around a call that knows its shapes. */
+static uint32_t op_around(const pace_step *step, uint32_t task) {
+    while (task != PACE_NO_TASK && !(step->kind[task] == PACE_TASK_OP && step->detail[task])) task = step->parent[task];
+    return task;
+}
+
+/* A matrix kernel whose operator moves more bytes than its flop can hide is bound by memory: the roofline. */
+static pace_work_class class_of_kernel(classifier *c, uint32_t task) {
+    pace_work_class class = class_of_name(c, c->step->name[task]);
+    if (class != PACE_WORK_COMPUTE_BOUND || !c->device || c->step->cause[task] == PACE_NO_TASK) return class;
+    uint32_t op = op_around(c->step, c->step->cause[task]);
+    pace_op_amount amount;
+    if (op == PACE_NO_TASK || !pace_op_amount_of(&amount, c->step, op) || amount.flop <= 0) return class;
+    double peak = pace_device_peak(c->device, amount.element_bytes);
+    if (peak <= 0 || c->device->memory_bytes_per_s <= 0) return class;
+    return amount.flop / peak < amount.bytes / c->device->memory_bytes_per_s ? PACE_WORK_MEMORY_BOUND : class;
+}
+
+static bool is_peer_copy(const char *name) {
+    return strstr(name, "PtoP") || strstr(name, "Peer") || strstr(name, "P2P");
+}
+
+/* --- items --------------------------------------------------------------------------------------------------- */
+
+static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64_t start, int64_t end) {
+    const pace_step *step = work->step;
+    pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, 0};
+    if (step->kind[task] == PACE_TASK_KERNEL) item.class = (uint8_t)class_of_kernel(c, task);
+    else if (step->kind[task] == PACE_TASK_COPY) item.peer_copy = is_peer_copy(pace_step_name(step, task));
+    else if (step->kind[task] == PACE_TASK_OP) item.class = (uint8_t)class_of_name(c, step->name[task]);
+    if (item.stage == PACE_STAGE_NONE) item.stage = PACE_STAGE_OTHER;
+    return PACE_PUSH(&work->items, item);
+}
+
+static pace_status add_device_items(pace_work *work, classifier *c) {
+    for (uint32_t task = 0; task < work->step->count; task++)
+        if (pace_task_on_device(work->step->kind[task]))
+            PACE_TRY(add_item(work, c, task, work->step->start_ns[task], pace_step_end_ns(work->step, task)));
+    return PACE_OK;
+}
+
+/* Self time of host operators: a lane is walked once; `at` is how far the open operator's time is given away. */
+static pace_status add_lane_self_times(pace_work *work, classifier *c, const pace_lane *lane, uint32_t *stack) {
+    const pace_step *step = work->step;
+    size_t depth = 0;
+    int64_t at = INT64_MIN;
+    for (uint32_t task = lane->first;; task++) {
+        bool last = task == lane->first + lane->count;
+        if (!last && step->kind[task] != PACE_TASK_OP) continue;
+        int64_t now = last ? INT64_MAX : step->start_ns[task];
+        while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
+            int64_t end = pace_step_end_ns(step, stack[depth - 1]);
+            if (end > at) PACE_TRY(add_item(work, c, stack[depth - 1], at, end));
+            if (end > at) at = end;
+            depth--;
+        }
+        if (last) return PACE_OK;
+        if (depth && now > at) PACE_TRY(add_item(work, c, stack[depth - 1], at, now));
+        if (now > at) at = now;
+        stack[depth++] = task;
+    }
+}
+
+static pace_status add_host_items(pace_work *work, classifier *c) {
+    for (size_t i = 0; i < work->step->lanes.count; i++) {
+        const pace_lane *lane = &work->step->lanes.items[i];
+        if (lane->device || lane->count == 0) continue;
+        uint32_t *stack = pace_alloc(lane->count, sizeof *stack);
+        if (!stack) return PACE_E_MEMORY;
+        pace_status status = add_lane_self_times(work, c, lane, stack);
+        pace_free(stack);
+        PACE_TRY(status);
+    }
+    return PACE_OK;
+}
+
+static int by_start(const void *left, const void *right) {
+    const pace_work_item *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+static pace_status make_unions(pace_work *work) {
+    for (size_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        PACE_TRY(pace_intervals_add(&work->busy, item->start_ns, item->end_ns));
+        pace_intervals *own = item->class == PACE_WORK_COPY            ? &work->memory
+                              : item->class == PACE_WORK_COMMUNICATION ? &work->communication
+                                                                       : &work->compute;
+        PACE_TRY(pace_intervals_add(own, item->start_ns, item->end_ns));
+    }
+    return PACE_OK;
+}
+
+pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns) {
+    pace_window window = {.first_ns = start_ns, .last_ns = end_ns, .span_ns = end_ns - start_ns};
+    window.busy_ns = pace_intervals_within(&work->busy, start_ns, end_ns);
+    window.compute_ns = pace_intervals_within(&work->compute, start_ns, end_ns);
+    window.communication_ns = pace_intervals_within(&work->communication, start_ns, end_ns);
+    window.memory_ns = pace_intervals_within(&work->memory, start_ns, end_ns);
+    window.overlapped_ns = pace_intervals_common(&work->compute, &work->communication, start_ns, end_ns);
+    window.exposed_ns = window.communication_ns - window.overlapped_ns;
+    window.idle_ns = window.span_ns - window.busy_ns;
+    for (size_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        if (item->start_ns >= start_ns && item->start_ns < end_ns && item->class != PACE_WORK_COPY) window.kernels++;
+    }
+    return window;
+}
+
+static void measure_whole(pace_work *work) {
+    if (work->items.count == 0) return;
+    int64_t first = work->items.items[0].start_ns, last = first;
+    size_t kernels = 0;
+    for (size_t i = 0; i < work->items.count; i++) {
+        if (work->items.items[i].end_ns > last) last = work->items.items[i].end_ns;
+        kernels += work->items.items[i].class != PACE_WORK_COPY;
+    }
+    work->window = pace_work_window(work, first, last);
+    work->window.kernels = kernels;
+}
+
+pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                            const pace_device *device) {
+    pace_work work = {.step = step};
+    const size_t *kinds = step->kind_count;
+    work.host_is_device = kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
+    classifier c = {step, classes, device, pace_alloc(pace_names_count(&step->names), 1)};
+    pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c);
+    if (status == PACE_OK && work.items.count)
+        qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
+    if (status == PACE_OK) status = make_unions(&work);
+    pace_free(c.known);
+    if (status != PACE_OK) {
+        pace_work_free(&work);
+        return status;
+    }
+    measure_whole(&work);
+    *out = work;
+    return PACE_OK;
+}

@@ -1,0 +1,46 @@
+/*
+ * The work of a device, in order of start: what every figure is computed from. With a device these are its
+ * kernels, copies and memsets; without one the host is the device and its operators, by self time, the kernels.
+ */
+#ifndef PACE_INSIGHT_WORK_H
+#define PACE_INSIGHT_WORK_H
+
+#include "base/interval.h"
+#include "machine/device.h"
+#include "machine/kernel_class.h"
+#include "step/step.h"
+
+typedef enum { PACE_WORK_COMPUTE_BOUND, PACE_WORK_MEMORY_BOUND, PACE_WORK_COMMUNICATION, PACE_WORK_COPY } pace_work_class;
+
+typedef struct {
+    int64_t start_ns, end_ns;
+    uint32_t task;
+    uint8_t class, stage; /* pace_work_class, pace_stage */
+    bool peer_copy;       /* a copy between devices: communication in the matrix, memory in the windows */
+    int64_t wait_until_ns; /* communication: when the last rank arrived; 0 = unknown (one rank) */
+} pace_work_item;
+
+/* What a rank did between two instants. */
+typedef struct {
+    int64_t span_ns, busy_ns, compute_ns, communication_ns, overlapped_ns, exposed_ns, idle_ns, memory_ns;
+    int64_t first_ns, last_ns;
+    size_t kernels;
+} pace_window;
+
+typedef struct {
+    const pace_step *step;
+    bool host_is_device;
+    PACE_VEC(pace_work_item) items;
+    pace_intervals busy, compute, communication, memory;
+    pace_window window; /* of the whole trace */
+} pace_work;
+
+/** `device` may be NULL (unknown). Stages must have been attributed (insight/stages.h). */
+pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                            const pace_device *device) PACE_MUST_CHECK;
+void pace_work_free(pace_work *work);
+
+/** Figures clipped to [start, end); kernels are those that start inside. */
+pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns);
+
+#endif

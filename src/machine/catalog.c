@@ -1,0 +1,74 @@
+/*
+ * The catalogue's files: from the directory PACELINE_CATALOG names, file by file, else as compiled in. A directory
+ * that does not exist is an error, so that a misspelt one is never silently ignored.
+ */
+#include "machine/catalog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_FILE_BYTES = 16 << 20 };
+
+static pace_status read_stream(FILE *stream, const char *path, char **bytes, size_t *length) {
+    size_t capacity = 0, used = 0;
+    for (;;) {
+        PACE_TRY(pace_grow(bytes, &capacity, used + 65536, 1));
+        size_t got = fread(*bytes + used, 1, capacity - used, stream);
+        used += got;
+        if (ferror(stream)) return pace_fail(PACE_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+        if (used > MAX_FILE_BYTES) return pace_fail(PACE_E_LIMIT, "%s: larger than 16 MiB", path);
+        if (got == 0) break;
+    }
+    *length = used;
+    return PACE_OK;
+}
+
+static pace_status parse_stream(pace_yaml **out, FILE *stream, const char *path) {
+    char *bytes = NULL;
+    size_t length = 0;
+    pace_status status = read_stream(stream, path, &bytes, &length);
+    if (status == PACE_OK) status = pace_yaml_parse(out, path, bytes, length);
+    pace_free(bytes);
+    return status;
+}
+
+/* `*found` is false when the directory has no such file. */
+static pace_status load_from_directory(pace_yaml **out, const char *directory, const char *name, bool *found) {
+    struct stat entry;
+    if (stat(directory, &entry) != 0 || !S_ISDIR(entry.st_mode))
+        return pace_fail(PACE_E_MISSING, "%s: PACELINE_CATALOG names no directory", directory);
+    size_t size = strlen(directory) + strlen(name) + 2;
+    char *path = pace_alloc(size, 1);
+    if (!path) return PACE_E_MEMORY;
+    snprintf(path, size, "%s/%s", directory, name);
+    FILE *stream = fopen(path, "rb");
+    pace_status status = PACE_OK;
+    *found = stream != NULL || errno != ENOENT;
+    if (stream) {
+        status = parse_stream(out, stream, path);
+        fclose(stream);
+    } else if (*found) {
+        status = pace_fail(PACE_E_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    pace_free(path);
+    return status;
+}
+
+static pace_status load_compiled(pace_yaml **out, const char *name) {
+    for (const pace_catalog_file *file = pace_catalog_files; file->name; file++)
+        if (strcmp(file->name, name) == 0) return pace_yaml_parse(out, name, file->bytes, file->length);
+    return pace_fail(PACE_E_MISSING, "the catalogue has no file \"%s\"", name);
+}
+
+pace_status pace_catalog_load(pace_yaml **out, const char *name) {
+    const char *directory = getenv("PACELINE_CATALOG");
+    if (directory && *directory) {
+        bool found = false;
+        PACE_TRY(load_from_directory(out, directory, name, &found));
+        if (found) return PACE_OK;
+    }
+    return load_compiled(out, name);
+}

@@ -1,0 +1,138 @@
+/*
+ * Rules in the catalogue's order, tried one after the other: a name is classified once, so nothing faster is needed.
+ */
+#include "machine/kernel_class.h"
+
+#include <string.h>
+#include <strings.h>
+
+typedef struct {
+    const pace_yaml_node *match;
+    const char *text; /* family or library, borrowed from the YAML */
+    pace_bound bound;
+} kernel_rule;
+
+typedef struct {
+    pace_yaml *yaml;
+    PACE_VEC(kernel_rule) rules;
+} rule_list;
+
+struct pace_kernel_classes {
+    rule_list kernels, communication;
+};
+
+static const char *const families[] = {
+    "gemm",        "convolution", "attention", "embedding", "normalization", "softmax", "reduction",
+    "elementwise", "copy",        "optimizer", "loss",      "pooling",       "other",   "communication",
+};
+
+static pace_status check_family(const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *text = pace_yaml_text(node);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (text && strcmp(families[i], text) == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: unknown kernel family \"%.80s\"", pace_yaml_place(yaml, node), text ? text : "");
+}
+
+static pace_status check_patterns(const pace_yaml *yaml, const pace_yaml_node *rule, const pace_yaml_node *match) {
+    if (!pace_yaml_is_list(match))
+        return pace_fail(PACE_E_INPUT, "%s: a rule needs a list \"match\"", pace_yaml_place(yaml, match ? match : rule));
+    for (size_t i = 0; i < pace_yaml_count(match); i++) {
+        const char *text = pace_yaml_text(pace_yaml_item(match, i));
+        if (!text || !text[text[0] == '<'])
+            return pace_fail(PACE_E_INPUT, "%s: expected a part of a kernel's name",
+                             pace_yaml_place(yaml, pace_yaml_item(match, i)));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_bound(pace_bound *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *text = pace_yaml_text(node);
+    if (text && strcmp(text, "compute") == 0) *out = PACE_BOUND_COMPUTE;
+    else if (text && strcmp(text, "memory") == 0) *out = PACE_BOUND_MEMORY;
+    else
+        return pace_fail(PACE_E_INPUT, "%s: \"bound\" is compute or memory", pace_yaml_place(yaml, node));
+    return PACE_OK;
+}
+
+static pace_status read_kernel_rule(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const pace_yaml_node *family = pace_yaml_get(node, "family"), *bound = pace_yaml_get(node, "bound");
+    PACE_TRY(check_family(yaml, family ? family : node));
+    PACE_TRY(read_bound(&out->bound, yaml, bound ? bound : node));
+    out->text = pace_yaml_text(family);
+    return PACE_OK;
+}
+
+static pace_status read_communication_rule(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    out->text = pace_yaml_text(pace_yaml_get(node, "library"));
+    if (out->text) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: a rule needs the text \"library\"", pace_yaml_place(yaml, node));
+}
+
+typedef pace_status (*rule_reader)(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node);
+
+static pace_status read_rules(rule_list *out, const char *file, const char *key, rule_reader reader) {
+    PACE_TRY(pace_catalog_load(&out->yaml, file));
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(out->yaml), key);
+    if (!pace_yaml_is_list(list))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"%s\"",
+                         pace_yaml_place(out->yaml, pace_yaml_root(out->yaml)), key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *node = pace_yaml_item(list, i);
+        kernel_rule rule = {.match = pace_yaml_get(node, "match")};
+        PACE_TRY(check_patterns(out->yaml, node, rule.match));
+        PACE_TRY(reader(&rule, out->yaml, node));
+        PACE_TRY(PACE_PUSH(&out->rules, rule));
+    }
+    return PACE_OK;
+}
+
+static void free_rules(rule_list *list) {
+    PACE_VEC_FREE(&list->rules);
+    pace_yaml_free(list->yaml);
+}
+
+pace_status pace_kernel_classes_load(pace_kernel_classes **out) {
+    pace_kernel_classes *classes = pace_alloc(1, sizeof *classes);
+    if (!classes) return PACE_E_MEMORY;
+    pace_status status = read_rules(&classes->kernels, "kernels.yaml", "kernels", read_kernel_rule);
+    if (status == PACE_OK)
+        status = read_rules(&classes->communication, "communication.yaml", "communication", read_communication_rule);
+    if (status != PACE_OK) pace_kernel_classes_free(classes);
+    else *out = classes;
+    return status;
+}
+
+void pace_kernel_classes_free(pace_kernel_classes *classes) {
+    if (!classes) return;
+    free_rules(&classes->kernels);
+    free_rules(&classes->communication);
+    pace_free(classes);
+}
+
+static bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+static bool occurs(const char *name, const char *pattern) {
+    bool word_start = pattern[0] == '<';
+    if (word_start) pattern++;
+    for (const char *at = name; (at = strcasestr(at, pattern)); at++)
+        if (!word_start || at == name || !is_word(at[-1])) return true;
+    return false;
+}
+
+static const kernel_rule *first_match(const rule_list *list, const char *name) {
+    for (size_t i = 0; i < list->rules.count; i++) {
+        const kernel_rule *rule = &list->rules.items[i];
+        for (size_t j = 0; j < pace_yaml_count(rule->match); j++)
+            if (occurs(name, pace_yaml_text(pace_yaml_item(rule->match, j)))) return rule;
+    }
+    return NULL;
+}
+
+pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const char *name) {
+    pace_kernel_class unknown = {.family = "unknown"};
+    if (!name) return unknown;
+    const kernel_rule *rule = first_match(&classes->communication, name);
+    if (rule) return (pace_kernel_class){"communication", rule->text, PACE_BOUND_UNKNOWN, true};
+    rule = first_match(&classes->kernels, name);
+    return rule ? (pace_kernel_class){rule->text, NULL, rule->bound, false} : unknown;
+}

@@ -1,0 +1,29 @@
+/* The parts of the analyze report, one file each. Private to report/. */
+#ifndef PACE_REPORT_ANALYZE_PARTS_H
+#define PACE_REPORT_ANALYZE_PARTS_H
+
+#include "insight/analysis.h"
+#include "report/report.h"
+
+pace_status pace_new_report(pace_report **out, const char *verb, const char *title, const pace_analysis *const *analyses,
+                            size_t count, const pace_analyze_options *options) PACE_MUST_CHECK;
+
+void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
+                     const pace_matrix *matrix);
+
+/** The sentences that lead the report. */
+pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+/** The matrix of the mean step, of every step (JSON) and of the whole window. */
+pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+/** Overheads, critical path, collectives, operators, advice. */
+pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
+                              const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
+pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;
+void pace_free_analysis(void *analysis);
+
+/** Mean matrix over the steps of a rank that did work, and their number. */
+size_t pace_mean_matrix(pace_matrix *out, const pace_rank *rank);
+
+#endif

@@ -1,0 +1,600 @@
+/*
+ * The HTML renderer: one self-contained page. Everything a trace or a user named is written through
+ * write_escaped(); the script holds no data of the report.
+ */
+#include "report/render_html_style.h"
+#include "report/show.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_CAP 1000     /* rows of one table in the page, shown or folded away */
+#define LANE_CAP 4000    /* rectangles of one lane */
+#define LANE_HEIGHT 26
+#define PLOT_WIDTH 10000 /* user units across a timeline; the script knows this number too */
+#define PLOT_PIXELS 1600 /* a wide screen's worth: slices under half of one are merged */
+
+typedef struct {
+    pace_sink *sink;
+    const pace_report *report;
+    unsigned level; /* of the headings */
+    unsigned folds; /* tables with folded rows so far: their ids */
+} page_out;
+
+static void put(page_out *page, const char *text) { pace_sink_text(page->sink, text); }
+
+static void write_code(page_out *page, uint32_t code, const char *from, const char *to) {
+    switch (code) {
+    case '<': put(page, "&lt;"); break;
+    case '>': put(page, "&gt;"); break;
+    case '&': put(page, "&amp;"); break;
+    case '"': put(page, "&quot;"); break;
+    case '\'': put(page, "&#39;"); break;
+    case 0xfffd: put(page, "\xef\xbf\xbd"); break;
+    default:
+        if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+            put(page, " ");
+        else
+            pace_sink_bytes(page->sink, from, (size_t)(to - from));
+    }
+}
+
+/* Text for element content and for quoted attributes. */
+static void write_escaped(page_out *page, const char *text) {
+    for (const char *at = text; *at;) {
+        const char *from = at;
+        uint32_t code = pace_utf8_next(&at);
+        write_code(page, code, from, at);
+    }
+}
+
+static void write_paragraph(page_out *page, const char *open, const char *text) {
+    put(page, open);
+    write_escaped(page, text ? text : "");
+    put(page, "</p>\n");
+}
+
+static void write_heading(page_out *page, const char *title, const char *unit) {
+    unsigned level = page->level < 5 ? page->level : 5;
+    if (!title) return;
+    pace_sink_format(page->sink, "<h%u>", level);
+    write_escaped(page, title);
+    if (unit) pace_sink_format(page->sink, " <small>(%s)</small>", unit);
+    pace_sink_format(page->sink, "</h%u>\n", level);
+}
+
+/* ---- grids ------------------------------------------------------------------------------------------------ */
+
+/* The exact number, for the script to sort by. */
+static void write_sort_key(page_out *page, double value) {
+    pace_jsonw json;
+    put(page, " data-v=\"");
+    pace_jsonw_init(&json, page->sink, 0);
+    pace_jsonw_real(&json, value);
+    put(page, "\"");
+}
+
+static void write_cell(page_out *page, const pace_grid_column *column, const pace_grid_cell *cell) {
+    if (column->numeric) {
+        put(page, column->share ? "<td class=\"n share\"" : "<td class=\"n\"");
+        if (!isnan(cell->value)) write_sort_key(page, cell->value);
+        if (column->share && cell->value > 0) {
+            double width = cell->value > 1 ? 100 : cell->value * 100;
+            pace_sink_format(page->sink, " style=\"--v:%s%%\"", pace_show_fixed(width, 1).text);
+        }
+    } else {
+        put(page, "<td class=\"t\"");
+        if (strlen(cell->text) > 30) {
+            put(page, " title=\"");
+            write_escaped(page, cell->text);
+            put(page, "\"");
+        }
+    }
+    put(page, ">");
+    write_escaped(page, cell->text);
+    put(page, "</td>");
+}
+
+static void write_row(page_out *page, const pace_grid *grid, size_t row, bool folded) {
+    size_t count = grid->columns.count;
+    put(page, folded ? "<tr class=\"more\">" : "<tr>");
+    for (size_t i = 0; i < count; i++)
+        write_cell(page, &grid->columns.items[i], &grid->cells.items[row * count + i]);
+    put(page, "</tr>\n");
+}
+
+static void write_headings(page_out *page, const pace_grid *grid) {
+    put(page, "<thead><tr>");
+    for (size_t i = 0; i < grid->columns.count; i++) {
+        put(page, grid->columns.items[i].numeric ? "<th class=\"n\" scope=\"col\">" : "<th scope=\"col\">");
+        write_escaped(page, grid->columns.items[i].title);
+        put(page, "</th>");
+    }
+    put(page, "</tr></thead>\n");
+}
+
+static void write_grid(page_out *page, const pace_grid *grid, size_t shown) {
+    size_t body = grid->row_count - grid->foot_rows;
+    put(page, "<div class=\"scroll\"><table>\n");
+    write_headings(page, grid);
+    put(page, "<tbody>\n");
+    for (size_t row = 0; row < body; row++) write_row(page, grid, row, row >= shown);
+    put(page, "</tbody>\n");
+    if (grid->foot_rows) put(page, "<tfoot>\n");
+    for (size_t row = body; row < grid->row_count; row++) write_row(page, grid, row, false);
+    if (grid->foot_rows) put(page, "</tfoot>\n");
+    put(page, "</table></div>\n");
+}
+
+static void write_fold_label(page_out *page, size_t count) {
+    pace_sink_format(page->sink,
+                     "<label for=\"all%u\"><span class=\"open\">Show all %s rows</span>"
+                     "<span class=\"shut\">Show fewer</span></label>\n",
+                     page->folds, pace_show_int((int64_t)count).text);
+}
+
+static pace_status write_table(page_out *page, const pace_node *node) {
+    const pace_held_table *table = node->table;
+    size_t shown = table->rows_shown ? table->rows_shown : table->row_count;
+    pace_grid grid;
+    PACE_TRY(pace_grid_of_table(&grid, table, shown > ROW_CAP ? shown : ROW_CAP));
+    bool folds = grid.row_count > shown;
+    put(page, "<div class=\"table\">\n");
+    write_heading(page, node->title, NULL);
+    if (folds) pace_sink_format(page->sink, "<input class=\"all\" type=\"checkbox\" id=\"all%u\">", ++page->folds);
+    if (grid.row_count)
+        write_grid(page, &grid, shown);
+    else
+        put(page, "<p class=\"note\">none</p>\n");
+    if (folds) write_fold_label(page, grid.row_count);
+    size_t left = table->row_count - grid.row_count;
+    if (left)
+        pace_sink_format(page->sink, "<p class=\"note\">… %s more (--format json for all)</p>\n",
+                         pace_show_int((int64_t)left).text);
+    put(page, "</div>\n");
+    pace_grid_free(&grid);
+    return PACE_OK;
+}
+
+/* ---- matrices --------------------------------------------------------------------------------------------- */
+
+/* The class whose name is in the column's name, when no column before took it; else a class not taken. */
+static pace_class pick_class(const char *name, bool *taken) {
+    pace_class free_class = PACE_CLASS_OTHER;
+    for (int i = PACE_CLASS_COUNT - 1; i >= 0; i--) {
+        bool plain = i != PACE_CLASS_IDLE && i != PACE_CLASS_PATH;
+        if (taken[i]) continue;
+        if (strstr(name, pace_class_name((pace_class)i))) {
+            free_class = (pace_class)i;
+            break;
+        }
+        if (plain) free_class = (pace_class)i;
+    }
+    taken[free_class] = true;
+    return free_class;
+}
+
+static void pick_classes(const pace_held_matrix *matrix, pace_class *classes) {
+    bool taken[PACE_CLASS_COUNT] = {false};
+    for (size_t i = 0; i < matrix->columns.count; i++) { /* exact names first, so that nothing else takes them */
+        classes[i] = pace_class_of(matrix->columns.items[i]);
+        if (strcmp(matrix->columns.items[i], pace_class_name(classes[i])) == 0) taken[classes[i]] = true;
+    }
+    for (size_t i = 0; i < matrix->columns.count; i++)
+        if (strcmp(matrix->columns.items[i], pace_class_name(classes[i])) != 0)
+            classes[i] = pick_class(matrix->columns.items[i], taken);
+}
+
+static void write_key(page_out *page, pace_class value, const char *label) {
+    pace_sink_format(page->sink, "<li class=\"c-%s\"><i></i>", pace_class_name(value));
+    write_escaped(page, label);
+    put(page, "</li>");
+}
+
+static pace_status write_matrix_legend(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
+    put(page, "<ul class=\"legend\">");
+    for (size_t i = 0; i < matrix->columns.count; i++) {
+        if (!pace_matrix_column_shown(matrix, i)) continue;
+        char *label = pace_show_label(matrix->columns.items[i]);
+        if (!label) return PACE_E_MEMORY;
+        write_key(page, classes[i], label);
+        pace_free(label);
+    }
+    put(page, "</ul>\n");
+    return PACE_OK;
+}
+
+/* One bar: where its parts begin, how much of the width a nanosecond takes. */
+typedef struct {
+    const pace_held_matrix *matrix;
+    const pace_class *classes;
+    const char *name;
+    size_t row; /* the row count stands for the column sums */
+    double base, per_ns;
+} bar;
+
+static int64_t bar_cell(const bar *b, size_t column) {
+    if (b->row == b->matrix->rows.count) return pace_matrix_column_sum(b->matrix, column);
+    return b->matrix->cells[b->row * b->matrix->columns.count + column];
+}
+
+static void write_segment(page_out *page, const bar *b, size_t column, double x, double width) {
+    const char *name = pace_class_name(b->classes[column]);
+    int64_t ns = bar_cell(b, column);
+    pace_sink_format(page->sink, "<g class=\"c-%s\"><rect x=\"%s%%\" width=\"%s%%\" height=\"24\"><title>", name,
+                     pace_show_fixed(x, 3).text, pace_show_fixed(width, 3).text);
+    write_escaped(page, b->name);
+    put(page, " · ");
+    write_escaped(page, b->matrix->columns.items[column]);
+    pace_sink_format(page->sink, ": %s", pace_show_ns(ns).text);
+    int64_t sum = b->row < b->matrix->rows.count ? pace_matrix_row_sum(b->matrix, b->row) : 0;
+    if (sum > 0 && ns > 0) pace_sink_format(page->sink, ", %s of it", pace_show_share((double)ns / (double)sum).text);
+    put(page, "</title></rect>");
+    if (width > 7)
+        pace_sink_format(page->sink, "<text%s x=\"%s%%\" y=\"16\">%s</text>", width < 25 ? " class=\"tight\"" : "",
+                         pace_show_fixed(x + width / 2, 3).text, pace_show_ns(ns).text);
+    put(page, "</g>");
+}
+
+/* Positive parts run right from the base, negative ones left. Parts too thin to see are left out. */
+static void write_bar(page_out *page, const bar *b, const char *css) {
+    double right = b->base, left = b->base;
+    int64_t sum = 0;
+    pace_sink_format(page->sink, "<div%s>", css);
+    write_escaped(page, b->name);
+    pace_sink_format(page->sink, "</div><div%s><svg height=\"24\" role=\"img\" aria-label=\"", css);
+    write_escaped(page, b->name);
+    put(page, "\">");
+    for (size_t i = 0; i < b->matrix->columns.count; i++) {
+        int64_t ns = bar_cell(b, i);
+        double width = fabs((double)ns) * b->per_ns;
+        if (ns < 0) left -= width;
+        if (width >= 0.05) write_segment(page, b, i, ns < 0 ? left : right, width);
+        if (ns > 0) right += width;
+        sum += ns;
+    }
+    if (b->base > 0)
+        pace_sink_format(page->sink, "<line x1=\"%s%%\" x2=\"%s%%\" y2=\"24\"/>", pace_show_fixed(b->base, 3).text,
+                         pace_show_fixed(b->base, 3).text);
+    pace_sink_format(page->sink, "</svg></div><div%s>%s</div>\n", css, pace_show_ns(sum).text);
+}
+
+/* The length of a bar to one side: the larger of its positive and negative parts. */
+static double bar_reach(const bar *b) {
+    double right = 0, left = 0;
+    for (size_t i = 0; i < b->matrix->columns.count; i++) {
+        double ns = (double)bar_cell(b, i);
+        if (ns > 0) right += ns;
+        if (ns < 0) left -= ns;
+    }
+    return fmax(right, left);
+}
+
+static void write_bars(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
+    bar b = {.matrix = matrix, .classes = classes};
+    double reach = 0;
+    double room = pace_matrix_signed(matrix) ? 50 : 100;
+    for (b.row = 0; b.row < matrix->rows.count; b.row++) reach = fmax(reach, bar_reach(&b));
+    b.base = 100 - room;
+    b.per_ns = reach > 0 ? room / reach : 0;
+    put(page, "<div class=\"bars\">\n");
+    for (b.row = 0; b.row < matrix->rows.count; b.row++) {
+        b.name = matrix->rows.items[b.row];
+        write_bar(page, &b, "");
+    }
+    reach = bar_reach(&b);
+    b.name = "total";
+    b.per_ns = reach > 0 ? room / reach : 0;
+    if (matrix->rows.count > 1) write_bar(page, &b, " class=\"total\" title=\"on a scale of its own\"");
+    put(page, "</div>\n");
+}
+
+static pace_status write_matrix_bars(page_out *page, const pace_held_matrix *matrix) {
+    pace_class *classes = pace_alloc(matrix->columns.count, sizeof *classes);
+    if (!classes) return PACE_E_MEMORY;
+    pick_classes(matrix, classes);
+    pace_status status = write_matrix_legend(page, matrix, classes);
+    if (status == PACE_OK) write_bars(page, matrix, classes);
+    pace_free(classes);
+    return status;
+}
+
+static pace_status write_matrix(page_out *page, const pace_node *node) {
+    pace_grid grid;
+    write_heading(page, node->title, pace_matrix_unit(node->matrix));
+    PACE_TRY(write_matrix_bars(page, node->matrix));
+    PACE_TRY(pace_grid_of_matrix(&grid, node->matrix));
+    write_grid(page, &grid, grid.row_count);
+    pace_grid_free(&grid);
+    return PACE_OK;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------------------ */
+
+/* A slice, or a run of slices too thin to be told apart; busy_ns says which class prevails in it. */
+typedef struct {
+    int64_t start_ns, end_ns;
+    size_t count;
+    pace_name name;
+    int64_t busy_ns[PACE_CLASS_COUNT];
+} slice_run;
+
+typedef void (*run_fn)(void *context, const slice_run *run);
+
+static int by_start(const void *left, const void *right) {
+    const pace_slice *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1; /* the longer one lies below */
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Calls `each` for every rectangle of the sorted slices; returns how many there are. */
+static size_t for_each_run(const pace_slice *slices, size_t count, int64_t thin_ns, run_fn each, void *context) {
+    slice_run run = {0};
+    size_t runs = 0;
+    bool open = false; /* the run takes further thin slices */
+    for (size_t i = 0; i < count; i++) {
+        const pace_slice *slice = &slices[i];
+        bool thin = slice->end_ns - slice->start_ns < thin_ns;
+        bool joins = open && thin && slice->start_ns - run.end_ns < thin_ns && slice->end_ns - run.start_ns < 2 * thin_ns;
+        if (!joins) {
+            if (run.count && each) each(context, &run);
+            run = (slice_run){.start_ns = slice->start_ns, .end_ns = slice->end_ns, .name = slice->name};
+            runs++;
+        }
+        if (slice->end_ns > run.end_ns) run.end_ns = slice->end_ns;
+        run.busy_ns[slice->color] += slice->end_ns - slice->start_ns + 1;
+        run.count++;
+        open = thin;
+    }
+    if (run.count && each) each(context, &run);
+    return runs;
+}
+
+typedef struct {
+    page_out *page;
+    const pace_held_lanes *lanes;
+    size_t index; /* of the lane */
+    double scale; /* plot units a nanosecond */
+} lane_out;
+
+static pace_class prevailing(const slice_run *run) {
+    int best = 0;
+    for (int i = 1; i < PACE_CLASS_COUNT; i++)
+        if (run->busy_ns[i] > run->busy_ns[best]) best = i;
+    return (pace_class)best;
+}
+
+static void write_run(void *context, const slice_run *run) {
+    lane_out *out = context;
+    page_out *page = out->page;
+    double x = (double)(run->start_ns - out->lanes->start_ns) * out->scale;
+    double end = (double)(run->end_ns - out->lanes->start_ns) * out->scale;
+    if (x < 0) x = 0;
+    if (end > PLOT_WIDTH) end = PLOT_WIDTH;
+    double width = fmax(end - x, 0.5);
+    pace_class color = prevailing(run);
+    pace_sink_format(page->sink, "<rect class=\"c-%s\" x=\"%s\" y=\"1\" width=\"%s\" height=\"20\"><title>",
+                     pace_class_name(color), pace_show_fixed(x, 2).text, pace_show_fixed(width, 2).text);
+    if (run->count > 1)
+        pace_sink_format(page->sink, "%zu slices, mostly %s", run->count, pace_class_name(color));
+    else
+        write_escaped(page, pace_names_text(&out->lanes->names, run->name));
+    pace_sink_format(page->sink, "\n%s at %s</title></rect>\n", pace_show_ns(run->end_ns - run->start_ns).text,
+                     pace_show_ns(run->start_ns - out->lanes->start_ns).text);
+}
+
+/* The slices that touch the picture, sorted; the caller frees them. */
+static pace_slice *visible_slices(const pace_held_lanes *lanes, const pace_lane *lane, size_t *count) {
+    pace_slice *slices = pace_alloc(lane->slices.count, sizeof *slices);
+    if (!slices) return NULL;
+    *count = 0;
+    for (size_t i = 0; i < lane->slices.count; i++) {
+        const pace_slice *slice = &lane->slices.items[i];
+        if (slice->end_ns < lanes->start_ns || slice->start_ns >= lanes->end_ns) continue;
+        slices[*count] = *slice;
+        if (slice->end_ns < slice->start_ns) slices[*count].end_ns = slice->start_ns;
+        ++*count;
+    }
+    qsort(slices, *count, sizeof *slices, by_start);
+    return slices;
+}
+
+static pace_status write_lane(lane_out *out) {
+    size_t count;
+    pace_slice *slices = visible_slices(out->lanes, &out->lanes->lanes.items[out->index], &count);
+    if (!slices) return PACE_E_MEMORY;
+    int64_t span = out->lanes->end_ns - out->lanes->start_ns, thin = span / (2 * PLOT_PIXELS) + 1;
+    while (for_each_run(slices, count, thin, NULL, NULL) > LANE_CAP && thin < span) thin *= 2;
+    pace_sink_format(out->page->sink, "<g transform=\"translate(0,%zu)\">\n", out->index * LANE_HEIGHT);
+    for_each_run(slices, count, thin, write_run, out);
+    put(out->page, "</g>\n");
+    pace_free(slices);
+    return PACE_OK;
+}
+
+static void write_lanes_legend(page_out *page, const pace_held_lanes *lanes) {
+    bool used[PACE_CLASS_COUNT] = {false};
+    for (size_t i = 0; i < lanes->lanes.count; i++)
+        for (size_t k = 0; k < lanes->lanes.items[i].slices.count; k++)
+            used[lanes->lanes.items[i].slices.items[k].color] = true;
+    put(page, "<ul class=\"legend\">");
+    for (int i = 0; i < PACE_CLASS_COUNT; i++)
+        if (used[i]) write_key(page, (pace_class)i, pace_class_name((pace_class)i));
+    put(page, "</ul>\n");
+}
+
+static void write_lane_names(page_out *page, const pace_held_lanes *lanes) {
+    put(page, "<div class=\"names\">");
+    for (size_t i = 0; i < lanes->lanes.count; i++) {
+        put(page, "<div title=\"");
+        write_escaped(page, lanes->lanes.items[i].name);
+        put(page, "\">");
+        write_escaped(page, lanes->lanes.items[i].name);
+        put(page, "</div>");
+    }
+    put(page, "</div>\n");
+}
+
+static void write_axis(page_out *page, int64_t span) {
+    put(page, "<div class=\"axis\">");
+    for (int64_t i = 0; i <= 4; i++)
+        pace_sink_format(page->sink, "<span style=\"left:%d%%\">%s</span>", (int)(i * 25),
+                         pace_show_ns((int64_t)((double)span * (double)i / 4)).text);
+    put(page, "</div></div>\n");
+}
+
+static pace_status write_lanes(page_out *page, const pace_node *node) {
+    const pace_held_lanes *lanes = node->lanes;
+    int64_t span = lanes->end_ns - lanes->start_ns;
+    if (lanes->lanes.count == 0 || span <= 0) return PACE_OK;
+    write_heading(page, node->title, NULL);
+    write_lanes_legend(page, lanes);
+    pace_sink_format(page->sink, "<div class=\"lanes\" data-span=\"%lld\">\n", (long long)span);
+    write_lane_names(page, lanes);
+    pace_sink_format(page->sink, "<div class=\"plot\"><svg height=\"%zu\" viewBox=\"0 0 %d %zu\" "
+                                 "preserveAspectRatio=\"none\" role=\"img\">\n",
+                     lanes->lanes.count * LANE_HEIGHT, PLOT_WIDTH, lanes->lanes.count * LANE_HEIGHT);
+    lane_out out = {.page = page, .lanes = lanes, .scale = PLOT_WIDTH / (double)span};
+    for (; out.index < lanes->lanes.count; out.index++) PACE_TRY(write_lane(&out));
+    put(page, "</svg></div>\n");
+    write_axis(page, span);
+    put(page, "<p class=\"note hint\">Wheel to zoom, drag to pan, double click to reset.</p>\n");
+    return PACE_OK;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
+static pace_status write_field(page_out *page, const pace_node *field) {
+    char *label = pace_show_label(field->key ? field->key : "");
+    char *value = label ? pace_node_field_text(field) : NULL;
+    if (value) {
+        put(page, "<dt>");
+        write_escaped(page, label);
+        put(page, "</dt><dd>");
+        write_escaped(page, value);
+        put(page, "</dd>\n");
+    }
+    pace_free(label);
+    pace_free(value);
+    return value ? PACE_OK : PACE_E_MEMORY;
+}
+
+static pace_status write_children(page_out *page, const pace_node *object);
+
+static pace_status write_section(page_out *page, const pace_node *node) {
+    bool item = node->parent && node->parent->kind == PACE_NODE_LIST;
+    if (!node->title && !item) return write_children(page, node);
+    put(page, item ? "<div class=\"item\">\n" : "<section>\n");
+    write_heading(page, node->title, NULL);
+    if (node->title) page->level++;
+    pace_status status = write_children(page, node);
+    if (node->title) page->level--;
+    put(page, item ? "</div>\n" : "</section>\n");
+    return status;
+}
+
+/* A table, matrix or picture that is no part of a titled section makes one of its own. */
+static pace_status write_block(page_out *page, const pace_node *node) {
+    bool alone = page->level == 2 && node->title;
+    pace_status status;
+    if (alone) put(page, "<section>\n");
+    if (node->kind == PACE_NODE_TABLE)
+        status = write_table(page, node);
+    else
+        status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_lanes(page, node);
+    if (alone) put(page, "</section>\n");
+    return status;
+}
+
+static pace_status write_node(page_out *page, const pace_node *node) {
+    switch (node->kind) {
+    case PACE_NODE_OBJECT:
+    case PACE_NODE_LIST: return write_section(page, node);
+    case PACE_NODE_TABLE:
+    case PACE_NODE_MATRIX:
+    case PACE_NODE_LANES: return write_block(page, node);
+    case PACE_NODE_SENTENCE: write_paragraph(page, "<p>", node->text); return PACE_OK;
+    case PACE_NODE_NOTE: write_paragraph(page, "<p class=\"note\">", node->text); return PACE_OK;
+    default: return write_field(page, node);
+    }
+}
+
+static pace_status write_children(page_out *page, const pace_node *object) {
+    bool in_fields = false;
+    pace_status status = PACE_OK;
+    for (const pace_node *node = object->first; node && status == PACE_OK; node = node->next) {
+        if (!pace_node_visible(node)) continue;
+        bool field = pace_node_is_field(node);
+        if (field && !in_fields) put(page, "<dl>\n");
+        if (!field && in_fields) put(page, "</dl>\n");
+        in_fields = field;
+        status = write_node(page, node);
+    }
+    if (in_fields) put(page, "</dl>\n");
+    return status;
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------- */
+
+static void write_head(page_out *page) {
+    put(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+              "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
+    write_escaped(page, page->report->title ? page->report->title : "Paceline");
+    put(page, "</title>\n<style>\n");
+    for (size_t i = 0; i < sizeof PACE_HTML_STYLE / sizeof *PACE_HTML_STYLE; i++) put(page, PACE_HTML_STYLE[i]);
+    put(page, "</style>\n</head>\n<body>\n<main>\n");
+}
+
+static void write_lead(page_out *page) {
+    const pace_node *root = page->report->root;
+    put(page, "<header>\n<h1>");
+    write_escaped(page, page->report->title ? page->report->title : "Paceline");
+    put(page, "</h1>\n<div class=\"lead\">\n");
+    for (const pace_node *node = root; node; node = pace_node_after(root, node))
+        if (node->kind == PACE_NODE_STRONG) write_paragraph(page, "<p>", node->text);
+    put(page, "</div>\n</header>\n");
+}
+
+static void write_warnings(page_out *page) {
+    size_t count = page->report->warnings.count;
+    if (count == 0) return;
+    put(page, "<aside class=\"warnings\">\n");
+    for (size_t i = 0; i < count; i++)
+        write_paragraph(page, "<p><strong>Warning:</strong> ", page->report->warnings.items[i]);
+    put(page, "</aside>\n");
+}
+
+static void write_origin(page_out *page) {
+    const pace_report *report = page->report;
+    put(page, "<footer class=\"meta\">\n<p>Paceline ");
+    write_escaped(page, pace_version());
+    if (report->command.count) put(page, " · <code>");
+    for (size_t i = 0; i < report->command.count; i++) {
+        if (i) put(page, " ");
+        write_escaped(page, report->command.items[i]);
+    }
+    put(page, report->command.count ? "</code></p>\n" : "</p>\n");
+    for (size_t i = 0; i < report->inputs.count; i++) {
+        put(page, i ? "<br>" : "<p>");
+        write_escaped(page, report->inputs.items[i].path);
+        pace_sink_format(page->sink, " (%s)\n", pace_show_bytes((double)report->inputs.items[i].bytes).text);
+    }
+    put(page, report->inputs.count ? "</p>\n</footer>\n" : "</footer>\n");
+}
+
+pace_status pace_render_html(const pace_report *report, pace_sink *sink) {
+    page_out page = {.sink = sink, .report = report, .level = 2};
+    write_head(&page);
+    write_lead(&page);
+    write_warnings(&page);
+    PACE_TRY(write_children(&page, report->root));
+    write_origin(&page);
+    put(&page, "</main>\n<script>\n");
+    for (size_t i = 0; i < sizeof PACE_HTML_SCRIPT / sizeof *PACE_HTML_SCRIPT; i++) put(&page, PACE_HTML_SCRIPT[i]);
+    put(&page, "</script>\n</body>\n</html>\n");
+    return PACE_OK;
+}

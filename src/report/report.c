@@ -1,0 +1,437 @@
+/*
+ * The report's tree: what builders fill, its public accessors, and the dispatch to a renderer.
+ *
+ * After a failed builder call the report keeps the status and every further call does nothing, so a NULL node
+ * is accepted wherever a node is.
+ */
+#include "report/report_node.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const CLASS_NAMES[PACE_CLASS_COUNT] = {
+    "compute", "memory",  "copy",     "communication", "host",  "idle", "wait",
+    "input",   "forward", "backward", "update",        "other", "path",
+};
+
+const char *pace_class_name(pace_class value) { return CLASS_NAMES[value]; }
+
+pace_class pace_class_of(const char *name) {
+    for (int i = 0; name && i < PACE_CLASS_COUNT; i++)
+        if (strcmp(name, CLASS_NAMES[i]) == 0) return (pace_class)i;
+    return PACE_CLASS_OTHER;
+}
+
+/* Keeps the first failure; true when all is well. */
+static bool keep(pace_report *report, pace_status status) {
+    if (status != PACE_OK && report->status == PACE_OK) report->status = status;
+    return status == PACE_OK;
+}
+
+/* Copies `text` (NULL stays NULL); false when memory ran out. */
+static bool copy_to(char **out, pace_report *report, const char *text) {
+    *out = text ? pace_copy_text(text, strlen(text)) : NULL;
+    return keep(report, text && !*out ? PACE_E_MEMORY : PACE_OK);
+}
+
+static char *format_text(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) length = 0;
+    char *text = pace_alloc((size_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+/* ---- freeing ---------------------------------------------------------------------------------------------- */
+
+static void free_table(pace_held_table *table) {
+    if (!table) return;
+    for (size_t i = 0; i < table->columns.count; i++) {
+        pace_free(table->columns.items[i].key);
+        pace_free(table->columns.items[i].title);
+    }
+    for (size_t i = 0; i < table->cells.count; i++)
+        if (table->cells.items[i].kind == PACE_CELL_TEXT) pace_free(table->cells.items[i].text);
+    PACE_VEC_FREE(&table->columns);
+    PACE_VEC_FREE(&table->cells);
+    pace_free(table);
+}
+
+static void free_texts(char **texts, size_t count) {
+    for (size_t i = 0; i < count; i++) pace_free(texts[i]);
+}
+
+static void free_matrix(pace_held_matrix *matrix) {
+    if (!matrix) return;
+    free_texts(matrix->rows.items, matrix->rows.count);
+    free_texts(matrix->columns.items, matrix->columns.count);
+    PACE_VEC_FREE(&matrix->rows);
+    PACE_VEC_FREE(&matrix->columns);
+    pace_free(matrix->cells);
+    pace_free(matrix);
+}
+
+static void free_lanes(pace_held_lanes *lanes) {
+    if (!lanes) return;
+    for (size_t i = 0; i < lanes->lanes.count; i++) {
+        pace_free(lanes->lanes.items[i].name);
+        PACE_VEC_FREE(&lanes->lanes.items[i].slices);
+    }
+    PACE_VEC_FREE(&lanes->lanes);
+    pace_names_free(&lanes->names);
+    pace_free(lanes);
+}
+
+static bool holds_text(pace_node_kind kind) {
+    return kind == PACE_NODE_TEXT || kind == PACE_NODE_STRONG || kind == PACE_NODE_SENTENCE || kind == PACE_NODE_NOTE;
+}
+
+static void free_one(pace_node *node) {
+    if (holds_text(node->kind)) pace_free(node->text);
+    if (node->kind == PACE_NODE_TABLE) free_table(node->table);
+    if (node->kind == PACE_NODE_MATRIX) free_matrix(node->matrix);
+    if (node->kind == PACE_NODE_LANES) free_lanes(node->lanes);
+    pace_free(node->key);
+    pace_free(node->title);
+    pace_free(node);
+}
+
+/* Children first, without recursion: a chain of objects may be as deep as a builder likes. */
+static void free_tree(pace_node *node) {
+    while (node) {
+        if (node->first) {
+            pace_node *child = node->first;
+            node->first = child->next;
+            node = child;
+            continue;
+        }
+        pace_node *parent = node->parent;
+        free_one(node);
+        node = parent;
+    }
+}
+
+void pace_report_free(pace_report *report) {
+    if (!report) return;
+    free_tree(report->root);
+    free_texts(report->command.items, report->command.count);
+    free_texts(report->warnings.items, report->warnings.count);
+    for (size_t i = 0; i < report->inputs.count; i++) pace_free(report->inputs.items[i].path);
+    PACE_VEC_FREE(&report->command);
+    PACE_VEC_FREE(&report->warnings);
+    PACE_VEC_FREE(&report->inputs);
+    if (report->free_trace_context) report->free_trace_context(report->trace_context);
+    pace_free(report->verb);
+    pace_free(report->title);
+    pace_free(report);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------------- */
+
+static pace_node *new_node(pace_report *report, pace_node_kind kind, const char *key, const char *title) {
+    pace_node *node = pace_alloc(1, sizeof *node);
+    if (!node) return (void)keep(report, PACE_E_MEMORY), NULL;
+    node->kind = kind;
+    node->report = report;
+    if (copy_to(&node->key, report, key) && copy_to(&node->title, report, title)) return node;
+    pace_free(node->key);
+    pace_free(node);
+    return NULL;
+}
+
+pace_status pace_report_new(pace_report **out, const char *verb, const char *title) {
+    pace_report *report = pace_alloc(1, sizeof *report);
+    if (!report) return PACE_E_MEMORY;
+    bool copied = copy_to(&report->verb, report, verb) && copy_to(&report->title, report, title);
+    if (copied) report->root = new_node(report, PACE_NODE_OBJECT, NULL, NULL);
+    pace_status status = report->status;
+    if (status == PACE_OK)
+        *out = report;
+    else
+        pace_report_free(report);
+    return status;
+}
+
+pace_status pace_report_status(const pace_report *report) { return report->status; }
+
+pace_node *pace_report_root(pace_report *report) { return report->root; }
+
+/* Appends an owned text to one of the report's lists, or frees it when that fails. */
+#define KEEP_TEXT(report, list, owned)                                                                                 \
+    do {                                                                                                               \
+        if (!keep((report), PACE_PUSH(&(report)->list, (owned)))) pace_free(owned);                                    \
+    } while (0)
+
+void pace_report_set_command(pace_report *report, const char *const *words, size_t count) {
+    free_texts(report->command.items, report->command.count);
+    report->command.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *word;
+        if (!copy_to(&word, report, words[i] ? words[i] : "")) return;
+        KEEP_TEXT(report, command, word);
+    }
+}
+
+void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes) {
+    pace_held_input input = {.bytes = bytes};
+    if (!copy_to(&input.path, report, path ? path : "")) return;
+    if (!keep(report, PACE_PUSH(&report->inputs, input))) pace_free(input.path);
+}
+
+void pace_report_warn(pace_report *report, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    if (!keep(report, text ? PACE_OK : PACE_E_MEMORY)) return;
+    KEEP_TEXT(report, warnings, text);
+}
+
+size_t pace_report_warning_count(const pace_report *report) { return report->warnings.count; }
+
+const char *pace_report_warning(const pace_report *report, size_t index) {
+    return index < report->warnings.count ? report->warnings.items[index] : "";
+}
+
+void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *)) {
+    if (report->free_trace_context) report->free_trace_context(report->trace_context);
+    report->trace = write;
+    report->trace_context = context;
+    report->free_trace_context = free_context;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
+static pace_node *add(pace_node *parent, pace_node_kind kind, const char *key, const char *title) {
+    if (!parent || parent->report->status != PACE_OK) return NULL;
+    pace_node *node = new_node(parent->report, kind, key, title);
+    if (!node) return NULL;
+    node->parent = parent;
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->first = node;
+    parent->last = node;
+    return node;
+}
+
+static pace_node *add_for(pace_node *parent, pace_node_kind kind, const char *key, const char *title,
+                          pace_audience audience) {
+    pace_node *node = add(parent, kind, key, title);
+    if (node) node->audience = audience;
+    return node;
+}
+
+pace_node *pace_node_object(pace_node *parent, const char *key, const char *title, pace_audience audience) {
+    return add_for(parent, PACE_NODE_OBJECT, key, title, audience);
+}
+
+pace_node *pace_node_list(pace_node *parent, const char *key, const char *title, pace_audience audience) {
+    return add_for(parent, PACE_NODE_LIST, key, title, audience);
+}
+
+pace_node *pace_node_item(pace_node *list) { return add(list, PACE_NODE_OBJECT, NULL, NULL); }
+
+void pace_node_int(pace_node *object, const char *key, int64_t value) {
+    pace_node *node = add(object, PACE_NODE_INT, key, NULL);
+    if (node) node->integer = value;
+}
+
+void pace_node_real(pace_node *object, const char *key, double value) {
+    pace_node *node = add(object, PACE_NODE_REAL, key, NULL);
+    if (node) node->real = value;
+}
+
+void pace_node_text(pace_node *object, const char *key, const char *value) {
+    pace_node *node = add(object, PACE_NODE_TEXT, key, NULL);
+    if (node) copy_to(&node->text, node->report, value);
+}
+
+void pace_node_bool(pace_node *object, const char *key, bool value) {
+    pace_node *node = add(object, PACE_NODE_BOOL, key, NULL);
+    if (node) node->flag = value;
+}
+
+void pace_node_null(pace_node *object, const char *key) { add(object, PACE_NODE_NULL, key, NULL); }
+
+static void add_line(pace_node *object, pace_node_kind kind, const char *format, va_list arguments) {
+    pace_node *node = add(object, kind, NULL, NULL);
+    if (!node) return;
+    node->text = format_text(format, arguments);
+    keep(node->report, node->text ? PACE_OK : PACE_E_MEMORY);
+}
+
+void pace_node_sentence(pace_node *object, bool strong, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_line(object, strong ? PACE_NODE_STRONG : PACE_NODE_SENTENCE, format, arguments);
+    va_end(arguments);
+}
+
+void pace_node_note(pace_node *object, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_line(object, PACE_NODE_NOTE, format, arguments);
+    va_end(arguments);
+}
+
+const pace_node *pace_node_after(const pace_node *root, const pace_node *node) {
+    if (node->first) return node->first;
+    while (node != root && !node->next) node = node->parent;
+    return node == root ? NULL : node->next;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------- */
+
+static void add_column(pace_report *report, pace_held_table *table, const pace_column *column) {
+    pace_held_column held = {.show = column->show};
+    if (copy_to(&held.key, report, column->key ? column->key : "") && copy_to(&held.title, report, column->title) &&
+        keep(report, PACE_PUSH(&table->columns, held)))
+        return;
+    pace_free(held.key);
+    pace_free(held.title);
+}
+
+pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,
+                           const pace_column *columns, size_t column_count, size_t rows_shown) {
+    pace_node *node = add_for(parent, PACE_NODE_TABLE, key, title, audience);
+    if (!node) return NULL;
+    node->table = pace_alloc(1, sizeof *node->table);
+    if (!keep(node->report, node->table ? PACE_OK : PACE_E_MEMORY)) return NULL;
+    node->table->rows_shown = rows_shown;
+    for (size_t i = 0; i < column_count; i++) add_column(node->report, node->table, &columns[i]);
+    return node;
+}
+
+static pace_held_table *open_table(pace_node *node) {
+    bool open = node && node->kind == PACE_NODE_TABLE && node->report->status == PACE_OK;
+    return open ? node->table : NULL;
+}
+
+void pace_table_row(pace_node *node) {
+    pace_held_table *table = open_table(node);
+    if (!table) return;
+    while (table->cells.count < table->row_count * table->columns.count)
+        if (!keep(node->report, PACE_PUSH(&table->cells, (pace_cell){0}))) return;
+    table->row_count++;
+}
+
+/* Cells beyond the last column are dropped. */
+static bool add_cell(pace_node *node, pace_cell cell) {
+    pace_held_table *table = open_table(node);
+    if (!table || table->cells.count >= table->row_count * table->columns.count) return false;
+    return keep(node->report, PACE_PUSH(&table->cells, cell));
+}
+
+void pace_table_text(pace_node *node, const char *value) {
+    pace_cell cell = {.kind = PACE_CELL_TEXT};
+    if (!value) cell.kind = PACE_CELL_NONE;
+    if (!open_table(node) || !copy_to(&cell.text, node->report, value)) return;
+    if (!add_cell(node, cell)) pace_free(cell.text);
+}
+
+void pace_table_int(pace_node *node, int64_t value) {
+    add_cell(node, (pace_cell){.kind = PACE_CELL_INT, .integer = value});
+}
+
+void pace_table_real(pace_node *node, double value) {
+    add_cell(node, (pace_cell){.kind = PACE_CELL_REAL, .real = value});
+}
+
+void pace_table_none(pace_node *node) { add_cell(node, (pace_cell){0}); }
+
+pace_cell pace_table_cell(const pace_held_table *table, size_t row, size_t column) {
+    size_t index = row * table->columns.count + column;
+    return index < table->cells.count ? table->cells.items[index] : (pace_cell){0};
+}
+
+/* ---- matrices and lanes ----------------------------------------------------------------------------------- */
+
+static void fill_matrix(pace_report *report, pace_held_matrix *matrix, const char *const *rows, size_t row_count,
+                        const char *const *columns, size_t column_count) {
+    char *text;
+    for (size_t i = 0; i < row_count && copy_to(&text, report, rows[i] ? rows[i] : ""); i++)
+        if (!keep(report, PACE_PUSH(&matrix->rows, text))) pace_free(text);
+    for (size_t i = 0; i < column_count && copy_to(&text, report, columns[i] ? columns[i] : ""); i++)
+        if (!keep(report, PACE_PUSH(&matrix->columns, text))) pace_free(text);
+}
+
+void pace_node_matrix(pace_node *parent, const char *key, const char *title, pace_audience audience,
+                      const char *const *rows, size_t row_count, const char *const *columns, size_t column_count,
+                      const int64_t *cells) {
+    pace_node *node = add_for(parent, PACE_NODE_MATRIX, key, title, audience);
+    if (!node) return;
+    node->matrix = pace_alloc(1, sizeof *node->matrix);
+    if (!keep(node->report, node->matrix ? PACE_OK : PACE_E_MEMORY)) return;
+    fill_matrix(node->report, node->matrix, rows, row_count, columns, column_count);
+    size_t count = row_count * column_count;
+    node->matrix->cells = pace_alloc(count, sizeof *cells);
+    if (!keep(node->report, node->matrix->cells ? PACE_OK : PACE_E_MEMORY)) return;
+    if (count) memcpy(node->matrix->cells, cells, count * sizeof *cells);
+}
+
+pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns) {
+    pace_node *node = add_for(parent, PACE_NODE_LANES, NULL, title, PACE_FOR_PEOPLE);
+    if (!node) return NULL;
+    pace_held_lanes *lanes = pace_alloc(1, sizeof *lanes);
+    if (!keep(node->report, lanes ? PACE_OK : PACE_E_MEMORY)) return NULL;
+    if (!keep(node->report, pace_names_init(&lanes->names))) return pace_free(lanes), NULL;
+    lanes->start_ns = start_ns;
+    lanes->end_ns = end_ns;
+    node->lanes = lanes;
+    return node;
+}
+
+static pace_held_lanes *open_lanes(pace_node *node) {
+    bool open = node && node->kind == PACE_NODE_LANES && node->report->status == PACE_OK;
+    return open ? node->lanes : NULL;
+}
+
+void pace_lanes_lane(pace_node *node, const char *name) {
+    pace_held_lanes *lanes = open_lanes(node);
+    pace_lane lane = {0};
+    if (!lanes || !copy_to(&lane.name, node->report, name ? name : "")) return;
+    if (!keep(node->report, PACE_PUSH(&lanes->lanes, lane))) pace_free(lane.name);
+}
+
+void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const char *color, const char *name) {
+    pace_held_lanes *lanes = open_lanes(node);
+    if (!lanes || lanes->lanes.count == 0) return;
+    pace_lane *lane = &lanes->lanes.items[lanes->lanes.count - 1];
+    pace_slice slice = {.start_ns = start_ns, .end_ns = end_ns, .color = pace_class_of(color)};
+    if (!name) name = "";
+    if (!keep(node->report, pace_names_add(&slice.name, &lanes->names, name, strlen(name)))) return;
+    keep(node->report, PACE_PUSH(&lane->slices, slice));
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------- */
+
+static pace_status render(const pace_report *report, pace_format format, const pace_write_options *options,
+                          pace_sink *sink) {
+    switch (format) {
+    case PACE_FORMAT_TABLE: return pace_render_table(report, options, sink);
+    case PACE_FORMAT_JSON: return pace_render_json(report, sink);
+    case PACE_FORMAT_CSV: return pace_render_csv(report, options, sink);
+    case PACE_FORMAT_HTML: return pace_render_html(report, sink);
+    case PACE_FORMAT_PERFETTO: return pace_render_perfetto(report, sink);
+    }
+    return pace_fail(PACE_E_USAGE, "unknown report format %d", (int)format);
+}
+
+pace_status pace_report_write(const pace_report *report, pace_format format, const pace_write_options *options,
+                              pace_write_fn write, void *context) {
+    const pace_write_options defaults = {0};
+    if (report->status != PACE_OK) return pace_fail(report->status, "the report could not be built completely");
+    pace_sink sink;
+    PACE_TRY(pace_sink_open(&sink, write, context));
+    pace_status status = render(report, format, options ? options : &defaults, &sink);
+    if (status == PACE_OK) return pace_sink_close(&sink);
+    char message[512]; /* closing may fail too; the first failure is the one to tell */
+    snprintf(message, sizeof message, "%s", pace_message());
+    if (pace_sink_close(&sink) != PACE_OK) return pace_fail(status, "%s", message);
+    return status;
+}

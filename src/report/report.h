@@ -1,0 +1,91 @@
+/*
+ * One document type. A verb's builder fills a tree of nodes; a renderer per format walks it and knows no verb.
+ *
+ * In JSON an object node is an object, a table an array of objects (or, with a row key, an object of objects), a
+ * field a member. For people (table, HTML) sections have titles, tables are aligned and cut at `rows_shown`.
+ * A node may be for JSON only or for people only, where the two need different shapes.
+ *
+ * All text is copied. Builder calls never fail visibly: the first failure (out of memory) is kept and returned by
+ * pace_report_status(), so builders stay readable and check once.
+ */
+#ifndef PACE_REPORT_REPORT_H
+#define PACE_REPORT_REPORT_H
+
+#include "base/json_writer.h"
+
+typedef struct pace_node pace_node;
+
+typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
+
+/* How a value is shown to people; in JSON, CSV the plain number with the unit in its key. */
+typedef enum {
+    PACE_SHOW_TEXT,
+    PACE_SHOW_INT,
+    PACE_SHOW_NS,     /* int64 nanoseconds, shown as ns / us / ms / s */
+    PACE_SHOW_REAL,
+    PACE_SHOW_SHARE,  /* double 0…1, shown as a percentage */
+    PACE_SHOW_BYTES,  /* double, decimal units */
+    PACE_SHOW_RATE,   /* double per second, shown with G/T prefixes */
+} pace_show;
+
+typedef struct {
+    const char *key;   /* JSON and CSV name, unit included: "duration_ns" */
+    const char *title; /* column heading for people; NULL = JSON and CSV only */
+    pace_show show;
+} pace_column;
+
+/** A new report of `verb`: {"schema":"paceline.<verb>/1","paceline":…,"command":[…],"inputs":[…],…}. */
+pace_status pace_report_new(pace_report **out, const char *verb, const char *title) PACE_MUST_CHECK;
+pace_status pace_report_status(const pace_report *report);
+void pace_report_set_command(pace_report *report, const char *const *words, size_t count);
+void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
+void pace_report_warn(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
+
+/** The root object. */
+pace_node *pace_report_root(pace_report *report);
+
+/** A nested object. `title` (may be NULL) heads it for people. */
+pace_node *pace_node_object(pace_node *parent, const char *key, const char *title, pace_audience audience);
+/** An array of objects; each pace_node_item() is one. */
+pace_node *pace_node_list(pace_node *parent, const char *key, const char *title, pace_audience audience);
+pace_node *pace_node_item(pace_node *list);
+
+void pace_node_int(pace_node *object, const char *key, int64_t value);
+void pace_node_real(pace_node *object, const char *key, double value); /* NaN is written as null */
+void pace_node_text(pace_node *object, const char *key, const char *value); /* NULL is written as null */
+void pace_node_bool(pace_node *object, const char *key, bool value);
+void pace_node_null(pace_node *object, const char *key);
+
+/** A line for people (JSON: collected under "summary"). `strong` = it leads with the answer. */
+void pace_node_sentence(pace_node *object, bool strong, const char *format, ...) PACE_PRINTF(3, 4);
+/** A smaller line for people: a definition, a caveat (JSON: collected under "notes"). */
+void pace_node_note(pace_node *object, const char *format, ...) PACE_PRINTF(2, 3);
+
+/** A table. rows_shown 0 = all rows for people. The first table of a report is its main one for CSV. */
+pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,
+                           const pace_column *columns, size_t column_count, size_t rows_shown);
+/** Appends a row; then one cell per column in order. */
+void pace_table_row(pace_node *table);
+void pace_table_text(pace_node *table, const char *value);
+void pace_table_int(pace_node *table, int64_t value);
+void pace_table_real(pace_node *table, double value);
+void pace_table_none(pace_node *table); /* null, shown as "-" */
+
+/** A matrix of int64 ns: JSON {ROW:{COLUMN_ns}}; people: a table with sums; HTML: stacked bars too.
+ * `cells` is row-major. Columns that are zero everywhere are not shown to people. */
+void pace_node_matrix(pace_node *parent, const char *key, const char *title, pace_audience audience,
+                      const char *const *rows, size_t row_count, const char *const *columns, size_t column_count,
+                      const int64_t *cells);
+
+/** A picture for people: lanes of slices over [start_ns, end_ns) (HTML only; not in JSON). */
+pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns);
+void pace_lanes_lane(pace_node *lanes, const char *name);
+/** A slice on the last lane. `color` is a class the style sheet knows: compute, memory, copy, communication,
+ * host, idle, wait, input, forward, backward, update, other, path. */
+void pace_lanes_slice(pace_node *lanes, int64_t start_ns, int64_t end_ns, const char *color, const char *name);
+
+/** What the perfetto format writes: set by the builder, called by the renderer. */
+typedef pace_status (*pace_trace_fn)(void *context, pace_sink *sink);
+void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *));
+
+#endif

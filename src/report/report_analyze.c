@@ -1,0 +1,191 @@
+/* pace_analyze(): loads the traces, asks insight, and lays the answer out. */
+#include "report/analyze_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_window(pace_node *node, const pace_window *w) {
+    pace_node_int(node, "span_ns", w->span_ns);
+    pace_node_int(node, "busy_ns", w->busy_ns);
+    pace_node_int(node, "compute_ns", w->compute_ns);
+    pace_node_int(node, "communication_ns", w->communication_ns);
+    pace_node_int(node, "overlapped_ns", w->overlapped_ns);
+    pace_node_int(node, "exposed_ns", w->exposed_ns);
+    pace_node_int(node, "idle_ns", w->idle_ns);
+    pace_node_int(node, "memory_ns", w->memory_ns);
+    pace_node_int(node, "kernels", (int64_t)w->kernels);
+}
+
+static void put_spread(pace_node *root, const pace_analysis *analysis, const pace_rank *slowest) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        int64_t span = analysis->ranks.items[i]->work.window.span_ns;
+        if (span < least) least = span;
+        if (span > most) most = span;
+    }
+    pace_node_int(root, "slowest_rank", slowest->step.rank);
+    pace_node *spread = pace_node_object(root, "spread", NULL, PACE_FOR_JSON);
+    pace_node_int(spread, "least_span_ns", least);
+    pace_node_int(spread, "most_span_ns", most);
+}
+
+static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
+    pace_node *list = pace_node_list(root, "ranks", NULL, PACE_FOR_JSON);
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        const pace_rank *rank = analysis->ranks.items[i];
+        pace_node *item = pace_node_item(list);
+        if (rank->step.rank >= 0) pace_node_int(item, "rank", rank->step.rank);
+        else pace_node_null(item, "rank");
+        pace_node_text(item, "path", rank->path);
+        pace_node_text(item, "device",
+                       rank->step.device_name ? pace_names_text(&rank->step.names, rank->step.device_name) : NULL);
+        pace_node_int(item, "clock_shift_ns", rank->shift_ns);
+        put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &rank->work.window);
+        pace_node *counts = pace_node_object(item, "counts", NULL, PACE_FOR_JSON);
+        const size_t *kinds = rank->step.kind_count;
+        pace_node_int(counts, "events", (int64_t)rank->step.event_count);
+        pace_node_int(counts, "complete_events", (int64_t)rank->step.complete_count);
+        pace_node_int(counts, "operators", (int64_t)kinds[PACE_TASK_OP]);
+        pace_node_int(counts, "runtime_calls", (int64_t)kinds[PACE_TASK_CALL]);
+        pace_node_int(counts, "kernels", (int64_t)kinds[PACE_TASK_KERNEL]);
+        pace_node_int(counts, "copies", (int64_t)kinds[PACE_TASK_COPY]);
+        pace_node_int(counts, "memsets", (int64_t)kinds[PACE_TASK_MEMSET]);
+        pace_node_int(counts, "kernels_linked", (int64_t)rank->step.linked_kernels);
+        static const pace_column columns[] = {
+            {"label", "step", PACE_SHOW_TEXT},          {"start_ns", NULL, PACE_SHOW_INT},
+            {"duration_ns", "duration", PACE_SHOW_NS},  {"busy_ns", "busy", PACE_SHOW_NS},
+            {"compute_ns", "compute", PACE_SHOW_NS},    {"communication_ns", "communication", PACE_SHOW_NS},
+            {"overlapped_ns", "overlapped", PACE_SHOW_NS}, {"kernels", "kernels", PACE_SHOW_INT},
+            {"device_start_ns", NULL, PACE_SHOW_INT},   {"device_end_ns", NULL, PACE_SHOW_INT},
+        };
+        pace_node *table = pace_node_table(item, "steps", NULL, PACE_FOR_JSON, columns, 10, 0);
+        for (size_t k = 0; k < rank->marks.items.count; k++) {
+            const pace_mark *mark = &rank->marks.items.items[k];
+            pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
+            pace_table_row(table);
+            pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
+            pace_table_int(table, mark->start_ns);
+            pace_table_int(table, mark->end_ns - mark->start_ns);
+            pace_table_int(table, w.busy_ns);
+            pace_table_int(table, w.compute_ns);
+            pace_table_int(table, w.communication_ns);
+            pace_table_int(table, w.overlapped_ns);
+            pace_table_int(table, (int64_t)w.kernels);
+            pace_table_int(table, mark->from_ns);
+            pace_table_int(table, mark->to_ns);
+        }
+    }
+}
+
+static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
+    static const pace_column columns[] = {
+        {"rank", "rank", PACE_SHOW_TEXT},           {"span_ns", "span", PACE_SHOW_NS},
+        {"busy_ns", "busy", PACE_SHOW_NS},          {"compute_ns", "compute", PACE_SHOW_NS},
+        {"communication_ns", "comm", PACE_SHOW_NS}, {"overlapped_ns", "overlapped", PACE_SHOW_NS},
+        {"exposed_ns", "exposed", PACE_SHOW_NS},    {"memory_ns", "memory", PACE_SHOW_NS},
+        {"idle_ns", "idle", PACE_SHOW_NS},          {"kernels", "kernels", PACE_SHOW_INT},
+        {"path", NULL, PACE_SHOW_TEXT},
+    };
+    pace_node *table = pace_node_table(root, "windows", "The whole trace", PACE_FOR_PEOPLE, columns, 11, 16);
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        const pace_rank *rank = analysis->ranks.items[i];
+        const pace_window *w = &rank->work.window;
+        char number[24] = "-";
+        if (rank->step.rank >= 0) snprintf(number, sizeof number, "%" PRId64, rank->step.rank);
+        pace_table_row(table);
+        pace_table_text(table, number);
+        const int64_t cells[] = {w->span_ns,    w->busy_ns,   w->compute_ns, w->communication_ns, w->overlapped_ns,
+                                 w->exposed_ns, w->memory_ns, w->idle_ns,    (int64_t)w->kernels};
+        for (size_t k = 0; k < 9; k++) pace_table_int(table, cells[k]);
+        pace_table_text(table, rank->path);
+    }
+}
+
+static void put_step_table(pace_node *root, const pace_rank *rank) {
+    static const pace_column columns[] = {
+        {"label", "step", PACE_SHOW_TEXT},         {"host_ns", "on the host", PACE_SHOW_NS},
+        {"device_ns", "on the device", PACE_SHOW_NS}, {"busy_ns", "busy", PACE_SHOW_NS},
+        {"compute_ns", "compute", PACE_SHOW_NS},   {"communication_ns", "comm", PACE_SHOW_NS},
+        {"exposed_ns", "exposed", PACE_SHOW_NS},   {"kernels", "kernels", PACE_SHOW_INT},
+    };
+    if (rank->marks.items.count == 0) return;
+    pace_node *table = pace_node_table(root, "steps", "Steps", PACE_FOR_PEOPLE, columns, 8, 12);
+    for (size_t k = 0; k < rank->marks.items.count; k++) {
+        const pace_mark *mark = &rank->marks.items.items[k];
+        pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
+        pace_table_row(table);
+        pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
+        pace_table_int(table, mark->end_ns - mark->start_ns);
+        pace_table_int(table, mark->to_ns - mark->from_ns);
+        pace_table_int(table, w.busy_ns);
+        pace_table_int(table, w.compute_ns);
+        pace_table_int(table, w.communication_ns);
+        pace_table_int(table, w.exposed_ns);
+        pace_table_int(table, (int64_t)w.kernels);
+    }
+}
+
+void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
+                     const pace_matrix *matrix) {
+    pace_node_matrix(node, key, title, audience, pace_stage_names, PACE_STAGES, pace_resource_names, PACE_RESOURCES,
+                     &matrix->cell_ns[0][0]);
+}
+
+pace_status pace_new_report(pace_report **out, const char *verb, const char *title, const pace_analysis *const *analyses,
+                            size_t count, const pace_analyze_options *options) {
+    pace_report *report;
+    PACE_TRY(pace_report_new(&report, verb, title));
+    if (options->command) pace_report_set_command(report, options->command, options->command_count);
+    for (size_t a = 0; a < count; a++) {
+        for (size_t i = 0; i < analyses[a]->ranks.count; i++)
+            pace_report_add_input(report, analyses[a]->ranks.items[i]->path, analyses[a]->ranks.items[i]->bytes);
+        for (size_t i = 0; i < analyses[a]->warnings.count; i++)
+            pace_report_warn(report, "%s", analyses[a]->warnings.items[i]);
+    }
+    *out = report;
+    return PACE_OK;
+}
+
+static pace_status build(pace_report *report, pace_analysis *analysis, const pace_analyze_options *options) {
+    pace_node *root = pace_report_root(report);
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    PACE_TRY(pace_put_headline(root, analysis, rank));
+    put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &rank->work.window);
+    if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
+    put_rank_table(root, analysis);
+    put_step_table(root, rank);
+    put_json_ranks(root, analysis);
+    PACE_TRY(pace_put_step_matrix(root, rank));
+    PACE_TRY(pace_put_insights(root, analysis, rank, options));
+    return pace_report_status(report);
+}
+
+pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
+                         const pace_analyze_options *options) {
+    static const pace_analyze_options defaults;
+    if (!options) options = &defaults;
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "analyze: expected at least one trace, found none");
+    pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
+    if (!analysis) return PACE_E_MEMORY;
+    pace_status status = pace_analysis_load(analysis, paths, path_count, options);
+    if (status != PACE_OK) {
+        pace_free(analysis);
+        return status;
+    }
+    const pace_analysis *const one[] = {analysis};
+    pace_report *report;
+    status = pace_new_report(&report, "analyze", "Where the time of a training step goes", one, 1, options);
+    if (status == PACE_OK) {
+        status = build(report, analysis, options);
+        if (status != PACE_OK) pace_report_free(report);
+    }
+    if (status != PACE_OK) {
+        pace_analysis_free(analysis);
+        pace_free(analysis);
+        return status;
+    }
+    pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis); /* owns the analysis now */
+    *out = report;
+    return PACE_OK;
+}

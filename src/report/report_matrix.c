@@ -1,0 +1,108 @@
+/* The headline and the matrices of the analyze report. */
+#include "report/analyze_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+size_t pace_mean_matrix(pace_matrix *out, const pace_rank *rank) {
+    pace_matrix sum = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns) continue;
+        pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+        for (int s = 0; s < PACE_STAGES; s++)
+            for (int r = 0; r < PACE_RESOURCES; r++) sum.cell_ns[s][r] += own.cell_ns[s][r];
+        count++;
+    }
+    *out = sum;
+    for (int s = 0; count && s < PACE_STAGES; s++)
+        for (int r = 0; r < PACE_RESOURCES; r++) out->cell_ns[s][r] = sum.cell_ns[s][r] / (int64_t)count;
+    return count;
+}
+
+static double share(int64_t part, int64_t whole) { return whole > 0 ? 100.0 * (double)part / (double)whole : 0; }
+
+static int64_t column_sum(const pace_matrix *m, int resource) {
+    int64_t sum = 0;
+    for (int stage = 0; stage < PACE_STAGES; stage++) sum += m->cell_ns[stage][resource];
+    return sum;
+}
+
+static void put_steps_found(pace_node *root, const pace_rank *rank) {
+    const pace_marks *marks = &rank->marks;
+    pace_node *found = pace_node_object(root, "step_marks", NULL, PACE_FOR_JSON);
+    static const char *const origins[] = {"none", "annotated", "periodic"};
+    pace_node_text(found, "origin", origins[marks->origin]);
+    pace_node_real(found, "certainty", marks->certainty);
+    pace_node_text(found, "basis", marks->basis);
+    if (marks->origin == PACE_MARKS_PERIODIC)
+        pace_node_note(root, "No step annotations: steps were taken from the repetition of '%s'; %.0f %% of its gaps fit one period.",
+                       marks->basis, 100 * marks->certainty);
+    if (marks->origin == PACE_MARKS_NONE)
+        pace_node_note(root, "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
+}
+
+pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    pace_matrix mean;
+    size_t steps = pace_mean_matrix(&mean, rank);
+    const pace_window *w = &rank->work.window;
+    if (rank->work.items.count == 0) {
+        pace_node_sentence(root, true, "The trace holds no work: neither device work nor operators.");
+        put_steps_found(root, rank);
+        return PACE_OK;
+    }
+    if (steps == 0) {
+        mean = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
+        pace_node_sentence(root, true, "The trace spans %.3f ms.", (double)pace_matrix_total(&mean) / 1e6);
+    } else {
+        pace_node_sentence(root, true, "A step takes %.3f ms (mean of %zu).", (double)pace_matrix_total(&mean) / 1e6, steps);
+    }
+    int64_t total = pace_matrix_total(&mean);
+    int64_t compute = column_sum(&mean, PACE_COMPUTE_BOUND), memory = column_sum(&mean, PACE_MEMORY_BOUND);
+    int64_t exposed = column_sum(&mean, PACE_EXPOSED_COMMUNICATION), copy = column_sum(&mean, PACE_COPY);
+    int64_t waiting = column_sum(&mean, PACE_IDLE_RANK);
+    int64_t idle = column_sum(&mean, PACE_IDLE_HOST) + column_sum(&mean, PACE_IDLE_INPUT) + column_sum(&mean, PACE_IDLE_OTHER);
+    pace_node_sentence(root, true,
+                       "Of it %.1f %% is compute-bound, %.1f %% memory-bound, %.1f %% copies, %.1f %% exposed communication, "
+                       "%.1f %% waiting for other ranks, %.1f %% idle.",
+                       share(compute, total), share(memory, total), share(copy, total), share(exposed, total),
+                       share(waiting, total), share(idle, total));
+    if (analysis->ranks.count > 1)
+        pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, rank %" PRId64 ".",
+                           analysis->ranks.count, rank->step.rank);
+    if (rank->work.host_is_device)
+        pace_node_note(root, "No device work in this trace: the host is taken as the device and its operators, by self time, as the kernels.");
+    if (analysis->ranks.count == 1 && w->communication_ns > 0)
+        pace_node_note(root, "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
+    put_steps_found(root, rank);
+    return PACE_OK;
+}
+
+pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
+    pace_matrix mean;
+    size_t steps = pace_mean_matrix(&mean, rank);
+    const pace_window *w = &rank->work.window;
+    pace_matrix whole = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
+    if (steps == 0) mean = whole;
+    char title[96];
+    if (steps) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", steps);
+    else snprintf(title, sizeof title, "Stage by resource, whole trace");
+    pace_put_matrix(root, "matrix", title, PACE_FOR_ALL, &mean);
+    pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);
+    pace_node *list = pace_node_list(root, "step_matrices", NULL, PACE_FOR_JSON);
+    for (size_t i = 0; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+        pace_node *item = pace_node_item(list);
+        pace_node_text(item, "label", pace_names_text(&rank->step.names, mark->label));
+        pace_node_int(item, "device_ns", mark->to_ns - mark->from_ns);
+        pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &own);
+    }
+    int64_t total = pace_matrix_total(&mean), other = 0;
+    for (int r = 0; r < PACE_RESOURCES; r++) other += mean.cell_ns[PACE_STAGE_OTHER][r];
+    pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);
+    if (other * 20 > total)
+        pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and stands as 'other'.", share(other, total));
+    return PACE_OK;
+}

@@ -1,0 +1,140 @@
+/*
+ * The report's tree as its renderers see it. Private to src/report.
+ */
+#ifndef PACE_REPORT_REPORT_NODE_H
+#define PACE_REPORT_REPORT_NODE_H
+
+#include "base/intern.h"
+#include "report/report.h"
+
+typedef enum {
+    PACE_NODE_OBJECT,
+    PACE_NODE_LIST,
+    PACE_NODE_INT,
+    PACE_NODE_REAL,
+    PACE_NODE_TEXT,
+    PACE_NODE_BOOL,
+    PACE_NODE_NULL,
+    PACE_NODE_STRONG, /* a sentence that leads */
+    PACE_NODE_SENTENCE,
+    PACE_NODE_NOTE,
+    PACE_NODE_TABLE,
+    PACE_NODE_MATRIX,
+    PACE_NODE_LANES,
+} pace_node_kind;
+
+typedef enum { PACE_CELL_NONE, PACE_CELL_TEXT, PACE_CELL_INT, PACE_CELL_REAL } pace_cell_kind;
+
+typedef struct {
+    pace_cell_kind kind;
+    union {
+        char *text;
+        int64_t integer;
+        double real;
+    };
+} pace_cell;
+
+typedef struct {
+    char *key, *title;
+    pace_show show;
+} pace_held_column;
+
+/* Rows are row-major in `cells`; a row whose cells are not all given is padded when the next one begins. */
+typedef struct {
+    PACE_VEC(pace_held_column) columns;
+    PACE_VEC(pace_cell) cells;
+    size_t row_count, rows_shown;
+} pace_held_table;
+
+typedef struct {
+    PACE_VEC(char *) rows;
+    PACE_VEC(char *) columns;
+    int64_t *cells;
+} pace_held_matrix;
+
+typedef enum {
+    PACE_CLASS_COMPUTE,
+    PACE_CLASS_MEMORY,
+    PACE_CLASS_COPY,
+    PACE_CLASS_COMMUNICATION,
+    PACE_CLASS_HOST,
+    PACE_CLASS_IDLE,
+    PACE_CLASS_WAIT,
+    PACE_CLASS_INPUT,
+    PACE_CLASS_FORWARD,
+    PACE_CLASS_BACKWARD,
+    PACE_CLASS_UPDATE,
+    PACE_CLASS_OTHER,
+    PACE_CLASS_PATH,
+    PACE_CLASS_COUNT,
+} pace_class;
+
+typedef struct {
+    int64_t start_ns, end_ns;
+    pace_name name;
+    pace_class color;
+} pace_slice;
+
+typedef struct {
+    char *name;
+    PACE_VEC(pace_slice) slices;
+} pace_lane;
+
+typedef struct {
+    int64_t start_ns, end_ns;
+    pace_names names;
+    PACE_VEC(pace_lane) lanes;
+} pace_held_lanes;
+
+struct pace_node {
+    pace_node_kind kind;
+    pace_audience audience;
+    pace_report *report;
+    char *key, *title; /* either may be NULL */
+    pace_node *parent, *first, *last, *next;
+    union {
+        int64_t integer;
+        double real;
+        bool flag;
+        char *text; /* sentences, notes and text fields; NULL = null */
+        pace_held_table *table;
+        pace_held_matrix *matrix;
+        pace_held_lanes *lanes;
+    };
+};
+
+typedef struct {
+    char *path;
+    uint64_t bytes;
+} pace_held_input;
+
+struct pace_report {
+    pace_status status; /* the first failure of a builder call */
+    char *verb, *title;
+    PACE_VEC(char *) command;
+    PACE_VEC(pace_held_input) inputs;
+    PACE_VEC(char *) warnings;
+    pace_node *root;
+    pace_trace_fn trace;
+    void *trace_context;
+    void (*free_trace_context)(void *);
+};
+
+/** The class's name, as the style sheet spells it. */
+const char *pace_class_name(pace_class value);
+/** The class of that name; PACE_CLASS_OTHER for any other text. */
+pace_class pace_class_of(const char *name);
+
+/** The node behind `node` in a walk of the tree that starts at `root`, parents first; NULL at the end. */
+const pace_node *pace_node_after(const pace_node *root, const pace_node *node);
+
+/** The cell of a table, or a "none" cell when its row was not filled so far. */
+pace_cell pace_table_cell(const pace_held_table *table, size_t row, size_t column);
+
+pace_status pace_render_table(const pace_report *report, const pace_write_options *options, pace_sink *sink);
+pace_status pace_render_json(const pace_report *report, pace_sink *sink);
+pace_status pace_render_csv(const pace_report *report, const pace_write_options *options, pace_sink *sink);
+pace_status pace_render_html(const pace_report *report, pace_sink *sink);
+pace_status pace_render_perfetto(const pace_report *report, pace_sink *sink);
+
+#endif

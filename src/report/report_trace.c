@@ -1,0 +1,142 @@
+/* The perfetto format of analyze: the rank's own trace, with its stages and resources as tracks above it. The events
+ * carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
+#include "report/analyze_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",     "user_annotation", "python_function",
+                                                        "cuda_runtime", "kernel",        "gpu_memcpy",
+                                                        "gpu_memset", "cuda_sync",       "other"};
+
+static void put_head(pace_jsonw *json, const char *name, const char *category, int64_t pid, int64_t tid, int64_t start_ns,
+                     int64_t duration_ns) {
+    pace_jsonw_compact(json);
+    pace_jsonw_object(json);
+    pace_jsonw_key(json, "ph");
+    pace_jsonw_text(json, "X");
+    pace_jsonw_key(json, "cat");
+    pace_jsonw_text(json, category);
+    pace_jsonw_key(json, "name");
+    pace_jsonw_text(json, name);
+    pace_jsonw_key(json, "pid");
+    pace_jsonw_int(json, pid);
+    pace_jsonw_key(json, "tid");
+    pace_jsonw_int(json, tid);
+    pace_jsonw_key(json, "ts");
+    pace_jsonw_ns_as_us(json, start_ns);
+    pace_jsonw_key(json, "dur");
+    pace_jsonw_ns_as_us(json, duration_ns);
+}
+
+static void put_name(pace_jsonw *json, const char *what, int64_t pid, int64_t tid, const char *name) {
+    pace_jsonw_compact(json);
+    pace_jsonw_object(json);
+    pace_jsonw_key(json, "ph");
+    pace_jsonw_text(json, "M");
+    pace_jsonw_key(json, "name");
+    pace_jsonw_text(json, what);
+    pace_jsonw_key(json, "pid");
+    pace_jsonw_int(json, pid);
+    pace_jsonw_key(json, "tid");
+    pace_jsonw_int(json, tid);
+    pace_jsonw_key(json, "args");
+    pace_jsonw_compact(json);
+    pace_jsonw_object(json);
+    pace_jsonw_key(json, "name");
+    pace_jsonw_text(json, name);
+    pace_jsonw_object_end(json);
+    pace_jsonw_object_end(json);
+}
+
+static void put_int(pace_jsonw *json, const char *key, int64_t value) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_int(json, value);
+}
+
+static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
+    uint32_t lane = step->lane[task];
+    bool device = step->lanes.items[lane].device;
+    put_head(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
+             step->start_ns[task], step->duration_ns[task]);
+    pace_jsonw_key(json, "args");
+    pace_jsonw_compact(json);
+    pace_jsonw_object(json);
+    if (device) put_int(json, "device", step->lanes.items[lane].device_id);
+    if (device) put_int(json, "stream", (int64_t)lane);
+    if (step->correlation[task]) put_int(json, "correlation", step->correlation[task]);
+    if (step->sequence[task]) put_int(json, "Sequence number", (int64_t)step->sequence[task] - 1);
+    if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
+        put_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
+    pace_jsonw_key(json, "stage");
+    pace_jsonw_text(json, step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
+    pace_jsonw_object_end(json);
+    pace_jsonw_object_end(json);
+}
+
+enum { TRACK_PID = 1000000 };
+
+static void put_tracks(pace_jsonw *json, const pace_rank *rank) {
+    put_name(json, "process_name", TRACK_PID, 0, "Paceline");
+    put_name(json, "thread_name", TRACK_PID, 1, "stage");
+    put_name(json, "thread_name", TRACK_PID, 2, "resource");
+    for (size_t i = 0; i < rank->tiles.count; i++) {
+        const pace_tile *tile = &rank->tiles.items[i];
+        put_head(json, pace_stage_names[tile->stage], "paceline_stage", TRACK_PID, 1, tile->start_ns,
+                 tile->end_ns - tile->start_ns);
+        pace_jsonw_object_end(json);
+        put_head(json, pace_resource_names[tile->resource], "paceline_resource", TRACK_PID, 2, tile->start_ns,
+                 tile->end_ns - tile->start_ns);
+        pace_jsonw_object_end(json);
+    }
+}
+
+static void put_about(pace_jsonw *json, const pace_step *step) {
+    put_int(json, "schemaVersion", 1);
+    if (step->device_name) {
+        pace_jsonw_key(json, "deviceProperties");
+        pace_jsonw_array(json);
+        pace_jsonw_object(json);
+        put_int(json, "id", 0);
+        pace_jsonw_key(json, "name");
+        pace_jsonw_text(json, pace_names_text(&step->names, step->device_name));
+        put_int(json, "totalGlobalMem", (int64_t)step->device_memory_bytes);
+        pace_jsonw_object_end(json);
+        pace_jsonw_array_end(json);
+    }
+    if (step->rank >= 0) {
+        pace_jsonw_key(json, "distributedInfo");
+        pace_jsonw_object(json);
+        put_int(json, "rank", step->rank);
+        if (step->world_size > 0) put_int(json, "world_size", step->world_size);
+        pace_jsonw_object_end(json);
+    }
+    pace_jsonw_key(json, "displayTimeUnit");
+    pace_jsonw_text(json, "ms");
+    if (step->base_ns) put_int(json, "baseTimeNanoseconds", step->base_ns);
+}
+
+pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
+    const pace_rank *rank = pace_analysis_slowest(context);
+    const pace_step *step = &rank->step;
+    pace_jsonw json;
+    pace_jsonw_init(&json, sink, 1);
+    pace_jsonw_object(&json);
+    put_about(&json, step);
+    pace_jsonw_key(&json, "traceEvents");
+    pace_jsonw_array(&json);
+    for (uint32_t i = 0; i < step->lanes.count; i++)
+        put_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
+                 pace_names_text(&step->names, step->lanes.items[i].key));
+    put_tracks(&json, rank);
+    for (uint32_t task = 0; task < step->count; task++) put_task(&json, step, task);
+    pace_jsonw_array_end(&json);
+    pace_jsonw_object_end(&json);
+    pace_sink_text(sink, "\n");
+    return PACE_OK;
+}
+
+void pace_free_analysis(void *context) {
+    pace_analysis_free(context);
+    pace_free(context);
+}

@@ -1,0 +1,80 @@
+/*
+ * How values look to people: numbers with units, names, text made safe for a screen, and the grid of ready cells
+ * that the table and HTML renderers lay out. Independent of the locale.
+ */
+#ifndef PACE_REPORT_SHOW_H
+#define PACE_REPORT_SHOW_H
+
+#include "report/report_node.h"
+
+/** A short formatted value, returned by value. */
+typedef struct {
+    char text[48];
+} pace_shown;
+
+pace_shown pace_show_fixed(double value, int decimals); /**< 12.30, always with a point */
+pace_shown pace_show_int(int64_t value);                /**< 12,345 */
+pace_shown pace_show_real(double value);                /**< four significant digits */
+pace_shown pace_show_ns(int64_t ns);                    /**< 812 ns, 12.34 ms */
+pace_shown pace_show_bytes(double bytes);               /**< 1.500 GB */
+pace_shown pace_show_rate(double per_second);           /**< 312.1 T/s */
+pace_shown pace_show_share(double share);               /**< 43.2% */
+
+/** A field's value by the unit in its key: _ns, _bytes, _share, _per_s; else a plain number. */
+pace_shown pace_show_keyed(const char *key, double value, bool is_integer);
+
+/** A key as words: "exposed_wait_ns" becomes "exposed wait". Allocated; NULL when memory ran out. */
+char *pace_show_label(const char *key);
+
+/** A copy fit for a screen: controls become spaces, bytes that are no UTF-8 become U+FFFD. NULL: out of memory. */
+char *pace_show_clean(const char *text);
+
+/** The next character of valid or invalid UTF-8 (U+FFFD); advances `at`. */
+uint32_t pace_utf8_next(const char **at);
+/** Terminal columns of a clean text. */
+size_t pace_text_width(const char *text);
+/** Shortens a clean text to `width` columns with '…' in it, keeping more of its head than its tail. NULL: out
+ * of memory. */
+char *pace_text_shorten(const char *text, size_t width);
+
+typedef struct {
+    char *text;
+    double value; /* what the cell sorts by when its column is numeric; NaN for none */
+} pace_grid_cell;
+
+typedef struct {
+    char *title;
+    bool numeric, share;
+} pace_grid_column;
+
+/** What people see of a table or matrix: visible columns, formatted cells, row-major. */
+typedef struct {
+    PACE_VEC(pace_grid_column) columns;
+    PACE_VEC(pace_grid_cell) cells;
+    size_t row_count, foot_rows; /* the last foot_rows rows are sums */
+} pace_grid;
+
+/** The first `row_limit` rows of a table. */
+pace_status pace_grid_of_table(pace_grid *grid, const pace_held_table *table, size_t row_limit) PACE_MUST_CHECK;
+/** A matrix in one unit, with sums and shares; columns of zeros are left out. */
+pace_status pace_grid_of_matrix(pace_grid *grid, const pace_held_matrix *matrix) PACE_MUST_CHECK;
+void pace_grid_free(pace_grid *grid);
+
+/** The unit a matrix is shown in: "ns", "us", "ms" or "s". */
+const char *pace_matrix_unit(const pace_held_matrix *matrix);
+int64_t pace_matrix_row_sum(const pace_held_matrix *matrix, size_t row);
+int64_t pace_matrix_column_sum(const pace_held_matrix *matrix, size_t column);
+bool pace_matrix_column_shown(const pace_held_matrix *matrix, size_t column);
+/** True when a cell is negative: the matrix is a difference, and shares of it mean nothing. */
+bool pace_matrix_signed(const pace_held_matrix *matrix);
+
+/** Whether people see anything of this node. */
+bool pace_node_visible(const pace_node *node);
+/** Whether this node is a single value: an int, real, text, bool or null. */
+bool pace_node_is_field(const pace_node *node);
+/** Whether the fields of this object (or list item) are shown. */
+bool pace_node_shows_fields(const pace_node *object);
+/** A field's value as clean text. NULL: out of memory. */
+char *pace_node_field_text(const pace_node *field);
+
+#endif

@@ -1,0 +1,88 @@
+#include "source/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void pace_paths_free(pace_paths *paths) {
+    for (size_t i = 0; i < paths->count; i++) pace_free(paths->items[i]);
+    PACE_VEC_FREE(paths);
+}
+
+static pace_status add_path(pace_paths *paths, const char *path) {
+    char *copy = pace_copy_text(path, strlen(path));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(paths, copy);
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), want = strlen(end);
+    return length >= want && strcmp(text + length - want, end) == 0;
+}
+
+static bool is_trace_name(const char *name) {
+    return name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".json.gz") || ends_with(name, ".json.zst"));
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static pace_status add_directory(pace_paths *paths, const char *directory) {
+    DIR *stream = opendir(directory);
+    if (!stream) return pace_fail(PACE_E_IO, "%s: cannot be read: %s", directory, strerror(errno));
+    size_t first = paths->count;
+    pace_status status = PACE_OK;
+    for (struct dirent *entry; status == PACE_OK && (entry = readdir(stream));) {
+        if (!is_trace_name(entry->d_name)) continue;
+        char path[4096];
+        if (snprintf(path, sizeof path, "%s%s%s", directory, ends_with(directory, "/") ? "" : "/", entry->d_name) <
+            (int)sizeof path)
+            status = add_path(paths, path);
+    }
+    closedir(stream);
+    if (status == PACE_OK && paths->count == first)
+        return pace_fail(PACE_E_INPUT, "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst), found none",
+                         directory);
+    if (status == PACE_OK) qsort(paths->items + first, paths->count - first, sizeof *paths->items, by_text);
+    return status;
+}
+
+static pace_status add_pattern(pace_paths *paths, const char *pattern) {
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        globfree(&found);
+        return pace_fail(PACE_E_IO, "%s: no such file or directory", pattern);
+    }
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < found.gl_pathc; i++) status = add_path(paths, found.gl_pathv[i]);
+    globfree(&found);
+    return status;
+}
+
+static pace_status add_input(pace_paths *paths, const char *input) {
+    struct stat about;
+    if (strcmp(input, "-") == 0) return add_path(paths, input);
+    if (stat(input, &about) != 0) {
+        if (strpbrk(input, "*?[")) return add_pattern(paths, input);
+        return pace_fail(PACE_E_IO, "%s: %s", input, strerror(errno));
+    }
+    return S_ISDIR(about.st_mode) ? add_directory(paths, input) : add_path(paths, input);
+}
+
+pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t count) {
+    pace_paths paths = {0};
+    for (size_t i = 0; i < count; i++) {
+        pace_status status = add_input(&paths, inputs[i]);
+        if (status != PACE_OK) {
+            pace_paths_free(&paths);
+            return status;
+        }
+    }
+    *out = paths;
+    return PACE_OK;
+}

@@ -1,0 +1,302 @@
+/* The document around the events, and how an event becomes a task. */
+#include "source/kineto.h"
+
+#include "source/kineto_event.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LANE_CACHE = 256 };
+
+typedef struct {
+    uint32_t lane, task;
+} open_task;
+
+typedef struct {
+    pace_step *step;
+    pace_json *json;
+    pace_input *input;
+    pace_kineto_event event;
+    struct {
+        uint64_t hash;
+        uint32_t lane;
+    } lanes[LANE_CACHE];
+    PACE_VEC(open_task) open; /* B without its E yet */
+    pace_status status;
+    pace_progress_fn progress;
+    void *progress_context;
+} reader;
+
+static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
+
+static bool text_is(const pace_json *json, const char *word) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* --- lanes -------------------------------------------------------------------------------------------------- */
+
+static pace_status lane_of(uint32_t *out, reader *r) {
+    const pace_kineto_event *event = &r->event;
+    bool device = pace_task_on_device((uint8_t)event->kind) || event->kind == PACE_TASK_SYNC;
+    char key[2 * PACE_ID_TEXT + 32];
+    if (device && event->device >= 0 && event->stream >= 0)
+        snprintf(key, sizeof key, "device %" PRId64 " stream %" PRId64, event->device, event->stream);
+    else if (device)
+        snprintf(key, sizeof key, "device %s %s", event->pid, event->tid);
+    else
+        snprintf(key, sizeof key, "host %s/%s", event->pid, event->tid);
+    size_t length = strlen(key);
+    uint64_t hash = pace_hash(key, length);
+    size_t slot = hash % LANE_CACHE;
+    if (r->lanes[slot].hash != hash) {
+        uint32_t id = event->device >= 0 && event->device < UINT32_MAX ? (uint32_t)event->device : 0;
+        PACE_TRY(pace_step_lane(&r->lanes[slot].lane, r->step, key, length, device, id));
+        r->lanes[slot].hash = hash;
+    }
+    *out = r->lanes[slot].lane;
+    return PACE_OK;
+}
+
+/* --- events to tasks --------------------------------------------------------------------------------------- */
+
+/* Shapes of an operator as one interned text: dims, types and concrete inputs, a line each. */
+static pace_status shapes_of(uint32_t *out, reader *r) {
+    pace_kineto_event *e = &r->event;
+    PACE_TRY(PACE_PUSH(&e->dims, '\n'));
+    for (size_t i = 0; i < e->types.count; i++) PACE_TRY(PACE_PUSH(&e->dims, e->types.items[i]));
+    PACE_TRY(PACE_PUSH(&e->dims, '\n'));
+    for (size_t i = 0; i < e->concrete.count && e->concrete.count < 512; i++)
+        PACE_TRY(PACE_PUSH(&e->dims, e->concrete.items[i]));
+    return pace_names_add(out, &r->step->names, e->dims.items, e->dims.count);
+}
+
+static pace_status detail_of(uint32_t *out, reader *r) {
+    pace_step *step = r->step;
+    const pace_kineto_event *event = &r->event;
+    *out = 0;
+    if (event->kind == PACE_TASK_OP && event->has_exchange) {
+        PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
+    } else if (event->kind == PACE_TASK_OP && event->has_shapes) {
+        return shapes_of(out, r);
+    } else if (event->kind == PACE_TASK_KERNEL && event->has_exchange) {
+        PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
+        *out = (uint32_t)step->exchanges.count;
+    } else if ((event->kind == PACE_TASK_COPY || event->kind == PACE_TASK_MEMSET) && event->bytes >= 0) {
+        PACE_TRY(PACE_PUSH(&step->bytes, event->bytes));
+        *out = (uint32_t)step->bytes.count;
+    } else if (event->kind == PACE_TASK_SYNC) {
+        pace_sync_info info = {(uint32_t)event->correlation, (uint32_t)event->record_correlation, event->wait_stream};
+        PACE_TRY(PACE_PUSH(&step->syncs, info));
+        *out = (uint32_t)step->syncs.count;
+    }
+    return PACE_OK;
+}
+
+static pace_status add_task(reader *r, int64_t duration_ns) {
+    pace_step *step = r->step;
+    const pace_kineto_event *event = &r->event;
+    uint32_t lane, detail;
+    PACE_TRY(lane_of(&lane, r));
+    PACE_TRY(detail_of(&detail, r));
+    PACE_TRY(pace_step_add_task(step, lane, event->kind, event->name, event->start_ns, duration_ns));
+    size_t task = step->count - 1;
+    step->detail[task] = detail;
+    step->correlation[task] = (uint32_t)event->correlation;
+    step->external[task] = (uint32_t)event->external;
+    if (event->sequence >= 0 && event->sequence < UINT32_MAX) step->sequence[task] = (uint32_t)event->sequence + 1;
+    return PACE_OK;
+}
+
+static pace_status begin_task(reader *r) {
+    PACE_TRY(add_task(r, 0));
+    uint32_t task = (uint32_t)(r->step->count - 1);
+    return PACE_PUSH(&r->open, ((open_task){r->step->lane[task], task}));
+}
+
+static pace_status end_task(reader *r) {
+    uint32_t lane;
+    r->event.kind = r->event.known_category ? r->event.kind : PACE_TASK_OTHER;
+    PACE_TRY(lane_of(&lane, r));
+    for (size_t i = r->open.count; i-- > 0;) {
+        if (r->open.items[i].lane != lane) continue;
+        uint32_t task = r->open.items[i].task;
+        if (r->event.start_ns > r->step->start_ns[task])
+            r->step->duration_ns[task] = r->event.start_ns - r->step->start_ns[task];
+        memmove(&r->open.items[i], &r->open.items[i + 1], (r->open.count - i - 1) * sizeof *r->open.items);
+        r->open.count--;
+        break;
+    }
+    return PACE_OK;
+}
+
+/* Times past ±100 years are damage, not time: the sums must not overflow. */
+static bool sane_time(int64_t ns) { return ns > -(INT64_MAX / 2) && ns < INT64_MAX / 2; }
+
+static pace_status keep_event(reader *r) {
+    pace_step *step = r->step;
+    pace_kineto_event *event = &r->event;
+    step->event_count++;
+    if (!event->has_start || !sane_time(event->start_ns) || !sane_time(event->duration_ns)) {
+        if (event->phase != 'M') step->unknown_count++;
+        return PACE_OK;
+    }
+    switch (event->phase) {
+    case 'X':
+        step->complete_count++;
+        if (!event->known_category) return PACE_OK;
+        return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
+    case 'B': return event->known_category ? begin_task(r) : PACE_OK;
+    case 'E': return r->open.count ? end_task(r) : PACE_OK;
+    case 'M': case 's': case 't': case 'f': case 'i': case 'I': case 'C': case 'b': case 'n': case 'e': return PACE_OK;
+    default: step->unknown_count++; return PACE_OK;
+    }
+}
+
+static pace_json_token read_events(reader *r) {
+    for (uint64_t count = 0;; count++) {
+        pace_json_token token = pace_json_next(r->json);
+        if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json); /* not an event */
+        else if (token == PACE_JSON_OBJECT) {
+            pace_kineto_event_clear(&r->event);
+            token = pace_kineto_event_read(&r->event, r->json, &r->step->names, &r->status);
+            if (token == PACE_JSON_OBJECT_END) r->status = keep_event(r);
+            if (r->status != PACE_OK) return PACE_JSON_ERROR;
+        } else if (token == PACE_JSON_ARRAY_END || is_failure(token)) {
+            return token;
+        }
+        if (is_failure(token)) return token;
+        if (r->progress && count % 65536 == 0)
+            r->progress(r->progress_context, "reading", pace_input_stored_bytes(r->input),
+                        pace_input_stored_size(r->input));
+    }
+}
+
+/* --- what the trace says of itself ------------------------------------------------------------------------ */
+
+static pace_json_token read_distributed(reader *r) {
+    for (;;) {
+        pace_json_token token = pace_json_next(r->json);
+        if (token != PACE_JSON_KEY) return token;
+        bool rank = text_is(r->json, "rank"), world = text_is(r->json, "world_size");
+        if (!rank && !world) token = pace_json_skip(r->json);
+        else {
+            token = pace_json_next(r->json);
+            int64_t value;
+            if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
+            else if (!is_failure(token) && pace_json_int(r->json, &value) && value >= 0 && value < INT32_MAX)
+                *(rank ? &r->step->rank : &r->step->world_size) = value;
+        }
+        if (is_failure(token)) return token;
+    }
+}
+
+static pace_json_token read_device(reader *r) {
+    for (;;) {
+        pace_json_token token = pace_json_next(r->json);
+        if (token != PACE_JSON_KEY) return token;
+        bool name = text_is(r->json, "name"), memory = text_is(r->json, "totalGlobalMem");
+        if (!name && !memory) token = pace_json_skip(r->json);
+        else {
+            token = pace_json_next(r->json);
+            size_t length;
+            if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
+            else if (token == PACE_JSON_STRING && name && !r->step->device_name) {
+                const char *text = pace_json_text(r->json, &length);
+                r->status = pace_names_add(&r->step->device_name, &r->step->names, text, length);
+                if (r->status != PACE_OK) return PACE_JSON_ERROR;
+            } else if (token == PACE_JSON_NUMBER && memory && r->step->device_memory_bytes <= 0)
+                pace_json_double(r->json, &r->step->device_memory_bytes);
+        }
+        if (is_failure(token)) return token;
+    }
+}
+
+static pace_json_token read_devices(reader *r) {
+    for (;;) {
+        pace_json_token token = pace_json_next(r->json);
+        if (token == PACE_JSON_OBJECT) token = read_device(r);
+        else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
+        else if (token == PACE_JSON_ARRAY_END) return token;
+        if (is_failure(token)) return token;
+    }
+}
+
+static pace_json_token read_member(reader *r, bool *events_seen) {
+    bool events = text_is(r->json, "traceEvents"), devices = text_is(r->json, "deviceProperties");
+    bool distributed = text_is(r->json, "distributedInfo"), base = text_is(r->json, "baseTimeNanoseconds");
+    if (!events && !devices && !distributed && !base) return pace_json_skip(r->json);
+    pace_json_token token = pace_json_next(r->json);
+    if (events && token == PACE_JSON_ARRAY) {
+        *events_seen = true;
+        return read_events(r);
+    }
+    if (devices && token == PACE_JSON_ARRAY) return read_devices(r);
+    if (distributed && token == PACE_JSON_OBJECT) return read_distributed(r);
+    if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) return pace_json_leave(r->json);
+    int64_t value;
+    if (base && token == PACE_JSON_NUMBER && pace_json_int(r->json, &value) && value > 0 && value < INT64_MAX / 2)
+        r->step->base_ns = value;
+    return token;
+}
+
+static pace_json_token read_document(reader *r, bool *events_seen) {
+    pace_json_token token = pace_json_next(r->json);
+    if (token == PACE_JSON_ARRAY) { /* the bare array form */
+        *events_seen = true;
+        token = read_events(r);
+        return is_failure(token) ? token : pace_json_next(r->json);
+    }
+    if (token != PACE_JSON_OBJECT) return token;
+    for (;;) {
+        token = pace_json_next(r->json);
+        if (token != PACE_JSON_KEY) break;
+        token = read_member(r, events_seen);
+        if (is_failure(token)) return token;
+    }
+    return is_failure(token) ? token : pace_json_next(r->json);
+}
+
+static pace_status judge(reader *r, pace_json_token token, bool events_seen, pace_read_notes *notes) {
+    const char *name = pace_input_name(r->input);
+    if (r->status != PACE_OK) return r->status;
+    if (is_failure(token)) {
+        pace_status status = pace_json_status(r->json);
+        if (status != PACE_E_INPUT || r->step->complete_count == 0) return status;
+        snprintf(notes->warning, sizeof notes->warning, "%s; kept the %" PRIu64 " events before it", pace_message(),
+                 r->step->event_count);
+        return PACE_OK;
+    }
+    if (!events_seen)
+        return pace_fail(PACE_E_INPUT, "%s: byte %" PRIu64 ": expected an object with \"traceEvents\" or an array of events, found neither",
+                         name, pace_json_offset(r->json));
+    if (r->step->event_count == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
+    if (r->step->unknown_count)
+        snprintf(notes->warning, sizeof notes->warning, "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out",
+                 name, r->step->unknown_count);
+    return PACE_OK;
+}
+
+pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
+                             void *progress_context) {
+    pace_step step;
+    PACE_TRY(pace_step_init(&step));
+    reader r = {.step = &step, .input = input, .progress = progress, .progress_context = progress_context};
+    *notes = (pace_read_notes){0};
+    pace_status status = pace_json_open(&r.json, input);
+    if (status == PACE_OK) {
+        bool events_seen = false;
+        pace_json_token token = read_document(&r, &events_seen);
+        status = judge(&r, token, events_seen, notes);
+        notes->bytes = pace_json_bytes(r.json);
+    }
+    if (status == PACE_OK) status = pace_step_finish(&step);
+    pace_json_free(r.json);
+    pace_kineto_event_free(&r.event);
+    PACE_VEC_FREE(&r.open);
+    if (status != PACE_OK) pace_step_free(&step);
+    else *out = step;
+    return status;
+}

@@ -1,0 +1,22 @@
+/*
+ * Reads a Kineto / PyTorch-profiler trace (Chrome trace-event JSON), 2021 to today, CUDA and ROCm, as a stream
+ * into a pace_step. docs/formats.md lists what is understood.
+ */
+#ifndef PACE_SOURCE_KINETO_H
+#define PACE_SOURCE_KINETO_H
+
+#include "base/input.h"
+#include "step/step.h"
+
+/** What the reader had to say about an input it could use. */
+typedef struct {
+    char warning[1024]; /* "" = none */
+    uint64_t bytes;     /* decompressed bytes read */
+} pace_read_notes;
+
+/** Reads one trace to its end and finishes the step. A trace that breaks off or turns malformed after its first
+ * event is kept as far as it goes, with a warning; otherwise PACE_E_INPUT with file and byte offset. */
+pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
+                             void *progress_context) PACE_MUST_CHECK;
+
+#endif

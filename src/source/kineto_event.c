@@ -1,0 +1,283 @@
+/* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
+#include "source/kineto_event.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *text;
+    pace_task_kind kind;
+} categories[] = {
+    {"cpu_op", PACE_TASK_OP},
+    {"operator", PACE_TASK_OP},
+    {"kernel", PACE_TASK_KERNEL},
+    {"gpu_memcpy", PACE_TASK_COPY},
+    {"memcpy", PACE_TASK_COPY},
+    {"gpu_memset", PACE_TASK_MEMSET},
+    {"memset", PACE_TASK_MEMSET},
+    {"cuda_runtime", PACE_TASK_CALL},
+    {"cuda_driver", PACE_TASK_CALL},
+    {"runtime", PACE_TASK_CALL},
+    {"driver", PACE_TASK_CALL},
+    {"hip_runtime", PACE_TASK_CALL},
+    {"xpu_runtime", PACE_TASK_CALL},
+    {"xpu_driver", PACE_TASK_CALL},
+    {"mtia_runtime", PACE_TASK_CALL},
+    {"glow_runtime", PACE_TASK_CALL},
+    {"privateuse1_runtime", PACE_TASK_CALL},
+    {"privateuse1_driver", PACE_TASK_CALL},
+    {"concurrent_kernel", PACE_TASK_KERNEL},
+    {"user_annotation", PACE_TASK_ANNOTATION},
+    {"python_function", PACE_TASK_PYTHON},
+    {"cuda_sync", PACE_TASK_SYNC},
+};
+
+bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+        if (strlen(categories[i].text) == length && strncasecmp(categories[i].text, text, length) == 0) {
+            *kind = categories[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+void pace_kineto_event_clear(pace_kineto_event *event) {
+    event->phase = 0;
+    event->kind = PACE_TASK_OTHER;
+    event->known_category = event->skipped_category = false;
+    event->name = 0;
+    event->pid[0] = event->tid[0] = '\0';
+    event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
+    event->start_ns = event->duration_ns = 0;
+    event->device = event->stream = event->sequence = event->bytes = -1;
+    event->wait_stream = -1;
+    event->correlation = event->external = event->record_correlation = 0;
+    event->exchange = (pace_exchange_info){0};
+    event->dims.count = event->types.count = event->concrete.count = 0;
+}
+
+void pace_kineto_event_free(pace_kineto_event *event) {
+    PACE_VEC_FREE(&event->dims);
+    PACE_VEC_FREE(&event->types);
+    PACE_VEC_FREE(&event->concrete);
+}
+
+static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
+
+static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
+
+static bool is(const char *text, size_t length, const char *word) {
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* Any scalar as text, cut to the buffer. */
+static void copy_id(char *out, const pace_json *json) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    if (length >= PACE_ID_TEXT) length = PACE_ID_TEXT - 1;
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+static int64_t int_or(const pace_json *json, int64_t otherwise) {
+    int64_t value;
+    return pace_json_int(json, &value) ? value : otherwise;
+}
+
+static pace_status intern_text(pace_name *out, pace_json *json, pace_names *names) {
+    size_t length;
+    const char *text = pace_json_escaped(json) ? pace_json_decoded(json, &length) : pace_json_text(json, &length);
+    if (!text) return PACE_E_MEMORY;
+    return pace_names_add(out, names, text, length);
+}
+
+/* --- values kept as compact JSON text (shapes, types) ---------------------------------------------------- */
+
+typedef PACE_VEC(char) text_buffer;
+
+static pace_status append(void *buffer, const char *text, size_t length) {
+    text_buffer *to = buffer;
+    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 1, 1));
+    memcpy(to->items + to->count, text, length);
+    to->count += length;
+    return PACE_OK;
+}
+
+/* Copies the value that is due next; arrays only as deep as shapes go, objects are dropped. */
+static pace_json_token capture(void *buffer, pace_json *json, pace_status *status) {
+    unsigned depth = 0;
+    bool comma = false;
+    do {
+        pace_json_token token = pace_json_next(json);
+        if (is_failure(token)) return token;
+        if (token == PACE_JSON_ARRAY_END) {
+            depth--;
+            *status = append(buffer, "]", 1);
+            comma = true;
+            continue;
+        }
+        if (comma) *status = append(buffer, ",", 1);
+        comma = true;
+        size_t length;
+        const char *text = pace_json_text(json, &length);
+        if (token == PACE_JSON_ARRAY) {
+            depth++;
+            comma = false;
+            *status = append(buffer, "[", 1);
+        } else if (token == PACE_JSON_OBJECT) {
+            token = pace_json_leave(json);
+            if (is_failure(token)) return token;
+            *status = append(buffer, "null", 4);
+        } else if (token == PACE_JSON_STRING) {
+            if (*status == PACE_OK) *status = append(buffer, "\"", 1);
+            if (*status == PACE_OK) *status = append(buffer, text, length);
+            if (*status == PACE_OK) *status = append(buffer, "\"", 1);
+        } else if (token == PACE_JSON_NUMBER) {
+            *status = append(buffer, text, length);
+        } else {
+            *status = append(buffer, "null", 4);
+        }
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+    } while (depth);
+    return PACE_JSON_STRING;
+}
+
+/* --- args ----------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    ARG_NONE, ARG_DEVICE, ARG_STREAM, ARG_CORRELATION, ARG_EXTERNAL, ARG_SEQUENCE, ARG_BYTES, ARG_DIMS, ARG_TYPES,
+    ARG_CONCRETE, ARG_COLLECTIVE, ARG_IN_ELEMENTS, ARG_OUT_ELEMENTS, ARG_GROUP_SIZE, ARG_GROUP, ARG_DTYPE,
+    ARG_RECORD_CORRELATION, ARG_WAIT_STREAM
+} arg;
+
+/* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
+static arg arg_of(const char *key, size_t length) {
+    switch (length) {
+    case 5:
+        if (is(key, length, "bytes") || is(key, length, "Bytes")) return ARG_BYTES;
+        return is(key, length, "dtype") ? ARG_DTYPE : ARG_NONE;
+    case 6:
+        if (is(key, length, "device")) return ARG_DEVICE;
+        return is(key, length, "stream") ? ARG_STREAM : ARG_NONE;
+    case 10:
+        if (is(key, length, "Input Dims")) return ARG_DIMS;
+        if (is(key, length, "Input type")) return ARG_TYPES;
+        return is(key, length, "Group size") ? ARG_GROUP_SIZE : ARG_NONE;
+    case 11:
+        if (is(key, length, "correlation")) return ARG_CORRELATION;
+        return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
+    case 13: return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
+    case 14:
+        if (is(key, length, "Out msg nelems")) return ARG_OUT_ELEMENTS;
+        return is(key, length, "wait_on_stream") ? ARG_WAIT_STREAM : ARG_NONE;
+    case 15:
+        if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
+        if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
+        return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
+    case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
+    case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
+    default: return ARG_NONE;
+    }
+}
+
+static uint64_t id_or_zero(const pace_json *json) {
+    int64_t value = int_or(json, 0);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json, pace_names *names) {
+    switch (which) {
+    case ARG_DEVICE: event->device = int_or(json, -1); break;
+    case ARG_STREAM: event->stream = int_or(json, -1); break;
+    case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
+    case ARG_EXTERNAL: event->external = id_or_zero(json); break;
+    case ARG_SEQUENCE: event->sequence = int_or(json, -1); break;
+    case ARG_BYTES: event->bytes = int_or(json, -1); break;
+    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
+    case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;
+    case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(json, 0); break;
+    case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(json, 0); break;
+    case ARG_GROUP_SIZE: event->exchange.group_size = int_or(json, 0); break;
+    case ARG_COLLECTIVE: event->has_exchange = true; return intern_text(&event->exchange.collective, json, names);
+    case ARG_GROUP: return intern_text(&event->exchange.group, json, names);
+    case ARG_DTYPE: return intern_text(&event->exchange.dtype, json, names);
+    default: break;
+    }
+    return PACE_OK;
+}
+
+static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
+    for (;;) {
+        pace_json_token token = pace_json_next(json);
+        if (token != PACE_JSON_KEY) return token;
+        size_t length;
+        const char *key = pace_json_text(json, &length);
+        arg which = arg_of(key, length);
+        if (which == ARG_DIMS || which == ARG_TYPES || which == ARG_CONCRETE) {
+            void *buffer = which == ARG_DIMS    ? (void *)&event->dims
+                           : which == ARG_TYPES ? (void *)&event->types
+                                                : (void *)&event->concrete;
+            event->has_shapes = event->has_shapes || which == ARG_DIMS;
+            ((text_buffer *)buffer)->count = 0;
+            token = capture(buffer, json, status);
+        } else if (which == ARG_NONE) {
+            token = pace_json_skip(json);
+        } else {
+            token = pace_json_next(json);
+            if (is_open(token)) token = pace_json_leave(json);
+            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) *status = keep_arg(event, which, json, names);
+        }
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        if (is_failure(token)) return token;
+    }
+}
+
+/* --- the event's own members ----------------------------------------------------------------------------- */
+
+static pace_status keep_member(pace_kineto_event *event, const char *key, size_t length, pace_json_token token,
+                               pace_json *json, pace_names *names) {
+    if (token != PACE_JSON_STRING && token != PACE_JSON_NUMBER) return PACE_OK;
+    size_t text_length;
+    const char *text = pace_json_text(json, &text_length);
+    if (is(key, length, "ph")) {
+        event->phase = text_length ? text[0] : 0;
+    } else if (is(key, length, "ts")) {
+        event->has_start = pace_json_us_to_ns(json, &event->start_ns);
+    } else if (is(key, length, "dur")) {
+        event->has_duration = pace_json_us_to_ns(json, &event->duration_ns);
+    } else if (is(key, length, "cat")) {
+        event->known_category = pace_kineto_category(&event->kind, text, text_length);
+    } else if (is(key, length, "name")) {
+        return intern_text(&event->name, json, names);
+    } else if (is(key, length, "pid")) {
+        copy_id(event->pid, json);
+    } else if (is(key, length, "tid")) {
+        copy_id(event->tid, json);
+    }
+    return PACE_OK;
+}
+
+pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,
+                                       pace_status *status) {
+    *status = PACE_OK;
+    for (;;) {
+        pace_json_token token = pace_json_next(json);
+        if (token != PACE_JSON_KEY) return token;
+        size_t length;
+        const char *text = pace_json_text(json, &length);
+        char key[8];
+        if (length >= sizeof key) {
+            token = pace_json_skip(json);
+        } else {
+            memcpy(key, text, length);
+            token = pace_json_next(json);
+            if (is(key, length, "args") && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
+            else if (is_open(token)) token = pace_json_leave(json);
+            else *status = keep_member(event, key, length, token, json, names);
+        }
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        if (is_failure(token)) return token;
+    }
+}

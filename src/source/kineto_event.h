@@ -1,0 +1,40 @@
+/* One trace event as read, before it becomes a task; and the tables that name its parts. Private to source/. */
+#ifndef PACE_SOURCE_KINETO_EVENT_H
+#define PACE_SOURCE_KINETO_EVENT_H
+
+#include "base/intern.h"
+#include "base/json_reader.h"
+#include "step/step.h"
+
+enum { PACE_ID_TEXT = 64 };
+
+typedef struct {
+    char phase; /* 0 = none */
+    pace_task_kind kind;
+    bool known_category, skipped_category;
+    pace_name name;
+    char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
+    bool has_start, has_duration;
+    int64_t start_ns, duration_ns;
+    /* args */
+    int64_t device, stream; /* -1 = not given */
+    uint64_t correlation, external, record_correlation;
+    int64_t wait_stream;
+    int64_t sequence, bytes; /* -1 = not given */
+    bool has_shapes, has_exchange;
+    pace_exchange_info exchange;
+    PACE_VEC(char) dims, types, concrete; /* as compact JSON text */
+} pace_kineto_event;
+
+/** Resets everything but the buffers. */
+void pace_kineto_event_clear(pace_kineto_event *event);
+void pace_kineto_event_free(pace_kineto_event *event);
+
+/** Reads the members of one event object whose '{' was the last token. Returns OBJECT_END, ERROR or TRUNCATED. */
+pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,
+                                       pace_status *status);
+
+/** Kind of a category, any capitalisation. False: not a category that becomes tasks. */
+bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length);
+
+#endif

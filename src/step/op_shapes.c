@@ -1,0 +1,78 @@
+#include "step/op_shapes.h"
+
+#include <string.h>
+
+static const struct {
+    const char *type;
+    unsigned char bytes;
+} element_types[] = {
+    {"float", 4},        {"double", 8},        {"c10::Half", 2},    {"c10::BFloat16", 2}, {"long int", 8}, {"long", 8},
+    {"int", 4},          {"short", 2},         {"signed char", 1},  {"unsigned char", 1}, {"bool", 1},     {"c10::Float8_e4m3fn", 1},
+    {"c10::Float8_e5m2", 1}, {"c10::Float8_e4m3fnuz", 1}, {"c10::complex<float>", 8},
+};
+
+static unsigned char bytes_of_type(const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof element_types / sizeof *element_types; i++)
+        if (strlen(element_types[i].type) == length && memcmp(element_types[i].type, text, length) == 0)
+            return element_types[i].bytes;
+    return 0;
+}
+
+static int64_t read_int(const char **at) {
+    int64_t value = 0;
+    while (**at >= '0' && **at <= '9') {
+        if (value < INT64_MAX / 16) value = value * 10 + (**at - '0');
+        ++*at;
+    }
+    return value;
+}
+
+/* One argument's dims. Lists of tensors ([[2,3],[4]] at this place) and scalars have none. */
+static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
+    unsigned depth = 0;
+    do {
+        if (**at == '[') depth++, ++*at;
+        else if (**at == ']') depth--, ++*at;
+        else if (**at >= '0' && **at <= '9') {
+            int64_t value = read_int(at);
+            if (argument < 8 && depth == 1 && out->rank[argument] < 6)
+                out->dims[argument][out->rank[argument]++] = value;
+        } else if (**at == '\n' || **at == '\0') return;
+        else ++*at;
+    } while (depth);
+}
+
+bool pace_op_shapes_parse(pace_op_shapes *out, const char *text) {
+    *out = (pace_op_shapes){0};
+    if (text[0] != '[') return false;
+    const char *at = text + 1;
+    while (*at == '[' || *at == ',' || (*at != ']' && *at != '\n' && *at)) {
+        if (*at == '[') read_dims(out, out->count++, &at);
+        else ++at;
+    }
+    if (out->count > 8) out->count = 8;
+    at = strchr(at, '\n');
+    if (!at) return out->count > 0;
+    unsigned argument = 0;
+    for (at++; *at && *at != '\n'; at++) {
+        if (*at != '"') continue;
+        const char *end = strchr(at + 1, '"');
+        if (!end) break;
+        if (argument < 8) out->element_bytes[argument] = bytes_of_type(at + 1, (size_t)(end - at - 1));
+        argument++;
+        at = end;
+    }
+    return out->count > 0;
+}
+
+bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op) {
+    pace_op_shapes shapes;
+    if (step->detail[op] == 0 || step->kind[op] != PACE_TASK_OP) return false;
+    if (!pace_op_shapes_parse(&shapes, pace_names_text(&step->names, step->detail[op]))) return false;
+    pace_op_amount amount = {0};
+    if (!pace_op_work(pace_step_name(step, op), &shapes, &amount.flop, &amount.bytes, &amount.family)) return false;
+    for (unsigned i = 0; i < shapes.count && !amount.element_bytes; i++)
+        if (shapes.rank[i]) amount.element_bytes = shapes.element_bytes[i];
+    *out = amount;
+    return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * How much arithmetic an operator is, and how many bytes it must move at least: from the shapes that a trace
+ * records of its arguments. A table of operators (op_work.c) says which formula applies.
+ */
+#ifndef PACE_STEP_OP_WORK_H
+#define PACE_STEP_OP_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+    PACE_OP_UNKNOWN, PACE_OP_GEMM, PACE_OP_CONVOLUTION, PACE_OP_ATTENTION, PACE_OP_EMBEDDING, PACE_OP_NORMALIZATION,
+    PACE_OP_SOFTMAX, PACE_OP_REDUCTION, PACE_OP_ELEMENTWISE, PACE_OP_COPY, PACE_OP_OPTIMIZER, PACE_OP_LOSS,
+    PACE_OP_POOLING, PACE_OP_OTHER, PACE_OP_FAMILIES
+} pace_op_family;
+
+/** The arguments of a call, by position. */
+typedef struct {
+    int64_t dims[8][6];             /* a tensor's sizes */
+    unsigned char rank[8];          /* how many of them */
+    unsigned char element_bytes[8]; /* 0 = unknown, or not a tensor */
+    unsigned count;                 /* arguments, at most 8 */
+    int64_t scalars[8][4];          /* what is not a tensor: a number, a list's first numbers, true = 1 */
+} pace_op_shapes;
+
+/** Floating-point operations (a multiply-add is two) and bytes from and to DRAM (inputs read once, outputs written
+ * once) of the ATen operator `name`. False when the operator has no formula or the shapes do not suffice: *flop and
+ * *bytes are 0 then. *bytes is 0 too when an element size is missing. *family is always set. `shapes` may be NULL. */
+bool pace_op_work(const char *name, const pace_op_shapes *shapes, double *flop, double *bytes, pace_op_family *family);
+
+/** "gemm", "convolution", …; the words of catalog/kernels.yaml. */
+const char *pace_op_family_name(pace_op_family family);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * The measured training steps of one rank: tasks on lanes, and what waits for what.
+ *
+ * Tasks are columns. After pace_step_finish() they are sorted by (lane, start, longest first), so a lane is one
+ * contiguous range and a parent stands before its children. Host tasks nest (parent); a device task names the
+ * host call that launched it (cause).
+ */
+#ifndef PACE_STEP_STEP_H
+#define PACE_STEP_STEP_H
+
+#include "base/intern.h"
+
+#define PACE_NO_TASK UINT32_MAX
+
+typedef enum {
+    PACE_TASK_OP,         /* an operator on a host thread */
+    PACE_TASK_ANNOTATION, /* a range named by the user or the framework on a host thread */
+    PACE_TASK_PYTHON,     /* a Python frame */
+    PACE_TASK_CALL,       /* a runtime or driver call */
+    PACE_TASK_KERNEL,
+    PACE_TASK_COPY,
+    PACE_TASK_MEMSET,
+    PACE_TASK_SYNC, /* a synchronisation as the device saw it (stream waits for event, …) */
+    PACE_TASK_OTHER,
+    PACE_TASK_KINDS
+} pace_task_kind;
+
+typedef enum {
+    PACE_STAGE_INPUT,
+    PACE_STAGE_FORWARD,
+    PACE_STAGE_BACKWARD,
+    PACE_STAGE_UPDATE,
+    PACE_STAGE_OTHER,
+    PACE_STAGES,
+    PACE_STAGE_NONE = 255 /* not yet attributed */
+} pace_stage;
+
+extern const char *const pace_stage_names[PACE_STAGES];
+
+typedef struct {
+    pace_name key;      /* unique text, "host 123/456" or "device 0 stream 7" */
+    bool device;        /* a device stream, else a host thread */
+    uint32_t device_id; /* device lanes: which device */
+    uint32_t first, count; /* its tasks */
+} pace_lane;
+
+/* What a communication task moved, where the trace says. Zero = unknown. */
+typedef struct {
+    pace_name collective, dtype, group;
+    int64_t in_elements, out_elements, group_size;
+} pace_exchange_info;
+
+/* A stream-wait or event-sync record: what the waiting side waited for. */
+typedef struct {
+    uint32_t waiter_correlation, record_correlation;
+    int64_t wait_stream;
+} pace_sync_info;
+
+typedef struct {
+    pace_names names;
+
+    /* tasks, column by column */
+    size_t count, capacity;
+    int64_t *start_ns, *duration_ns;
+    pace_name *name;
+    uint32_t *lane;
+    uint32_t *parent;      /* host: enclosing task on the lane */
+    uint32_t *cause;       /* device: launching call or operator */
+    uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1 in `bytes` */
+    uint32_t *sequence;    /* op: autograd sequence number + 1 */
+    uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
+    uint32_t *correlation, *external; /* only until pace_step_finish() */
+
+    PACE_VEC(pace_lane) lanes;
+    PACE_VEC(pace_exchange_info) exchanges;
+    PACE_VEC(int64_t) bytes;
+    PACE_VEC(pace_sync_info) syncs;
+
+    /* what the trace says of itself */
+    int64_t rank, world_size; /* -1 = unknown */
+    int64_t base_ns;          /* to be added to every time for the wall clock */
+    pace_name device_name;    /* 0 = unknown */
+    double device_memory_bytes;
+    uint64_t event_count, complete_count, unknown_count; /* events read; complete ones; of unknown phase */
+    uint64_t linked_kernels;
+    size_t kind_count[PACE_TASK_KINDS];
+} pace_step;
+
+pace_status pace_step_init(pace_step *step) PACE_MUST_CHECK;
+void pace_step_free(pace_step *step);
+
+/** Appends a task and returns its columns zeroed but for the given; its number is step->count - 1. */
+pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind kind, pace_name name, int64_t start_ns,
+                               int64_t duration_ns) PACE_MUST_CHECK;
+
+/** The lane of a key, added when new. */
+pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
+                           uint32_t device_id) PACE_MUST_CHECK;
+
+/** Sorts, nests, links device work to its cause. Call once, after the last task. */
+pace_status pace_step_finish(pace_step *step) PACE_MUST_CHECK;
+
+/** The invariants of a finished step: lanes tile the tasks in order, times are sane, parents enclose and come
+ * first, causes are host tasks. PACE_E_INTERNAL names the first task that breaks one. */
+pace_status pace_step_check(const pace_step *step) PACE_MUST_CHECK;
+
+static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {
+    return step->start_ns[task] + step->duration_ns[task];
+}
+
+static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
+    return pace_names_text(&step->names, step->name[task]);
+}
+
+static inline bool pace_task_on_device(uint8_t kind) {
+    return kind == PACE_TASK_KERNEL || kind == PACE_TASK_COPY || kind == PACE_TASK_MEMSET;
+}
+
+#endif

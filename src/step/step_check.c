@@ -1,0 +1,38 @@
+/* The invariant checker of a finished step; on in every test. */
+#include "step/step.h"
+
+static pace_status broken(const pace_step *step, size_t task, const char *what) {
+    return pace_fail(PACE_E_INTERNAL, "step invariant: task %zu (%s): %s", task, pace_step_name(step, (uint32_t)task),
+                     what);
+}
+
+static pace_status check_task(const pace_step *step, uint32_t task, const pace_lane *lane, uint32_t lane_number) {
+    if (step->lane[task] != lane_number) return broken(step, task, "stands on another lane's range");
+    if (step->duration_ns[task] < 0) return broken(step, task, "has a negative duration");
+    if (step->duration_ns[task] > INT64_MAX - (step->start_ns[task] > 0 ? step->start_ns[task] : 0))
+        return broken(step, task, "ends past the last instant");
+    if (task > lane->first && step->start_ns[task - 1] > step->start_ns[task])
+        return broken(step, task, "starts before its predecessor on the lane");
+    uint32_t parent = step->parent[task], cause = step->cause[task];
+    if (parent != PACE_NO_TASK && (parent >= task || parent < lane->first))
+        return broken(step, task, "its parent does not come before it on its lane");
+    if (parent != PACE_NO_TASK && step->start_ns[parent] > step->start_ns[task])
+        return broken(step, task, "starts before its parent");
+    if (cause != PACE_NO_TASK && (cause >= step->count || step->lanes.items[step->lane[cause]].device))
+        return broken(step, task, "its cause is not a host task");
+    if (cause != PACE_NO_TASK && !pace_task_on_device(step->kind[task]))
+        return broken(step, task, "has a cause but is no device work");
+    return PACE_OK;
+}
+
+pace_status pace_step_check(const pace_step *step) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->first != next) return pace_fail(PACE_E_INTERNAL, "step invariant: lane %u does not tile the tasks", i);
+        next += lane->count;
+        for (uint32_t task = lane->first; task < next; task++) PACE_TRY(check_task(step, task, lane, i));
+    }
+    if (next != step->count) return pace_fail(PACE_E_INTERNAL, "step invariant: lanes hold %u of %zu tasks", next, step->count);
+    return PACE_OK;
+}

@@ -1,0 +1,130 @@
+/* The YAML tree: structure, places, refusals, numbers, and every allocation failing once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/yaml.h"
+
+static pace_status parse(pace_yaml **out, const char *text) { return pace_yaml_parse(out, "t.yaml", text, strlen(text)); }
+
+static void expect_failure(const char *text, pace_status expected, const char *message) {
+    pace_yaml *yaml = NULL;
+    int64_t before = pace_memory_live();
+    assert_int_equal(parse(&yaml, text), expected);
+    assert_null(yaml);
+    if (!strstr(pace_message(), message)) fail_msg("\"%s\" lacks \"%s\"", pace_message(), message);
+    assert_int_equal(pace_memory_live(), before);
+}
+
+static void test_tree(void **state) {
+    (void)state;
+    pace_yaml *yaml = NULL;
+    assert_int_equal(parse(&yaml, "a: 1\nb: [x, \"y z\", {c: d}]\ne:\n  f: g\n"), PACE_OK);
+    const pace_yaml_node *root = pace_yaml_root(yaml), *list = pace_yaml_get(root, "b");
+    assert_true(pace_yaml_is_map(root));
+    assert_int_equal(pace_yaml_count(root), 3);
+    assert_string_equal(pace_yaml_key(root, 2), "e");
+    assert_string_equal(pace_yaml_text(pace_yaml_get(root, "a")), "1");
+    assert_true(pace_yaml_is_list(list));
+    assert_string_equal(pace_yaml_text(pace_yaml_item(list, 1)), "y z");
+    assert_string_equal(pace_yaml_text(pace_yaml_get(pace_yaml_item(list, 2), "c")), "d");
+    assert_string_equal(pace_yaml_place(yaml, pace_yaml_item(list, 1)), "t.yaml:2:8");
+    assert_null(pace_yaml_get(root, "missing"));
+    assert_null(pace_yaml_item(list, 3));
+    assert_null(pace_yaml_text(list));
+    assert_int_equal(pace_yaml_count(NULL), 0);
+    pace_yaml_free(yaml);
+}
+
+static void test_json_is_yaml(void **state) {
+    (void)state;
+    pace_yaml *yaml = NULL;
+    assert_int_equal(parse(&yaml, "{\"a\": [1, 2], \"b\": {\"c\": null}}"), PACE_OK);
+    assert_int_equal(pace_yaml_count(pace_yaml_get(pace_yaml_root(yaml), "a")), 2);
+    pace_yaml_free(yaml);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    pace_yaml *yaml = NULL;
+    assert_int_equal(pace_yaml_parse(&yaml, "t", NULL, 0), PACE_OK);
+    assert_null(pace_yaml_root(yaml));
+    pace_yaml_free(yaml);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    expect_failure("a: &x 1\n", PACE_E_INPUT, "t.yaml:1:4: anchors");
+    expect_failure("a: *x\n", PACE_E_INPUT, "t.yaml:1:4: aliases");
+    expect_failure("&k a: 1\n", PACE_E_INPUT, "t.yaml:1:1: anchors");
+    expect_failure("a: 1\nb: 2\na: 3\n", PACE_E_INPUT, "t.yaml:3:4: the key \"a\" occurs twice");
+    expect_failure("[a]: 1\n", PACE_E_INPUT, "a key must be");
+    expect_failure("a: [1, 2\n", PACE_E_INPUT, "t.yaml:2:1: not valid YAML");
+    expect_failure("a: \xff\n", PACE_E_INPUT, "not valid YAML");
+    expect_failure("a: \"x\\0y\"\n", PACE_E_INPUT, "NUL");
+    expect_failure("a: 1\n---\nb: 2\n", PACE_E_INPUT, "t.yaml:2:1: more than one document");
+    char deep[201];
+    memset(deep, '[', 100);
+    memset(deep + 100, ']', 100);
+    deep[200] = '\0';
+    expect_failure(deep, PACE_E_LIMIT, "nested");
+}
+
+static void check_number(const char *text, double expected) {
+    pace_yaml *yaml = NULL;
+    double value = -1;
+    assert_int_equal(parse(&yaml, text), PACE_OK);
+    assert_int_equal(pace_yaml_number(&value, yaml, pace_yaml_root(yaml)), PACE_OK);
+    assert_true(value == expected);
+    pace_yaml_free(yaml);
+}
+
+static void check_no_number(const char *text) {
+    pace_yaml *yaml = NULL;
+    double value = -1;
+    assert_int_equal(parse(&yaml, text), PACE_OK);
+    assert_int_equal(pace_yaml_number(&value, yaml, pace_yaml_root(yaml)), PACE_E_INPUT);
+    assert_non_null(strstr(pace_message(), "t.yaml:1:1"));
+    assert_true(value == -1);
+    pace_yaml_free(yaml);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    check_number("312e12", 312e12);
+    check_number("-1.5", -1.5);
+    check_number(".5", 0.5);
+    check_number("+2.E-3", 2e-3);
+    const char *const wrong[] = {"0x10", "inf", ".nan", "1e999", "\"1\"", "1 2", "-", "1e", "[1]", "1_000", "'1'"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) check_no_number(wrong[i]);
+}
+
+static void test_every_allocation_fails(void **state) {
+    (void)state;
+    int64_t before = pace_memory_live();
+    pace_status status = PACE_E_MEMORY;
+    uint64_t n = 1;
+    for (; status != PACE_OK; n++) {
+        pace_yaml *yaml = NULL;
+        pace_memory_fail_at(n);
+        status = parse(&yaml, "a: [1, {b: c, d: e}]\nf: g\n");
+        pace_memory_fail_at(0);
+        if (status == PACE_OK) pace_yaml_free(yaml);
+        else assert_int_equal(status, PACE_E_MEMORY);
+        assert_int_equal(pace_memory_live(), before);
+    }
+    assert_true(n > 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree),    cmocka_unit_test(test_json_is_yaml), cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_every_allocation_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

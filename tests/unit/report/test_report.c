@@ -1,0 +1,331 @@
+/*
+ * Reports: a small one in every format against text written down here, and what must hold of hostile names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/show.h"
+
+typedef struct {
+    char text[262144];
+    size_t used;
+} capture;
+
+static capture captured;
+
+static int take(void *context, const void *bytes, size_t length) {
+    capture *to = context;
+    if (to->used + length >= sizeof to->text) return ENOSPC;
+    memcpy(to->text + to->used, bytes, length);
+    to->used += length;
+    to->text[to->used] = '\0';
+    return 0;
+}
+
+static int refuse(void *context, const void *bytes, size_t length) {
+    (void)context, (void)bytes, (void)length;
+    return ENOSPC;
+}
+
+static const char *write_as(const pace_report *report, pace_format format, const pace_write_options *options) {
+    captured.used = 0;
+    captured.text[0] = '\0';
+    assert_int_equal(pace_report_write(report, format, options, take, &captured), PACE_OK);
+    return captured.text;
+}
+
+static const pace_column KERNEL_COLUMNS[] = {
+    {"name", "Kernel", PACE_SHOW_TEXT}, {"count", "Calls", PACE_SHOW_INT},   {"time_ns", "Time", PACE_SHOW_NS},
+    {"share", "Share", PACE_SHOW_SHARE}, {"hidden", NULL, PACE_SHOW_INT},
+};
+
+static void add_kernel(pace_node *table, const char *name, int64_t count, int64_t ns, double share) {
+    pace_table_row(table);
+    pace_table_text(table, name);
+    pace_table_int(table, count);
+    pace_table_int(table, ns);
+    pace_table_real(table, share);
+    pace_table_none(table);
+}
+
+static void add_matrix(pace_node *parent) {
+    const char *rows[] = {"forward", "backward"}, *columns[] = {"compute", "idle", "copy"};
+    const int64_t cells[] = {3000000, 500000, 0, 6000000, 500000, 0};
+    pace_node_matrix(parent, "matrix", "Phases", PACE_FOR_ALL, rows, 2, columns, 3, cells);
+}
+
+static pace_report *small_report(void) {
+    pace_report *report;
+    const char *const command[] = {"paceline", "analyze", "a.json"};
+    assert_int_equal(pace_report_new(&report, "analyze", "Where the time goes"), PACE_OK);
+    pace_report_set_command(report, command, 3);
+    pace_report_add_input(report, "a.json", 1500);
+    pace_report_warn(report, "%d odd events", 2);
+    pace_node *root = pace_report_root(report);
+    pace_node *step = pace_node_object(root, "step", "The step", PACE_FOR_ALL);
+    pace_node_int(step, "duration_ns", 10000000);
+    pace_node_real(step, "mfu", NAN);
+    pace_node_bool(step, "steady", true);
+    pace_node *hidden = pace_node_object(root, "hidden", "Hidden", PACE_FOR_JSON);
+    pace_node_null(hidden, "nothing");
+    pace_node_object(root, "shown", "Shown", PACE_FOR_PEOPLE);
+    add_matrix(root);
+    pace_node *table = pace_node_table(root, "kernels", "Kernels", PACE_FOR_ALL, KERNEL_COLUMNS, 5, 2);
+    add_kernel(table, "gemm, \"big\"", 1234, 6000000, 0.6);
+    add_kernel(table, "=größe\xff", 2, 800, 0.00008);
+    add_kernel(table, "last", 1, 0, 0);
+    pace_node_note(root, "Medians.");
+    pace_node_sentence(root, true, "A step takes %d ms.", 10);
+    assert_int_equal(pace_report_status(report), PACE_OK);
+    return report;
+}
+
+/* The text without white space outside of strings: how the JSON writer indents is its own matter. */
+static void squeeze(char *text) {
+    bool inside = false;
+    char *to = text;
+    for (const char *at = text; *at; at++) {
+        if (*at == '"' && (at == text || at[-1] != '\\')) inside = !inside;
+        if (inside || !strchr(" \n", *at)) *to++ = *at;
+    }
+    *to = '\0';
+}
+
+static void test_json(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    write_as(report, PACE_FORMAT_JSON, NULL);
+    assert_non_null(strstr(captured.text, "\n  \"schema\": \"paceline.analyze/1\",\n"));
+    squeeze(captured.text);
+    char expected[2048];
+    snprintf(expected, sizeof expected,
+             "{\"schema\":\"paceline.analyze/1\",\"paceline\":\"%s\",\"command\":[\"paceline\",\"analyze\",\"a.json\"],"
+             "\"inputs\":[{\"path\":\"a.json\",\"bytes\":1500}],"
+             "\"step\":{\"duration_ns\":10000000,\"mfu\":null,\"steady\":true},\"hidden\":{\"nothing\":null},"
+             "\"matrix\":{\"forward\":{\"compute_ns\":3000000,\"idle_ns\":500000,\"copy_ns\":0},"
+             "\"backward\":{\"compute_ns\":6000000,\"idle_ns\":500000,\"copy_ns\":0}},\"kernels\":["
+             "{\"name\":\"gemm, \\\"big\\\"\",\"count\":1234,\"time_ns\":6000000,\"share\":0.6,\"hidden\":null},"
+             "{\"name\":\"=größe\xef\xbf\xbd\",\"count\":2,\"time_ns\":800,\"share\":8e-05,\"hidden\":null},"
+             "{\"name\":\"last\",\"count\":1,\"time_ns\":0,\"share\":0,\"hidden\":null}],"
+             "\"summary\":[\"A step takes 10 ms.\"],\"notes\":[\"Medians.\"],\"warnings\":[\"2 odd events\"]}",
+             pace_version());
+    assert_string_equal(captured.text, expected);
+    pace_report_free(report);
+}
+
+static void test_table(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    assert_string_equal(write_as(report, PACE_FORMAT_TABLE, NULL),
+                        "A step takes 10 ms.\n"
+                        "\n"
+                        "The step\n"
+                        "duration  10.00 ms\n"
+                        "mfu       -\n"
+                        "steady    yes\n"
+                        "\n"
+                        "Phases (ms)\n"
+                        "          compute   idle     sum   share\n"
+                        "forward     3.000  0.500   3.500   35.0%\n"
+                        "backward    6.000  0.500   6.500   65.0%\n"
+                        "────────────────────────────────────────\n"
+                        "sum         9.000  1.000  10.000  100.0%\n"
+                        "share       90.0%  10.0%  100.0%\n"
+                        "\n"
+                        "Kernels\n"
+                        "Kernel       Calls      Time  Share\n"
+                        "gemm, \"big\"  1,234  6.000 ms  60.0%\n"
+                        "=größe\xef\xbf\xbd          2    800 ns  <0.1%\n"
+                        "… 1 more (--format json for all)\n"
+                        "Medians.\n");
+    pace_report_free(report);
+}
+
+static void test_table_in_colour_and_narrow(void **state) {
+    (void)state;
+    pace_report *report;
+    assert_int_equal(pace_report_new(&report, "analyze", "T"), PACE_OK);
+    pace_node *root = pace_report_root(report);
+    pace_node *table = pace_node_table(root, "kernels", NULL, PACE_FOR_ALL, KERNEL_COLUMNS, 5, 0);
+    add_kernel(table, "日本語日本語_elementwise_kernel_with_a_long_name\x1b[31m_end", 12, 5, 1);
+    const char *text = write_as(report, PACE_FORMAT_TABLE, &(pace_write_options){.width = 44, .color = true});
+    assert_non_null(strstr(text, "\x1b[1mT\x1b[0m\n"));
+    assert_null(strstr(text, "\x1b[31m"));
+    const char *row = strstr(text, "日本語");
+    assert_non_null(row);
+    char line[256];
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(row, "\n"), row);
+    assert_non_null(strstr(line, "…"));
+    assert_non_null(strstr(line, "_end"));
+    assert_in_range(pace_text_width(line), 43, 44); /* a wide character may leave a column */
+    pace_report_free(report);
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    assert_string_equal(write_as(report, PACE_FORMAT_CSV, NULL), "name,count,time_ns,share,hidden\r\n"
+                                                                 "\"gemm, \"\"big\"\"\",1234,6000000,0.6,\r\n"
+                                                                 "=größe\xff,2,800,8e-05,\r\n"
+                                                                 "last,1,0,0,\r\n");
+    assert_string_equal(write_as(report, PACE_FORMAT_CSV, &(pace_write_options){.table = "matrix"}),
+                        "row,compute_ns,idle_ns,copy_ns\r\n"
+                        "forward,3000000,500000,0\r\n"
+                        "backward,6000000,500000,0\r\n");
+    pace_report_free(report);
+}
+
+static void test_csv_unknown_table_lists_keys(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    const pace_write_options options = {.table = "kernel"};
+    assert_int_equal(pace_report_write(report, PACE_FORMAT_CSV, &options, take, &captured), PACE_E_USAGE);
+    assert_non_null(strstr(pace_message(), "\"kernel\""));
+    assert_non_null(strstr(pace_message(), "matrix, kernels"));
+    pace_report_free(report);
+}
+
+static void test_html_is_escaped_and_self_contained(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    pace_node *root = pace_report_root(report);
+    pace_node *lanes = pace_node_lanes(root, "Lanes & more", 0, 1000000);
+    pace_lanes_lane(lanes, "</script><img src=x onerror='y'>");
+    pace_lanes_slice(lanes, 0, 400000, "compute", "a\"b<c>");
+    for (int64_t i = 0; i < 5000; i++) pace_lanes_slice(lanes, 500000 + i * 100, 500000 + i * 100 + 50, "copy", "tiny");
+    const char *text = write_as(report, PACE_FORMAT_HTML, NULL);
+    assert_non_null(strstr(text, "<p>A step takes 10 ms.</p>"));
+    assert_non_null(strstr(text, "&lt;/script&gt;&lt;img src=x onerror=&#39;y&#39;&gt;"));
+    assert_null(strstr(text, "<img"));
+    assert_non_null(strstr(text, "a&quot;b&lt;c&gt;"));
+    assert_non_null(strstr(text, "gemm, &quot;big&quot;"));
+    assert_non_null(strstr(text, "=größe\xef\xbf\xbd"));
+    assert_null(strstr(text, "http://"));
+    assert_null(strstr(text, "https://"));
+    assert_null(strstr(text, "Hidden"));
+    const char *first_end = strstr(text, "</script>");
+    assert_non_null(first_end);
+    assert_null(strstr(first_end + 1, "</script>")); /* only the page's own */
+    size_t rectangles = 0;
+    for (const char *at = text; (at = strstr(at, "<rect class=\"c-copy\"")); at++) rectangles++;
+    assert_in_range(rectangles, 1, 4000);
+    pace_report_free(report);
+}
+
+static pace_status write_trace(void *context, pace_sink *sink) {
+    pace_sink_text(sink, context);
+    return PACE_OK;
+}
+
+static int freed;
+static void count_free(void *context) {
+    (void)context;
+    freed++;
+}
+
+static void test_perfetto(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    assert_int_equal(pace_report_write(report, PACE_FORMAT_PERFETTO, NULL, take, &captured), PACE_E_USAGE);
+    assert_string_equal(pace_message(), "this report has no timeline to write as perfetto");
+    char body[] = "{}";
+    pace_report_set_trace(report, write_trace, body, count_free);
+    assert_string_equal(write_as(report, PACE_FORMAT_PERFETTO, NULL), "{}");
+    pace_report_free(report);
+    assert_int_equal(freed, 1);
+}
+
+static void test_failing_sink(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    for (int format = PACE_FORMAT_TABLE; format <= PACE_FORMAT_HTML; format++)
+        assert_int_equal(pace_report_write(report, (pace_format)format, NULL, refuse, NULL), PACE_E_IO);
+    pace_report_free(report);
+}
+
+static void test_warnings(void **state) {
+    (void)state;
+    pace_report *report = small_report();
+    assert_int_equal(pace_report_warning_count(report), 1);
+    assert_string_equal(pace_report_warning(report, 0), "2 odd events");
+    assert_string_equal(pace_report_warning(report, 1), "");
+    pace_report_free(report);
+}
+
+static void build_all(pace_report **report) {
+    if (pace_report_new(report, "analyze", "T") != PACE_OK) return;
+    pace_node *root = pace_report_root(*report);
+    add_matrix(root);
+    add_kernel(pace_node_table(root, "kernels", "Kernels", PACE_FOR_ALL, KERNEL_COLUMNS, 5, 0), "k", 1, 2, 0.5);
+    pace_node *lanes = pace_node_lanes(root, "Lanes", 0, 10);
+    pace_lanes_lane(lanes, "gpu");
+    pace_lanes_slice(lanes, 0, 5, "compute", "k");
+    pace_node_text(pace_node_item(pace_node_list(root, "list", "List", PACE_FOR_ALL)), "key", "value");
+    pace_report_warn(*report, "w");
+}
+
+/* Every allocation fails once, in building and in writing: a status, no crash, nothing left behind. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    int64_t before = pace_memory_live();
+    bool passed = false;
+    for (uint64_t n = 1; n < 1000 && !passed; n++) {
+        pace_report *report = NULL;
+        bool written = true;
+        pace_memory_fail_at(n);
+        build_all(&report);
+        for (int format = 0; report && format <= PACE_FORMAT_HTML; format++) {
+            captured.used = 0;
+            pace_status status = pace_report_write(report, (pace_format)format, NULL, take, &captured);
+            assert_true(status == PACE_OK || status == PACE_E_MEMORY);
+            written = written && status == PACE_OK;
+        }
+        pace_memory_fail_at(0);
+        passed = report && written;
+        pace_report_free(report);
+        assert_int_equal(pace_memory_live(), before);
+    }
+    assert_true(passed);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    assert_string_equal(pace_show_ns(812).text, "812 ns");
+    assert_string_equal(pace_show_ns(999960).text, "1.000 ms");
+    assert_string_equal(pace_show_ns(-12340000).text, "-12.34 ms");
+    assert_string_equal(pace_show_ns(INT64_C(1500000000)).text, "1.500 s");
+    assert_string_equal(pace_show_int(-1234567).text, "-1,234,567");
+    assert_string_equal(pace_show_int(INT64_MIN).text, "-9,223,372,036,854,775,808");
+    assert_string_equal(pace_show_share(0.4321).text, "43.2%");
+    assert_string_equal(pace_show_share(0.0001).text, "<0.1%");
+    assert_string_equal(pace_show_bytes(1.5e9).text, "1.500 GB");
+    assert_string_equal(pace_show_rate(312.1e12).text, "312.1 T/s");
+    assert_string_equal(pace_show_real(0.25).text, "0.250");
+    assert_string_equal(pace_show_real(NAN).text, "-");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_in_colour_and_narrow),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_unknown_table_lists_keys),
+        cmocka_unit_test(test_html_is_escaped_and_self_contained),
+        cmocka_unit_test(test_perfetto),
+        cmocka_unit_test(test_failing_sink),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+# Turns the catalogue's YAML files into one C file: names and bytes.
+set(text "/* Generated from catalog/. */\n#include <stddef.h>\n#include \"machine/catalog.h\"\n")
+set(table "")
+set(count 0)
+foreach(name ${FILES})
+  file(READ ${DIR}/${name} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND text "static const unsigned char file${count}[] = {${bytes}0};\n")
+  string(APPEND table "    {\"${name}\", file${count}, sizeof file${count} - 1},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+string(APPEND text "const pace_catalog_file pace_catalog_files[] = {\n${table}    {NULL, NULL, 0},\n};\n")
+file(WRITE ${OUT} "${text}")
