@@ -2,12 +2,13 @@
 #ifndef PACE_INSIGHT_ANALYSIS_H
 #define PACE_INSIGHT_ANALYSIS_H
 
-#include "insight/rank.h"
+#include "insight/collectives.h"
 
 typedef struct {
     pace_device_catalog devices;
     pace_kernel_classes *classes;
     PACE_VEC(pace_rank *) ranks; /* by rank number */
+    pace_collectives collectives;
     PACE_VEC(char *) warnings;
 } pace_analysis;
 

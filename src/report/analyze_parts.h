@@ -19,6 +19,13 @@ pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) PACE_MU
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) PACE_MUST_CHECK;
 
+/** Critical path, advice, collectives, and the drawing of the step. */
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** The five host overheads; with a path the raw samples too, as JSON, whole or not at all. */
+pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us,
+                               const char *path) PACE_MUST_CHECK;
+
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
 pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;
 void pace_free_analysis(void *analysis);

@@ -51,7 +51,7 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank) {
 
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) {
-    (void)analysis;
     (void)options;
+    PACE_TRY(pace_put_critical(root, analysis, rank));
     return put_operators(root, rank);
 }

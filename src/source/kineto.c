@@ -110,6 +110,14 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     return PACE_OK;
 }
 
+/* Times past ±87 years and durations past 104 days are damage, not time: differences and sums must not overflow. */
+#define FARTHEST_NS (INT64_MAX / 10 * 3)
+#define LONGEST_NS (INT64_MAX >> 10)
+
+static bool sane_time(const pace_kineto_event *event) {
+    return event->start_ns > -FARTHEST_NS && event->start_ns < FARTHEST_NS && event->duration_ns < LONGEST_NS;
+}
+
 static pace_status begin_task(reader *r) {
     PACE_TRY(add_task(r, 0));
     uint32_t task = (uint32_t)(r->step->count - 1);
@@ -123,8 +131,8 @@ static pace_status end_task(reader *r) {
     for (size_t i = r->open.count; i-- > 0;) {
         if (r->open.items[i].lane != lane) continue;
         uint32_t task = r->open.items[i].task;
-        if (r->event.start_ns > r->step->start_ns[task])
-            r->step->duration_ns[task] = r->event.start_ns - r->step->start_ns[task];
+        int64_t duration_ns = r->event.start_ns - r->step->start_ns[task];
+        if (duration_ns > 0 && duration_ns < LONGEST_NS) r->step->duration_ns[task] = duration_ns;
         memmove(&r->open.items[i], &r->open.items[i + 1], (r->open.count - i - 1) * sizeof *r->open.items);
         r->open.count--;
         break;
@@ -132,14 +140,11 @@ static pace_status end_task(reader *r) {
     return PACE_OK;
 }
 
-/* Times past ±100 years are damage, not time: the sums must not overflow. */
-static bool sane_time(int64_t ns) { return ns > -(INT64_MAX / 2) && ns < INT64_MAX / 2; }
-
 static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
     step->event_count++;
-    if (!event->has_start || !sane_time(event->start_ns) || !sane_time(event->duration_ns)) {
+    if (!event->has_start || !sane_time(event)) {
         if (event->phase != 'M') step->unknown_count++;
         return PACE_OK;
     }

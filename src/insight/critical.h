@@ -1,0 +1,52 @@
+/*
+ * The critical path of a step, what each resource is worth on it, and what the step would be without it.
+ *
+ * A step is rebuilt as segments on lanes (host operators and calls by self time, device work) with the edges a trace
+ * supports: launches, streams, blocking calls, hand-overs between threads and streams. Replaying it unchanged gives
+ * back the measured starts to the nanosecond; the path is walked back through what decided each start.
+ */
+#ifndef PACE_INSIGHT_CRITICAL_H
+#define PACE_INSIGHT_CRITICAL_H
+
+#include "insight/rank.h"
+#include "schedule/replay.h"
+
+/* Advice names, DESIGN §1. `gap` is delay no edge explains. */
+typedef enum {
+    PACE_ADVICE_COMPUTE,
+    PACE_ADVICE_MEMORY,
+    PACE_ADVICE_COPY,
+    PACE_ADVICE_NETWORK,
+    PACE_ADVICE_HOST,
+    PACE_ADVICE_INPUT,
+    PACE_ADVICE_BALANCE,
+    PACE_ADVICE_GAP,
+    PACE_ADVICES
+} pace_advice;
+
+extern const char *const pace_advice_names[PACE_ADVICES];
+
+typedef struct {
+    int64_t start_ns, end_ns;
+    uint8_t resource; /* pace_advice */
+    uint32_t task;    /* what runs, or waits */
+    bool waiting;     /* a delay or launch lag before the task, not the task itself */
+} pace_path_piece;
+
+typedef struct {
+    size_t mark; /* index of the step; SIZE_MAX = the whole trace */
+    int64_t from_ns, to_ns;
+    PACE_VEC(pace_path_piece) pieces; /* tile [from, to) exactly, in order */
+    int64_t by_resource_ns[PACE_ADVICES];
+    int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free */
+    int64_t replayed_ns;              /* the step replayed unchanged; equals to - from */
+    int64_t worst_error_ns;           /* largest |replayed - measured| start of any segment; 0 */
+    int64_t unexplained_ns;           /* delay on the path that no edge explains */
+    size_t segments;
+} pace_critical;
+
+/** Analyses one step of the rank: the one of median device time. No work, no path: pieces stay empty. */
+pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
+void pace_critical_free(pace_critical *critical);
+
+#endif

@@ -1,0 +1,282 @@
+#include "insight/segments.h"
+
+#include "insight/critical.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond these a start is not "because of": a launch reaches the device within a few microseconds of its call; a
+ * stream that waited for another starts soon after it. Both are generous; what they miss is shown as gap. */
+enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
+
+typedef struct {
+    pace_replay *replay;
+    const pace_rank *rank;
+    int64_t from_ns, to_ns;
+    uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
+    bool *lane_on_device;    /* replay lane -> kind */
+    uint32_t *passed;        /* replay lane -> segments that ended by now + lane_first, while sweeping */
+} builder;
+
+static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end, uint8_t resource) {
+    if (start < b->from_ns) start = b->from_ns;
+    if (end < start) return PACE_OK;
+    pace_segment s = {.start_ns = start, .duration_ns = end - start, .task = task, .lane = lane,
+                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT}, .resource = resource};
+    s.delay_resource = b->lane_on_device[lane] ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
+    s.lag_resource = PACE_ADVICE_HOST;
+    if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count;
+    return PACE_PUSH(&b->replay->segments, s);
+}
+
+static uint8_t host_resource(const pace_step *step, uint32_t task) {
+    return step->stage[task] == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
+}
+
+/* --- host lanes: operators and calls by self time ----------------------------------------------------------- */
+
+static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t number, uint32_t *stack) {
+    const pace_step *step = &b->rank->step;
+    size_t depth = 0;
+    int64_t at = INT64_MIN;
+    for (uint32_t task = lane->first;; task++) {
+        bool last = task == lane->first + lane->count || step->start_ns[task] >= b->to_ns;
+        if (!last && step->kind[task] != PACE_TASK_OP && step->kind[task] != PACE_TASK_CALL) continue;
+        int64_t now = last ? INT64_MAX : step->start_ns[task];
+        while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
+            uint32_t top = stack[--depth];
+            int64_t end = pace_step_end_ns(step, top);
+            bool fresh = b->first_segment[top] == PACE_NO_SEGMENT;
+            if (end > b->from_ns && (end > at || (fresh && end == at)))
+                PACE_TRY(add_segment(b, top, number, at, end, host_resource(step, top)));
+            if (end > at) at = end;
+        }
+        if (last) return PACE_OK;
+        if (depth && now > at && now > b->from_ns)
+            PACE_TRY(add_segment(b, stack[depth - 1], number, at, now, host_resource(step, stack[depth - 1])));
+        if (now > at) at = now;
+        stack[depth++] = task;
+    }
+}
+
+/* Without a device the host's operators are the work: their class decides the resource. */
+static uint8_t work_resource(const pace_work_item *item) {
+    switch (item->class) {
+    case PACE_WORK_COMPUTE_BOUND: return PACE_ADVICE_COMPUTE;
+    case PACE_WORK_MEMORY_BOUND: return PACE_ADVICE_MEMORY;
+    case PACE_WORK_COMMUNICATION: return PACE_ADVICE_NETWORK;
+    default: return item->peer_copy ? PACE_ADVICE_NETWORK : PACE_ADVICE_COPY;
+    }
+}
+
+/* --- lanes --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t lane, item;
+} lane_item;
+
+static int by_lane(const void *left, const void *right) {
+    const lane_item *a = left, *b = right;
+    if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+static pace_status open_lane(builder *b) { return PACE_PUSH(&b->replay->lane_first, (uint32_t)b->replay->segments.count); }
+
+static pace_status add_host_lanes(builder *b) {
+    const pace_step *step = &b->rank->step;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->device || lane->count == 0) continue;
+        uint32_t *stack = pace_alloc(lane->count, sizeof *stack);
+        if (!stack) return PACE_E_MEMORY;
+        pace_status status = open_lane(b);
+        if (status == PACE_OK) status = add_host_lane(b, lane, (uint32_t)(b->replay->lane_first.count - 1), stack);
+        pace_free(stack);
+        PACE_TRY(status);
+    }
+    return PACE_OK;
+}
+
+/* Communication is cut where the last rank arrived: waiting is imbalance, the rest the network's. */
+static pace_status add_work(builder *b, const pace_work_item *item) {
+    uint32_t lane = (uint32_t)(b->replay->lane_first.count - 1);
+    int64_t start = item->start_ns, until = item->wait_until_ns;
+    if (until > start && until > b->from_ns) {
+        PACE_TRY(add_segment(b, item->task, lane, start, until, PACE_ADVICE_BALANCE));
+        start = until;
+    }
+    return add_segment(b, item->task, lane, start, item->end_ns, work_resource(item));
+}
+
+/* Work items, lane by lane, in order of start. */
+static pace_status add_work_lanes(builder *b, bool on_device) {
+    const pace_work *work = &b->rank->work;
+    lane_item *order = pace_alloc(work->items.count, sizeof *order);
+    if (!order) return PACE_E_MEMORY;
+    size_t count = 0;
+    for (uint32_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        if (item->end_ns > b->from_ns && item->start_ns < b->to_ns)
+            order[count++] = (lane_item){b->rank->step.lane[item->task], i};
+    }
+    if (count) qsort(order, count, sizeof *order, by_lane);
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        const pace_work_item *item = &work->items.items[order[i].item];
+        if (i == 0 || order[i].lane != order[i - 1].lane) {
+            status = open_lane(b);
+            b->lane_on_device[b->replay->lane_first.count - 1] = on_device;
+        }
+        if (status == PACE_OK) status = add_work(b, item);
+    }
+    pace_free(order);
+    return status;
+}
+
+/* --- edges ----------------------------------------------------------------------------------------------------- */
+
+static void depend(pace_segment *s, uint32_t on, int64_t lag_ns, bool from_start) {
+    int d = s->dependency[0] == PACE_NO_SEGMENT ? 0 : 1;
+    if (s->dependency[d] != PACE_NO_SEGMENT) return;
+    s->dependency[d] = on;
+    s->lag_ns[d] = lag_ns;
+    s->from_start[d] = from_start;
+}
+
+static void add_launch_edges(builder *b) {
+    for (uint32_t i = 0; i < b->replay->segments.count; i++) {
+        pace_segment *s = &b->replay->segments.items[i];
+        if (b->first_segment[s->task] != i) continue; /* a later part of the same task */
+        uint32_t cause = b->rank->step.cause[s->task];
+        if (cause == PACE_NO_TASK || b->first_segment[cause] == PACE_NO_SEGMENT) continue;
+        int64_t issued = b->rank->step.start_ns[cause], lag = s->start_ns - issued;
+        const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
+        if (call->start_ns != issued || lag < 0) continue; /* began before the window */
+        depend(s, b->first_segment[cause], lag < LAUNCH_NS ? lag : LAUNCH_NS, true);
+    }
+}
+
+static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
+
+static bool is_blocking(const char *name) { return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy"); }
+
+/* The device segment that ended last inside (after, until], of those issued by `issued_by`. */
+static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, int64_t issued_by, uint32_t not_lane) {
+    uint32_t best = PACE_NO_SEGMENT;
+    int64_t latest = after;
+    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
+        if (!b->lane_on_device[lane] || lane == not_lane) continue;
+        uint32_t low = b->replay->lane_first.items[lane], first = low, high = b->replay->lane_first.items[lane + 1];
+        while (low < high) { /* ends ascend on a stream, but for overlaps of a few nanoseconds */
+            uint32_t middle = low + (high - low) / 2;
+            if (segment_end(&b->replay->segments.items[middle]) <= until) low = middle + 1;
+            else high = middle;
+        }
+        for (uint32_t tries = 0; low > first && tries < 16; tries++) {
+            const pace_segment *s = &b->replay->segments.items[--low];
+            if (segment_end(s) <= latest) break;
+            if (pace_task_issued_ns(&b->rank->step, s->task) > issued_by) continue;
+            latest = segment_end(s);
+            best = low;
+            break;
+        }
+    }
+    return best;
+}
+
+/* A blocking call that returns after device work ended inside it waited for that work: it is cut in two there, the
+ * first part its own, the second what was left to do once the device was done. Cutting happens in place: the call's
+ * single segment keeps the second part, and the wait becomes an edge. */
+static void add_blocking_edges(builder *b) {
+    const pace_step *step = &b->rank->step;
+    for (uint32_t i = 0; i < b->replay->segments.count; i++) {
+        pace_segment *s = &b->replay->segments.items[i];
+        if (step->kind[s->task] != PACE_TASK_CALL || !is_blocking(pace_step_name(step, s->task))) continue;
+        uint32_t on = last_device_end(b, s->start_ns, segment_end(s), s->start_ns, UINT32_MAX);
+        if (on == PACE_NO_SEGMENT) continue;
+        int64_t released = segment_end(&b->replay->segments.items[on]);
+        s->duration_ns = segment_end(s) - released;
+        s->start_ns = released;
+        depend(s, on, 0, false);
+    }
+}
+
+/* A kernel that was issued long ago, on a stream that stood still, started because another stream reached a point. */
+static void add_stream_edges(builder *b) {
+    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
+        if (!b->lane_on_device[lane]) continue;
+        for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
+            pace_segment *s = &b->replay->segments.items[i];
+            int64_t issued = pace_task_issued_ns(&b->rank->step, s->task), before = issued + LAUNCH_NS;
+            if (i > b->replay->lane_first.items[lane] && segment_end(s - 1) > before) before = segment_end(s - 1);
+            if (s->start_ns - before < 2000) continue;
+            int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;
+            uint32_t on = last_device_end(b, after, s->start_ns, s->start_ns, lane);
+            if (on != PACE_NO_SEGMENT) depend(s, on, 0, false);
+        }
+    }
+}
+
+/* A host thread that wakes after another went quiet was handed the work (the autograd thread at the backward pass). */
+static void add_thread_edges(builder *b) {
+    size_t lanes = b->replay->lane_first.count - 1;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        if (b->lane_on_device[lane]) continue;
+        for (uint32_t other = 0; other < lanes; other++) b->passed[other] = b->replay->lane_first.items[other];
+        for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
+            pace_segment *s = &b->replay->segments.items[i];
+            bool first = i == b->replay->lane_first.items[lane];
+            int64_t idle_from = first ? b->from_ns - 1 : segment_end(s - 1), latest = idle_from;
+            if (s->start_ns - idle_from < 1000) continue;
+            uint32_t best = PACE_NO_SEGMENT;
+            for (uint32_t other = 0; other < lanes; other++) {
+                if (other == lane || b->lane_on_device[other]) continue;
+                uint32_t end = b->replay->lane_first.items[other + 1], *at = &b->passed[other];
+                while (*at < end && segment_end(&b->replay->segments.items[*at]) <= s->start_ns) ++*at;
+                bool busy = *at < end && b->replay->segments.items[*at].start_ns < s->start_ns;
+                if (busy || *at == b->replay->lane_first.items[other]) continue;
+                if (segment_end(&b->replay->segments.items[*at - 1]) > latest) {
+                    latest = segment_end(&b->replay->segments.items[*at - 1]);
+                    best = *at - 1;
+                }
+            }
+            if (best != PACE_NO_SEGMENT) depend(s, best, 0, false);
+        }
+    }
+}
+
+static pace_status build(builder *b) {
+    bool host_only = b->rank->work.host_is_device;
+    if (!host_only) PACE_TRY(add_host_lanes(b));
+    PACE_TRY(add_work_lanes(b, !host_only));
+    PACE_TRY(open_lane(b)); /* the end of the last lane */
+    if (!host_only) {
+        add_blocking_edges(b);
+        add_launch_edges(b);
+        add_stream_edges(b);
+    }
+    add_thread_edges(b);
+    pace_replay_explain(b->replay);
+    return PACE_OK;
+}
+
+pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
+    pace_replay replay = {.origin_ns = from_ns};
+    builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
+    size_t lanes = rank->step.lanes.count + 1;
+    b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
+    b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
+    b.passed = pace_alloc(lanes, sizeof *b.passed);
+    pace_status status = b.first_segment && b.lane_on_device && b.passed ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
+        status = build(&b);
+    }
+    pace_free(b.first_segment);
+    pace_free(b.lane_on_device);
+    pace_free(b.passed);
+    if (status != PACE_OK) pace_replay_free(&replay);
+    else *out = replay;
+    return status;
+}

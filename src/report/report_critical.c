@@ -1,0 +1,193 @@
+/* Critical path, what would help most, collectives, the drawing of the step. */
+#include "report/analyze_parts.h"
+
+#include "insight/critical.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- the path ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_name name;
+    uint8_t resource;
+    bool waiting;
+    int64_t time_ns;
+    size_t count;
+} path_row;
+
+static int by_identity(const void *left, const void *right) {
+    const path_row *a = left, *b = right;
+    if (a->name != b->name) return a->name < b->name ? -1 : 1;
+    if (a->resource != b->resource) return a->resource < b->resource ? -1 : 1;
+    return (int)a->waiting - (int)b->waiting;
+}
+
+static int by_time(const void *left, const void *right) {
+    const path_row *a = left, *b = right;
+    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
+    return by_identity(left, right);
+}
+
+static size_t gather(path_row *rows, const pace_critical *critical, const pace_step *step) {
+    size_t count = critical->pieces.count, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        pace_name name = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task];
+        rows[i] = (path_row){name, piece->resource, piece->waiting, piece->end_ns - piece->start_ns, 1};
+    }
+    if (count) qsort(rows, count, sizeof *rows, by_identity);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && by_identity(&rows[kept - 1], &rows[i]) == 0) {
+            rows[kept - 1].time_ns += rows[i].time_ns;
+            rows[kept - 1].count++;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    if (kept) qsort(rows, kept, sizeof *rows, by_time);
+    return kept;
+}
+
+static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_rank *rank) {
+    int64_t length = critical->to_ns - critical->from_ns;
+    pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
+    pace_node *figures = pace_node_object(path, NULL, NULL, PACE_FOR_JSON);
+    pace_node_text(figures, "step", critical->mark == SIZE_MAX ? NULL : pace_names_text(&rank->step.names, rank->marks.items.items[critical->mark].label));
+    pace_node_int(figures, "length_ns", length);
+    pace_node_int(figures, "start_ns", critical->from_ns);
+    pace_node_int(figures, "pieces", (int64_t)critical->pieces.count);
+    pace_node_int(figures, "replay_error_ns", critical->worst_error_ns);
+    pace_node_real(figures, "unexplained_share", length > 0 ? (double)critical->unexplained_ns / (double)length : 0);
+    pace_node *by = pace_node_object(path, "by_resource", NULL, PACE_FOR_JSON);
+    for (int r = 0; r < PACE_ADVICES; r++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_ns", pace_advice_names[r]);
+        pace_node_int(by, key, critical->by_resource_ns[r]);
+    }
+    path_row *rows = pace_alloc(critical->pieces.count, sizeof *rows);
+    if (!rows) return PACE_E_MEMORY;
+    size_t count = gather(rows, critical, &rank->step);
+    static const pace_column columns[] = {{"name", "on the path", PACE_SHOW_TEXT}, {"resource", "resource", PACE_SHOW_TEXT},
+                                          {"what", "what", PACE_SHOW_TEXT}, {"count", "times", PACE_SHOW_INT},
+                                          {"time_ns", "time", PACE_SHOW_NS}, {"share", "share", PACE_SHOW_SHARE}};
+    pace_node *table = pace_node_table(path, "top", NULL, PACE_FOR_ALL, columns, 6, 10);
+    for (size_t i = 0; i < count; i++) {
+        pace_table_row(table);
+        pace_table_text(table, rows[i].name ? pace_names_text(&rank->step.names, rows[i].name) : "(before the step's first recorded work)");
+        pace_table_text(table, pace_advice_names[rows[i].resource]);
+        pace_table_text(table, rows[i].waiting ? "before it" : "itself");
+        pace_table_int(table, (int64_t)rows[i].count);
+        pace_table_int(table, rows[i].time_ns);
+        pace_table_real(table, length > 0 ? (double)rows[i].time_ns / (double)length : 0);
+    }
+    pace_free(rows);
+    pace_node_note(path, "%.1f %% of the path is delay that no recorded dependency explains.",
+                   length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
+    return PACE_OK;
+}
+
+/* --- advice ------------------------------------------------------------------------------------------------------ */
+
+static void put_advice(pace_node *root, const pace_critical *critical) {
+    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT}, {"elasticity", "elasticity", PACE_SHOW_SHARE},
+                                          {"at_most", "at most saved", PACE_SHOW_SHARE}, {"step_if_free_ns", "step if free", PACE_SHOW_NS}};
+    int64_t length = critical->to_ns - critical->from_ns;
+    int order[PACE_ADVICE_GAP], count = 0;
+    for (int r = 0; r < PACE_ADVICE_GAP; r++) {
+        if (critical->by_resource_ns[r] == 0 && critical->without_ns[r] >= length) continue;
+        int at = count++;
+        for (; at > 0 && critical->by_resource_ns[order[at - 1]] < critical->by_resource_ns[r]; at--) order[at] = order[at - 1];
+        order[at] = r;
+    }
+    pace_node *table = pace_node_table(root, "advice", "What would help most", PACE_FOR_ALL, columns, 4, 0);
+    for (int i = 0; i < count; i++) {
+        int r = order[i];
+        pace_table_row(table);
+        pace_table_text(table, pace_advice_names[r]);
+        pace_table_real(table, (double)critical->by_resource_ns[r] / (double)length);
+        pace_table_real(table, 1 - (double)critical->without_ns[r] / (double)length);
+        pace_table_int(table, critical->without_ns[r]);
+    }
+    if (count)
+        pace_node_sentence(root, true, "What would help most: %s, on %.0f %% of the critical path; if it were free the step would be %.1f %% shorter.",
+                           pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
+                           100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
+}
+
+/* --- collectives -------------------------------------------------------------------------------------------------- */
+
+static void put_collectives(pace_node *root, const pace_analysis *analysis) {
+    static const pace_column columns[] = {
+        {"name", "collective", PACE_SHOW_TEXT}, {"end_ns", NULL, PACE_SHOW_INT}, {"bytes", "bytes", PACE_SHOW_BYTES},
+        {"transfer_ns", "transfer", PACE_SHOW_NS}, {"wait_ns", "waiting, mean", PACE_SHOW_NS},
+        {"last_rank", "last rank", PACE_SHOW_INT}, {"cause", "late because of", PACE_SHOW_TEXT}, {"cause_ns", "by", PACE_SHOW_NS}};
+    const pace_collectives *c = &analysis->collectives;
+    pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
+                                       c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8, 16);
+    for (size_t i = 0; i < c->items.count; i++) {
+        const pace_collective *own = &c->items.items[i];
+        pace_table_row(table);
+        pace_table_text(table, own->name);
+        pace_table_int(table, own->end_ns);
+        if (own->bytes >= 0) pace_table_real(table, (double)own->bytes);
+        else pace_table_none(table);
+        pace_table_int(table, own->transfer_ns);
+        pace_table_int(table, own->wait_ns / (int64_t)analysis->ranks.count);
+        pace_table_int(table, analysis->ranks.items[own->last_rank]->step.rank);
+        pace_table_text(table, own->cause ? own->cause : "-");
+        pace_table_int(table, own->cause_ns);
+    }
+    if (c->unmatched) pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.", c->unmatched);
+}
+
+/* --- the drawing -------------------------------------------------------------------------------------------------- */
+
+static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critical *critical) {
+    static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy", "communication", "host", "wait", "input", "idle"};
+    static const char *const class_colors[] = {"compute", "memory", "communication", "copy"};
+    pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
+    pace_lanes_lane(lanes, "stage");
+    for (size_t i = 0; i < rank->tiles.count; i++) {
+        const pace_tile *t = &rank->tiles.items[i];
+        if (t->end_ns > critical->from_ns && t->start_ns < critical->to_ns)
+            pace_lanes_slice(lanes, t->start_ns, t->end_ns, pace_stage_names[t->stage], pace_stage_names[t->stage]);
+    }
+    pace_lanes_lane(lanes, "resource");
+    for (size_t i = 0; i < rank->tiles.count; i++) {
+        const pace_tile *t = &rank->tiles.items[i];
+        if (t->end_ns > critical->from_ns && t->start_ns < critical->to_ns)
+            pace_lanes_slice(lanes, t->start_ns, t->end_ns, resource_colors[t->resource], pace_resource_names[t->resource]);
+    }
+    pace_lanes_lane(lanes, "critical path");
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *p = &critical->pieces.items[i];
+        pace_lanes_slice(lanes, p->start_ns, p->end_ns, p->waiting ? "idle" : "path",
+                         p->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, p->task));
+    }
+    for (uint32_t lane = 0; lane < rank->step.lanes.count; lane++) {
+        bool named = false;
+        for (size_t i = 0; i < rank->work.items.count; i++) {
+            const pace_work_item *item = &rank->work.items.items[i];
+            if (rank->step.lane[item->task] != lane || item->end_ns <= critical->from_ns || item->start_ns >= critical->to_ns) continue;
+            if (!named) pace_lanes_lane(lanes, pace_names_text(&rank->step.names, rank->step.lanes.items[lane].key));
+            named = true;
+            pace_lanes_slice(lanes, item->start_ns, item->end_ns, class_colors[item->class], pace_step_name(&rank->step, item->task));
+        }
+    }
+}
+
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    pace_critical critical;
+    PACE_TRY(pace_critical_find(&critical, rank));
+    pace_status status = PACE_OK;
+    if (critical.to_ns > critical.from_ns) {
+        put_lanes(root, rank, &critical);
+        put_advice(root, &critical);
+        status = put_path(root, &critical, rank);
+    }
+    put_collectives(root, analysis);
+    pace_critical_free(&critical);
+    return status;
+}

@@ -1,0 +1,127 @@
+#include "schedule/replay.h"
+
+#include <math.h>
+
+void pace_replay_free(pace_replay *replay) {
+    PACE_VEC_FREE(&replay->segments);
+    PACE_VEC_FREE(&replay->lane_first);
+}
+
+static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
+
+void pace_replay_explain(pace_replay *replay) {
+    for (size_t lane = 0; lane + 1 < replay->lane_first.count; lane++) {
+        for (uint32_t i = replay->lane_first.items[lane]; i < replay->lane_first.items[lane + 1]; i++) {
+            pace_segment *s = &replay->segments.items[i];
+            int64_t ready = replay->origin_ns;
+            if (i > replay->lane_first.items[lane]) {
+                int64_t end = s[-1].start_ns + s[-1].duration_ns;
+                s->overlap_ns = s->start_ns < end ? s->start_ns - end : 0;
+                ready = end + s->overlap_ns;
+            }
+            for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
+                if (s->dependency[d] == PACE_NO_SEGMENT) continue;
+                const pace_segment *on = &replay->segments.items[s->dependency[d]];
+                int64_t base = on->start_ns + (s->from_start[d] ? 0 : on->duration_ns);
+                if (base + s->lag_ns[d] > s->start_ns) s->lag_ns[d] = s->start_ns - base;
+                if (base + s->lag_ns[d] > ready) ready = base + s->lag_ns[d];
+            }
+            s->delay_ns = s->start_ns - ready;
+        }
+    }
+}
+
+typedef struct {
+    const pace_replay *replay;
+    const double *factor;
+    int64_t *start_ns;
+    uint8_t *bound, *done;
+    uint32_t *cursor, *next_waiting, *waiting_on; /* per lane; per lane; per segment: first lane waiting + 1 */
+    uint32_t *runnable;
+    size_t runnable_count;
+} walker;
+
+static int64_t end_of(const walker *w, uint32_t segment) {
+    const pace_segment *s = &w->replay->segments.items[segment];
+    return w->start_ns[segment] + scaled(s->duration_ns, w->factor[s->resource]);
+}
+
+/* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. */
+static uint32_t place(walker *w, uint32_t segment, bool first) {
+    const pace_segment *s = &w->replay->segments.items[segment];
+    int64_t ready = w->replay->origin_ns;
+    uint8_t bound = PACE_BOUND_BY_ORIGIN;
+    if (!first) {
+        ready = end_of(w, segment - 1) + s->overlap_ns;
+        if (ready < w->start_ns[segment - 1]) ready = w->start_ns[segment - 1];
+        bound = PACE_BOUND_BY_LANE;
+    }
+    for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
+        uint32_t on = s->dependency[d];
+        if (on == PACE_NO_SEGMENT) continue;
+        if (!w->done[on]) return on;
+        int64_t met = (s->from_start[d] ? w->start_ns[on] : end_of(w, on)) + scaled(s->lag_ns[d], w->factor[s->lag_resource]);
+        if (met > ready) {
+            ready = met;
+            bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + d);
+        }
+    }
+    w->start_ns[segment] = ready + scaled(s->delay_ns, w->factor[s->delay_resource]);
+    if (w->bound) w->bound[segment] = bound;
+    w->done[segment] = 1;
+    return PACE_NO_SEGMENT;
+}
+
+static void wake(walker *w, uint32_t segment) {
+    for (uint32_t lane = w->waiting_on[segment]; lane; lane = w->next_waiting[lane - 1])
+        w->runnable[w->runnable_count++] = lane - 1;
+    w->waiting_on[segment] = 0;
+}
+
+static void walk_lane(walker *w, uint32_t lane) {
+    const uint32_t *first = w->replay->lane_first.items;
+    while (w->cursor[lane] < first[lane + 1]) {
+        uint32_t segment = w->cursor[lane];
+        uint32_t blocker = place(w, segment, segment == first[lane]);
+        if (blocker != PACE_NO_SEGMENT) {
+            w->next_waiting[lane] = w->waiting_on[blocker];
+            w->waiting_on[blocker] = lane + 1;
+            return;
+        }
+        w->cursor[lane]++;
+        wake(w, segment);
+    }
+}
+
+static pace_status walk(walker *w, uint32_t lanes) {
+    for (uint32_t lane = lanes; lane-- > 0;) {
+        w->cursor[lane] = w->replay->lane_first.items[lane];
+        w->runnable[w->runnable_count++] = lane;
+    }
+    while (w->runnable_count) walk_lane(w, w->runnable[--w->runnable_count]);
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        if (w->cursor[lane] < w->replay->lane_first.items[lane + 1])
+            return pace_fail(PACE_E_INPUT, "the schedule cannot finish: lane %u waits for ever at its segment %u (task %u)", lane,
+                             w->cursor[lane] - w->replay->lane_first.items[lane],
+                             w->replay->segments.items[w->cursor[lane]].task);
+    return PACE_OK;
+}
+
+pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_REPLAY_RESOURCES], int64_t *start_ns,
+                            uint8_t *bound) {
+    size_t count = replay->segments.count, lanes = replay->lane_first.count ? replay->lane_first.count - 1 : 0;
+    walker w = {.replay = replay, .factor = factor, .start_ns = start_ns, .bound = bound};
+    w.done = pace_alloc(count, 1);
+    w.waiting_on = pace_alloc(count, sizeof *w.waiting_on);
+    w.cursor = pace_alloc(lanes * 3, sizeof *w.cursor);
+    pace_status status = w.done && w.waiting_on && w.cursor ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        w.next_waiting = w.cursor + lanes;
+        w.runnable = w.cursor + 2 * lanes;
+        status = walk(&w, (uint32_t)lanes);
+    }
+    pace_free(w.done);
+    pace_free(w.waiting_on);
+    pace_free(w.cursor);
+    return status;
+}

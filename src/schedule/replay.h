@@ -1,0 +1,48 @@
+/*
+ * The walk: when every segment of a set of lanes runs, given how long each takes and what it waits for.
+ *
+ * A lane does one segment at a time, in order. A segment starts when its lane predecessor has ended (plus `overlap`,
+ * which is negative where the measurement overlapped), every dependency is met, and its own explicit delay is over.
+ * Lanes are walked until they block; no global order is needed, and a schedule that cannot finish names what blocks.
+ */
+#ifndef PACE_SCHEDULE_REPLAY_H
+#define PACE_SCHEDULE_REPLAY_H
+
+#include "base/memory.h"
+
+#define PACE_NO_SEGMENT UINT32_MAX
+
+enum { PACE_REPLAY_RESOURCES = 16, PACE_SEGMENT_DEPENDENCIES = 2 };
+
+/* What decided a segment's start. */
+enum { PACE_BOUND_BY_ORIGIN = 0, PACE_BOUND_BY_LANE = 1, PACE_BOUND_BY_DEPENDENCY = 2 /* + its index */ };
+
+typedef struct {
+    int64_t start_ns;    /* measured */
+    int64_t duration_ns;
+    int64_t delay_ns;    /* no edge explains this part of the gap before it */
+    int64_t overlap_ns;  /* <= 0: how far it began before its lane predecessor ended */
+    uint32_t task, lane;
+    uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
+    int64_t lag_ns[PACE_SEGMENT_DEPENDENCIES];      /* from the dependency's end, or its start */
+    bool from_start[PACE_SEGMENT_DEPENDENCIES];     /* a launch: counted from the start of the call */
+    uint8_t resource, delay_resource, lag_resource; /* whose slowness the duration, delay and lags are */
+} pace_segment;
+
+typedef struct {
+    PACE_VEC(pace_segment) segments; /* lane by lane */
+    PACE_VEC(uint32_t) lane_first;   /* lane -> first segment; one more at the end */
+    int64_t origin_ns;               /* nothing starts before */
+} pace_replay;
+
+void pace_replay_free(pace_replay *replay);
+
+/** Sets overlaps and delays so that a run with unit factors reproduces the measured starts exactly. */
+void pace_replay_explain(pace_replay *replay);
+
+/** Runs with every duration, delay and lag multiplied by its resource's factor. `start_ns` (one per segment) receives the starts,
+ * `bound` (may be NULL) what decided each. PACE_E_INPUT when the schedule cannot finish. */
+pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_REPLAY_RESOURCES], int64_t *start_ns,
+                            uint8_t *bound) PACE_MUST_CHECK;
+
+#endif

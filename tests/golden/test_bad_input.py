@@ -1,0 +1,366 @@
+"""Damaged, odd and hostile inputs: never a crash, one clear line or a warning, and the same figures however wrapped.
+
+Every trace here is written by this file; others are read only where they are at hand.
+"""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
+SOURCE = os.environ.get("PACELINE_SOURCE", "")
+FOLDER = tempfile.mkdtemp(prefix="paceline-bad-")
+wrong = []
+checks = 0
+
+
+def expect(good, *what):
+    global checks
+    checks += 1
+    if not good:
+        wrong.append(what)
+
+
+def run(*words, stdin=b"", stdout=subprocess.PIPE):
+    """Runs the command; a signal or a sanitizer's report is wrong wherever it happens."""
+    done = subprocess.run([PACELINE, *words], input=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=60)
+    out = (done.stdout or b"").decode("utf-8", "replace")
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
+    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
+    return done.returncode, out, err
+
+
+def put(name, content):
+    path = os.path.join(FOLDER, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if not isinstance(content, (str, bytes)):
+        content = json.dumps(content)
+    with open(path, "wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def event(cat, name, pid, tid, ts, dur, **args):
+    made = {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur}
+    if args:
+        made["args"] = args
+    return made
+
+
+def small_events():
+    """Two steps with operators, launches, kernels, copies and a collective that overlaps."""
+    made = []
+    for k in range(2):
+        t = 1000 + 500 * k
+        made += [
+            event("user_annotation", "ProfilerStep#%d" % k, 9, 9, t, 500),
+            event("cpu_op", "aten::mm", 9, 9, t + 10, 40, **{"External id": 10 * k + 1, "Input Dims": [[64, 64], [64, 64]],
+                                                              "Input type": ["float", "float"]}),
+            event("cuda_runtime", "cudaLaunchKernel", 9, 9, t + 20, 5, correlation=10 * k + 1),
+            event("kernel", "ampere_sgemm_128x64", 0, 7, t + 40, 100.125, device=0, stream=7, correlation=10 * k + 1),
+            event("cpu_op", "MmBackward0", 9, 10, t + 150, 60, **{"External id": 10 * k + 2}),
+            event("cuda_runtime", "cudaLaunchKernel", 9, 10, t + 160, 5, correlation=10 * k + 2),
+            event("kernel", "ncclDevKernel_AllReduce_Sum_f32", 0, 20, t + 120, 90, device=0, stream=20,
+                  correlation=10 * k + 2),
+            event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, t + 220, 30, device=0, stream=7, bytes=4096,
+                  correlation=10 * k + 3),
+            event("gpu_memset", "Memset (Device)", 0, 7, t + 260, 4, device=0, stream=7, bytes=64,
+                  correlation=10 * k + 4),
+        ]
+    return made
+
+
+def small_trace(**more):
+    return {"schemaVersion": 1, "traceEvents": small_events(), **more}
+
+
+def document(*words, stdin=b""):
+    code, out, err = run("analyze", "--check", "--format", "json", *words, stdin=stdin)
+    expect(code == 0, "expected success", words, code, err)
+    return json.loads(out) if code == 0 else {}
+
+
+def figures(doc):
+    return doc.get("window"), [rank["steps"] for rank in doc.get("ranks", [])]
+
+
+def expect_line(code, err, wanted_code, *wanted):
+    """One line on standard error that says what is wanted."""
+    expect(code == wanted_code, "exit status", code, "instead of", wanted_code, err)
+    lines = err.strip().splitlines()
+    expect(len(lines) == 1, "expected one line", err)
+    for text in wanted:
+        expect(text in err, "expected", text, "in", err)
+
+
+def test_no_trace():
+    for name, content in [("text.json", "hello there"), ("empty.json", ""), ("object.json", "{}"), ("array.json", "[]"),
+                          ("number.json", "17"), ("events_null.json", '{"traceEvents": null}'),
+                          ("binary.json", bytes(range(256)) * 8), ("zeros.json", bytes(4096)),
+                          ("gzip_of_text.json.gz", gzip.compress(b"no json")), ("gzip_head.json.gz", b"\x1f\x8b\x08"),
+                          ("zstd_head.json.zst", b"\x28\xb5\x2f\xfd"), ("gzip_of_nothing.json.gz", gzip.compress(b""))]:
+        path = put(name, content)
+        code, out, err = run("analyze", path)
+        expect_line(code, err, 3, name)
+        expect(out == "", "output in spite of the failure", name)
+
+
+def test_truncation():
+    plain = json.dumps(small_trace()).encode()
+    for kind, content in [("plain.json", plain), ("packed.json.gz", gzip.compress(plain, 9, mtime=0))]:
+        for cut in range(0, len(content), 37):
+            path = put(kind, content[:cut])
+            code, out, err = run("analyze", "--check", "--format", "json", path)
+            if code != 0:
+                expect_line(code, err, 3, kind)
+                continue
+            expect(err.count("\n") <= 1, "lines", kind, cut, err)
+            warnings = json.loads(out)["warnings"]
+            expect(any("byte " in text and kind in text for text in warnings), "no offset", kind, cut, warnings)
+    code, out, err = run("analyze", "--format", "json", put("half.json", plain[:len(plain) // 2]))
+    expect(code == 0, "half a trace is still one", code, err)
+
+
+def test_wrong_types():
+    odd = [None, True, [], {}, [1], {"a": [1]}, "text", "", 1e300, -5, -1e300, 1e-300, "1e999", 10 ** 40, "12.5"]
+    events = []
+    for key in ("ph", "cat", "name", "pid", "tid", "ts", "dur", "args"):
+        for value in odd:
+            one = event("kernel", "k", 0, 7, 5000, 3, device=0, stream=7, correlation=1)
+            one[key] = value
+            events.append(one)
+    for key in ("device", "stream", "correlation", "External id", "Sequence number", "Input Dims", "Input type", "bytes",
+                "Concrete Inputs", "Collective name", "In msg nelems", "Group size", "dtype", "wait_on_stream"):
+        for value in odd:
+            for cat in ("cpu_op", "kernel", "gpu_memcpy", "cuda_sync"):
+                events.append(event(cat, "k", 0, 7, 5000, 3, **{"device": 0, "stream": 7, key: value}))
+    events += odd
+    for place, value in enumerate(odd):
+        path = put("types.json", {"traceEvents": small_events() + events, "deviceProperties": value,
+                                  "distributedInfo": value, "baseTimeNanoseconds": value, "schemaVersion": value})
+        code, _, err = run("analyze", "--check", "--format", "json", path)
+        expect(code == 0, "wrong types", place, code, err)
+        path = put("members.json", {"deviceProperties": [{"name": value, "totalGlobalMem": value, "id": value}],
+                                    "distributedInfo": {"rank": value, "world_size": value}, "traceEvents": small_events()})
+        code, _, err = run("analyze", "--check", "--format", "json", path)
+        expect(code == 0, "wrong types of members", place, code, err)
+        path = put("events.json", {"traceEvents": value})
+        code, _, err = run("analyze", path)
+        expect_line(code, err, 3, "events.json")
+    for one in events:
+        if isinstance(one, dict) and one.get("cat") == "kernel":
+            run("analyze", "--check", put("one.json", {"traceEvents": [one]}))
+    far = [event("kernel", "far", 0, 8, ts, dur, device=0, stream=8)
+           for ts in (4611686018427387, -4611686018427387, 2767011611056431, -2767011611056431, 1e15, "-1e15")
+           for dur in (4611686018427387, 9007199254740, 1e18, -1, 0)]
+    for format in ("table", "json", "csv", "html", "perfetto"):
+        code, _, err = run("analyze", "--check", "--format", format, put("far.json", {"traceEvents": far}))
+        expect(code == 0, "far times", format, code, err)
+
+
+def test_exact_times():
+    text = json.dumps({"traceEvents": [event("user_annotation", "ProfilerStep#0", 9, 9, "TS", 100.001),
+                                       event("kernel", "k", 0, 7, "TS", 50, device=0, stream=7)]})
+    for digits in ("1712345678901234.567", '"1712345678901234.567"', "1712345678901.234567e3"):
+        doc = document(put("exact.json", text.replace('"TS"', digits)))
+        step = doc["ranks"][0]["steps"][0] if doc else {}
+        expect(step.get("start_ns") == 1712345678901234567, "start", digits, step)
+        expect(step.get("duration_ns") == 100001, "duration", digits, step)
+
+
+def test_nesting():
+    for name, content in [("arrays.json", "[" * 100000), ("objects.json", '{"a":' * 100000),
+                          ("closed.json", '{"traceEvents":' + "[" * 100000 + "]" * 100000 + "}"),
+                          ("other.json", '{"x":' + "[" * 100000 + "]" * 100000 + ',"traceEvents":[]}')]:
+        code, _, err = run("analyze", put(name, content))
+        expect_line(code, err, 3, name, "nested")
+
+
+def test_ranks():
+    folder = os.path.join(FOLDER, "ranks")
+    for name in ("a.json", "b.json"):
+        put("ranks/" + name, small_trace(distributedInfo={"rank": 1, "world_size": 2}))
+    doc = document(folder)
+    expect(len(doc.get("ranks", [])) == 2, "both ranks are kept")
+    expect(any("rank 1" in text and "a.json" in text and "b.json" in text for text in doc.get("warnings", [])),
+           "duplicate ranks", doc.get("warnings"))
+    put("ranks/c.json", "not a trace")
+    doc = document(folder)
+    expect(any("c.json" in text for text in doc.get("warnings", [])), "left out", doc.get("warnings"))
+    doc = document(put("late.json", json.dumps(small_trace())[:-1] + ', "distributedInfo": {"rank": 5, "world_size": 8}}'))
+    expect(doc and doc["ranks"][0]["rank"] == 5, "rank behind the events")
+
+
+def test_paths():
+    os.makedirs(os.path.join(FOLDER, "nothing"), exist_ok=True)
+    code, _, err = run("analyze", os.path.join(FOLDER, "nothing"))
+    expect_line(code, err, 3, "nothing")
+    code, _, err = run("analyze", os.path.join(FOLDER, "missing.json"))
+    expect_line(code, err, 3, "missing.json", "No such file")
+    code, _, err = run("analyze", os.path.join(FOLDER, "no*such?.json"))
+    expect_line(code, err, 3, "no*such?.json")
+    if os.geteuid() != 0:
+        path = put("locked.json", small_trace())
+        os.chmod(path, 0)
+        code, _, err = run("analyze", path)
+        expect_line(code, err, 3, "locked.json", "ermission")
+
+
+def test_usage():
+    path = put("usage.json", small_trace())
+    code, _, err = run("analyze", "--fromat", "json", path)
+    expect_line(code, err, 2, "--fromat", "--format")
+    code, _, err = run("analyse", path)
+    expect_line(code, err, 2, "analyze")
+    code, _, err = run("analyze", "--format", "nonsense", path)
+    expect_line(code, err, 2, "nonsense", "json")
+    code, _, err = run("analyze", "--format", "csv", "--table", "nonsense", path)
+    expect_line(code, err, 2, "nonsense", "steps")
+    code, _, err = run("analyze", "--step-regex", "(", path)
+    expect_line(code, err, 2, "(")
+    code, _, err = run("analyze")
+    expect_line(code, err, 2, "trace")
+    code, _, err = run("analyze", path, "--format")
+    expect_line(code, err, 2, "--format")
+
+
+def test_full_device():
+    if not os.path.exists("/dev/full"):
+        return
+    path = put("full.json", small_trace())
+    for format in ("table", "json", "csv", "html", "perfetto"):
+        with open("/dev/full", "wb") as full:
+            code, _, err = run("analyze", "--format", format, path, stdout=full)
+        expect(code != 0 and "No space left" in err and err.count("\n") == 1, "/dev/full", format, code, err)
+        code, _, err = run("analyze", "--format", format, "-o", "/dev/full", path)
+        expect(code != 0 and "No space left" in err and err.count("\n") == 1, "-o /dev/full", format, code, err)
+
+
+def zstd(content):
+    try:
+        import zstandard
+        return zstandard.ZstdCompressor().compress(content)
+    except ImportError:
+        pass
+    if not shutil.which("zstd"):
+        return None
+    return subprocess.run(["zstd", "-q", "-c"], input=content, stdout=subprocess.PIPE, check=True).stdout
+
+
+def test_wrappings():
+    plain = json.dumps(small_trace()).encode()
+    wanted = figures(document(put("wrap.json", plain)))
+    expect(wanted[0] and wanted[0]["kernels"] == 4 and len(wanted[1][0]) == 2, "the plain trace", wanted)
+    middle = len(plain) // 2
+    forms = {"wrap.json.gz": gzip.compress(plain), "members.json.gz": gzip.compress(plain[:middle]) + gzip.compress(plain[middle:]),
+             "misnamed.json": gzip.compress(plain), "misnamed.json.gz": plain, "mark.json": b"\xef\xbb\xbf" + plain,
+             "spaced.json": b"\n\t " + json.dumps(small_trace(), indent=3).encode() + b"\n\n"}
+    packed = zstd(plain)
+    if packed:
+        forms["wrap.json.zst"] = packed
+        forms["frames.json.zst"] = zstd(plain[:middle]) + zstd(plain[middle:])
+    else:
+        print("no zstd here: that part is left out")
+    for name, content in forms.items():
+        expect(figures(document(put(name, content))) == wanted, "figures of", name)
+        expect(figures(document("-", stdin=content)) == wanted, "figures from standard input of", name)
+    expect(figures(document(put("bare.json", small_events()))) == wanted, "the bare array form")
+    expect(figures(document(put("reversed.json", {"traceEvents": small_events()[::-1]}))) == wanted, "any order")
+
+
+def test_phases():
+    wanted = figures(document(put("x.json", small_trace())))
+    events = []
+    for one in small_events():
+        if one["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
+            events.append((one["ts"], 1, one))
+            continue
+        begin = {key: value for key, value in one.items() if key != "dur"}
+        end = {key: one[key] for key in ("cat", "name", "pid", "tid")}
+        events.append((one["ts"], 1, {**begin, "ph": "B"}))
+        events.append((one["ts"] + one["dur"], 0, {**end, "ph": "E", "ts": one["ts"] + one["dur"]}))
+    events.sort(key=lambda item: item[:2])
+    found = figures(document(put("be.json", {"traceEvents": [one for _, _, one in events]})))
+    expect(found == wanted, "B and E", found, wanted)
+
+
+def test_spellings():
+    wanted = figures(document(put("modern.json", small_trace())))
+    old = {"kernel": "Kernel", "cpu_op": "Operator", "cuda_runtime": "Runtime", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset",
+           "user_annotation": "Operator"}
+    events = []
+    for one in small_events():
+        one = {**one, "cat": old[one["cat"]]}
+        if one["cat"] in ("Kernel", "Memcpy", "Memset"):
+            one["tid"] = "stream %d" % one["tid"]
+        if "External id" in one.get("args", {}):
+            one["args"]["external id"] = one["args"].pop("External id")
+        events.append(one)
+    found = figures(document(put("old.json", {"traceEvents": events})))
+    expect(found == wanted, "the spelling of 2021", found, wanted)
+    for one in events:
+        for key in ("device", "stream"):
+            one.get("args", {}).pop(key, None)
+    expect(figures(document(put("bare_old.json", {"traceEvents": events})))[0] == wanted[0], "2021 without device and stream")
+    texts = [{**one, "pid": str(one["pid"]), "tid": str(one["tid"]), "ts": str(one["ts"]), "dur": str(one["dur"])}
+             for one in small_events()]
+    expect(figures(document(put("texts.json", {"traceEvents": texts}))) == wanted, "numbers as text")
+    named = [{**one, "pid": "proc %s" % one["pid"], "tid": "thread %s" % one["tid"]} for one in small_events()]
+    expect(figures(document(put("named.json", {"traceEvents": named}))) == wanted, "pids as words")
+
+
+def test_backslashes():
+    wanted = figures(document(put("clean.json", small_trace())))
+    text = json.dumps(small_trace(traceName="PATH")).replace("PATH", r"C:\Users\x\new.json")
+    expect(figures(document(put("path.json", text))) == wanted, "a raw path of Windows")
+    text = json.dumps(small_trace()).replace("aten::mm", r"C:\Users\x: mm")
+    expect(figures(document(put("name.json", text)))[0] == wanted[0], "a raw path in a name")
+    text = json.dumps(small_trace()).replace("aten::mm", "tab\there \x01")
+    expect(figures(document(put("control.json", text)))[0] == wanted[0], "control characters in a name")
+
+
+def round_trip(path):
+    code, out, err = run("analyze", "--format", "perfetto", path)
+    expect(code == 0, "perfetto", path, err)
+    if code != 0:
+        return
+    json.loads(out)
+    first, second = figures(document(path)), figures(document(put("back.perfetto.json", out)))
+    expect(first[0] == second[0], "window read back", path, first[0], second[0])
+    expect(len(first[1][0]) == len(second[1][0]), "number of steps read back", path, len(first[1][0]), len(second[1][0]))
+    for a, b in zip(first[1][0], second[1][0]):
+        expect(a == b, "step read back", path, a, b)
+
+
+def test_read_back():
+    round_trip(put("there.json", small_trace(distributedInfo={"rank": 1, "world_size": 2})))
+    for path in (os.path.join(SOURCE, "tests/data/demo.json.gz"),
+                 os.path.join(SHARED, "kineto/hta_simple_add_1xA100_cudasync.json.gz")):
+        if os.path.exists(path):
+            round_trip(path)
+
+
+def main():
+    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
+    try:
+        for test in tests:
+            before = len(wrong)
+            try:
+                test()
+            except (AssertionError, KeyError, IndexError, ValueError, TypeError, subprocess.TimeoutExpired) as error:
+                wrong.append((test.__name__, "stopped", repr(error)))
+            for fault in wrong[before:][:12]:
+                print("wrong:", test.__name__, *fault)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    print("%d checks in %d tests, %d wrong" % (checks, len(tests), len(wrong)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
