@@ -41,7 +41,7 @@ static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t num
     int64_t at = INT64_MIN;
     for (uint32_t task = lane->first;; task++) {
         bool last = task == lane->first + lane->count || step->start_ns[task] >= b->to_ns;
-        if (!last && step->kind[task] != PACE_TASK_OP && step->kind[task] != PACE_TASK_CALL) continue;
+        if (!last && step->kind[task] != PACE_TASK_CALL && !pace_task_is_operator(step, task)) continue;
         int64_t now = last ? INT64_MAX : step->start_ns[task];
         while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
             uint32_t top = stack[--depth];

@@ -81,7 +81,7 @@ static pace_status add_lane_self_times(pace_work *work, classifier *c, const pac
     int64_t at = INT64_MIN;
     for (uint32_t task = lane->first;; task++) {
         bool last = task == lane->first + lane->count;
-        if (!last && step->kind[task] != PACE_TASK_OP) continue;
+        if (!last && !pace_task_is_operator(step, task)) continue;
         int64_t now = last ? INT64_MAX : step->start_ns[task];
         while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
             int64_t end = pace_step_end_ns(step, stack[depth - 1]);

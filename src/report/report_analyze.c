@@ -1,4 +1,5 @@
 /* pace_analyze(): loads the traces, asks insight, and lays the answer out. */
+#include "insight/spread.h"
 #include "report/analyze_parts.h"
 
 #include <inttypes.h>
@@ -102,17 +103,31 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
     }
 }
 
-static void put_step_table(pace_node *root, const pace_rank *rank) {
+static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
+    pace_node *node = pace_node_object(root, "step_spread", NULL, PACE_FOR_JSON);
+    pace_node_int(node, "median_ns", spread->median_ns);
+    pace_node_int(node, "least_ns", spread->least_ns);
+    pace_node_int(node, "most_ns", spread->most_ns);
+    pace_node_real(node, "robust_relative_spread", spread->spread);
+}
+
+static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
     static const pace_column columns[] = {
         {"label", "step", PACE_SHOW_TEXT},         {"host_ns", "on the host", PACE_SHOW_NS},
         {"device_ns", "on the device", PACE_SHOW_NS}, {"busy_ns", "busy", PACE_SHOW_NS},
         {"compute_ns", "compute", PACE_SHOW_NS},   {"communication_ns", "comm", PACE_SHOW_NS},
         {"exposed_ns", "exposed", PACE_SHOW_NS},   {"kernels", "kernels", PACE_SHOW_INT},
+        {"verdict", "", PACE_SHOW_TEXT},           {"differs_in", "differs in", PACE_SHOW_TEXT},
     };
-    if (rank->marks.items.count == 0) return;
-    pace_node *table = pace_node_table(root, "steps", "Steps", PACE_FOR_PEOPLE, columns, 8, 12);
+    if (rank->marks.items.count == 0) return PACE_OK;
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    bool unusual = false;
+    for (size_t k = 0; k < spread.notes.count; k++) unusual = unusual || spread.notes.items[k].verdict != PACE_STEP_USUAL;
+    pace_node *table = pace_node_table(root, "step_table", "Steps", PACE_FOR_ALL, columns, unusual ? 10 : 8, 12);
     for (size_t k = 0; k < rank->marks.items.count; k++) {
         const pace_mark *mark = &rank->marks.items.items[k];
+        const pace_step_note *note = &spread.notes.items[k];
         pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
         pace_table_row(table);
         pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
@@ -123,7 +138,16 @@ static void put_step_table(pace_node *root, const pace_rank *rank) {
         pace_table_int(table, w.communication_ns);
         pace_table_int(table, w.exposed_ns);
         pace_table_int(table, (int64_t)w.kernels);
+        if (!unusual) continue;
+        pace_table_text(table, pace_step_verdict_names[note->verdict]);
+        pace_table_text(table, note->resource_ns ? pace_resource_names[note->resource] : "");
     }
+    if (spread.median_ns > 0 && rank->marks.items.count > 1)
+        pace_node_note(root, "Steps: median %.3f ms, %.3f to %.3f ms, robust spread %.1f %%.", (double)spread.median_ns / 1e6,
+                       (double)spread.least_ns / 1e6, (double)spread.most_ns / 1e6, 100 * spread.spread);
+    put_spread_of_steps(root, &spread);
+    pace_spread_free(&spread);
+    return PACE_OK;
 }
 
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
@@ -154,7 +178,7 @@ static pace_status build(pace_report *report, pace_analysis *analysis, const pac
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &rank->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     put_rank_table(root, analysis);
-    put_step_table(root, rank);
+    PACE_TRY(put_step_table(root, rank));
     put_json_ranks(root, analysis);
     PACE_TRY(pace_put_step_matrix(root, rank));
     PACE_TRY(pace_put_insights(root, analysis, rank, options));

@@ -38,22 +38,31 @@ static bool text_is(const pace_json *json, const char *word) {
 
 /* --- lanes -------------------------------------------------------------------------------------------------- */
 
+static void write_key(char *key, size_t size, const pace_kineto_event *event, bool device, bool numbered) {
+    if (numbered) snprintf(key, size, "device %" PRId64 " stream %" PRId64, event->device, event->stream);
+    else if (device) snprintf(key, size, "device %s %s", event->pid, event->tid);
+    else snprintf(key, size, "host %s/%s", event->pid, event->tid);
+}
+
+/* Lanes are few and events many: what tells a lane is hashed and looked up before any text is made. */
+static uint64_t hash_lane(const pace_kineto_event *event, bool device, bool numbered) {
+    int64_t numbers[2] = {event->device, event->stream};
+    if (numbered) return pace_hash(numbers, sizeof numbers) | 1;
+    uint64_t parts[3] = {device, pace_hash(event->pid, strlen(event->pid)), pace_hash(event->tid, strlen(event->tid))};
+    return pace_hash(parts, sizeof parts) | 1;
+}
+
 static pace_status lane_of(uint32_t *out, reader *r) {
     const pace_kineto_event *event = &r->event;
     bool device = pace_task_on_device((uint8_t)event->kind) || event->kind == PACE_TASK_SYNC;
-    char key[2 * PACE_ID_TEXT + 32];
-    if (device && event->device >= 0 && event->stream >= 0)
-        snprintf(key, sizeof key, "device %" PRId64 " stream %" PRId64, event->device, event->stream);
-    else if (device)
-        snprintf(key, sizeof key, "device %s %s", event->pid, event->tid);
-    else
-        snprintf(key, sizeof key, "host %s/%s", event->pid, event->tid);
-    size_t length = strlen(key);
-    uint64_t hash = pace_hash(key, length);
-    size_t slot = hash % LANE_CACHE;
+    bool numbered = device && event->device >= 0 && event->stream >= 0;
+    uint64_t hash = hash_lane(event, device, numbered);
+    size_t slot = (hash >> 8) % LANE_CACHE;
     if (r->lanes[slot].hash != hash) {
+        char key[2 * PACE_ID_TEXT + 32];
+        write_key(key, sizeof key, event, device, numbered);
         uint32_t id = event->device >= 0 && event->device < UINT32_MAX ? (uint32_t)event->device : 0;
-        PACE_TRY(pace_step_lane(&r->lanes[slot].lane, r->step, key, length, device, id));
+        PACE_TRY(pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, id));
         r->lanes[slot].hash = hash;
     }
     *out = r->lanes[slot].lane;

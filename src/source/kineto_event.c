@@ -46,7 +46,7 @@ bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length)
 void pace_kineto_event_clear(pace_kineto_event *event) {
     event->phase = 0;
     event->kind = PACE_TASK_OTHER;
-    event->known_category = event->skipped_category = false;
+    event->known_category = false;
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
@@ -68,9 +68,8 @@ static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR 
 
 static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
 
-static bool is(const char *text, size_t length, const char *word) {
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
+/* A macro, so that the literal's length is known and the comparison is a few instructions. */
+#define is(text, length, word) ((length) == sizeof(word) - 1 && memcmp(text, word, sizeof(word) - 1) == 0)
 
 /* Any scalar as text, cut to the buffer. */
 static void copy_id(char *out, const pace_json *json) {
@@ -236,6 +235,17 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
 
 /* --- the event's own members ----------------------------------------------------------------------------- */
 
+/* Categories come in runs: the one before is tried first. */
+static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
+    if (length == 0 || length != event->last_length || memcmp(text, event->last_category, length) != 0) {
+        event->last_known = pace_kineto_category(&event->last_kind, text, length);
+        event->last_length = length < sizeof event->last_category ? length : 0;
+        memcpy(event->last_category, text, event->last_length);
+    }
+    event->known_category = event->last_known;
+    event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
+}
+
 static pace_status keep_member(pace_kineto_event *event, const char *key, size_t length, pace_json_token token,
                                pace_json *json, pace_names *names) {
     if (token != PACE_JSON_STRING && token != PACE_JSON_NUMBER) return PACE_OK;
@@ -248,7 +258,7 @@ static pace_status keep_member(pace_kineto_event *event, const char *key, size_t
     } else if (is(key, length, "dur")) {
         event->has_duration = pace_json_us_to_ns(json, &event->duration_ns);
     } else if (is(key, length, "cat")) {
-        event->known_category = pace_kineto_category(&event->kind, text, text_length);
+        keep_category(event, text, text_length);
     } else if (is(key, length, "name")) {
         return intern_text(&event->name, json, names);
     } else if (is(key, length, "pid")) {

@@ -11,7 +11,7 @@ enum { PACE_ID_TEXT = 64 };
 typedef struct {
     char phase; /* 0 = none */
     pace_task_kind kind;
-    bool known_category, skipped_category;
+    bool known_category;
     pace_name name;
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
     bool has_start, has_duration;
@@ -24,6 +24,11 @@ typedef struct {
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
     PACE_VEC(char) dims, types, concrete; /* as compact JSON text */
+    /* the last category seen, across events */
+    char last_category[32];
+    size_t last_length;
+    pace_task_kind last_kind;
+    bool last_known;
 } pace_kineto_event;
 
 /** Resets everything but the buffers. */

@@ -1,0 +1,81 @@
+#include "insight/spread.h"
+
+#include <stdlib.h>
+
+const char *const pace_step_verdict_names[] = {"", "warm-up", "outlier", "no work"};
+
+void pace_spread_free(pace_spread *spread) { PACE_VEC_FREE(&spread->notes); }
+
+static int by_value(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int64_t median(int64_t *values, size_t count) {
+    qsort(values, count, sizeof *values, by_value);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static int64_t length_of(const pace_mark *mark) { return mark->to_ns - mark->from_ns; }
+
+/* The step whose length is nearest the median stands for the usual. */
+static const pace_mark *usual_step(const pace_marks *marks, int64_t median_ns) {
+    const pace_mark *best = NULL;
+    for (size_t i = 0; i < marks->items.count; i++) {
+        const pace_mark *mark = &marks->items.items[i];
+        if (length_of(mark) > 0 && (!best || llabs(length_of(mark) - median_ns) < llabs(length_of(best) - median_ns)))
+            best = mark;
+    }
+    return best;
+}
+
+static void find_difference(pace_step_note *note, const pace_rank *rank, const pace_mark *mark, const pace_mark *usual) {
+    pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    pace_matrix other = pace_matrix_of(&rank->tiles, usual->from_ns, usual->to_ns);
+    for (int r = 0; r < PACE_RESOURCES; r++) {
+        int64_t difference = 0;
+        for (int s = 0; s < PACE_STAGES; s++) difference += own.cell_ns[s][r] - other.cell_ns[s][r];
+        if (llabs(difference) > llabs(note->resource_ns)) {
+            note->resource = (pace_resource)r;
+            note->resource_ns = difference;
+        }
+    }
+}
+
+static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_ns) {
+    const pace_mark *usual = usual_step(&rank->marks, spread->median_ns);
+    for (size_t i = 0; i < spread->notes.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        pace_step_note *note = &spread->notes.items[i];
+        int64_t off = length_of(mark) - spread->median_ns;
+        if (length_of(mark) <= 0) note->verdict = PACE_STEP_EMPTY;
+        else if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
+            note->verdict = i == 0 && off > 0 ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
+        if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER) find_difference(note, rank, mark, usual);
+    }
+}
+
+pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) {
+    pace_spread spread = {0};
+    size_t marks = rank->marks.items.count, count = 0;
+    int64_t *lengths = pace_alloc(marks, sizeof *lengths);
+    pace_status status = lengths ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < marks; i++) {
+        int64_t length = length_of(&rank->marks.items.items[i]);
+        if (length > 0) lengths[count++] = length;
+        status = PACE_PUSH(&spread.notes, ((pace_step_note){PACE_STEP_USUAL, PACE_IDLE_OTHER, 0}));
+    }
+    if (status == PACE_OK && count) {
+        spread.median_ns = median(lengths, count);
+        spread.least_ns = lengths[0];
+        spread.most_ns = lengths[count - 1];
+        for (size_t i = 0; i < count; i++) lengths[i] = llabs(lengths[i] - spread.median_ns);
+        int64_t deviation = median(lengths, count);
+        spread.spread = 1.4826 * (double)deviation / (double)spread.median_ns;
+        if (count >= 3) judge(&spread, rank, deviation);
+    }
+    pace_free(lengths);
+    if (status != PACE_OK) pace_spread_free(&spread);
+    else *out = spread;
+    return status;
+}
