@@ -68,7 +68,8 @@ class ResNet50(nn.Module):
                 width = 64 << stage
                 layers.append(Bottleneck(inputs, width, 2 if stage and not block else 1))
                 inputs = 4 * width
-        self.body = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, RESNET_SIZE["classes"]))
+        layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, RESNET_SIZE["classes"])]
+        self.body = nn.Sequential(*layers)
 
     def forward(self, images, labels):
         return F.cross_entropy(self.body(images), labels)
@@ -97,7 +98,8 @@ class GPT2(nn.Module):
     def __init__(self):
         super().__init__()
         width = GPT2_SIZE["width"]
-        self.token, self.position = nn.Embedding(GPT2_SIZE["vocabulary"], width), nn.Embedding(GPT2_SIZE["tokens"], width)
+        self.token = nn.Embedding(GPT2_SIZE["vocabulary"], width)
+        self.position = nn.Embedding(GPT2_SIZE["tokens"], width)
         self.blocks = nn.Sequential(*(Block(width, GPT2_SIZE["heads"]) for _ in range(GPT2_SIZE["layers"])))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, GPT2_SIZE["vocabulary"], bias=False)
 
@@ -113,7 +115,8 @@ class DLRM(nn.Module):
     def __init__(self):
         super().__init__()
         width, vectors = DLRM_SIZE["width"], DLRM_SIZE["tables"] + 1
-        self.bags = nn.ModuleList(nn.EmbeddingBag(DLRM_SIZE["rows"], width, mode="sum") for _ in range(DLRM_SIZE["tables"]))
+        self.bags = nn.ModuleList(nn.EmbeddingBag(DLRM_SIZE["rows"], width, mode="sum")
+                                  for _ in range(DLRM_SIZE["tables"]))
         self.bottom = nn.Sequential(nn.Linear(DLRM_SIZE["dense"], 128), nn.ReLU(), nn.Linear(128, width), nn.ReLU())
         self.top = nn.Sequential(nn.Linear(width + vectors * (vectors - 1) // 2, 128), nn.ReLU(), nn.Linear(128, 1))
         self.register_buffer("pairs", torch.tril_indices(vectors, vectors, -1), persistent=False)
@@ -141,12 +144,13 @@ class RandomData(Dataset):
         if index >= self.samples:
             raise IndexError(index)
         if self.model == "resnet50":
-            return torch.randn(3, RESNET_SIZE["pixels"], RESNET_SIZE["pixels"]), torch.randint(RESNET_SIZE["classes"], ())
+            pixels = RESNET_SIZE["pixels"]
+            return torch.randn(3, pixels, pixels), torch.randint(RESNET_SIZE["classes"], ())
         if self.model == "gpt2":
             text = torch.randint(GPT2_SIZE["vocabulary"], (GPT2_SIZE["tokens"] + 1,))
             return text[:-1], text[1:]
-        return (torch.randn(DLRM_SIZE["dense"]), torch.randint(DLRM_SIZE["rows"], (DLRM_SIZE["tables"], DLRM_SIZE["per_bag"])),
-                torch.rand(()).round())
+        sparse = torch.randint(DLRM_SIZE["rows"], (DLRM_SIZE["tables"], DLRM_SIZE["per_bag"]))
+        return torch.randn(DLRM_SIZE["dense"]), sparse, torch.rand(()).round()
 
 
 # ---- what the files must not say ----

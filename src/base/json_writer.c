@@ -283,3 +283,8 @@ void pace_jsonw_ns_as_us(pace_jsonw *json, int64_t ns) {
 void pace_jsonw_bool(pace_jsonw *json, bool value) { write_word(json, value ? "true" : "false"); }
 
 void pace_jsonw_null(pace_jsonw *json) { write_word(json, "null"); }
+
+void pace_jsonw_raw(pace_jsonw *json, const char *text, size_t length) {
+    separate(json);
+    pace_sink_bytes(json->sink, text, length);
+}

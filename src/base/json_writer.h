@@ -51,5 +51,7 @@ void pace_jsonw_real(pace_jsonw *json, double value);
 void pace_jsonw_ns_as_us(pace_jsonw *json, int64_t ns);
 void pace_jsonw_bool(pace_jsonw *json, bool value);
 void pace_jsonw_null(pace_jsonw *json);
+/** A value that is JSON text already. */
+void pace_jsonw_raw(pace_jsonw *json, const char *text, size_t length);
 
 #endif

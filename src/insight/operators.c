@@ -24,7 +24,8 @@ static uint32_t module_of(const pace_step *step, uint32_t task) {
     uint32_t annotation = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
         if (step->kind[at] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, at), "nn.Module", 9) == 0) return at;
-        if (step->kind[at] == PACE_TASK_ANNOTATION && annotation == PACE_NO_TASK) annotation = at;
+        bool step_mark = strncmp(pace_step_name(step, at), "ProfilerStep#", 13) == 0;
+        if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;
     }
     return annotation;
 }
@@ -91,4 +92,18 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
     if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
     *out = s.rows;
     return PACE_OK;
+}
+
+int pace_main_element_bytes(const pace_rank *rank) {
+    double flop[9] = {0};
+    const pace_step *step = &rank->step;
+    for (uint32_t task = 0; task < step->count; task++) {
+        pace_op_amount amount;
+        if (step->kind[task] != PACE_TASK_OP || !pace_op_amount_of(&amount, step, task)) continue;
+        if (amount.element_bytes > 0 && amount.element_bytes <= 8) flop[amount.element_bytes] += amount.flop;
+    }
+    int most = 4;
+    for (int bytes = 1; bytes <= 8; bytes++)
+        if (flop[bytes] > flop[most]) most = bytes;
+    return most;
 }

@@ -22,4 +22,7 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
 /** The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
 uint32_t pace_operator_of(const pace_step *step, uint32_t task);
 
+/** Bytes per element of the operators that do most of the flop; 4 when nothing is known. */
+int pace_main_element_bytes(const pace_rank *rank);
+
 #endif

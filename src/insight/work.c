@@ -33,6 +33,22 @@ static pace_work_class class_of_name(classifier *c, pace_name name) {
     return (pace_work_class)(c->known[name] - 1);
 }
 
+/* Without a device: the operator's family says what binds it. */
+static pace_work_class class_of_operator(classifier *c, uint32_t task) {
+    pace_name name = c->step->name[task];
+    if (c->known[name] == 0) {
+        static const pace_op_shapes no_shapes;
+        double flop, bytes;
+        pace_op_family family = PACE_OP_UNKNOWN;
+        const char *text = pace_names_text(&c->step->names, name);
+        pace_op_work(text, &no_shapes, &flop, &bytes, &family);
+        bool matrix = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
+        bool exchange = pace_kernel_classify(c->classes, text).communication;
+        c->known[name] = 1 + (exchange ? PACE_WORK_COMMUNICATION : matrix ? PACE_WORK_COMPUTE_BOUND : PACE_WORK_MEMORY_BOUND);
+    }
+    return (pace_work_class)(c->known[name] - 1);
+}
+
 /* The operator around a call that knows its shapes. */
 static uint32_t op_around(const pace_step *step, uint32_t task) {
     while (task != PACE_NO_TASK && !(step->kind[task] == PACE_TASK_OP && step->detail[task])) task = step->parent[task];
@@ -62,7 +78,7 @@ static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64
     pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, 0};
     if (step->kind[task] == PACE_TASK_KERNEL) item.class = (uint8_t)class_of_kernel(c, task);
     else if (step->kind[task] == PACE_TASK_COPY) item.peer_copy = is_peer_copy(pace_step_name(step, task));
-    else if (step->kind[task] == PACE_TASK_OP) item.class = (uint8_t)class_of_name(c, step->name[task]);
+    else if (step->kind[task] == PACE_TASK_OP) item.class = (uint8_t)class_of_operator(c, task);
     if (item.stage == PACE_STAGE_NONE) item.stage = PACE_STAGE_OTHER;
     return PACE_PUSH(&work->items, item);
 }

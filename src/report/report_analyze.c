@@ -113,8 +113,8 @@ static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
 
 static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
     static const pace_column columns[] = {
-        {"label", "step", PACE_SHOW_TEXT},         {"host_ns", "on the host", PACE_SHOW_NS},
-        {"device_ns", "on the device", PACE_SHOW_NS}, {"busy_ns", "busy", PACE_SHOW_NS},
+        {"label", "step", PACE_SHOW_TEXT},         {"host_ns", "host", PACE_SHOW_NS},
+        {"device_ns", "device", PACE_SHOW_NS}, {"busy_ns", "busy", PACE_SHOW_NS},
         {"compute_ns", "compute", PACE_SHOW_NS},   {"communication_ns", "comm", PACE_SHOW_NS},
         {"exposed_ns", "exposed", PACE_SHOW_NS},   {"kernels", "kernels", PACE_SHOW_INT},
         {"verdict", "", PACE_SHOW_TEXT},           {"differs_in", "differs in", PACE_SHOW_TEXT},

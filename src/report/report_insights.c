@@ -1,6 +1,7 @@
 /* The insights of the analyze report, most useful first. */
 #include "report/analyze_parts.h"
 
+#include "cost/roofline.h"
 #include "insight/operators.h"
 
 static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows, const char *key,
@@ -49,9 +50,48 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank) {
     return PACE_OK;
 }
 
+/* Throughput and utilisation over the steps: what is modelled of the operators' flop, against the device's half-precision or
+ * single-precision peak as their elements have it. Recomputed work counts (HFU); without recompute that is MFU too. */
+static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_analyze_options *options) {
+    pace_matrix mean;
+    size_t steps = pace_mean_matrix(&mean, rank);
+    double step_s = (double)pace_matrix_total(&mean) * 1e-9;
+    pace_node *node = pace_node_object(root, "throughput", NULL, PACE_FOR_JSON);
+    if (steps == 0 || step_s <= 0) return PACE_OK;
+    pace_operator_rows rows;
+    PACE_TRY(pace_operators_sum(&rows, rank, PACE_BY_OPERATOR));
+    double flop = 0, modelled_ns = 0, all_ns = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        flop += rows.items[i].flop;
+        modelled_ns += rows.items[i].modelled_ns;
+        all_ns += (double)rows.items[i].time_ns;
+    }
+    PACE_VEC_FREE(&rows);
+    pace_node_real(node, "steps_per_s", 1 / step_s);
+    if (options->samples_per_step > 0) {
+        pace_node_real(node, "samples_per_s", options->samples_per_step / step_s);
+        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.", options->samples_per_step / step_s);
+    }
+    if (flop <= 0) return PACE_OK;
+    double rate = flop / (double)steps / step_s;
+    pace_node_real(node, "flop_per_step", flop / (double)steps);
+    pace_node_real(node, "flop_per_s", rate);
+    pace_node_real(node, "modelled_share", all_ns > 0 ? modelled_ns / all_ns : 0);
+    int element_bytes = pace_main_element_bytes(rank);
+    double peak = rank->device ? pace_device_peak(rank->device, element_bytes) : 0;
+    if (peak > 0) {
+        pace_node_real(node, "hfu", rate / peak);
+        pace_node_note(root, "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements); operators of known "
+                       "shape are %.0f %% of the device time.", rate / 1e12, 100 * rate / peak, peak / 1e12, rank->device->name,
+                       element_bytes, all_ns > 0 ? 100 * modelled_ns / all_ns : 0.0);
+    }
+    return PACE_OK;
+}
+
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) {
-    (void)options;
     PACE_TRY(pace_put_critical(root, analysis, rank));
-    return put_operators(root, rank);
+    PACE_TRY(put_operators(root, rank));
+    PACE_TRY(put_throughput(root, rank, options));
+    return pace_put_overheads(root, rank, options->profiler_event_us, options->overheads_path);
 }

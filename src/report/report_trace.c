@@ -2,8 +2,11 @@
  * carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
 #include "report/analyze_parts.h"
 
+#include "insight/critical.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",     "user_annotation", "python_function",
                                                         "cuda_runtime", "kernel",        "gpu_memcpy",
@@ -54,6 +57,19 @@ static void put_int(pace_jsonw *json, const char *key, int64_t value) {
     pace_jsonw_int(json, value);
 }
 
+/* The lines of an operator's shape text are the values of these arguments, as the trace had them. */
+static void put_shapes(pace_jsonw *json, const char *text) {
+    static const char *const keys[] = {"Input Dims", "Input type", "Concrete Inputs"};
+    for (int i = 0; i < 3 && *text; i++) {
+        size_t length = strcspn(text, "\n");
+        if (length) {
+            pace_jsonw_key(json, keys[i]);
+            pace_jsonw_raw(json, text, length);
+        }
+        text += length + (text[length] == '\n');
+    }
+}
+
 static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     uint32_t lane = step->lane[task];
     bool device = step->lanes.items[lane].device;
@@ -68,6 +84,8 @@ static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     if (step->sequence[task]) put_int(json, "Sequence number", (int64_t)step->sequence[task] - 1);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
         put_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
+    if (step->kind[task] == PACE_TASK_OP && step->detail[task])
+        put_shapes(json, pace_names_text(&step->names, step->detail[task]));
     pace_jsonw_key(json, "stage");
     pace_jsonw_text(json, step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
     pace_jsonw_object_end(json);
@@ -89,6 +107,28 @@ static void put_tracks(pace_jsonw *json, const pace_rank *rank) {
                  tile->end_ns - tile->start_ns);
         pace_jsonw_object_end(json);
     }
+}
+
+static pace_status put_path(pace_jsonw *json, const pace_rank *rank) {
+    pace_critical critical;
+    PACE_TRY(pace_critical_find(&critical, rank));
+    put_name(json, "thread_name", TRACK_PID, 3, "critical path");
+    for (size_t i = 0; i < critical.pieces.count; i++) {
+        const pace_path_piece *piece = &critical.pieces.items[i];
+        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, piece->task), "paceline_critical_path",
+                 TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
+        pace_jsonw_key(json, "args");
+        pace_jsonw_compact(json);
+        pace_jsonw_object(json);
+        pace_jsonw_key(json, "resource");
+        pace_jsonw_text(json, pace_advice_names[piece->resource]);
+        pace_jsonw_key(json, "waiting");
+        pace_jsonw_bool(json, piece->waiting);
+        pace_jsonw_object_end(json);
+        pace_jsonw_object_end(json);
+    }
+    pace_critical_free(&critical);
+    return PACE_OK;
 }
 
 static void put_about(pace_jsonw *json, const pace_step *step) {
@@ -129,6 +169,7 @@ pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
         put_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
                  pace_names_text(&step->names, step->lanes.items[i].key));
     put_tracks(&json, rank);
+    PACE_TRY(put_path(&json, rank));
     for (uint32_t task = 0; task < step->count; task++) put_task(&json, step, task);
     pace_jsonw_array_end(&json);
     pace_jsonw_object_end(&json);

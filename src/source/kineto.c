@@ -86,9 +86,7 @@ static pace_status detail_of(uint32_t *out, reader *r) {
     pace_step *step = r->step;
     const pace_kineto_event *event = &r->event;
     *out = 0;
-    if (event->kind == PACE_TASK_OP && event->has_exchange) {
-        PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
-    } else if (event->kind == PACE_TASK_OP && event->has_shapes) {
+    if (event->kind == PACE_TASK_OP && event->has_shapes) {
         return shapes_of(out, r);
     } else if (event->kind == PACE_TASK_KERNEL && event->has_exchange) {
         PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));

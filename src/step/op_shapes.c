@@ -42,6 +42,23 @@ static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
     } while (depth);
 }
 
+/* "Concrete Inputs": numbers, lists of numbers and booleans as text, "" for tensors. */
+static void read_scalars(pace_op_shapes *out, const char *at) {
+    for (unsigned argument = 0; argument < 8 && (at = strchr(at, '"')); argument++) {
+        const char *end = strchr(++at, '"');
+        if (!end) return;
+        if (strncmp(at, "True", 4) == 0) out->scalars[argument][0] = 1;
+        for (unsigned k = 0; at < end && k < 4;) {
+            bool minus = *at == '-';
+            if (minus) at++;
+            if (*at >= '0' && *at <= '9') out->scalars[argument][k++] = minus ? -read_int(&at) : read_int(&at);
+            else at++;
+            if (at < end && *at == '.') break; /* a fraction is no size */
+        }
+        at = end + 1;
+    }
+}
+
 bool pace_op_shapes_parse(pace_op_shapes *out, const char *text) {
     *out = (pace_op_shapes){0};
     if (text[0] != '[') return false;
@@ -62,6 +79,7 @@ bool pace_op_shapes_parse(pace_op_shapes *out, const char *text) {
         argument++;
         at = end;
     }
+    if (*at == '\n') read_scalars(out, at + 1);
     return out->count > 0;
 }
 

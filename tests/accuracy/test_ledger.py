@@ -1,0 +1,121 @@
+"""Recomputes the analyze rows of accuracy/ledger.csv from the reference data and compares; --update rewrites them.
+
+The reference data are other people's and not shipped: skipped when they are not at hand.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
+LEDGER = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "accuracy", "ledger.csv")
+FIELDS = ["case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"]
+WINDOW = {"span_us": "span_ns", "gpu_busy_us": "busy_ns", "compute_busy_us": "compute_ns", "comm_busy_us": "communication_ns",
+          "comm_overlapped_us": "overlapped_ns", "comm_exposed_us": "exposed_ns", "idle_us": "idle_ns",
+          "memory_busy_us": "memory_ns"}
+STEP = {"dur_us": "duration_ns", "gpu_busy_in_step_us": "busy_ns", "compute_in_step_us": "compute_ns",
+        "comm_in_step_us": "communication_ns", "comm_overlapped_in_step_us": "overlapped_ns"}
+cache = {}
+
+
+def analyze(path):
+    if path not in cache:
+        cache[path] = json.loads(subprocess.run([PACELINE, "analyze", "--format", "json", path], capture_output=True,
+                                                check=True).stdout)
+    return cache[path]
+
+
+def ns(us):
+    whole, _, part = us.partition(".")
+    return int(whole) * 1000 + int((part + "000")[:3])
+
+
+def row(case, source, metric, unit, n, value, bar, note=""):
+    limit = float(bar[2:])
+    holds = value <= limit if bar.startswith("<=") else value >= limit if bar.startswith(">=") else value == limit
+    text = f"{value:.6g}"
+    return dict(zip(FIELDS, [case, source, "test", metric, unit, str(n), text, bar, "yes" if holds else "no", note]))
+
+
+def window_rows(case, folder, inner, table):
+    worst = n = 0
+    with open(os.path.join(SHARED, folder, table)) as file:
+        for line in csv.DictReader(file):
+            if not line["span_us"]:
+                continue
+            window = analyze(os.path.join(SHARED, folder, inner, line["file"]))["window"]
+            for column, key in WINDOW.items():
+                worst, n = max(worst, abs(window[key] - ns(line[column]))), n + 1
+    return row(case, f"{folder}/{table}", "max_abs_error", "ns", n, worst, "<=0")
+
+
+def step_rows(case, folder, inner, table):
+    worst = n = 0
+    with open(os.path.join(SHARED, folder, table)) as file:
+        for line in csv.DictReader(file):
+            steps = analyze(os.path.join(SHARED, folder, inner, line["file"]))["ranks"][0]["steps"]
+            step = next(s for s in steps if s["label"] == line["step"])
+            for column, key in STEP.items():
+                worst, n = max(worst, abs(step[key] - ns(line[column]))), n + 1
+    return row(case, f"{folder}/{table}", "max_abs_error", "ns", n, worst, "<=0")
+
+
+def tracelens_row():
+    """Busy and idle of the timelines that are not known to contradict themselves; ms printed with float32 rounding."""
+    worst = n = 0
+    for name, trace in (("bert_small_h100", "tl_bert_small_infer_1xh100"), ("bert_small_mi300", "tl_bert_small_infer_1xmi300"),
+                        ("vit_h100", "tl_vit_infer_1xh100"), ("vit_mi300", "tl_vit_infer_1xmi300")):
+        window = analyze(os.path.join(SHARED, "kineto", trace + ".json.gz"))["window"]
+        with open(os.path.join(SHARED, "kineto", "reference_tracelens", name, "gpu_timeline.csv")) as file:
+            times = {line["type"]: float(line["time ms"]) * 1e6 for line in csv.DictReader(file)}
+        for key, ours in (("busy_time", "busy_ns"), ("idle_time", "idle_ns"), ("total_time", "span_ns")):
+            worst, n = max(worst, abs(times[key] - window[ours])), n + 1
+    return row("analyze/tracelens-timeline", "kineto/reference_tracelens", "max_abs_error", "ns", n, worst, "<=5",
+               "TraceLens counts memsets as computation, this project as memory")
+
+
+def replay_row():
+    worst = n = 0
+    for folder, inner, table in (("kineto", "", "golden_trace.csv"), ("chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv")):
+        with open(os.path.join(SHARED, folder, table)) as file:
+            for line in csv.DictReader(file):
+                path = analyze(os.path.join(SHARED, folder, inner, line["file"])).get("critical_path")
+                if path:
+                    worst, n = max(worst, path["replay_error_ns"]), n + 1
+    return row("analyze/replay", "kineto, chakra", "max_abs_error", "ns", n, worst, "<=0", "starts of a replayed step against measured")
+
+
+def collective_row():
+    document = analyze(os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto"))
+    last = [c["last_rank"] for c in document["collectives"]]
+    right = sum(a == b for a, b in zip(last, [7, 7, 7, 7, 7, 5, 5, 4])) if len(last) == 8 else 0
+    return row("analyze/last-rank", "chakra/dlrm_8xV100_kineto", "matches", "collectives", 8, right, ">=8")
+
+
+def main():
+    if not os.path.isdir(os.path.join(SHARED, "kineto")):
+        print("skipped: the reference data are not at hand")
+        return 77
+    rows = [window_rows("analyze/golden-window", "kineto", "", "golden_trace.csv"),
+            window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
+            step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
+            step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
+            tracelens_row(), replay_row(), collective_row()]
+    if "--update" in sys.argv:
+        with open(LEDGER, "w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    with open(LEDGER) as file:
+        kept = {line["case"]: line for line in csv.DictReader(file)}
+    changed = [(r, kept.get(r["case"])) for r in rows if kept.get(r["case"]) != r]
+    for new, old in changed:
+        print("differs: computed", new, "ledger", old)
+    missed = [r["case"] for r in rows if r["holds"] == "no"]
+    print(f"{len(rows)} ledger rows, {len(changed)} changed, bars missed: {', '.join(missed) or 'none'}")
+    return 1 if changed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,56 @@
+/*
+ * Fuzz target of the whole way from bytes to tiles: any bytes, read as a trace, either fail with a message or give a
+ * step that keeps its invariants and that every analysis of a rank can work on.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "insight/rank.h"
+#include "source/kineto.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Loaded once: the rules do not depend on the input. */
+static const pace_kernel_classes *kernel_classes(void) {
+    static pace_kernel_classes *classes;
+    if (!classes && pace_kernel_classes_load(&classes) != PACE_OK) abort();
+    return classes;
+}
+
+static void must(pace_status status) {
+    if (status == PACE_OK) return;
+    fprintf(stderr, "fuzz_kineto: status %d: %s\n", (int)status, pace_message());
+    abort();
+}
+
+/* The cells of the window's tiles are its span, and no tile runs backwards. */
+static void check_tiles(const pace_rank *rank) {
+    const pace_window *window = &rank->work.window;
+    if (window->span_ns < 0 || window->busy_ns < 0 || window->idle_ns < 0 || window->exposed_ns < 0) abort();
+    for (size_t i = 0; i < rank->tiles.count; i++) {
+        const pace_tile *tile = &rank->tiles.items[i];
+        if (tile->end_ns < tile->start_ns || tile->stage >= PACE_STAGES || tile->resource >= PACE_RESOURCES) abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const pace_kernel_classes *classes = kernel_classes();
+    pace_rank rank = {0};
+    pace_read_notes notes;
+    pace_input *input;
+    if (pace_input_open_memory(&input, "fuzz", data, size) != PACE_OK) return 0;
+    pace_status status = pace_kineto_read(&rank.step, input, &notes, NULL, NULL);
+    pace_input_free(input);
+    if (status != PACE_OK) {
+        if (pace_message()[0] == '\0' || status == PACE_E_INTERNAL) abort();
+        return 0;
+    }
+    must(pace_step_check(&rank.step));
+    must(pace_rank_understand(&rank, classes, NULL));
+    must(pace_rank_tile(&rank));
+    check_tiles(&rank);
+    pace_rank_free(&rank);
+    return 0;
+}

@@ -1,0 +1,162 @@
+/* Memory runs out at every place it can: each failure is PACE_E_MEMORY with a message, and nothing leaks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+
+#define HOST "\"pid\":9,\"tid\":9,"
+#define DEVICE "\"pid\":0,\"tid\":7,"
+
+/* One step of each kind of task, nested, linked, out of order, with escapes. */
+static const char trace[] =
+    "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA A100-SXM4-80GB\",\"totalGlobalMem\":85000000000}],\n"
+    "\"distributedInfo\":{\"rank\":0,\"world_size\":2},\"traceEvents\":[\n"
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\"," HOST "\"ts\":100,\"dur\":90},\n"
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\"," HOST "\"ts\":190,\"dur\":90},\n"
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"MmBackward0\"," HOST "\"ts\":150,\"dur\":10},\n"
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm \\u00e9\"," HOST "\"ts\":110,\"dur\":20,\"args\":{\"External id\":1,"
+    "\"Sequence number\":4,\"Input Dims\":[[64,32],[32,16]],\"Input type\":[\"float\",\"float\"],\"Concrete Inputs\":[\"\",\"\"]}},\n"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\"," HOST "\"ts\":115,\"dur\":5,\"args\":{\"correlation\":5}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ampere_sgemm_128x64\"," DEVICE "\"ts\":130,\"dur\":12.125,"
+    "\"args\":{\"device\":0,\"stream\":7,\"correlation\":5}},\n"
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\"," DEVICE "\"ts\":145,\"dur\":3,"
+    "\"args\":{\"device\":0,\"stream\":7,\"bytes\":4096}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\"," DEVICE "\"ts\":200,\"dur\":30,\"args\":{\"device\":0,"
+    "\"stream\":20,\"Collective name\":\"allreduce\",\"In msg nelems\":64,\"Group size\":2,\"dtype\":\"Float\"}},\n"
+    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Wait Event\"," DEVICE "\"ts\":210,\"dur\":1,\"args\":{\"device\":0,"
+    "\"stream\":7,\"wait_on_stream\":20,\"wait_on_cuda_event_record_corr_id\":3}},\n"
+    "{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"Optimizer.step#SGD\"," HOST "\"ts\":240},\n"
+    "{\"ph\":\"E\",\"cat\":\"cpu_op\"," HOST "\"ts\":260},\n"
+    "{\"ph\":\"Z\",\"name\":\"of an unknown phase\"," HOST "\"ts\":1}\n]}\n";
+
+typedef struct {
+    char path[2][64]; /* a whole trace, and one that breaks off */
+    char overheads[80];
+} files;
+
+static void write_trace(char *path, size_t size, size_t length) {
+    snprintf(path, size, "/tmp/paceline-fault-XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal((long)write(file, trace, length), (long)length);
+    close(file);
+}
+
+static int make_files(void **state) {
+    static files made;
+    *state = &made;
+    write_trace(made.path[0], sizeof made.path[0], sizeof trace - 1);
+    write_trace(made.path[1], sizeof made.path[1], sizeof trace - 400);
+    snprintf(made.overheads, sizeof made.overheads, "%s.overheads", made.path[0]);
+    return 0;
+}
+
+static int remove_files(void **state) {
+    files *made = *state;
+    unlink(made->path[0]);
+    unlink(made->path[1]);
+    unlink(made->overheads);
+    return 0;
+}
+
+static int count_bytes(void *context, const void *bytes, size_t length) {
+    (void)bytes;
+    *(size_t *)context += length;
+    return 0;
+}
+
+/* What is tried: allocations may fail anywhere in it, and it must leave nothing behind. */
+typedef pace_status (*question)(const files *made, int choice);
+
+static pace_status analyze(const files *made, int choice) {
+    const char *const command[] = {"paceline", "analyze"};
+    const pace_analyze_options options = {.command = command, .command_count = 2, .check = true,
+                                          .overheads_path = choice == 2 ? made->overheads : NULL};
+    const char *const paths[] = {made->path[0], made->path[1]};
+    pace_report *report = NULL;
+    pace_status status = pace_analyze(&report, paths, choice == 1 ? 2 : 1, &options);
+    if (status == PACE_OK) pace_report_free(report);
+    return status;
+}
+
+static pace_status compare(const files *made, int choice) {
+    (void)choice;
+    pace_report *report = NULL;
+    pace_status status = pace_compare(&report, made->path[0], made->path[1], NULL);
+    if (status == PACE_OK) pace_report_free(report);
+    return status;
+}
+
+static pace_status machines(const files *made, int choice) {
+    (void)made;
+    pace_report *report = NULL;
+    pace_status status = pace_machines(&report, choice ? "a100" : NULL);
+    if (status == PACE_OK) pace_report_free(report);
+    return status;
+}
+
+static pace_report *rendered;
+
+static pace_status render(const files *made, int choice) {
+    (void)made;
+    size_t bytes = 0;
+    pace_status status = pace_report_write(rendered, (pace_format)choice, NULL, count_bytes, &bytes);
+    if (status == PACE_OK && bytes == 0) return PACE_E_INTERNAL;
+    return status;
+}
+
+/* Lets the N-th allocation fail, N growing, until the answer comes. */
+static uint64_t exhaust(question ask, const files *made, int choice, uint64_t budget) {
+    uint64_t failures = 0;
+    for (uint64_t n = 1;; n += n / budget + 1) {
+        int64_t before = pace_memory_live();
+        pace_memory_fail_at(n);
+        pace_status status = ask(made, choice);
+        pace_memory_fail_at(0);
+        if (pace_memory_live() != before)
+            fail_msg("allocation %llu of choice %d: %lld blocks leaked (status %d)", (unsigned long long)n, choice,
+                     (long long)(pace_memory_live() - before), (int)status);
+        if (status == PACE_OK) return failures;
+        if (status != PACE_E_MEMORY)
+            fail_msg("allocation %llu of choice %d: status %d, '%s'", (unsigned long long)n, choice, (int)status, pace_message());
+        assert_non_null(strstr(pace_message(), "out of memory"));
+        failures++;
+    }
+}
+
+static void test_analyze(void **state) { assert_true(exhaust(analyze, *state, 0, 50) > 20); }
+
+static void test_analyze_two(void **state) { assert_true(exhaust(analyze, *state, 1, 50) > 20); }
+
+static void test_overheads(void **state) { assert_true(exhaust(analyze, *state, 2, 50) > 20); }
+
+static void test_compare(void **state) { assert_true(exhaust(compare, *state, 0, 50) > 20); }
+
+static void test_machines(void **state) {
+    assert_true(exhaust(machines, *state, 0, 50) > 0);
+    assert_true(exhaust(machines, *state, 1, 50) > 0);
+}
+
+static void test_render(void **state) {
+    const files *made = *state;
+    const char *const paths[] = {made->path[0], made->path[1]};
+    assert_int_equal(pace_analyze(&rendered, paths, 2, NULL), PACE_OK);
+    for (int format = PACE_FORMAT_TABLE; format <= PACE_FORMAT_PERFETTO; format++) exhaust(render, made, format, 50);
+    pace_report_free(rendered);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_analyze), cmocka_unit_test(test_analyze_two), cmocka_unit_test(test_overheads),
+        cmocka_unit_test(test_compare), cmocka_unit_test(test_machines),    cmocka_unit_test(test_render),
+    };
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
