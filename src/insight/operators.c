@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t pace_operator_of(const pace_step *step, uint32_t task) {
+uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
     uint32_t at = step->cause[task], innermost = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
         if (step->kind[at] != PACE_TASK_OP) continue;
         if (innermost == PACE_NO_TASK) innermost = at;
         pace_op_amount amount;
-        if (pace_op_amount_of(&amount, step, at)) return at;
+        if (pace_op_cache_amount(&amount, cache, step, at)) return at;
     }
     return innermost;
 }
@@ -35,6 +35,7 @@ typedef struct {
     uint32_t *row_of; /* name -> row + 1 */
     uint32_t *priced; /* hash set of operator tasks already priced: task + 1 */
     size_t mask;
+    pace_op_cache cache;
     pace_operator_rows rows;
 } summer;
 
@@ -48,7 +49,9 @@ static bool price_once(summer *s, uint32_t op) {
 
 static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping grouping) {
     const pace_step *step = &s->rank->step;
-    uint32_t op = grouping == PACE_BY_MODULE ? module_of(step, item->task) : pace_operator_of(step, item->task);
+    uint32_t op = grouping == PACE_BY_MODULE     ? module_of(step, item->task)
+                  : grouping == PACE_BY_OPERATOR ? pace_operator_of(step, &s->cache, item->task)
+                                                 : PACE_NO_TASK;
     pace_name name = grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
     if (!s->row_of[name]) {
         PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name})));
@@ -60,7 +63,7 @@ static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping
     bool first = op == PACE_NO_TASK || grouping != PACE_BY_OPERATOR || price_once(s, op);
     row->calls += first;
     pace_op_amount amount;
-    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_amount_of(&amount, step, op)) return PACE_OK;
+    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op)) return PACE_OK;
     row->modelled_ns += (double)duration;
     if (!first) return PACE_OK;
     row->flop += amount.flop;
@@ -81,10 +84,12 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
     summer s = {.rank = rank, .mask = slots - 1};
     s.row_of = pace_alloc(pace_names_count(&rank->step.names), sizeof *s.row_of);
     s.priced = pace_alloc(slots, sizeof *s.priced);
+    pace_op_cache_init(&s.cache);
     pace_status status = s.row_of && s.priced ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) status = add_item(&s, &rank->work.items.items[i], grouping);
     pace_free(s.row_of);
     pace_free(s.priced);
+    pace_op_cache_free(&s.cache);
     if (status != PACE_OK) {
         PACE_VEC_FREE(&s.rows);
         return status;
@@ -97,11 +102,14 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
 int pace_main_element_bytes(const pace_rank *rank) {
     double flop[9] = {0};
     const pace_step *step = &rank->step;
+    pace_op_cache cache;
+    pace_op_cache_init(&cache);
     for (uint32_t task = 0; task < step->count; task++) {
         pace_op_amount amount;
-        if (step->kind[task] != PACE_TASK_OP || !pace_op_amount_of(&amount, step, task)) continue;
+        if (!pace_op_cache_amount(&amount, &cache, step, task)) continue;
         if (amount.element_bytes > 0 && amount.element_bytes <= 8) flop[amount.element_bytes] += amount.flop;
     }
+    pace_op_cache_free(&cache);
     int most = 4;
     for (int bytes = 1; bytes <= 8; bytes++)
         if (flop[bytes] > flop[most]) most = bytes;

@@ -3,6 +3,7 @@
 #define PACE_INSIGHT_OPERATORS_H
 
 #include "insight/rank.h"
+#include "step/op_shapes.h"
 
 typedef enum { PACE_BY_KERNEL, PACE_BY_OPERATOR, PACE_BY_MODULE } pace_grouping;
 
@@ -20,7 +21,7 @@ typedef PACE_VEC(pace_operator_row) pace_operator_rows;
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) PACE_MUST_CHECK;
 
 /** The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
-uint32_t pace_operator_of(const pace_step *step, uint32_t task);
+uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task);
 
 /** Bytes per element of the operators that do most of the flop; 4 when nothing is known. */
 int pace_main_element_bytes(const pace_rank *rank);

@@ -1,5 +1,7 @@
 #include "insight/overheads.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +144,6 @@ static pace_status take_step(measurer *m) {
 
 /* --- statistics -------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Linear between the neighbours, as numpy.percentile does by default. */
 static double quantile(const int64_t *sorted, size_t count, double q) {
     double place = q * (double)(count - 1);
@@ -154,11 +151,11 @@ static double quantile(const int64_t *sorted, size_t count, double q) {
     return (double)sorted[low] + (place - (double)low) * (double)(sorted[high] - sorted[low]);
 }
 
-/* Sorts a copy in `scratch`; what the fence keeps of it is one range. */
+/* Sorts a copy in `scratch` (room for two); what the fence keeps of it is one range. */
 static void summarize(pace_overhead_row *row, const int64_t *samples, int64_t *scratch) {
     if (row->count == 0) return;
     memcpy(scratch, samples, row->count * sizeof *scratch);
-    qsort(scratch, row->count, sizeof *scratch, by_value);
+    pace_sort_ns(scratch, scratch + row->count, row->count);
     double q1 = quantile(scratch, row->count, 0.25), q3 = quantile(scratch, row->count, 0.75);
     double reach = 1.5 * (q3 - q1), sum = 0, squares = 0;
     size_t low = 0, high = row->count;
@@ -220,7 +217,7 @@ static pace_status finish(pace_overheads *out, measurer *m) {
     for (size_t i = 0; i < m->rows.count; i++) m->rows.items[i].first_sample = i;
     if (m->rows.count) qsort(m->rows.items, m->rows.count, sizeof *m->rows.items, by_type_and_sum);
     int64_t *placed = pace_alloc(m->samples.count + 1, sizeof *placed);
-    int64_t *scratch = pace_alloc(m->samples.count + 1, sizeof *scratch);
+    int64_t *scratch = pace_alloc(2 * m->samples.count + 1, sizeof *scratch);
     size_t *next = pace_alloc(m->rows.count + 1, sizeof *next);
     pace_status status = placed && scratch && next ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {

@@ -19,6 +19,7 @@ typedef struct {
     const pace_step *step;
     const pace_kernel_classes *classes;
     const pace_device *device;
+    pace_op_cache cache;
     uint8_t *known; /* name -> pace_work_class + 1, 0 = not looked up */
 } classifier;
 
@@ -61,7 +62,7 @@ static pace_work_class class_of_kernel(classifier *c, uint32_t task) {
     if (class != PACE_WORK_COMPUTE_BOUND || !c->device || c->step->cause[task] == PACE_NO_TASK) return class;
     uint32_t op = op_around(c->step, c->step->cause[task]);
     pace_op_amount amount;
-    if (op == PACE_NO_TASK || !pace_op_amount_of(&amount, c->step, op) || amount.flop <= 0) return class;
+    if (op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &c->cache, c->step, op) || amount.flop <= 0) return class;
     double peak = pace_device_peak(c->device, amount.element_bytes);
     if (peak <= 0 || c->device->memory_bytes_per_s <= 0) return class;
     return amount.flop / peak < amount.bytes / c->device->memory_bytes_per_s ? PACE_WORK_MEMORY_BOUND : class;
@@ -176,13 +177,15 @@ pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_ke
     pace_work work = {.step = step};
     const size_t *kinds = step->kind_count;
     work.host_is_device = kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
-    classifier c = {step, classes, device, pace_alloc(pace_names_count(&step->names), 1)};
+    classifier c = {.step = step, .classes = classes, .device = device, .known = pace_alloc(pace_names_count(&step->names), 1)};
+    pace_op_cache_init(&c.cache);
     pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c);
     if (status == PACE_OK && work.items.count)
         qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
     if (status == PACE_OK) status = make_unions(&work);
     pace_free(c.known);
+    pace_op_cache_free(&c.cache);
     if (status != PACE_OK) {
         pace_work_free(&work);
         return status;

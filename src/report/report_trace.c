@@ -70,6 +70,15 @@ static void put_shapes(pace_jsonw *json, const char *text) {
     }
 }
 
+/* What launched what, by new numbers: those of the tasks. */
+static void put_link(pace_jsonw *json, const pace_step *step, uint32_t task) {
+    uint32_t cause = step->cause[task];
+    if (step->kind[task] == PACE_TASK_CALL) put_int(json, "correlation", (int64_t)task + 1);
+    else if (step->kind[task] == PACE_TASK_OP) put_int(json, "External id", (int64_t)task + 1);
+    else if (cause != PACE_NO_TASK)
+        put_int(json, step->kind[cause] == PACE_TASK_CALL ? "correlation" : "External id", (int64_t)cause + 1);
+}
+
 static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     uint32_t lane = step->lane[task];
     bool device = step->lanes.items[lane].device;
@@ -80,8 +89,7 @@ static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     pace_jsonw_object(json);
     if (device) put_int(json, "device", step->lanes.items[lane].device_id);
     if (device) put_int(json, "stream", (int64_t)lane);
-    if (step->correlation[task]) put_int(json, "correlation", step->correlation[task]);
-    if (step->sequence[task]) put_int(json, "Sequence number", (int64_t)step->sequence[task] - 1);
+    put_link(json, step, task);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
         put_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])

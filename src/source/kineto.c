@@ -113,7 +113,6 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     step->detail[task] = detail;
     step->correlation[task] = (uint32_t)event->correlation;
     step->external[task] = (uint32_t)event->external;
-    if (event->sequence >= 0 && event->sequence < UINT32_MAX) step->sequence[task] = (uint32_t)event->sequence + 1;
     return PACE_OK;
 }
 

@@ -51,7 +51,7 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
     event->start_ns = event->duration_ns = 0;
-    event->device = event->stream = event->sequence = event->bytes = -1;
+    event->device = event->stream = event->bytes = -1;
     event->wait_stream = -1;
     event->correlation = event->external = event->record_correlation = 0;
     event->exchange = (pace_exchange_info){0};
@@ -146,7 +146,7 @@ static pace_json_token capture(void *buffer, pace_json *json, pace_status *statu
 /* --- args ----------------------------------------------------------------------------------------------- */
 
 typedef enum {
-    ARG_NONE, ARG_DEVICE, ARG_STREAM, ARG_CORRELATION, ARG_EXTERNAL, ARG_SEQUENCE, ARG_BYTES, ARG_DIMS, ARG_TYPES,
+    ARG_NONE, ARG_DEVICE, ARG_STREAM, ARG_CORRELATION, ARG_EXTERNAL, ARG_BYTES, ARG_DIMS, ARG_TYPES,
     ARG_CONCRETE, ARG_COLLECTIVE, ARG_IN_ELEMENTS, ARG_OUT_ELEMENTS, ARG_GROUP_SIZE, ARG_GROUP, ARG_DTYPE,
     ARG_RECORD_CORRELATION, ARG_WAIT_STREAM
 } arg;
@@ -172,7 +172,6 @@ static arg arg_of(const char *key, size_t length) {
         if (is(key, length, "Out msg nelems")) return ARG_OUT_ELEMENTS;
         return is(key, length, "wait_on_stream") ? ARG_WAIT_STREAM : ARG_NONE;
     case 15:
-        if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
         if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
@@ -192,7 +191,6 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     case ARG_STREAM: event->stream = int_or(json, -1); break;
     case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
     case ARG_EXTERNAL: event->external = id_or_zero(json); break;
-    case ARG_SEQUENCE: event->sequence = int_or(json, -1); break;
     case ARG_BYTES: event->bytes = int_or(json, -1); break;
     case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
     case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;

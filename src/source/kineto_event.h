@@ -20,7 +20,7 @@ typedef struct {
     int64_t device, stream; /* -1 = not given */
     uint64_t correlation, external, record_correlation;
     int64_t wait_stream;
-    int64_t sequence, bytes; /* -1 = not given */
+    int64_t bytes; /* -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
     PACE_VEC(char) dims, types, concrete; /* as compact JSON text */

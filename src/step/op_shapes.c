@@ -94,3 +94,25 @@ bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op) 
     *out = amount;
     return true;
 }
+
+enum { CACHE_SLOTS = 8192 };
+
+void pace_op_cache_init(pace_op_cache *cache) { cache->slots = pace_alloc(CACHE_SLOTS, sizeof *cache->slots); }
+
+void pace_op_cache_free(pace_op_cache *cache) {
+    pace_free(cache->slots);
+    cache->slots = NULL;
+}
+
+bool pace_op_cache_amount(pace_op_amount *out, pace_op_cache *cache, const pace_step *step, uint32_t op) {
+    if (step->detail[op] == 0 || step->kind[op] != PACE_TASK_OP) return false;
+    if (!cache->slots) return pace_op_amount_of(out, step, op);
+    uint64_t key = (uint64_t)step->name[op] << 32 | step->detail[op]; /* never 0: the detail is not */
+    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
+    if (cache->slots[slot].key != key) {
+        cache->slots[slot].key = key;
+        cache->slots[slot].known = pace_op_amount_of(&cache->slots[slot].amount, step, op);
+    }
+    if (cache->slots[slot].known) *out = cache->slots[slot].amount;
+    return cache->slots[slot].known;
+}

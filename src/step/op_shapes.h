@@ -14,6 +14,22 @@ typedef struct {
 /** What the operator task computes and moves; false when its shapes are unknown or its kind is not modelled. */
 bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op);
 
+/** Remembers amounts by (name, shapes): traces repeat some thousands of operators millions of times. Direct-mapped, so that
+ * its size is fixed; an allocation that fails only makes it slow. */
+typedef struct {
+    struct {
+        uint64_t key;
+        bool known;
+        pace_op_amount amount;
+    } *slots;
+} pace_op_cache;
+
+void pace_op_cache_init(pace_op_cache *cache);
+void pace_op_cache_free(pace_op_cache *cache);
+
+/** pace_op_amount_of() through the cache. */
+bool pace_op_cache_amount(pace_op_amount *out, pace_op_cache *cache, const pace_step *step, uint32_t op);
+
 /** Parses the shape text of a task ("[[2,3],[3]]\n[\"float\",\"float\"]\n[…]"). False when it is not one. */
 bool pace_op_shapes_parse(pace_op_shapes *out, const char *text);
 

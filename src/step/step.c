@@ -13,7 +13,7 @@ pace_status pace_step_init(pace_step *step) {
 void pace_step_free(pace_step *step) {
     pace_names_free(&step->names);
     void *columns[] = {step->start_ns, step->duration_ns, step->name, step->lane,  step->parent,      step->cause,
-                       step->detail,   step->sequence,    step->kind, step->stage, step->correlation, step->external};
+                       step->detail,   step->kind, step->stage, step->correlation, step->external};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);
@@ -35,7 +35,6 @@ static pace_status grow_columns(pace_step *step) {
     PACE_TRY(grow_column(&step->parent, was, need, sizeof *step->parent));
     PACE_TRY(grow_column(&step->cause, was, need, sizeof *step->cause));
     PACE_TRY(grow_column(&step->detail, was, need, sizeof *step->detail));
-    PACE_TRY(grow_column(&step->sequence, was, need, sizeof *step->sequence));
     PACE_TRY(grow_column(&step->kind, was, need, sizeof *step->kind));
     PACE_TRY(grow_column(&step->stage, was, need, sizeof *step->stage));
     PACE_TRY(grow_column(&step->correlation, was, need, sizeof *step->correlation));
@@ -56,7 +55,7 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
     step->name[task] = name;
     step->lane[task] = lane;
     step->parent[task] = step->cause[task] = PACE_NO_TASK;
-    step->detail[task] = step->sequence[task] = step->correlation[task] = step->external[task] = 0;
+    step->detail[task] = step->correlation[task] = step->external[task] = 0;
     step->kind[task] = (uint8_t)kind;
     step->stage[task] = PACE_STAGE_NONE;
     step->kind_count[kind]++;
@@ -156,7 +155,6 @@ static pace_status sort_tasks(pace_step *step) {
         permute(step->name, 4, order, step->count, scratch);
         permute(step->lane, 4, order, step->count, scratch);
         permute(step->detail, 4, order, step->count, scratch);
-        permute(step->sequence, 4, order, step->count, scratch);
         permute(step->kind, 1, order, step->count, scratch);
         permute(step->stage, 1, order, step->count, scratch);
         permute(step->correlation, 4, order, step->count, scratch);
@@ -244,6 +242,7 @@ pace_status pace_step_finish(pace_step *step) {
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));
     pace_free(step->external);
-    step->external = NULL;
+    pace_free(step->correlation);
+    step->external = step->correlation = NULL;
     return PACE_OK;
 }

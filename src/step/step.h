@@ -69,7 +69,6 @@ typedef struct {
     uint32_t *parent;      /* host: enclosing task on the lane */
     uint32_t *cause;       /* device: launching call or operator */
     uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1 in `bytes` */
-    uint32_t *sequence;    /* op: autograd sequence number + 1 */
     uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
     uint32_t *correlation, *external; /* only until pace_step_finish() */
 

@@ -6,6 +6,12 @@ static pace_status broken(const pace_step *step, size_t task, const char *what) 
                      what);
 }
 
+/* By more than the rounding that nesting allows (step.c). */
+static bool outlives(const pace_step *step, uint32_t task, uint32_t parent) {
+    int64_t end = pace_step_end_ns(step, task), bound = pace_step_end_ns(step, parent);
+    return end > bound && (uint64_t)end - (uint64_t)bound > 2000;
+}
+
 static pace_status check_task(const pace_step *step, uint32_t task, const pace_lane *lane, uint32_t lane_number) {
     if (step->lane[task] != lane_number) return broken(step, task, "stands on another lane's range");
     if (step->duration_ns[task] < 0) return broken(step, task, "has a negative duration");
@@ -18,6 +24,7 @@ static pace_status check_task(const pace_step *step, uint32_t task, const pace_l
         return broken(step, task, "its parent does not come before it on its lane");
     if (parent != PACE_NO_TASK && step->start_ns[parent] > step->start_ns[task])
         return broken(step, task, "starts before its parent");
+    if (parent != PACE_NO_TASK && outlives(step, task, parent)) return broken(step, task, "outlives its parent");
     if (cause != PACE_NO_TASK && (cause >= step->count || step->lanes.items[step->lane[cause]].device))
         return broken(step, task, "its cause is not a host task");
     if (cause != PACE_NO_TASK && !pace_task_on_device(step->kind[task]))

@@ -1,0 +1,12 @@
+/* Sorting the one thing there are millions of: integer nanoseconds. */
+#ifndef PACE_BASE_SORT_H
+#define PACE_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Ascending. `scratch` holds `count` values too; its content is lost. Radix sort by bytes, those that are the same in all
+ * values left out: durations have few. */
+void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
+
+#endif
