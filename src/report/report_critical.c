@@ -116,6 +116,44 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                            100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
 }
 
+/* --- who is late, who waits -----------------------------------------------------------------------------------------*/
+
+static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
+    static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT}, {"times_last", "times last", PACE_SHOW_INT},
+                                          {"waiting_ns", "waiting for others", PACE_SHOW_NS},
+                                          {"compute_ns", "compute", PACE_SHOW_NS},
+                                          {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE}};
+    const pace_collectives *c = &analysis->collectives;
+    size_t ranks = analysis->ranks.count, latest = 0;
+    if (c->items.count == 0) return PACE_OK;
+    int64_t *waiting = pace_alloc(2 * ranks, sizeof *waiting), *last = waiting + ranks;
+    if (!waiting) return PACE_E_MEMORY;
+    double mean = 0;
+    for (size_t r = 0; r < ranks; r++) mean += (double)analysis->ranks.items[r]->work.window.compute_ns / (double)ranks;
+    for (size_t i = 0; i < c->items.count; i++) {
+        last[c->items.items[i].last_rank]++;
+        for (size_t r = 0; r < ranks; r++) {
+            const pace_work_item *item = &analysis->ranks.items[r]->work.items.items[c->parts.items[c->items.items[i].first_part + r]];
+            if (item->wait_until_ns > item->start_ns) waiting[r] += item->wait_until_ns - item->start_ns;
+        }
+    }
+    pace_node *table = pace_node_table(root, "balance", "Who is late, who waits", PACE_FOR_ALL, columns, 5, 16);
+    for (size_t r = 0; r < ranks; r++) {
+        double compute = (double)analysis->ranks.items[r]->work.window.compute_ns;
+        if (last[r] > last[latest]) latest = r;
+        pace_table_row(table);
+        pace_table_int(table, analysis->ranks.items[r]->step.rank);
+        pace_table_int(table, last[r]);
+        pace_table_int(table, waiting[r]);
+        pace_table_int(table, (int64_t)compute);
+        pace_table_real(table, mean > 0 ? compute / mean - 1 : 0);
+    }
+    pace_node_sentence(root, false, "Rank %" PRId64 " was the last to reach %" PRId64 " of %zu collectives.",
+                       analysis->ranks.items[latest]->step.rank, last[latest], c->items.count);
+    pace_free(waiting);
+    return PACE_OK;
+}
+
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
 static void put_collectives(pace_node *root, const pace_analysis *analysis) {
@@ -188,6 +226,7 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
         status = put_path(root, &critical, rank);
     }
     put_collectives(root, analysis);
+    if (status == PACE_OK) status = put_lateness(root, analysis);
     pace_critical_free(&critical);
     return status;
 }
