@@ -9,14 +9,18 @@ int cmd_analyze(cli_arguments *arguments) {
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
-        {"--overheads", 0, OPTION_TEXT, "FILE", "write the host-overhead samples there (JSON)", &options.overheads_path},
-        {"--profiler-us", 0, OPTION_NUMBER, "US", "profiler cost to take off per recorded host event", &options.profiler_event_us},
+        {"--overheads", 0, OPTION_TEXT, "FILE", "write the host-overhead samples there (JSON)",
+         &options.overheads_path},
+        {"--profiler-us", 0, OPTION_NUMBER, "US", "profiler cost to take off per recorded host event",
+         &options.profiler_event_us},
         {"--on", 0, OPTION_TEXT, "DEVICE", "the device, when the trace does not name it", &options.device},
-        {"--samples", 0, OPTION_NUMBER, "N", "samples or tokens per step and rank, for throughput", &options.samples_per_step},
+        {"--samples", 0, OPTION_NUMBER, "N", "samples or tokens per step and rank, for throughput",
+         &options.samples_per_step},
         {"--check", 0, OPTION_FLAG, NULL, "check the invariants of everything that is built", &options.check},
     };
     bool helped;
-    int operands = cli_parse("analyze", "TRACE...", "Reads PyTorch profiler traces (files, directories, globs, '-'; plain, gzip, zstd; one\n"
+    int operands = cli_parse("analyze", "TRACE...",
+                             "Reads PyTorch profiler traces (files, directories, globs, '-'; plain, gzip, zstd; one\n"
                              "rank or many) and tells where the time of a step goes and what to change first.",
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;

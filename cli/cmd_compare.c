@@ -11,11 +11,12 @@ int cmd_compare(cli_arguments *arguments) {
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
     bool helped;
-    int operands = cli_parse("compare", "A B", "Puts two traces (or directories of ranks) side by side: matrix, operators, where the time went.",
-                             table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
+    int operands =
+        cli_parse("compare", "A B",
+                  "Puts two traces (or directories of ranks) side by side: matrix, operators, where the time went.",
+                  table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
-    if (operands >= 0 && operands != 2)
-        fprintf(stderr, "paceline compare: expected two traces, found %d\n", operands);
+    if (operands >= 0 && operands != 2) fprintf(stderr, "paceline compare: expected two traces, found %d\n", operands);
     if (operands != 2) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "compare", &output)) return CLI_USAGE;

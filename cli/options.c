@@ -22,7 +22,8 @@ size_t cli_distance(const char *a, const char *b) {
     return row[width];
 }
 
-static void print_help(const char *verb, const char *operands, const char *summary, const cli_option *options, size_t count) {
+static void print_help(const char *verb, const char *operands, const char *summary, const cli_option *options,
+                       size_t count) {
     printf("usage: paceline %s [options] %s\n\n%s\n\noptions:\n", verb, operands, summary);
     for (size_t i = 0; i < count; i++) {
         char left[64];
@@ -46,7 +47,8 @@ static int unknown(const char *verb, const cli_option *options, size_t count, co
     const char *nearest = "--help";
     for (size_t i = 0; i < count; i++)
         if (cli_distance(word, options[i].name) < cli_distance(word, nearest)) nearest = options[i].name;
-    fprintf(stderr, "paceline %s: unknown option '%s' (did you mean %s? see 'paceline %s --help')\n", verb, word, nearest, verb);
+    fprintf(stderr, "paceline %s: unknown option '%s' (did you mean %s? see 'paceline %s --help')\n", verb, word,
+            nearest, verb);
     return -1;
 }
 
@@ -98,7 +100,8 @@ int cli_parse(const char *verb, const char *operands, const char *summary, const
         }
         const char *value = equals ? equals + 1 : i + 1 < word_count ? words[++i] : NULL;
         if (!value) {
-            fprintf(stderr, "paceline %s: %s: expected %s, found the end of the command\n", verb, option->name, option->argument);
+            fprintf(stderr, "paceline %s: %s: expected %s, found the end of the command\n", verb, option->name,
+                    option->argument);
             return -1;
         }
         if (store(verb, option, value) != 0) return -1;

@@ -37,7 +37,8 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
             return true;
         }
     }
-    fprintf(stderr, "paceline %s: --format: expected table, json, csv, html or perfetto, found '%s'\n", verb, output->format);
+    fprintf(stderr, "paceline %s: --format: expected table, json, csv, html or perfetto, found '%s'\n", verb,
+            output->format);
     return false;
 }
 
@@ -68,11 +69,13 @@ static int write_file(void *context, const void *bytes, size_t length) {
 int cli_fail(const char *verb, pace_status status) {
     cli_progress_end();
     fprintf(stderr, "paceline %s: %s\n", verb, pace_message());
-    return status == PACE_E_USAGE ? CLI_USAGE : status == PACE_E_MISSING || status == PACE_E_MEMORY ? CLI_MISSING : CLI_INPUT;
+    return status == PACE_E_USAGE                                ? CLI_USAGE
+           : status == PACE_E_MISSING || status == PACE_E_MEMORY ? CLI_MISSING
+                                                                 : CLI_INPUT;
 }
 
-static int write_report(const char *verb, const pace_report *report, pace_format format, const cli_output *output, FILE *file,
-                        const char *name) {
+static int write_report(const char *verb, const pace_report *report, pace_format format, const cli_output *output,
+                        FILE *file, const char *name) {
     pace_write_options options = {.table = output->table};
     struct winsize size;
     bool terminal = file == stdout && isatty(STDOUT_FILENO);
@@ -84,7 +87,8 @@ static int write_report(const char *verb, const pace_report *report, pace_format
     if (status != PACE_OK && status != PACE_E_IO) return cli_fail(verb, status);
     errno = 0;
     if (fflush(file) != 0 || status == PACE_E_IO) {
-        fprintf(stderr, "paceline %s: %s: could not be written: %s\n", verb, name, errno ? strerror(errno) : pace_message());
+        fprintf(stderr, "paceline %s: %s: could not be written: %s\n", verb, name,
+                errno ? strerror(errno) : pace_message());
         return CLI_INPUT;
     }
     return CLI_DONE;

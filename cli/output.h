@@ -12,11 +12,12 @@ typedef struct {
 } cli_output;
 
 /* The rows of the option table every verb shares. */
-#define CLI_OUTPUT_OPTIONS(output)                                                                                     \
-    {"--format", 'f', OPTION_TEXT, "FORMAT", "table (default), json, csv, html or perfetto", &(output).format},        \
-        {"--output", 'o', OPTION_TEXT, "FILE", "write there; the suffix chooses the format", &(output).path},          \
-        {"--table", 't', OPTION_TEXT, "KEY", "csv: which table", &(output).table},                                     \
-        {"--quiet", 'q', OPTION_FLAG, NULL, "no warnings, no progress", &(output).quiet}
+#define CLI_OUTPUT_OPTIONS(output)                                                                              \
+    {"--format", 'f', OPTION_TEXT, "FORMAT", "table (default), json, csv, html or perfetto", &(output).format}, \
+        {"--output", 'o', OPTION_TEXT, "FILE", "write there; the suffix chooses the format", &(output).path},   \
+        {"--table", 't', OPTION_TEXT, "KEY", "csv: which table", &(output).table}, {                            \
+        "--quiet", 'q', OPTION_FLAG, NULL, "no warnings, no progress", &(output).quiet                          \
+    }
 
 /** Checks --format and the suffix before any work is done. False after a message. */
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output);

@@ -66,8 +66,8 @@ typedef struct {
 
 /** Renders `report`. Errors: PACE_E_IO when `write` fails, PACE_E_USAGE for an unknown table key (the message
  * lists the keys there are) or a format this report cannot take. */
-PACE_API pace_status pace_report_write(const pace_report *report, pace_format format,
-                                       const pace_write_options *options, pace_write_fn write, void *context);
+PACE_API pace_status pace_report_write(const pace_report *report, pace_format format, const pace_write_options *options,
+                                       pace_write_fn write, void *context);
 
 /** The number of warnings the report carries, and each one's text (borrowed). */
 PACE_API size_t pace_report_warning_count(const pace_report *report);
@@ -82,13 +82,13 @@ typedef void (*pace_progress_fn)(void *context, const char *what, uint64_t done,
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    const char *step_regex;       /**< POSIX extended regular expression of step annotations; NULL = find them */
-    const char *overheads_path;   /**< write the host-overhead samples to this file; NULL = do not */
-    double profiler_event_us;     /**< profiler cost to take off per recorded host event, microseconds */
-    const char *device;           /**< catalogue name of the device when the trace does not say; NULL = from the trace */
-    double samples_per_step;      /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
-    bool check;                   /**< run the invariant checker on everything that is built */
-    pace_progress_fn progress;    /**< may be NULL */
+    const char *step_regex;     /**< POSIX extended regular expression of step annotations; NULL = find them */
+    const char *overheads_path; /**< write the host-overhead samples to this file; NULL = do not */
+    double profiler_event_us;   /**< profiler cost to take off per recorded host event, microseconds */
+    const char *device;         /**< catalogue name of the device when the trace does not say; NULL = from the trace */
+    double samples_per_step;    /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
+    bool check;                 /**< run the invariant checker on everything that is built */
+    pace_progress_fn progress;  /**< may be NULL */
     void *progress_context;
 } pace_analyze_options;
 

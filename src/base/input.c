@@ -306,8 +306,8 @@ static pace_status check_bomb(const pace_input *input) {
 static pace_status decode(pace_input *input, unsigned char *buffer, size_t capacity, size_t *got) {
     if (input->kind == KIND_UNKNOWN) PACE_TRY(detect(input));
     if (input->kind == KIND_PLAIN) return read_plain(input, buffer, capacity, got);
-    pace_status status = input->kind == KIND_GZIP ? read_gzip(input, buffer, capacity, got)
-                                                  : read_zstd(input, buffer, capacity, got);
+    pace_status status =
+        input->kind == KIND_GZIP ? read_gzip(input, buffer, capacity, got) : read_zstd(input, buffer, capacity, got);
     input->produced += *got;
     return status == PACE_OK ? check_bomb(input) : status;
 }

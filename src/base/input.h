@@ -13,7 +13,8 @@ typedef struct pace_input pace_input;
 pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
 
 /** The same interface over bytes in memory (borrowed); compression is detected here too. `name` is for messages. */
-pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes, size_t length) PACE_MUST_CHECK;
+pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes,
+                                   size_t length) PACE_MUST_CHECK;
 
 /** Reads up to `capacity` decompressed bytes; *got = 0 only at the end. A stream that breaks off (truncated or
  * corrupt compression) delivers all bytes before the break first, then fails with PACE_E_INPUT and the byte

@@ -88,8 +88,8 @@ pace_status pace_names_add(pace_name *out, pace_names *names, const char *text, 
     }
     if (names->offset.count >= UINT32_MAX - 1) return pace_fail(PACE_E_LIMIT, "more than 4294967294 distinct names");
     PACE_TRY(pace_grow(&names->bytes.items, &names->bytes.capacity, names->bytes.count + length + 1, 1));
-    PACE_TRY(pace_grow(&names->offset.items, &names->offset.capacity, names->offset.count + 1,
-                       sizeof *names->offset.items));
+    PACE_TRY(
+        pace_grow(&names->offset.items, &names->offset.capacity, names->offset.count + 1, sizeof *names->offset.items));
     PACE_TRY(PACE_PUSH(&names->hash, hash));
     pace_name name = (pace_name)names->offset.count;
     names->offset.items[names->offset.count++] = names->bytes.count;

@@ -10,11 +10,11 @@
 typedef uint32_t pace_name;
 
 typedef struct {
-    PACE_VEC(char) bytes;       /* all texts, NUL-terminated, back to back */
-    PACE_VEC(uint64_t) offset;  /* name -> place in bytes */
-    uint32_t *slots;            /* open addressing, name + 1, 0 = free */
-    size_t slot_count;          /* power of two */
-    PACE_VEC(uint32_t) hash;    /* name -> hash */
+    PACE_VEC(char) bytes;      /* all texts, NUL-terminated, back to back */
+    PACE_VEC(uint64_t) offset; /* name -> place in bytes */
+    uint32_t *slots;           /* open addressing, name + 1, 0 = free */
+    size_t slot_count;         /* power of two */
+    PACE_VEC(uint32_t) hash;   /* name -> hash */
 } pace_names;
 
 pace_status pace_names_init(pace_names *names) PACE_MUST_CHECK;

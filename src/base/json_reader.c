@@ -100,7 +100,8 @@ static bool stop_input(pace_json *json, pace_status status) {
 /* Doubles the window when the token fills it. The pointers must be at the front already. */
 static pace_status grow_window(pace_json *json) {
     if (json->capacity >= TOKEN_MAX) {
-        return pace_fail(PACE_E_LIMIT, "%s: byte %" PRIu64 ": expected a token of at most %zu bytes, found a longer one",
+        return pace_fail(PACE_E_LIMIT,
+                         "%s: byte %" PRIu64 ": expected a token of at most %zu bytes, found a longer one",
                          pace_input_name(json->input), pace_json_offset(json), TOKEN_MAX);
     }
     ptrdiff_t at = json->at - json->window, end = json->end - json->window;
@@ -255,7 +256,14 @@ static bool is_hex(char byte) { return is_digit(byte) || ((byte | 0x20) >= 'a' &
 /* Whether the backslash at `at` begins an escape of RFC 8259. */
 static bool is_known_escape(const char *at) {
     switch (at[1]) {
-    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return true;
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return true;
     case 'u': return is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]);
     default: return false;
     }
@@ -385,7 +393,8 @@ static pace_json_token read_number(pace_json *json) {
 
 static pace_json_token open_container(pace_json *json, pace_json_token kind, char closer, due_next due) {
     json->token = json->at;
-    if (PACE_UNLIKELY(json->depth == PACE_JSON_DEPTH)) return fault(json, json->at, PACE_E_LIMIT, "at most 512 nested brackets");
+    if (PACE_UNLIKELY(json->depth == PACE_JSON_DEPTH))
+        return fault(json, json->at, PACE_E_LIMIT, "at most 512 nested brackets");
     json->token_depth = json->depth;
     json->stack[json->depth++] = closer;
     json->due = due;
@@ -411,8 +420,17 @@ static pace_json_token read_value(pace_json *json, int byte) {
     case '"': return read_string(json, PACE_JSON_STRING);
     case '{': return open_container(json, PACE_JSON_OBJECT, '}', DUE_FIRST_KEY);
     case '[': return open_container(json, PACE_JSON_ARRAY, ']', DUE_FIRST_ITEM);
-    case '-': case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9': return read_number(json);
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return read_number(json);
     case 't': return read_word(json, "true", PACE_JSON_TRUE);
     case 'f': return read_word(json, "false", PACE_JSON_FALSE);
     case 'n': return read_word(json, "null", PACE_JSON_NULL);
@@ -637,7 +655,9 @@ pace_status pace_json_status(const pace_json *json) { return json->status; }
 
 /* ---- decoding ---- */
 
-static unsigned hex_value(char byte) { return is_digit(byte) ? (unsigned)(byte - '0') : (unsigned)((byte | 0x20) - 'a' + 10); }
+static unsigned hex_value(char byte) {
+    return is_digit(byte) ? (unsigned)(byte - '0') : (unsigned)((byte | 0x20) - 'a' + 10);
+}
 
 /* The code unit of the \uXXXX at `at`, or -1 when there is none before `end`. */
 static int32_t code_unit(const char *at, const char *end) {
@@ -691,7 +711,9 @@ static char *decode_unicode(char *out, const char **at, const char *end) {
 /* The byte that the letter of a short escape stands for, 0 when there is no such escape. */
 static char short_escape(char letter) {
     switch (letter) {
-    case '"': case '\\': case '/': return letter;
+    case '"':
+    case '\\':
+    case '/': return letter;
     case 'b': return '\b';
     case 'f': return '\f';
     case 'n': return '\n';

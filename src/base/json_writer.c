@@ -154,7 +154,10 @@ static bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; 
 static size_t utf8_length(const unsigned char *text, size_t left) {
     unsigned char lead = text[0];
     if (lead < 0x80) return 1;
-    size_t length = lead >= 0xc2 && lead <= 0xdf ? 2 : lead >= 0xe0 && lead <= 0xef ? 3 : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+    size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                    : lead >= 0xe0 && lead <= 0xef ? 3
+                    : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                   : 0;
     if (length == 0 || length > left) return 0;
     for (size_t i = 1; i < length; i++) {
         if (!is_continuation(text[i])) return 0;

@@ -22,17 +22,17 @@ void pace_free(void *block);
 pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PACE_MUST_CHECK;
 
 /** A growable array of T: PACE_VEC(int) numbers; zero-initialise; push with PACE_PUSH; free with PACE_VEC_FREE. */
-#define PACE_VEC(T)                                                                                                    \
-    struct {                                                                                                           \
-        T *items;                                                                                                      \
-        size_t count, capacity;                                                                                        \
+#define PACE_VEC(T)             \
+    struct {                    \
+        T *items;               \
+        size_t count, capacity; \
     }
 
 /** Appends `value`; evaluates to a pace_status. */
-#define PACE_PUSH(vec, value)                                                                                          \
-    (((vec)->count < (vec)->capacity ||                                                                                \
-      pace_grow(&(vec)->items, &(vec)->capacity, (vec)->count + 1, sizeof *(vec)->items) == PACE_OK)                   \
-         ? ((vec)->items[(vec)->count++] = (value), PACE_OK)                                                           \
+#define PACE_PUSH(vec, value)                                                                        \
+    (((vec)->count < (vec)->capacity ||                                                              \
+      pace_grow(&(vec)->items, &(vec)->capacity, (vec)->count + 1, sizeof *(vec)->items) == PACE_OK) \
+         ? ((vec)->items[(vec)->count++] = (value), PACE_OK)                                         \
          : PACE_E_MEMORY)
 
 #define PACE_VEC_FREE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)

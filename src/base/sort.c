@@ -3,7 +3,8 @@
 #include <string.h>
 
 static unsigned byte_of(int64_t value, int place) {
-    return ((uint64_t)value ^ (UINT64_C(1) << 63)) >> (8 * place) & 0xff; /* the sign turned, so that order is unsigned */
+    return ((uint64_t)value ^ (UINT64_C(1) << 63)) >> (8 * place) &
+           0xff; /* the sign turned, so that order is unsigned */
 }
 
 /* One stable pass; false when every value has the same byte there. */

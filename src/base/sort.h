@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Ascending. `scratch` holds `count` values too; its content is lost. Radix sort by bytes, those that are the same in all
- * values left out: durations have few. */
+/** Ascending. `scratch` holds `count` values too; its content is lost. Radix sort by bytes, those that are the same in
+ * all values left out: durations have few. */
 void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 
 #endif

@@ -26,17 +26,17 @@ pace_status pace_fail(pace_status status, const char *format, ...) PACE_PRINTF(2
 pace_status pace_fail_in(pace_status status, const char *prefix);
 
 /** Forwards a failure. */
-#define PACE_TRY(expression)                                                                                           \
-    do {                                                                                                               \
-        pace_status pace_try_status_ = (expression);                                                                   \
-        if (PACE_UNLIKELY(pace_try_status_ != PACE_OK)) return pace_try_status_;                                       \
+#define PACE_TRY(expression)                                                     \
+    do {                                                                         \
+        pace_status pace_try_status_ = (expression);                             \
+        if (PACE_UNLIKELY(pace_try_status_ != PACE_OK)) return pace_try_status_; \
     } while (0)
 
 /** Forwards a failure through a cleanup label: `status` must be the local the label returns. */
-#define PACE_TRY_GOTO(expression, label)                                                                               \
-    do {                                                                                                               \
-        status = (expression);                                                                                         \
-        if (PACE_UNLIKELY(status != PACE_OK)) goto label;                                                              \
+#define PACE_TRY_GOTO(expression, label)                  \
+    do {                                                  \
+        status = (expression);                            \
+        if (PACE_UNLIKELY(status != PACE_OK)) goto label; \
     } while (0)
 
 #endif

@@ -47,9 +47,11 @@ static pace_status fail_at(const yaml_reader *reader, const yaml_event_t *event,
 static pace_status fail_parse(const yaml_reader *reader) {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem = parser->problem ? parser->problem : "malformed YAML";
-    if (parser->error == YAML_MEMORY_ERROR) return pace_fail(PACE_E_MEMORY, "%s: out of memory in the YAML parser", reader->name);
+    if (parser->error == YAML_MEMORY_ERROR)
+        return pace_fail(PACE_E_MEMORY, "%s: out of memory in the YAML parser", reader->name);
     yaml_mark_t mark = parser->error == YAML_READER_ERROR ? parser->mark : parser->problem_mark;
-    return pace_fail(PACE_E_INPUT, "%s:%zu:%zu: not valid YAML: %s", reader->name, mark.line + 1, mark.column + 1, problem);
+    return pace_fail(PACE_E_INPUT, "%s:%zu:%zu: not valid YAML: %s", reader->name, mark.line + 1, mark.column + 1,
+                     problem);
 }
 
 static pace_status next_event(yaml_reader *reader, yaml_event_t *event) {
@@ -201,8 +203,7 @@ static pace_status read_document(yaml_reader *reader, pace_yaml *yaml) {
                     event.type != YAML_DOCUMENT_END_EVENT && !end;
         if (event.type == YAML_DOCUMENT_START_EVENT && yaml->root)
             status = fail_at(reader, &event, PACE_E_INPUT, "more than one document");
-        else if (node)
-            status = read_node(reader, &event, 1, &yaml->root);
+        else if (node) status = read_node(reader, &event, 1, &yaml->root);
         yaml_event_delete(&event);
         if (end || status != PACE_OK) return status;
     }

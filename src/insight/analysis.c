@@ -110,7 +110,8 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
-    if (status == PACE_OK) status = pace_collectives_match(&analysis.collectives, analysis.ranks.items, analysis.ranks.count);
+    if (status == PACE_OK)
+        status = pace_collectives_match(&analysis.collectives, analysis.ranks.items, analysis.ranks.count);
     for (size_t i = 0; status == PACE_OK && i < analysis.ranks.count; i++)
         status = pace_rank_tile(analysis.ranks.items[i]);
     if (status == PACE_OK) pace_collectives_explain(&analysis.collectives, analysis.ranks.items, analysis.ranks.count);

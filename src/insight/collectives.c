@@ -17,7 +17,9 @@ typedef struct {
 
 static const pace_work_item *item_at(const pace_rank *rank, uint32_t item) { return &rank->work.items.items[item]; }
 
-static const char *name_of(const pace_rank *rank, uint32_t item) { return pace_step_name(&rank->step, item_at(rank, item)->task); }
+static const char *name_of(const pace_rank *rank, uint32_t item) {
+    return pace_step_name(&rank->step, item_at(rank, item)->task);
+}
 
 static pace_status list_communication(item_list *out, const pace_rank *rank) {
     for (uint32_t i = 0; i < rank->work.items.count; i++)
@@ -153,7 +155,8 @@ void pace_collectives_explain(pace_collectives *c, pace_rank *const *ranks, size
         }
         int most = -1;
         for (int k = 0; k < PACE_RESOURCES; k++)
-            if (k != PACE_IDLE_RANK && k != PACE_EXPOSED_COMMUNICATION && excess[k] > 0 && (most < 0 || excess[k] > excess[most]))
+            if (k != PACE_IDLE_RANK && k != PACE_EXPOSED_COMMUNICATION && excess[k] > 0 &&
+                (most < 0 || excess[k] > excess[most]))
                 most = k;
         own->cause = most < 0 ? NULL : pace_resource_names[most];
         own->cause_ns = most < 0 ? 0 : (int64_t)excess[most];

@@ -8,15 +8,15 @@
 #include "insight/rank.h"
 
 typedef struct {
-    const char *name;      /* borrowed from the first rank's step */
-    size_t first_part;     /* into parts: one per rank, in rank order */
-    uint32_t last_rank;    /* index of the rank that started last */
+    const char *name;              /* borrowed from the first rank's step */
+    size_t first_part;             /* into parts: one per rank, in rank order */
+    uint32_t last_rank;            /* index of the rank that started last */
     int64_t last_start_ns, end_ns; /* on the first rank's clock */
-    int64_t wait_ns;       /* summed over ranks: waiting for the last */
-    int64_t transfer_ns;   /* from the last start to the end */
-    int64_t bytes;         /* from metadata; -1 = unknown */
-    const char *cause;     /* why the last rank was late: the resource it spent most on beyond the others' mean; NULL */
-    int64_t cause_ns;      /* and how much */
+    int64_t wait_ns;               /* summed over ranks: waiting for the last */
+    int64_t transfer_ns;           /* from the last start to the end */
+    int64_t bytes;                 /* from metadata; -1 = unknown */
+    const char *cause; /* why the last rank was late: the resource it spent most on beyond the others' mean; NULL */
+    int64_t cause_ns;  /* and how much */
 } pace_collective;
 
 typedef struct {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_advice_names[PACE_ADVICES] = {"compute", "memory", "copy", "network", "host", "input", "balance", "gap"};
+const char *const pace_advice_names[PACE_ADVICES] = {"compute", "memory", "copy",    "network",
+                                                     "host",    "input",  "balance", "gap"};
 
 void pace_critical_free(pace_critical *critical) { PACE_VEC_FREE(&critical->pieces); }
 
@@ -55,7 +56,8 @@ static uint32_t segment_ending_at(const pace_replay *replay, int64_t to_ns) {
     return best;
 }
 
-static pace_status add_piece(pace_critical *out, int64_t start, int64_t end, uint8_t resource, uint32_t task, bool waiting) {
+static pace_status add_piece(pace_critical *out, int64_t start, int64_t end, uint8_t resource, uint32_t task,
+                             bool waiting) {
     if (start < out->from_ns) start = out->from_ns;
     if (end <= start) return PACE_OK;
     out->by_resource_ns[resource] += end - start;
@@ -108,7 +110,8 @@ static pace_status walk_back(pace_critical *out, const pace_replay *replay, cons
 
 /* --- what-ifs --------------------------------------------------------------------------------------------------- */
 
-static int64_t end_at(const pace_replay *replay, const double *factor, const int64_t *start, uint32_t segment, int64_t otherwise) {
+static int64_t end_at(const pace_replay *replay, const double *factor, const int64_t *start, uint32_t segment,
+                      int64_t otherwise) {
     if (segment == PACE_NO_SEGMENT) return otherwise;
     const pace_segment *s = &replay->segments.items[segment];
     return start[segment] + (int64_t)((double)s->duration_ns * factor[s->resource] + 0.5);
@@ -118,13 +121,15 @@ static pace_status replay_without(pace_critical *out, const pace_replay *replay,
     uint32_t last = segment_ending_at(replay, out->to_ns), first = segment_ending_at(replay, out->from_ns);
     if (first != PACE_NO_SEGMENT) {
         const pace_segment *s = &replay->segments.items[first];
-        if (s->start_ns + s->duration_ns != out->from_ns) first = PACE_NO_SEGMENT; /* the step begins at an annotation */
+        if (s->start_ns + s->duration_ns != out->from_ns)
+            first = PACE_NO_SEGMENT; /* the step begins at an annotation */
     }
     for (int r = 0; r < PACE_ADVICES; r++) {
         double factor[PACE_REPLAY_RESOURCES];
         for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
         PACE_TRY(pace_replay_run(replay, factor, start, NULL));
-        int64_t took = end_at(replay, factor, start, last, out->to_ns) - end_at(replay, factor, start, first, out->from_ns);
+        int64_t took =
+            end_at(replay, factor, start, last, out->to_ns) - end_at(replay, factor, start, first, out->from_ns);
         int64_t step = out->to_ns - out->from_ns;
         out->without_ns[r] = took < 0 ? 0 : took > step ? step : took;
     }
@@ -144,7 +149,8 @@ static pace_status analyse(pace_critical *out, const pace_replay *replay) {
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) status = walk_back(out, replay, bound);
-    for (size_t i = 0; i < out->pieces.count; i++) out->replayed_ns += out->pieces.items[i].end_ns - out->pieces.items[i].start_ns;
+    for (size_t i = 0; i < out->pieces.count; i++)
+        out->replayed_ns += out->pieces.items[i].end_ns - out->pieces.items[i].start_ns;
     if (status == PACE_OK) status = replay_without(out, replay, start);
     pace_free(start);
     pace_free(bound);

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_resource_names[PACE_RESOURCES] = {
-    "compute_bound", "memory_bound", "copy", "exposed_communication", "idle_host", "idle_rank", "idle_input", "idle_other"};
+const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memory_bound",
+                                                         "copy",          "exposed_communication",
+                                                         "idle_host",     "idle_rank",
+                                                         "idle_input",    "idle_other"};
 
 /* --- the steps' device intervals ---------------------------------------------------------------------------- */
 
@@ -35,11 +37,12 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
 typedef struct {
     pace_tiles *tiles;
     const pace_work *work;
-    pace_intervals input; /* host time spent fetching input */
+    pace_intervals input;      /* host time spent fetching input */
     PACE_VEC(uint32_t) active; /* items running, by start */
 } tiler;
 
-static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage, pace_resource resource, uint32_t item) {
+static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage, pace_resource resource,
+                             uint32_t item) {
     if (end <= start) return PACE_OK;
     pace_tiles *tiles = t->tiles;
     if (tiles->count) {

@@ -63,7 +63,8 @@ static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping
     bool first = op == PACE_NO_TASK || grouping != PACE_BY_OPERATOR || price_once(s, op);
     row->calls += first;
     pace_op_amount amount;
-    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op)) return PACE_OK;
+    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op))
+        return PACE_OK;
     row->modelled_ns += (double)duration;
     if (!first) return PACE_OK;
     row->flop += amount.flop;

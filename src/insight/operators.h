@@ -8,11 +8,11 @@
 typedef enum { PACE_BY_KERNEL, PACE_BY_OPERATOR, PACE_BY_MODULE } pace_grouping;
 
 typedef struct {
-    pace_name name;   /* of the rank's step; 0 = nothing encloses it */
-    size_t calls;     /* kernels, or operator calls that launched any */
-    int64_t time_ns;  /* sum of device time */
+    pace_name name;                  /* of the rank's step; 0 = nothing encloses it */
+    size_t calls;                    /* kernels, or operator calls that launched any */
+    int64_t time_ns;                 /* sum of device time */
     double flop, bytes, modelled_ns; /* of the calls whose shapes are known, and the device time of those */
-    double roofline_s; /* time at the device's roofline of the same calls; 0 = unknown */
+    double roofline_s;               /* time at the device's roofline of the same calls; 0 = unknown */
 } pace_operator_row;
 
 typedef PACE_VEC(pace_operator_row) pace_operator_rows;

@@ -23,9 +23,11 @@ typedef enum { CALL_IGNORED, CALL_SYNC, CALL_WORK } call_class;
 static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 static call_class classify(const char *name) {
-    static const char *const work[] = {"cudaLaunchKernel",      "cuLaunchKernel",     "hipLaunchKernel",
-                                       "hipModuleLaunchKernel", "hipExtLaunchKernel", "hipExtModuleLaunchKernel",
-                                       "cudaMemset",            "hipMemset",          "hipMemcpy"};
+    static const char *const work[] = {"cudaLaunchKernel",   "cuLaunchKernel",
+                                       "hipLaunchKernel",    "hipModuleLaunchKernel",
+                                       "hipExtLaunchKernel", "hipExtModuleLaunchKernel",
+                                       "cudaMemset",         "hipMemset",
+                                       "hipMemcpy"};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         if (starts(name, work[i])) return CALL_WORK;
     if (starts(name, "cudaMemcpy") && strstr(name, "Async")) return CALL_WORK;
@@ -164,7 +166,8 @@ static void summarize(pace_overhead_row *row, const int64_t *samples, int64_t *s
     row->kept = high - low;
     for (size_t i = low; i < high; i++) sum += (double)scratch[i];
     row->mean_ns = sum / (double)row->kept;
-    for (size_t i = low; i < high; i++) squares += ((double)scratch[i] - row->mean_ns) * ((double)scratch[i] - row->mean_ns);
+    for (size_t i = low; i < high; i++)
+        squares += ((double)scratch[i] - row->mean_ns) * ((double)scratch[i] - row->mean_ns);
     row->std_ns = sqrt(squares / (double)row->kept);
     row->median_ns = quantile(scratch + low, row->kept, 0.5);
 }

@@ -25,22 +25,23 @@ extern const char *const pace_overhead_names[PACE_OVERHEAD_TYPES]; /* "t1" … "
  * [Q1 - 1.5 IQR, Q3 + 1.5 IQR]; the sum is of all. */
 typedef struct {
     pace_overhead_type type;
-    pace_name name; /* operator, or call (T4), of the rank's step; 0 for T1 and in totals */
+    pace_name name;     /* operator, or call (T4), of the rank's step; 0 for T1 and in totals */
     size_t count, kept; /* samples; those inside the fence */
     double mean_ns, std_ns, median_ns, sum_ns;
     size_t first_sample;
 } pace_overhead_row;
 
 typedef struct {
-    PACE_VEC(pace_overhead_row) rows; /* by type, then largest sum first (ties by name) */
-    PACE_VEC(int64_t) samples;        /* ns, row after row; in a row as recorded */
+    PACE_VEC(pace_overhead_row) rows;             /* by type, then largest sum first (ties by name) */
+    PACE_VEC(int64_t) samples;                    /* ns, row after row; in a row as recorded */
     pace_overhead_row total[PACE_OVERHEAD_TYPES]; /* all samples of a type as one, fenced anew */
 } pace_overheads;
 
 /** Measures every host lane of the whole trace. `profiler_event_ns` is what the profiler costs the host per event it
  * records: it is taken off T1 and T4 once, off T2, T3, T5 per event recorded within, never below zero; 0 = as
  * recorded. Free with pace_overheads_free(). */
-pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, double profiler_event_ns) PACE_MUST_CHECK;
+pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank,
+                                   double profiler_event_ns) PACE_MUST_CHECK;
 void pace_overheads_free(pace_overheads *overheads);
 
 #endif

@@ -17,7 +17,8 @@ typedef struct {
 
 /** Marks, stages, work; the tiles come later (pace_rank_tile), once the other ranks are known.
  * `rank->step` must be finished. */
-pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const char *step_regex) PACE_MUST_CHECK;
+pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes,
+                                 const char *step_regex) PACE_MUST_CHECK;
 pace_status pace_rank_tile(pace_rank *rank) PACE_MUST_CHECK;
 void pace_rank_free(pace_rank *rank);
 

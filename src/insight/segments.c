@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond these a start is not "because of": a launch reaches the device within a few microseconds of its call; a
+/* Beyond these a start is not "because of": a launch reaches the device within a few microseconds after its call; a
  * stream that waited for another starts soon after it. Both are generous; what they miss is shown as gap. */
 enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
 
@@ -21,8 +21,12 @@ typedef struct {
 static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end, uint8_t resource) {
     if (start < b->from_ns) start = b->from_ns;
     if (end < start) return PACE_OK;
-    pace_segment s = {.start_ns = start, .duration_ns = end - start, .task = task, .lane = lane,
-                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT}, .resource = resource};
+    pace_segment s = {.start_ns = start,
+                      .duration_ns = end - start,
+                      .task = task,
+                      .lane = lane,
+                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT},
+                      .resource = resource};
     s.delay_resource = b->lane_on_device[lane] ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
     s.lag_resource = PACE_ADVICE_HOST;
     if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count;
@@ -81,7 +85,9 @@ static int by_lane(const void *left, const void *right) {
     return (a->item > b->item) - (a->item < b->item);
 }
 
-static pace_status open_lane(builder *b) { return PACE_PUSH(&b->replay->lane_first, (uint32_t)b->replay->segments.count); }
+static pace_status open_lane(builder *b) {
+    return PACE_PUSH(&b->replay->lane_first, (uint32_t)b->replay->segments.count);
+}
 
 static pace_status add_host_lanes(builder *b) {
     const pace_step *step = &b->rank->step;
@@ -152,14 +158,17 @@ static void add_launch_edges(builder *b) {
         if (cause == PACE_NO_TASK || b->first_segment[cause] == PACE_NO_SEGMENT) continue;
         int64_t issued = b->rank->step.start_ns[cause], lag = s->start_ns - issued;
         const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
-        if (call->start_ns != issued || lag < 0) continue; /* began before the window */
-        depend(s, b->first_segment[cause], lag < LAUNCH_NS ? lag : LAUNCH_NS, true);
+        if (call->start_ns != issued || lag < 0) continue;           /* began before the window */
+        int64_t most = b->rank->step.duration_ns[cause] + LAUNCH_NS; /* a call that loads code takes its time first */
+        depend(s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }
 
 static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
 
-static bool is_blocking(const char *name) { return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy"); }
+static bool is_blocking(const char *name) {
+    return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy");
+}
 
 /* The device segment that ended last inside (after, until], of those issued by `issued_by`. */
 static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, int64_t issued_by, uint32_t not_lane) {
@@ -176,7 +185,8 @@ static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, 
         for (uint32_t tries = 0; low > first && tries < 16; tries++) {
             const pace_segment *s = &b->replay->segments.items[--low];
             if (segment_end(s) <= latest) break;
-            if (pace_task_issued_ns(&b->rank->step, s->task) > issued_by) continue;
+            bool known = b->rank->step.cause[s->task] != PACE_NO_TASK; /* unknown launchers may have been early */
+            if (known && pace_task_issued_ns(&b->rank->step, s->task) > issued_by) continue;
             latest = segment_end(s);
             best = low;
             break;
@@ -202,13 +212,18 @@ static void add_blocking_edges(builder *b) {
     }
 }
 
+static int64_t issue_end(const pace_step *step, uint32_t task) {
+    uint32_t cause = step->cause[task];
+    return cause == PACE_NO_TASK ? step->start_ns[task] : pace_step_end_ns(step, cause);
+}
+
 /* A kernel that was issued long ago, on a stream that stood still, started because another stream reached a point. */
 static void add_stream_edges(builder *b) {
     for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
         if (!b->lane_on_device[lane]) continue;
         for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
-            int64_t issued = pace_task_issued_ns(&b->rank->step, s->task), before = issued + LAUNCH_NS;
+            int64_t before = issue_end(&b->rank->step, s->task) + LAUNCH_NS;
             if (i > b->replay->lane_first.items[lane] && segment_end(s - 1) > before) before = segment_end(s - 1);
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;

@@ -6,6 +6,7 @@
 #include "schedule/replay.h"
 
 /** Segments of everything that runs inside [from, to), edges and delays set. */
-pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) PACE_MUST_CHECK;
+pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns,
+                                int64_t to_ns) PACE_MUST_CHECK;
 
 #endif

@@ -29,7 +29,8 @@ static const pace_mark *usual_step(const pace_marks *marks, int64_t median_ns) {
     return best;
 }
 
-static void find_difference(pace_step_note *note, const pace_rank *rank, const pace_mark *mark, const pace_mark *usual) {
+static void find_difference(pace_step_note *note, const pace_rank *rank, const pace_mark *mark,
+                            const pace_mark *usual) {
     pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
     pace_matrix other = pace_matrix_of(&rank->tiles, usual->from_ns, usual->to_ns);
     for (int r = 0; r < PACE_RESOURCES; r++) {
@@ -51,7 +52,8 @@ static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_
         if (length_of(mark) <= 0) note->verdict = PACE_STEP_EMPTY;
         else if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
             note->verdict = i == 0 && off > 0 ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
-        if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER) find_difference(note, rank, mark, usual);
+        if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER)
+            find_difference(note, rank, mark, usual);
     }
 }
 

@@ -15,9 +15,9 @@ typedef struct {
 } pace_step_note;
 
 typedef struct {
-    PACE_VEC(pace_step_note) notes; /* one per mark */
+    PACE_VEC(pace_step_note) notes;       /* one per mark */
     int64_t median_ns, least_ns, most_ns; /* of device intervals that hold work */
-    double spread;                  /* 1.4826 MAD / median: a robust standard deviation, relative */
+    double spread;                        /* 1.4826 MAD / median: a robust standard deviation, relative */
 } pace_spread;
 
 /** A step is unusual when it is off the median by more than three robust standard deviations and by 5 %; the first such

@@ -49,9 +49,9 @@ static void attribute_host_by_name(pace_step *step, uint8_t *of_name) {
         if (*known == 0)
             *known = (uint8_t)(kind == PACE_TASK_CALL ? PACE_STAGE_NONE : stage_of_name(pace_step_name(step, task)));
         uint32_t parent = step->parent[task];
-        step->stage[task] = *known != PACE_STAGE_NONE       ? (uint8_t)(*known)
-                            : parent != PACE_NO_TASK ? step->stage[parent]
-                                                            : (uint8_t)PACE_STAGE_NONE;
+        step->stage[task] = *known != PACE_STAGE_NONE ? (uint8_t)(*known)
+                            : parent != PACE_NO_TASK  ? step->stage[parent]
+                                                      : (uint8_t)PACE_STAGE_NONE;
     }
 }
 
@@ -119,6 +119,24 @@ static void settle_device_tasks(pace_step *step) {
     }
 }
 
+/* Device work that nothing is known to have launched runs among work that is: it belongs to the stage of the task
+ * before it on its stream, or else of the one after. */
+static void attribute_by_neighbours(pace_step *step) {
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (!lane->device) continue;
+        uint8_t stage = PACE_STAGE_NONE;
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+            if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage;
+            else stage = step->stage[task];
+        }
+        for (uint32_t task = lane->first + lane->count; task-- > lane->first;) {
+            if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage;
+            else stage = step->stage[task];
+        }
+    }
+}
+
 /* Without operators the kernels' own names are all there is. */
 static void attribute_device_by_name(pace_step *step) {
     bool no_ops = step->kind_count[PACE_TASK_OP] == 0;
@@ -147,6 +165,7 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
     attribute_by_order(step, marks, backward);
     settle_device_tasks(step);
     attribute_device_by_name(step);
+    attribute_by_neighbours(step);
     pace_free(of_name);
     pace_free(backward);
     return PACE_OK;

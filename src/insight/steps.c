@@ -53,29 +53,30 @@ typedef struct {
     int64_t first_ns, last_ns;
 } repeater;
 
+static int by_value(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
 /* How regular the gaps between occurrences of a name are: the share within 50 % of their median. */
 static double regularity(const pace_step *step, pace_name name, int64_t *gaps, size_t capacity, size_t *count) {
-    int64_t previous = 0;
-    *count = 0;
-    bool first = true;
-    for (uint32_t task = 0; task < step->count; task++) {
-        if (step->name[task] != name || step->kind[task] > PACE_TASK_ANNOTATION) continue;
-        if (!first && *count < capacity) gaps[(*count)++] = step->start_ns[task] - previous;
-        previous = step->start_ns[task];
-        first = false;
-    }
+    size_t starts = 0;
+    for (uint32_t task = 0; task < step->count && starts < capacity; task++)
+        if (step->name[task] == name && step->kind[task] <= PACE_TASK_ANNOTATION) gaps[starts++] = step->start_ns[task];
+    *count = starts ? starts - 1 : 0;
     if (*count == 0) return 0;
-    int64_t sum = 0;
-    for (size_t i = 0; i < *count; i++) sum += gaps[i];
-    int64_t mean = sum / (int64_t)*count;
+    qsort(gaps, starts, sizeof *gaps, by_value); /* threads may take turns */
+    for (size_t i = 0; i < *count; i++) gaps[i] = gaps[i + 1] - gaps[i];
+    qsort(gaps, *count, sizeof *gaps, by_value);
+    int64_t median = gaps[*count / 2];
     size_t fit = 0;
-    for (size_t i = 0; i < *count; i++) fit += gaps[i] > mean / 2 && gaps[i] < mean + mean / 2;
+    for (size_t i = 0; i < *count; i++) fit += gaps[i] > median / 2 && gaps[i] < median + median / 2;
     return (double)fit / (double)*count;
 }
 
 static bool names_an_iteration(const char *name) {
-    static const char *const words[] = {"Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)", "## zero_grad",
-                                        "## forward", "DistributedDataParallel.forward"};
+    static const char *const words[] = {"Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)",
+                                        "## zero_grad",    "## forward",           "DistributedDataParallel.forward"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strncmp(name, words[i], strlen(words[i])) == 0) return true;
     return false;
@@ -105,17 +106,18 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step) {
     }
     int64_t end_ns = INT64_MIN;
     for (uint32_t task = 0; chosen && status == PACE_OK && task < step->count; task++) {
-        if (step->kind[task] <= PACE_TASK_CALL && pace_step_end_ns(step, task) > end_ns) end_ns = pace_step_end_ns(step, task);
+        if (step->kind[task] <= PACE_TASK_CALL && pace_step_end_ns(step, task) > end_ns)
+            end_ns = pace_step_end_ns(step, task);
         if (step->name[task] != chosen || step->kind[task] > PACE_TASK_ANNOTATION) continue;
-        char label[32];
-        pace_name name;
-        snprintf(label, sizeof label, "step %zu", marks->items.count + 1);
-        status = pace_names_add(&name, &step->names, label, strlen(label));
-        if (status == PACE_OK)
-            status = PACE_PUSH(&marks->items, ((pace_mark){.label = name, .start_ns = step->start_ns[task]}));
+        status = PACE_PUSH(&marks->items, ((pace_mark){.start_ns = step->start_ns[task]}));
     }
-    for (size_t i = 0; i < marks->items.count; i++)
+    if (marks->items.count) qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
+    for (size_t i = 0; status == PACE_OK && i < marks->items.count; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "step %zu", i + 1);
+        status = pace_names_add(&marks->items.items[i].label, &step->names, label, strlen(label));
         marks->items.items[i].end_ns = i + 1 < marks->items.count ? marks->items.items[i + 1].start_ns : end_ns;
+    }
     if (chosen) {
         marks->origin = PACE_MARKS_PERIODIC;
         marks->certainty = best;

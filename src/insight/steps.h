@@ -18,7 +18,7 @@ typedef enum { PACE_MARKS_NONE, PACE_MARKS_ANNOTATED, PACE_MARKS_PERIODIC } pace
 typedef struct {
     PACE_VEC(pace_mark) items; /* by start */
     pace_marks_origin origin;
-    double certainty; /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
+    double certainty;  /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
     const char *basis; /* the name that repeats, borrowed from the step; NULL when annotated */
 } pace_marks;
 

@@ -26,9 +26,9 @@ typedef struct {
 static pace_work_class class_of_name(classifier *c, pace_name name) {
     if (c->known[name] == 0) {
         pace_kernel_class class = pace_kernel_classify(c->classes, pace_names_text(&c->step->names, name));
-        pace_work_class work = class.communication                     ? PACE_WORK_COMMUNICATION
+        pace_work_class work = class.communication                 ? PACE_WORK_COMMUNICATION
                                : class.bound == PACE_BOUND_COMPUTE ? PACE_WORK_COMPUTE_BOUND
-                                                                       : PACE_WORK_MEMORY_BOUND;
+                                                                   : PACE_WORK_MEMORY_BOUND;
         c->known[name] = (uint8_t)(work + 1);
     }
     return (pace_work_class)(c->known[name] - 1);
@@ -45,7 +45,9 @@ static pace_work_class class_of_operator(classifier *c, uint32_t task) {
         pace_op_work(text, &no_shapes, &flop, &bytes, &family);
         bool matrix = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
         bool exchange = pace_kernel_classify(c->classes, text).communication;
-        c->known[name] = 1 + (exchange ? PACE_WORK_COMMUNICATION : matrix ? PACE_WORK_COMPUTE_BOUND : PACE_WORK_MEMORY_BOUND);
+        c->known[name] = 1 + (exchange ? PACE_WORK_COMMUNICATION
+                              : matrix ? PACE_WORK_COMPUTE_BOUND
+                                       : PACE_WORK_MEMORY_BOUND);
     }
     return (pace_work_class)(c->known[name] - 1);
 }
@@ -177,7 +179,10 @@ pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_ke
     pace_work work = {.step = step};
     const size_t *kinds = step->kind_count;
     work.host_is_device = kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
-    classifier c = {.step = step, .classes = classes, .device = device, .known = pace_alloc(pace_names_count(&step->names), 1)};
+    classifier c = {.step = step,
+                    .classes = classes,
+                    .device = device,
+                    .known = pace_alloc(pace_names_count(&step->names), 1)};
     pace_op_cache_init(&c.cache);
     pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c);

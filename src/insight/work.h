@@ -10,13 +10,18 @@
 #include "machine/kernel_class.h"
 #include "step/step.h"
 
-typedef enum { PACE_WORK_COMPUTE_BOUND, PACE_WORK_MEMORY_BOUND, PACE_WORK_COMMUNICATION, PACE_WORK_COPY } pace_work_class;
+typedef enum {
+    PACE_WORK_COMPUTE_BOUND,
+    PACE_WORK_MEMORY_BOUND,
+    PACE_WORK_COMMUNICATION,
+    PACE_WORK_COPY
+} pace_work_class;
 
 typedef struct {
     int64_t start_ns, end_ns;
     uint32_t task;
-    uint8_t class, stage; /* pace_work_class, pace_stage */
-    bool peer_copy;       /* a copy between devices: communication in the matrix, memory in the windows */
+    uint8_t class, stage;  /* pace_work_class, pace_stage */
+    bool peer_copy;        /* a copy between devices: communication in the matrix, memory in the windows */
     int64_t wait_until_ns; /* communication: when the last rank arrived; 0 = unknown (one rank) */
 } pace_work_item;
 

@@ -35,7 +35,8 @@ enum { TEXT_KEYS = sizeof text_keys / sizeof *text_keys, NUMBER_KEYS = sizeof nu
 static pace_status read_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     double value = 0;
     PACE_TRY(pace_yaml_number(&value, yaml, node));
-    if (value < 0) return pace_fail(PACE_E_INPUT, "%s: a figure of a device is not negative", pace_yaml_place(yaml, node));
+    if (value < 0)
+        return pace_fail(PACE_E_INPUT, "%s: a figure of a device is not negative", pace_yaml_place(yaml, node));
     *out = value;
     return PACE_OK;
 }
@@ -45,7 +46,8 @@ static pace_status read_text(char *out, size_t size, const pace_yaml *yaml, cons
     const pace_yaml_node *node = pace_yaml_get(entry, key);
     const char *text = pace_yaml_text(node);
     if (!text || !*text)
-        return pace_fail(PACE_E_INPUT, "%s: a device needs the text \"%s\"", pace_yaml_place(yaml, node ? node : entry), key);
+        return pace_fail(PACE_E_INPUT, "%s: a device needs the text \"%s\"", pace_yaml_place(yaml, node ? node : entry),
+                         key);
     if (strlen(text) >= size)
         return pace_fail(PACE_E_INPUT, "%s: longer than %zu characters", pace_yaml_place(yaml, node), size - 1);
     memcpy(out, text, strlen(text) + 1);
@@ -57,7 +59,8 @@ static pace_status read_rates(pace_device *device, const pace_yaml *yaml, const 
         return pace_fail(PACE_E_INPUT, "%s: expected a map of precisions", pace_yaml_place(yaml, rates));
     for (size_t i = 0; i < pace_yaml_count(rates); i++) {
         int precision = 0;
-        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(rates, i)) != 0) precision++;
+        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(rates, i)) != 0)
+            precision++;
         const pace_yaml_node *value = pace_yaml_item(rates, i);
         if (precision == PACE_PRECISIONS)
             return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.80s\"", pace_yaml_place(yaml, value),
@@ -70,7 +73,8 @@ static pace_status read_rates(pace_device *device, const pace_yaml *yaml, const 
 static pace_status read_match(const pace_yaml *yaml, const pace_yaml_node *entry) {
     const pace_yaml_node *match = pace_yaml_get(entry, "match");
     if (!match) return PACE_OK;
-    if (!pace_yaml_is_list(match)) return pace_fail(PACE_E_INPUT, "%s: expected a list of phrases", pace_yaml_place(yaml, match));
+    if (!pace_yaml_is_list(match))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list of phrases", pace_yaml_place(yaml, match));
     for (size_t i = 0; i < pace_yaml_count(match); i++) {
         const pace_yaml_node *phrase = pace_yaml_item(match, i);
         const char *text = pace_yaml_text(phrase);
@@ -88,7 +92,8 @@ static pace_status read_sm_count(pace_device *device, const pace_yaml *yaml, con
     return PACE_OK;
 }
 
-static pace_status read_member(pace_device *device, const pace_yaml *yaml, const char *key, const pace_yaml_node *value) {
+static pace_status read_member(pace_device *device, const pace_yaml *yaml, const char *key,
+                               const pace_yaml_node *value) {
     if (strcmp(key, "sm_count") == 0) return read_sm_count(device, yaml, value);
     for (size_t i = 0; i < NUMBER_KEYS; i++)
         if (strcmp(number_keys[i].key, key) == 0)

@@ -9,14 +9,21 @@
 
 /* Precisions of pace_device.flop_per_s: dense matrix rates, no sparsity. */
 typedef enum {
-    PACE_FP64, PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8, PACE_INT8, PACE_PRECISIONS
+    PACE_FP64,
+    PACE_FP32,
+    PACE_TF32,
+    PACE_FP16,
+    PACE_BF16,
+    PACE_FP8,
+    PACE_INT8,
+    PACE_PRECISIONS
 } pace_precision;
 
 typedef struct {
-    char name[48];           /* catalogue name, "a100-40-sxm" */
+    char name[48]; /* catalogue name, "a100-40-sxm" */
     char vendor[16];
     double flop_per_s[PACE_PRECISIONS]; /* 0 = not supported. FP32 is the vector rate; TF32, FP16 … the matrix rate */
-    double boost_hz;         /* 0 = unknown */
+    double boost_hz;                    /* 0 = unknown */
     double memory_bytes;
     double memory_bytes_per_s;
     double l2_bytes;

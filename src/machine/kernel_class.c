@@ -30,12 +30,14 @@ static pace_status check_family(const pace_yaml *yaml, const pace_yaml_node *nod
     const char *text = pace_yaml_text(node);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (text && strcmp(families[i], text) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: unknown kernel family \"%.80s\"", pace_yaml_place(yaml, node), text ? text : "");
+    return pace_fail(PACE_E_INPUT, "%s: unknown kernel family \"%.80s\"", pace_yaml_place(yaml, node),
+                     text ? text : "");
 }
 
 static pace_status check_patterns(const pace_yaml *yaml, const pace_yaml_node *rule, const pace_yaml_node *match) {
     if (!pace_yaml_is_list(match))
-        return pace_fail(PACE_E_INPUT, "%s: a rule needs a list \"match\"", pace_yaml_place(yaml, match ? match : rule));
+        return pace_fail(PACE_E_INPUT, "%s: a rule needs a list \"match\"",
+                         pace_yaml_place(yaml, match ? match : rule));
     for (size_t i = 0; i < pace_yaml_count(match); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(match, i));
         if (!text || !text[text[0] == '<'])
@@ -49,8 +51,7 @@ static pace_status read_bound(pace_bound *out, const pace_yaml *yaml, const pace
     const char *text = pace_yaml_text(node);
     if (text && strcmp(text, "compute") == 0) *out = PACE_BOUND_COMPUTE;
     else if (text && strcmp(text, "memory") == 0) *out = PACE_BOUND_MEMORY;
-    else
-        return pace_fail(PACE_E_INPUT, "%s: \"bound\" is compute or memory", pace_yaml_place(yaml, node));
+    else return pace_fail(PACE_E_INPUT, "%s: \"bound\" is compute or memory", pace_yaml_place(yaml, node));
     return PACE_OK;
 }
 

@@ -5,8 +5,9 @@
 #include "insight/analysis.h"
 #include "report/report.h"
 
-pace_status pace_new_report(pace_report **out, const char *verb, const char *title, const pace_analysis *const *analyses,
-                            size_t count, const pace_analyze_options *options) PACE_MUST_CHECK;
+pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
+                            const pace_analysis *const *analyses, size_t count,
+                            const pace_analyze_options *options) PACE_MUST_CHECK;
 
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix);

@@ -105,9 +105,7 @@ pace_status pace_render_csv(const pace_report *report, const pace_write_options 
     const pace_node *node = find(report, options->table);
     if (!node && options->table) return fail_unknown(report, options->table);
     if (!node) return pace_fail(PACE_E_USAGE, "this report has no table to write as csv");
-    if (node->kind == PACE_NODE_TABLE)
-        write_table(sink, node->table);
-    else
-        write_matrix(sink, node->matrix);
+    if (node->kind == PACE_NODE_TABLE) write_table(sink, node->table);
+    else write_matrix(sink, node->matrix);
     return PACE_OK;
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_CAP 1000     /* rows of one table in the page, shown or folded away */
-#define LANE_CAP 4000    /* rectangles of one lane */
+#define ROW_CAP 1000  /* rows of one table in the page, shown or folded away */
+#define LANE_CAP 4000 /* rectangles of one lane */
 #define LANE_HEIGHT 26
 #define PLOT_WIDTH 10000 /* user units across a timeline; the script knows this number too */
 #define PLOT_PIXELS 1600 /* a wide screen's worth: slices under half of one are merged */
@@ -33,10 +33,8 @@ static void write_code(page_out *page, uint32_t code, const char *from, const ch
     case '\'': put(page, "&#39;"); break;
     case 0xfffd: put(page, "\xef\xbf\xbd"); break;
     default:
-        if (code < 0x20 || (code >= 0x7f && code < 0xa0))
-            put(page, " ");
-        else
-            pace_sink_bytes(page->sink, from, (size_t)(to - from));
+        if (code < 0x20 || (code >= 0x7f && code < 0xa0)) put(page, " ");
+        else pace_sink_bytes(page->sink, from, (size_t)(to - from));
     }
 }
 
@@ -99,8 +97,7 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
 static void write_row(page_out *page, const pace_grid *grid, size_t row, bool folded) {
     size_t count = grid->columns.count;
     put(page, folded ? "<tr class=\"more\">" : "<tr>");
-    for (size_t i = 0; i < count; i++)
-        write_cell(page, &grid->columns.items[i], &grid->cells.items[row * count + i]);
+    for (size_t i = 0; i < count; i++) write_cell(page, &grid->columns.items[i], &grid->cells.items[row * count + i]);
     put(page, "</tr>\n");
 }
 
@@ -143,10 +140,8 @@ static pace_status write_table(page_out *page, const pace_node *node) {
     put(page, "<div class=\"table\">\n");
     write_heading(page, node->title, NULL);
     if (folds) pace_sink_format(page->sink, "<input class=\"all\" type=\"checkbox\" id=\"all%u\">", ++page->folds);
-    if (grid.row_count)
-        write_grid(page, &grid, shown);
-    else
-        put(page, "<p class=\"note\">none</p>\n");
+    if (grid.row_count) write_grid(page, &grid, shown);
+    else put(page, "<p class=\"note\">none</p>\n");
     if (folds) write_fold_label(page, grid.row_count);
     size_t left = table->row_count - grid.row_count;
     if (left)
@@ -337,7 +332,8 @@ static size_t for_each_run(const pace_slice *slices, size_t count, int64_t thin_
     for (size_t i = 0; i < count; i++) {
         const pace_slice *slice = &slices[i];
         bool thin = slice->end_ns - slice->start_ns < thin_ns;
-        bool joins = open && thin && slice->start_ns - run.end_ns < thin_ns && slice->end_ns - run.start_ns < 2 * thin_ns;
+        bool joins =
+            open && thin && slice->start_ns - run.end_ns < thin_ns && slice->end_ns - run.start_ns < 2 * thin_ns;
         if (!joins) {
             if (run.count && each) each(context, &run);
             run = (slice_run){.start_ns = slice->start_ns, .end_ns = slice->end_ns, .name = slice->name};
@@ -377,10 +373,8 @@ static void write_run(void *context, const slice_run *run) {
     pace_class color = prevailing(run);
     pace_sink_format(page->sink, "<rect class=\"c-%s\" x=\"%s\" y=\"1\" width=\"%s\" height=\"20\"><title>",
                      pace_class_name(color), pace_show_fixed(x, 2).text, pace_show_fixed(width, 2).text);
-    if (run->count > 1)
-        pace_sink_format(page->sink, "%zu slices, mostly %s", run->count, pace_class_name(color));
-    else
-        write_escaped(page, pace_names_text(&out->lanes->names, run->name));
+    if (run->count > 1) pace_sink_format(page->sink, "%zu slices, mostly %s", run->count, pace_class_name(color));
+    else write_escaped(page, pace_names_text(&out->lanes->names, run->name));
     pace_sink_format(page->sink, "\n%s at %s</title></rect>\n", pace_show_ns(run->end_ns - run->start_ns).text,
                      pace_show_ns(run->start_ns - out->lanes->start_ns).text);
 }
@@ -453,8 +447,9 @@ static pace_status write_lanes(page_out *page, const pace_node *node) {
     write_lanes_legend(page, lanes);
     pace_sink_format(page->sink, "<div class=\"lanes\" data-span=\"%lld\">\n", (long long)span);
     write_lane_names(page, lanes);
-    pace_sink_format(page->sink, "<div class=\"plot\"><svg height=\"%zu\" viewBox=\"0 0 %d %zu\" "
-                                 "preserveAspectRatio=\"none\" role=\"img\">\n",
+    pace_sink_format(page->sink,
+                     "<div class=\"plot\"><svg height=\"%zu\" viewBox=\"0 0 %d %zu\" "
+                     "preserveAspectRatio=\"none\" role=\"img\">\n",
                      lanes->lanes.count * LANE_HEIGHT, PLOT_WIDTH, lanes->lanes.count * LANE_HEIGHT);
     lane_out out = {.page = page, .lanes = lanes, .scale = PLOT_WIDTH / (double)span};
     for (; out.index < lanes->lanes.count; out.index++) PACE_TRY(write_lane(&out));
@@ -500,10 +495,8 @@ static pace_status write_block(page_out *page, const pace_node *node) {
     bool alone = page->level == 2 && node->title;
     pace_status status;
     if (alone) put(page, "<section>\n");
-    if (node->kind == PACE_NODE_TABLE)
-        status = write_table(page, node);
-    else
-        status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_lanes(page, node);
+    if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
+    else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_lanes(page, node);
     if (alone) put(page, "</section>\n");
     return status;
 }

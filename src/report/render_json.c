@@ -7,10 +7,8 @@
 #include <stdio.h>
 
 static void write_text(pace_jsonw *json, const char *text) {
-    if (text)
-        pace_jsonw_text(json, text);
-    else
-        pace_jsonw_null(json);
+    if (text) pace_jsonw_text(json, text);
+    else pace_jsonw_null(json);
 }
 
 static void write_cell(pace_jsonw *json, pace_cell cell) {

@@ -149,10 +149,8 @@ pace_status pace_report_new(pace_report **out, const char *verb, const char *tit
     bool copied = copy_to(&report->verb, report, verb) && copy_to(&report->title, report, title);
     if (copied) report->root = new_node(report, PACE_NODE_OBJECT, NULL, NULL);
     pace_status status = report->status;
-    if (status == PACE_OK)
-        *out = report;
-    else
-        pace_report_free(report);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
     return status;
 }
 
@@ -161,9 +159,9 @@ pace_status pace_report_status(const pace_report *report) { return report->statu
 pace_node *pace_report_root(pace_report *report) { return report->root; }
 
 /* Appends an owned text to one of the report's lists, or frees it when that fails. */
-#define KEEP_TEXT(report, list, owned)                                                                                 \
-    do {                                                                                                               \
-        if (!keep((report), PACE_PUSH(&(report)->list, (owned)))) pace_free(owned);                                    \
+#define KEEP_TEXT(report, list, owned)                                              \
+    do {                                                                            \
+        if (!keep((report), PACE_PUSH(&(report)->list, (owned)))) pace_free(owned); \
     } while (0)
 
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count) {
@@ -211,10 +209,8 @@ static pace_node *add(pace_node *parent, pace_node_kind kind, const char *key, c
     pace_node *node = new_node(parent->report, kind, key, title);
     if (!node) return NULL;
     node->parent = parent;
-    if (parent->last)
-        parent->last->next = node;
-    else
-        parent->first = node;
+    if (parent->last) parent->last->next = node;
+    else parent->first = node;
     parent->last = node;
     return node;
 }

@@ -21,11 +21,11 @@ typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
 typedef enum {
     PACE_SHOW_TEXT,
     PACE_SHOW_INT,
-    PACE_SHOW_NS,     /* int64 nanoseconds, shown as ns / us / ms / s */
+    PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / us / ms / s */
     PACE_SHOW_REAL,
-    PACE_SHOW_SHARE,  /* double 0…1, shown as a percentage */
-    PACE_SHOW_BYTES,  /* double, decimal units */
-    PACE_SHOW_RATE,   /* double per second, shown with G/T prefixes */
+    PACE_SHOW_SHARE, /* double 0…1, shown as a percentage */
+    PACE_SHOW_BYTES, /* double, decimal units */
+    PACE_SHOW_RATE,  /* double per second, shown with G/T prefixes */
 } pace_show;
 
 typedef struct {
@@ -51,7 +51,7 @@ pace_node *pace_node_list(pace_node *parent, const char *key, const char *title,
 pace_node *pace_node_item(pace_node *list);
 
 void pace_node_int(pace_node *object, const char *key, int64_t value);
-void pace_node_real(pace_node *object, const char *key, double value); /* NaN is written as null */
+void pace_node_real(pace_node *object, const char *key, double value);      /* NaN is written as null */
 void pace_node_text(pace_node *object, const char *key, const char *value); /* NULL is written as null */
 void pace_node_bool(pace_node *object, const char *key, bool value);
 void pace_node_null(pace_node *object, const char *key);

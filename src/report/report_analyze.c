@@ -54,11 +54,16 @@ static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
         pace_node_int(counts, "memsets", (int64_t)kinds[PACE_TASK_MEMSET]);
         pace_node_int(counts, "kernels_linked", (int64_t)rank->step.linked_kernels);
         static const pace_column columns[] = {
-            {"label", "step", PACE_SHOW_TEXT},          {"start_ns", NULL, PACE_SHOW_INT},
-            {"duration_ns", "duration", PACE_SHOW_NS},  {"busy_ns", "busy", PACE_SHOW_NS},
-            {"compute_ns", "compute", PACE_SHOW_NS},    {"communication_ns", "communication", PACE_SHOW_NS},
-            {"overlapped_ns", "overlapped", PACE_SHOW_NS}, {"kernels", "kernels", PACE_SHOW_INT},
-            {"device_start_ns", NULL, PACE_SHOW_INT},   {"device_end_ns", NULL, PACE_SHOW_INT},
+            {"label", "step", PACE_SHOW_TEXT},
+            {"start_ns", NULL, PACE_SHOW_INT},
+            {"duration_ns", "duration", PACE_SHOW_NS},
+            {"busy_ns", "busy", PACE_SHOW_NS},
+            {"compute_ns", "compute", PACE_SHOW_NS},
+            {"communication_ns", "communication", PACE_SHOW_NS},
+            {"overlapped_ns", "overlapped", PACE_SHOW_NS},
+            {"kernels", "kernels", PACE_SHOW_INT},
+            {"device_start_ns", NULL, PACE_SHOW_INT},
+            {"device_end_ns", NULL, PACE_SHOW_INT},
         };
         pace_node *table = pace_node_table(item, "steps", NULL, PACE_FOR_JSON, columns, 10, 0);
         for (size_t k = 0; k < rank->marks.items.count; k++) {
@@ -81,11 +86,16 @@ static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
 
 static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {
-        {"rank", "rank", PACE_SHOW_TEXT},           {"span_ns", "span", PACE_SHOW_NS},
-        {"busy_ns", "busy", PACE_SHOW_NS},          {"compute_ns", "compute", PACE_SHOW_NS},
-        {"communication_ns", "comm", PACE_SHOW_NS}, {"overlapped_ns", "overlapped", PACE_SHOW_NS},
-        {"exposed_ns", "exposed", PACE_SHOW_NS},    {"memory_ns", "memory", PACE_SHOW_NS},
-        {"idle_ns", "idle", PACE_SHOW_NS},          {"kernels", "kernels", PACE_SHOW_INT},
+        {"rank", "rank", PACE_SHOW_TEXT},
+        {"span_ns", "span", PACE_SHOW_NS},
+        {"busy_ns", "busy", PACE_SHOW_NS},
+        {"compute_ns", "compute", PACE_SHOW_NS},
+        {"communication_ns", "comm", PACE_SHOW_NS},
+        {"overlapped_ns", "overlapped", PACE_SHOW_NS},
+        {"exposed_ns", "exposed", PACE_SHOW_NS},
+        {"memory_ns", "memory", PACE_SHOW_NS},
+        {"idle_ns", "idle", PACE_SHOW_NS},
+        {"kernels", "kernels", PACE_SHOW_INT},
         {"path", NULL, PACE_SHOW_TEXT},
     };
     pace_node *table = pace_node_table(root, "windows", "The whole trace", PACE_FOR_PEOPLE, columns, 11, 16);
@@ -113,17 +123,18 @@ static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
 
 static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
     static const pace_column columns[] = {
-        {"label", "step", PACE_SHOW_TEXT},         {"host_ns", "host", PACE_SHOW_NS},
-        {"device_ns", "device", PACE_SHOW_NS}, {"busy_ns", "busy", PACE_SHOW_NS},
-        {"compute_ns", "compute", PACE_SHOW_NS},   {"communication_ns", "comm", PACE_SHOW_NS},
-        {"exposed_ns", "exposed", PACE_SHOW_NS},   {"kernels", "kernels", PACE_SHOW_INT},
-        {"verdict", "", PACE_SHOW_TEXT},           {"differs_in", "differs in", PACE_SHOW_TEXT},
+        {"label", "step", PACE_SHOW_TEXT},       {"host_ns", "host", PACE_SHOW_NS},
+        {"device_ns", "device", PACE_SHOW_NS},   {"busy_ns", "busy", PACE_SHOW_NS},
+        {"compute_ns", "compute", PACE_SHOW_NS}, {"communication_ns", "comm", PACE_SHOW_NS},
+        {"exposed_ns", "exposed", PACE_SHOW_NS}, {"kernels", "kernels", PACE_SHOW_INT},
+        {"verdict", "", PACE_SHOW_TEXT},         {"differs_in", "differs in", PACE_SHOW_TEXT},
     };
     if (rank->marks.items.count == 0) return PACE_OK;
     pace_spread spread;
     PACE_TRY(pace_spread_measure(&spread, rank));
     bool unusual = false;
-    for (size_t k = 0; k < spread.notes.count; k++) unusual = unusual || spread.notes.items[k].verdict != PACE_STEP_USUAL;
+    for (size_t k = 0; k < spread.notes.count; k++)
+        unusual = unusual || spread.notes.items[k].verdict != PACE_STEP_USUAL;
     pace_node *table = pace_node_table(root, "step_table", "Steps", PACE_FOR_ALL, columns, unusual ? 10 : 8, 12);
     for (size_t k = 0; k < rank->marks.items.count; k++) {
         const pace_mark *mark = &rank->marks.items.items[k];
@@ -142,9 +153,10 @@ static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
         pace_table_text(table, pace_step_verdict_names[note->verdict]);
         pace_table_text(table, note->resource_ns ? pace_resource_names[note->resource] : "");
     }
-    if (spread.median_ns > 0 && rank->marks.items.count > 1)
-        pace_node_note(root, "Steps: median %.3f ms, %.3f to %.3f ms, robust spread %.1f %%.", (double)spread.median_ns / 1e6,
-                       (double)spread.least_ns / 1e6, (double)spread.most_ns / 1e6, 100 * spread.spread);
+    if (spread.most_ns > spread.least_ns)
+        pace_node_note(root, "Steps: median %.3f ms, %.3f to %.3f ms, robust spread %.1f %%.",
+                       (double)spread.median_ns / 1e6, (double)spread.least_ns / 1e6, (double)spread.most_ns / 1e6,
+                       100 * spread.spread);
     put_spread_of_steps(root, &spread);
     pace_spread_free(&spread);
     return PACE_OK;
@@ -156,8 +168,8 @@ void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_a
                      &matrix->cell_ns[0][0]);
 }
 
-pace_status pace_new_report(pace_report **out, const char *verb, const char *title, const pace_analysis *const *analyses,
-                            size_t count, const pace_analyze_options *options) {
+pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
+                            const pace_analysis *const *analyses, size_t count, const pace_analyze_options *options) {
     pace_report *report;
     PACE_TRY(pace_report_new(&report, verb, title));
     if (options->command) pace_report_set_command(report, options->command, options->command_count);

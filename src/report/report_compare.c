@@ -54,11 +54,13 @@ static void put_side(pace_node *table, const pace_operator_row *row, double per_
     pace_table_int(table, (int64_t)((double)row->time_ns / per_step));
 }
 
-static pace_status put_operators(pace_node *root, const pace_rank *a, const pace_rank *b, double steps_a, double steps_b) {
+static pace_status put_operators(pace_node *root, const pace_rank *a, const pace_rank *b, double steps_a,
+                                 double steps_b) {
     static const pace_column columns[] = {
-        {"name", "operator", PACE_SHOW_TEXT}, {"a_calls", "A calls", PACE_SHOW_REAL}, {"a_ns", "A time", PACE_SHOW_NS},
-        {"b_calls", "B calls", PACE_SHOW_REAL}, {"b_ns", "B time", PACE_SHOW_NS},
-        {"change_ns", "B - A", PACE_SHOW_NS}, {"ratio", "B / A", PACE_SHOW_REAL},
+        {"name", "operator", PACE_SHOW_TEXT}, {"a_calls", "A calls", PACE_SHOW_REAL},
+        {"a_ns", "A time", PACE_SHOW_NS},     {"b_calls", "B calls", PACE_SHOW_REAL},
+        {"b_ns", "B time", PACE_SHOW_NS},     {"change_ns", "B - A", PACE_SHOW_NS},
+        {"ratio", "B / A", PACE_SHOW_REAL},
     };
     pace_operator_rows rows_a = {0}, rows_b = {0};
     pair *pairs = NULL;
@@ -70,7 +72,8 @@ static pace_status put_operators(pace_node *root, const pace_rank *a, const pace
     }
     if (status == PACE_OK) {
         size_t count = match(pairs, a, &rows_a, b, &rows_b);
-        pace_node *table = pace_node_table(root, "operators", "Operators, largest change first (per step)", PACE_FOR_ALL, columns, 7, 20);
+        pace_node *table = pace_node_table(root, "operators", "Operators, largest change first (per step)",
+                                           PACE_FOR_ALL, columns, 7, 20);
         for (size_t i = 0; i < count; i++) {
             double ta = pairs[i].a ? (double)pairs[i].a->time_ns / steps_a : 0;
             double tb = pairs[i].b ? (double)pairs[i].b->time_ns / steps_b : 0;
@@ -97,9 +100,12 @@ static double side_matrix(pace_matrix *out, const pace_rank *rank) {
 }
 
 static void put_resources(pace_node *root, const pace_matrix *a, const pace_matrix *b) {
-    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT}, {"a_ns", "A", PACE_SHOW_NS},
-                                          {"b_ns", "B", PACE_SHOW_NS}, {"change_ns", "B - A", PACE_SHOW_NS}};
-    pace_node *table = pace_node_table(root, "resources", "Where the time went, by resource", PACE_FOR_ALL, columns, 4, 0);
+    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT},
+                                          {"a_ns", "A", PACE_SHOW_NS},
+                                          {"b_ns", "B", PACE_SHOW_NS},
+                                          {"change_ns", "B - A", PACE_SHOW_NS}};
+    pace_node *table =
+        pace_node_table(root, "resources", "Where the time went, by resource", PACE_FOR_ALL, columns, 4, 0);
     for (int r = 0; r < PACE_RESOURCES; r++) {
         int64_t sa = 0, sb = 0;
         for (int s = 0; s < PACE_STAGES; s++) sa += a->cell_ns[s][r], sb += b->cell_ns[s][r];
@@ -130,7 +136,8 @@ static pace_status build(pace_report *report, const pace_rank *a, const pace_ran
     return pace_report_status(report);
 }
 
-pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b, const pace_analyze_options *options) {
+pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
+                         const pace_analyze_options *options) {
     static const pace_analyze_options defaults;
     if (!options) options = &defaults;
     pace_analysis a, b;

@@ -54,7 +54,10 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     int64_t length = critical->to_ns - critical->from_ns;
     pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
     pace_node *figures = pace_node_object(path, NULL, NULL, PACE_FOR_JSON);
-    pace_node_text(figures, "step", critical->mark == SIZE_MAX ? NULL : pace_names_text(&rank->step.names, rank->marks.items.items[critical->mark].label));
+    pace_node_text(figures, "step",
+                   critical->mark == SIZE_MAX
+                       ? NULL
+                       : pace_names_text(&rank->step.names, rank->marks.items.items[critical->mark].label));
     pace_node_int(figures, "length_ns", length);
     pace_node_int(figures, "start_ns", critical->from_ns);
     pace_node_int(figures, "pieces", (int64_t)critical->pieces.count);
@@ -69,13 +72,17 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     path_row *rows = pace_alloc(critical->pieces.count, sizeof *rows);
     if (!rows) return PACE_E_MEMORY;
     size_t count = gather(rows, critical, &rank->step);
-    static const pace_column columns[] = {{"name", "on the path", PACE_SHOW_TEXT}, {"resource", "resource", PACE_SHOW_TEXT},
-                                          {"what", "what", PACE_SHOW_TEXT}, {"count", "times", PACE_SHOW_INT},
-                                          {"time_ns", "time", PACE_SHOW_NS}, {"share", "share", PACE_SHOW_SHARE}};
+    static const pace_column columns[] = {{"name", "on the path", PACE_SHOW_TEXT},
+                                          {"resource", "resource", PACE_SHOW_TEXT},
+                                          {"what", "what", PACE_SHOW_TEXT},
+                                          {"count", "times", PACE_SHOW_INT},
+                                          {"time_ns", "time", PACE_SHOW_NS},
+                                          {"share", "share", PACE_SHOW_SHARE}};
     pace_node *table = pace_node_table(path, "top", NULL, PACE_FOR_ALL, columns, 6, 10);
     for (size_t i = 0; i < count; i++) {
         pace_table_row(table);
-        pace_table_text(table, rows[i].name ? pace_names_text(&rank->step.names, rows[i].name) : "(before the step's first recorded work)");
+        pace_table_text(table, rows[i].name ? pace_names_text(&rank->step.names, rows[i].name)
+                                            : "(before the step's first recorded work)");
         pace_table_text(table, pace_advice_names[rows[i].resource]);
         pace_table_text(table, rows[i].waiting ? "before it" : "itself");
         pace_table_int(table, (int64_t)rows[i].count);
@@ -91,14 +98,17 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
 /* --- advice ------------------------------------------------------------------------------------------------------ */
 
 static void put_advice(pace_node *root, const pace_critical *critical) {
-    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT}, {"elasticity", "elasticity", PACE_SHOW_SHARE},
-                                          {"at_most", "at most saved", PACE_SHOW_SHARE}, {"step_if_free_ns", "step if free", PACE_SHOW_NS}};
+    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT},
+                                          {"elasticity", "elasticity", PACE_SHOW_SHARE},
+                                          {"at_most", "at most saved", PACE_SHOW_SHARE},
+                                          {"step_if_free_ns", "step if free", PACE_SHOW_NS}};
     int64_t length = critical->to_ns - critical->from_ns;
     int order[PACE_ADVICE_GAP], count = 0;
     for (int r = 0; r < PACE_ADVICE_GAP; r++) {
         if (critical->by_resource_ns[r] == 0 && critical->without_ns[r] >= length) continue;
         int at = count++;
-        for (; at > 0 && critical->by_resource_ns[order[at - 1]] < critical->by_resource_ns[r]; at--) order[at] = order[at - 1];
+        for (; at > 0 && critical->by_resource_ns[order[at - 1]] < critical->by_resource_ns[r]; at--)
+            order[at] = order[at - 1];
         order[at] = r;
     }
     pace_node *table = pace_node_table(root, "advice", "What would help most", PACE_FOR_ALL, columns, 4, 0);
@@ -111,15 +121,19 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
         pace_table_int(table, critical->without_ns[r]);
     }
     if (count)
-        pace_node_sentence(root, true, "What would help most: %s, on %.0f %% of the critical path; if it were free the step would be %.1f %% shorter.",
-                           pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
-                           100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
+        pace_node_sentence(
+            root, true,
+            "What would help most: %s, on %.0f %% of the critical path; if it were free the step would be %.1f %% shorter.",
+            pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
+            100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
 }
 
-/* --- who is late, who waits -----------------------------------------------------------------------------------------*/
+/* --- who is late, who waits
+ * -----------------------------------------------------------------------------------------*/
 
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT}, {"times_last", "times last", PACE_SHOW_INT},
+    static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT},
+                                          {"times_last", "times last", PACE_SHOW_INT},
                                           {"waiting_ns", "waiting for others", PACE_SHOW_NS},
                                           {"compute_ns", "compute", PACE_SHOW_NS},
                                           {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE}};
@@ -133,7 +147,8 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
     for (size_t i = 0; i < c->items.count; i++) {
         last[c->items.items[i].last_rank]++;
         for (size_t r = 0; r < ranks; r++) {
-            const pace_work_item *item = &analysis->ranks.items[r]->work.items.items[c->parts.items[c->items.items[i].first_part + r]];
+            const pace_work_item *item =
+                &analysis->ranks.items[r]->work.items.items[c->parts.items[c->items.items[i].first_part + r]];
             if (item->wait_until_ns > item->start_ns) waiting[r] += item->wait_until_ns - item->start_ns;
         }
     }
@@ -158,9 +173,10 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
 
 static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {
-        {"name", "collective", PACE_SHOW_TEXT}, {"end_ns", NULL, PACE_SHOW_INT}, {"bytes", "bytes", PACE_SHOW_BYTES},
-        {"transfer_ns", "transfer", PACE_SHOW_NS}, {"wait_ns", "waiting, mean", PACE_SHOW_NS},
-        {"last_rank", "last rank", PACE_SHOW_INT}, {"cause", "late because of", PACE_SHOW_TEXT}, {"cause_ns", "by", PACE_SHOW_NS}};
+        {"name", "collective", PACE_SHOW_TEXT},       {"end_ns", NULL, PACE_SHOW_INT},
+        {"bytes", "bytes", PACE_SHOW_BYTES},          {"transfer_ns", "transfer", PACE_SHOW_NS},
+        {"wait_ns", "waiting, mean", PACE_SHOW_NS},   {"last_rank", "last rank", PACE_SHOW_INT},
+        {"cause", "late because of", PACE_SHOW_TEXT}, {"cause_ns", "by", PACE_SHOW_NS}};
     const pace_collectives *c = &analysis->collectives;
     pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
                                        c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8, 16);
@@ -177,13 +193,16 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
         pace_table_text(table, own->cause ? own->cause : "-");
         pace_table_int(table, own->cause_ns);
     }
-    if (c->unmatched) pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.", c->unmatched);
+    if (c->unmatched)
+        pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.",
+                       c->unmatched);
 }
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
 static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critical *critical) {
-    static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy", "communication", "host", "wait", "input", "idle"};
+    static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
+                                                                "host",    "wait",   "input", "idle"};
     static const char *const class_colors[] = {"compute", "memory", "communication", "copy"};
     pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
     pace_lanes_lane(lanes, "stage");
@@ -196,7 +215,8 @@ static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critica
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *t = &rank->tiles.items[i];
         if (t->end_ns > critical->from_ns && t->start_ns < critical->to_ns)
-            pace_lanes_slice(lanes, t->start_ns, t->end_ns, resource_colors[t->resource], pace_resource_names[t->resource]);
+            pace_lanes_slice(lanes, t->start_ns, t->end_ns, resource_colors[t->resource],
+                             pace_resource_names[t->resource]);
     }
     pace_lanes_lane(lanes, "critical path");
     for (size_t i = 0; i < critical->pieces.count; i++) {
@@ -208,10 +228,13 @@ static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critica
         bool named = false;
         for (size_t i = 0; i < rank->work.items.count; i++) {
             const pace_work_item *item = &rank->work.items.items[i];
-            if (rank->step.lane[item->task] != lane || item->end_ns <= critical->from_ns || item->start_ns >= critical->to_ns) continue;
+            if (rank->step.lane[item->task] != lane || item->end_ns <= critical->from_ns ||
+                item->start_ns >= critical->to_ns)
+                continue;
             if (!named) pace_lanes_lane(lanes, pace_names_text(&rank->step.names, rank->step.lanes.items[lane].key));
             named = true;
-            pace_lanes_slice(lanes, item->start_ns, item->end_ns, class_colors[item->class], pace_step_name(&rank->step, item->task));
+            pace_lanes_slice(lanes, item->start_ns, item->end_ns, class_colors[item->class],
+                             pace_step_name(&rank->step, item->task));
         }
     }
 }

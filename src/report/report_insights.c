@@ -7,9 +7,12 @@
 static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows, const char *key,
                                const char *title, bool modelled) {
     static const pace_column columns[] = {
-        {"name", "name", PACE_SHOW_TEXT},          {"calls", "calls", PACE_SHOW_INT},
-        {"time_ns", "time", PACE_SHOW_NS},         {"share", "share", PACE_SHOW_SHARE},
-        {"flop_per_s", "flop/s", PACE_SHOW_RATE},  {"bytes_per_s", "byte/s", PACE_SHOW_RATE},
+        {"name", "name", PACE_SHOW_TEXT},
+        {"calls", "calls", PACE_SHOW_INT},
+        {"time_ns", "time", PACE_SHOW_NS},
+        {"share", "share", PACE_SHOW_SHARE},
+        {"flop_per_s", "flop/s", PACE_SHOW_RATE},
+        {"bytes_per_s", "byte/s", PACE_SHOW_RATE},
         {"roofline_share", "roofline", PACE_SHOW_SHARE},
     };
     int64_t total = 0;
@@ -43,15 +46,17 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank) {
     for (size_t i = 0; i < 3; i++) {
         pace_operator_rows rows;
         PACE_TRY(pace_operators_sum(&rows, rank, parts[i].grouping));
-        bool empty = rows.count == 0 || (parts[i].grouping == PACE_BY_MODULE && rows.count == 1 && rows.items[0].name == 0);
+        bool empty =
+            rows.count == 0 || (parts[i].grouping == PACE_BY_MODULE && rows.count == 1 && rows.items[0].name == 0);
         if (!empty) put_operator_table(root, rank, &rows, parts[i].key, parts[i].title, i == 0);
         PACE_VEC_FREE(&rows);
     }
     return PACE_OK;
 }
 
-/* Throughput and utilisation over the steps: what is modelled of the operators' flop, against the device's half-precision or
- * single-precision peak as their elements have it. Recomputed work counts (HFU); without recompute that is MFU too. */
+/* Throughput and utilisation over the steps: what is modelled of the operators' flop, against the device's
+ * half-precision or single-precision peak as their elements have it. Recomputed work counts (HFU); without recompute
+ * that is MFU too. */
 static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_analyze_options *options) {
     pace_matrix mean;
     size_t steps = pace_mean_matrix(&mean, rank);
@@ -70,7 +75,8 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     pace_node_real(node, "steps_per_s", 1 / step_s);
     if (options->samples_per_step > 0) {
         pace_node_real(node, "samples_per_s", options->samples_per_step / step_s);
-        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.", options->samples_per_step / step_s);
+        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.",
+                           options->samples_per_step / step_s);
     }
     if (flop <= 0) return PACE_OK;
     double rate = flop / (double)steps / step_s;
@@ -81,9 +87,12 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     double peak = rank->device ? pace_device_peak(rank->device, element_bytes) : 0;
     if (peak > 0) {
         pace_node_real(node, "hfu", rate / peak);
-        pace_node_note(root, "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements); operators of known "
-                       "shape are %.0f %% of the device time.", rate / 1e12, 100 * rate / peak, peak / 1e12, rank->device->name,
-                       element_bytes, all_ns > 0 ? 100 * modelled_ns / all_ns : 0.0);
+        pace_node_note(
+            root,
+            "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements); operators of known "
+            "shape are %.0f %% of the device time.",
+            rate / 1e12, 100 * rate / peak, peak / 1e12, rank->device->name, element_bytes,
+            all_ns > 0 ? 100 * modelled_ns / all_ns : 0.0);
     }
     return PACE_OK;
 }

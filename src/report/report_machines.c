@@ -70,7 +70,8 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     for (size_t i = 0; i < catalog->count; i++)
         if (!best || distance(name, catalog->devices[i].name) < distance(name, best->name)) best = &catalog->devices[i];
     if (!best) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
-    return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"; the closest name is \"%s\"", name, best->name);
+    return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"; the closest name is \"%s\"", name,
+                     best->name);
 }
 
 static void figure_cell(pace_node *table, double value) {

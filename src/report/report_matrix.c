@@ -37,10 +37,14 @@ static void put_steps_found(pace_node *root, const pace_rank *rank) {
     pace_node_real(found, "certainty", marks->certainty);
     pace_node_text(found, "basis", marks->basis);
     if (marks->origin == PACE_MARKS_PERIODIC)
-        pace_node_note(root, "No step annotations: steps were taken from the repetition of '%s'; %.0f %% of its gaps fit one period.",
-                       marks->basis, 100 * marks->certainty);
+        pace_node_note(
+            root,
+            "No step annotations: steps were taken from the repetition of '%s'; %.0f %% of its gaps fit one period.",
+            marks->basis, 100 * marks->certainty);
     if (marks->origin == PACE_MARKS_NONE)
-        pace_node_note(root, "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
+        pace_node_note(
+            root,
+            "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
 }
 
 pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
@@ -56,25 +60,32 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
         mean = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
         pace_node_sentence(root, true, "The trace spans %.3f ms.", (double)pace_matrix_total(&mean) / 1e6);
     } else {
-        pace_node_sentence(root, true, "A step takes %.3f ms (mean of %zu).", (double)pace_matrix_total(&mean) / 1e6, steps);
+        pace_node_sentence(root, true, "A step takes %.3f ms (mean of %zu).", (double)pace_matrix_total(&mean) / 1e6,
+                           steps);
     }
     int64_t total = pace_matrix_total(&mean);
     int64_t compute = column_sum(&mean, PACE_COMPUTE_BOUND), memory = column_sum(&mean, PACE_MEMORY_BOUND);
     int64_t exposed = column_sum(&mean, PACE_EXPOSED_COMMUNICATION), copy = column_sum(&mean, PACE_COPY);
     int64_t waiting = column_sum(&mean, PACE_IDLE_RANK);
-    int64_t idle = column_sum(&mean, PACE_IDLE_HOST) + column_sum(&mean, PACE_IDLE_INPUT) + column_sum(&mean, PACE_IDLE_OTHER);
-    pace_node_sentence(root, true,
-                       "Of it %.1f %% is compute-bound, %.1f %% memory-bound, %.1f %% copies, %.1f %% exposed communication, "
-                       "%.1f %% waiting for other ranks, %.1f %% idle.",
-                       share(compute, total), share(memory, total), share(copy, total), share(exposed, total),
-                       share(waiting, total), share(idle, total));
+    int64_t idle =
+        column_sum(&mean, PACE_IDLE_HOST) + column_sum(&mean, PACE_IDLE_INPUT) + column_sum(&mean, PACE_IDLE_OTHER);
+    pace_node_sentence(
+        root, true,
+        "Of it %.1f %% is compute-bound, %.1f %% memory-bound, %.1f %% copies, %.1f %% exposed communication, "
+        "%.1f %% waiting for other ranks, %.1f %% idle.",
+        share(compute, total), share(memory, total), share(copy, total), share(exposed, total), share(waiting, total),
+        share(idle, total));
     if (analysis->ranks.count > 1)
         pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, rank %" PRId64 ".",
                            analysis->ranks.count, rank->step.rank);
     if (rank->work.host_is_device)
-        pace_node_note(root, "No device work in this trace: the host is taken as the device and its operators, by self time, as the kernels.");
+        pace_node_note(
+            root,
+            "No device work in this trace: the host is taken as the device and its operators, by self time, as the kernels.");
     if (analysis->ranks.count == 1 && w->communication_ns > 0)
-        pace_node_note(root, "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
+        pace_node_note(
+            root,
+            "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
     put_steps_found(root, rank);
     return PACE_OK;
 }
@@ -103,6 +114,7 @@ pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
     for (int r = 0; r < PACE_RESOURCES; r++) other += mean.cell_ns[PACE_STAGE_OTHER][r];
     pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);
     if (other * 20 > total)
-        pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and stands as 'other'.", share(other, total));
+        pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and stands as 'other'.",
+                       share(other, total));
     return PACE_OK;
 }

@@ -49,9 +49,8 @@ static int by_sum(const void *left, const void *right) {
 /* Largest first whatever the type: the rows shown are the ones worth looking at. */
 static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_overheads *overheads) {
     static const pace_column columns[] = {
-        {"type", "type", PACE_SHOW_TEXT},      {"name", "name", PACE_SHOW_TEXT},
-        {"count", "count", PACE_SHOW_INT},     {"median_ns", "median", PACE_SHOW_NS},
-        {"mean_ns", "mean", PACE_SHOW_NS},     {"std_ns", "std", PACE_SHOW_NS},
+        {"type", "type", PACE_SHOW_TEXT},      {"name", "name", PACE_SHOW_TEXT},  {"count", "count", PACE_SHOW_INT},
+        {"median_ns", "median", PACE_SHOW_NS}, {"mean_ns", "mean", PACE_SHOW_NS}, {"std_ns", "std", PACE_SHOW_NS},
         {"total_ns", "total", PACE_SHOW_NS},
     };
     size_t count = overheads->rows.count;
@@ -60,8 +59,8 @@ static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_
     if (!order) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) order[i] = &overheads->rows.items[i];
     qsort(order, count, sizeof *order, by_sum);
-    pace_node *table = pace_node_table(root, "overheads_by_operator", "Host overheads (DLRM types T1 to T5)", PACE_FOR_ALL,
-                                       columns, sizeof columns / sizeof *columns, 12);
+    pace_node *table = pace_node_table(root, "overheads_by_operator", "Host overheads (DLRM types T1 to T5)",
+                                       PACE_FOR_ALL, columns, sizeof columns / sizeof *columns, 12);
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
     return PACE_OK;

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",     "user_annotation", "python_function",
-                                                        "cuda_runtime", "kernel",        "gpu_memcpy",
-                                                        "gpu_memset", "cuda_sync",       "other"};
+static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",       "user_annotation", "python_function",
+                                                        "cuda_runtime", "kernel",          "gpu_memcpy",
+                                                        "gpu_memset",   "cuda_sync",       "other"};
 
-static void put_head(pace_jsonw *json, const char *name, const char *category, int64_t pid, int64_t tid, int64_t start_ns,
-                     int64_t duration_ns) {
+static void put_head(pace_jsonw *json, const char *name, const char *category, int64_t pid, int64_t tid,
+                     int64_t start_ns, int64_t duration_ns) {
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
     pace_jsonw_key(json, "ph");
@@ -123,8 +123,8 @@ static pace_status put_path(pace_jsonw *json, const pace_rank *rank) {
     put_name(json, "thread_name", TRACK_PID, 3, "critical path");
     for (size_t i = 0; i < critical.pieces.count; i++) {
         const pace_path_piece *piece = &critical.pieces.items[i];
-        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, piece->task), "paceline_critical_path",
-                 TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
+        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, piece->task),
+                 "paceline_critical_path", TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
         pace_jsonw_key(json, "args");
         pace_jsonw_compact(json);
         pace_jsonw_object(json);

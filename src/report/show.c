@@ -25,8 +25,7 @@ pace_shown pace_show_fixed(double value, int decimals) {
     if (decimals)
         snprintf(shown.text, sizeof shown.text, "%s%" PRIu64 ".%0*" PRIu64, sign, units / scale, decimals,
                  units % scale);
-    else
-        snprintf(shown.text, sizeof shown.text, "%s%" PRIu64, sign, units);
+    else snprintf(shown.text, sizeof shown.text, "%s%" PRIu64, sign, units);
     return shown;
 }
 
@@ -98,10 +97,8 @@ pace_shown pace_show_rate(double per_second) {
 pace_shown pace_show_share(double share) {
     pace_shown shown;
     double percent = share * 100;
-    if (percent > 0 && percent < 0.05)
-        snprintf(shown.text, sizeof shown.text, "<0.1%%");
-    else
-        snprintf(shown.text, sizeof shown.text, "%.30s%%", pace_show_fixed(percent, 1).text);
+    if (percent > 0 && percent < 0.05) snprintf(shown.text, sizeof shown.text, "<0.1%%");
+    else snprintf(shown.text, sizeof shown.text, "%.30s%%", pace_show_fixed(percent, 1).text);
     return shown;
 }
 
@@ -197,8 +194,8 @@ char *pace_show_clean(const char *text) {
 
 static size_t code_width(uint32_t code) {
     static const uint32_t NONE[][2] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
-    static const uint32_t WIDE[][2] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
-                                       {0xfe30, 0xfe6f}, {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
+    static const uint32_t WIDE[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
+                                       {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
                                        {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
     for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
         if (code >= NONE[i][0] && code <= NONE[i][1]) return 0;
@@ -353,8 +350,8 @@ typedef struct {
     pace_grid *grid;
     double unit_ns;
     int decimals;
-    bool plus;     /* write the sign of positive numbers too */
-    bool shares;   /* there is a share column and a share row */
+    bool plus;   /* write the sign of positive numbers too */
+    bool shares; /* there is a share column and a share row */
     double total;
 } matrix_style;
 

@@ -46,6 +46,11 @@ static int64_t end_of(const walker *w, uint32_t segment) {
     return w->start_ns[segment] + scaled(s->duration_ns, w->factor[s->resource]);
 }
 
+/* A lag below zero is an overlap, not work: a faster resource does not shorten it. */
+static int64_t lag_of(const walker *w, const pace_segment *s, int d) {
+    return s->lag_ns[d] > 0 ? scaled(s->lag_ns[d], w->factor[s->lag_resource]) : s->lag_ns[d];
+}
+
 /* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. */
 static uint32_t place(walker *w, uint32_t segment, bool first) {
     const pace_segment *s = &w->replay->segments.items[segment];
@@ -60,7 +65,7 @@ static uint32_t place(walker *w, uint32_t segment, bool first) {
         uint32_t on = s->dependency[d];
         if (on == PACE_NO_SEGMENT) continue;
         if (!w->done[on]) return on;
-        int64_t met = (s->from_start[d] ? w->start_ns[on] : end_of(w, on)) + scaled(s->lag_ns[d], w->factor[s->lag_resource]);
+        int64_t met = (s->from_start[d] ? w->start_ns[on] : end_of(w, on)) + lag_of(w, s, d);
         if (met > ready) {
             ready = met;
             bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + d);
@@ -101,7 +106,8 @@ static pace_status walk(walker *w, uint32_t lanes) {
     while (w->runnable_count) walk_lane(w, w->runnable[--w->runnable_count]);
     for (uint32_t lane = 0; lane < lanes; lane++)
         if (w->cursor[lane] < w->replay->lane_first.items[lane + 1])
-            return pace_fail(PACE_E_INPUT, "the schedule cannot finish: lane %u waits for ever at its segment %u (task %u)", lane,
+            return pace_fail(PACE_E_INPUT,
+                             "the schedule cannot finish: lane %u waits for ever at its segment %u (task %u)", lane,
                              w->cursor[lane] - w->replay->lane_first.items[lane],
                              w->replay->segments.items[w->cursor[lane]].task);
     return PACE_OK;

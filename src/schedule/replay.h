@@ -18,10 +18,10 @@ enum { PACE_REPLAY_RESOURCES = 16, PACE_SEGMENT_DEPENDENCIES = 2 };
 enum { PACE_BOUND_BY_ORIGIN = 0, PACE_BOUND_BY_LANE = 1, PACE_BOUND_BY_DEPENDENCY = 2 /* + its index */ };
 
 typedef struct {
-    int64_t start_ns;    /* measured */
+    int64_t start_ns; /* measured */
     int64_t duration_ns;
-    int64_t delay_ns;    /* no edge explains this part of the gap before it */
-    int64_t overlap_ns;  /* <= 0: how far it began before its lane predecessor ended */
+    int64_t delay_ns;   /* no edge explains this part of the gap before it */
+    int64_t overlap_ns; /* <= 0: how far it began before its lane predecessor ended */
     uint32_t task, lane;
     uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
     int64_t lag_ns[PACE_SEGMENT_DEPENDENCIES];      /* from the dependency's end, or its start */
@@ -40,8 +40,8 @@ void pace_replay_free(pace_replay *replay);
 /** Sets overlaps and delays so that a run with unit factors reproduces the measured starts exactly. */
 void pace_replay_explain(pace_replay *replay);
 
-/** Runs with every duration, delay and lag multiplied by its resource's factor. `start_ns` (one per segment) receives the starts,
- * `bound` (may be NULL) what decided each. PACE_E_INPUT when the schedule cannot finish. */
+/** Runs with every duration, delay and lag multiplied by its resource's factor. `start_ns` (one per segment) receives
+ * the starts, `bound` (may be NULL) what decided each. PACE_E_INPUT when the schedule cannot finish. */
 pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_REPLAY_RESOURCES], int64_t *start_ns,
                             uint8_t *bound) PACE_MUST_CHECK;
 

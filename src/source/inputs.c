@@ -46,8 +46,8 @@ static pace_status add_directory(pace_paths *paths, const char *directory) {
     }
     closedir(stream);
     if (status == PACE_OK && paths->count == first)
-        return pace_fail(PACE_E_INPUT, "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst), found none",
-                         directory);
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst), found none", directory);
     if (status == PACE_OK) qsort(paths->items + first, paths->count - first, sizeof *paths->items, by_text);
     return status;
 }

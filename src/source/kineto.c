@@ -161,7 +161,16 @@ static pace_status keep_event(reader *r) {
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B': return event->known_category ? begin_task(r) : PACE_OK;
     case 'E': return r->open.count ? end_task(r) : PACE_OK;
-    case 'M': case 's': case 't': case 'f': case 'i': case 'I': case 'C': case 'b': case 'n': case 'e': return PACE_OK;
+    case 'M':
+    case 's':
+    case 't':
+    case 'f':
+    case 'i':
+    case 'I':
+    case 'C':
+    case 'b':
+    case 'n':
+    case 'e': return PACE_OK;
     default: step->unknown_count++; return PACE_OK;
     }
 }
@@ -281,12 +290,16 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
         return PACE_OK;
     }
     if (!events_seen)
-        return pace_fail(PACE_E_INPUT, "%s: byte %" PRIu64 ": expected an object with \"traceEvents\" or an array of events, found neither",
+        return pace_fail(PACE_E_INPUT,
+                         "%s: byte %" PRIu64
+                         ": expected an object with \"traceEvents\" or an array of events, found neither",
                          name, pace_json_offset(r->json));
-    if (r->step->event_count == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
+    if (r->step->event_count == 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
     if (r->step->unknown_count)
-        snprintf(notes->warning, sizeof notes->warning, "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out",
-                 name, r->step->unknown_count);
+        snprintf(notes->warning, sizeof notes->warning,
+                 "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out", name,
+                 r->step->unknown_count);
     return PACE_OK;
 }
 

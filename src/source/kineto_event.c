@@ -146,9 +146,23 @@ static pace_json_token capture(void *buffer, pace_json *json, pace_status *statu
 /* --- args ----------------------------------------------------------------------------------------------- */
 
 typedef enum {
-    ARG_NONE, ARG_DEVICE, ARG_STREAM, ARG_CORRELATION, ARG_EXTERNAL, ARG_BYTES, ARG_DIMS, ARG_TYPES,
-    ARG_CONCRETE, ARG_COLLECTIVE, ARG_IN_ELEMENTS, ARG_OUT_ELEMENTS, ARG_GROUP_SIZE, ARG_GROUP, ARG_DTYPE,
-    ARG_RECORD_CORRELATION, ARG_WAIT_STREAM
+    ARG_NONE,
+    ARG_DEVICE,
+    ARG_STREAM,
+    ARG_CORRELATION,
+    ARG_EXTERNAL,
+    ARG_BYTES,
+    ARG_DIMS,
+    ARG_TYPES,
+    ARG_CONCRETE,
+    ARG_COLLECTIVE,
+    ARG_IN_ELEMENTS,
+    ARG_OUT_ELEMENTS,
+    ARG_GROUP_SIZE,
+    ARG_GROUP,
+    ARG_DTYPE,
+    ARG_RECORD_CORRELATION,
+    ARG_WAIT_STREAM
 } arg;
 
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
@@ -224,7 +238,8 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
         } else {
             token = pace_json_next(json);
             if (is_open(token)) token = pace_json_leave(json);
-            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) *status = keep_arg(event, which, json, names);
+            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)
+                *status = keep_arg(event, which, json, names);
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
         if (is_failure(token)) return token;

@@ -6,9 +6,21 @@ static const struct {
     const char *type;
     unsigned char bytes;
 } element_types[] = {
-    {"float", 4},        {"double", 8},        {"c10::Half", 2},    {"c10::BFloat16", 2}, {"long int", 8}, {"long", 8},
-    {"int", 4},          {"short", 2},         {"signed char", 1},  {"unsigned char", 1}, {"bool", 1},     {"c10::Float8_e4m3fn", 1},
-    {"c10::Float8_e5m2", 1}, {"c10::Float8_e4m3fnuz", 1}, {"c10::complex<float>", 8},
+    {"float", 4},
+    {"double", 8},
+    {"c10::Half", 2},
+    {"c10::BFloat16", 2},
+    {"long int", 8},
+    {"long", 8},
+    {"int", 4},
+    {"short", 2},
+    {"signed char", 1},
+    {"unsigned char", 1},
+    {"bool", 1},
+    {"c10::Float8_e4m3fn", 1},
+    {"c10::Float8_e5m2", 1},
+    {"c10::Float8_e4m3fnuz", 1},
+    {"c10::complex<float>", 8},
 };
 
 static unsigned char bytes_of_type(const char *text, size_t length) {

@@ -14,14 +14,14 @@ typedef struct {
 /** What the operator task computes and moves; false when its shapes are unknown or its kind is not modelled. */
 bool pace_op_amount_of(pace_op_amount *out, const pace_step *step, uint32_t op);
 
-/** Remembers amounts by (name, shapes): traces repeat some thousands of operators millions of times. Direct-mapped, so that
- * its size is fixed; an allocation that fails only makes it slow. */
+/** Remembers amounts by (name, shapes): traces repeat some thousands of operators millions of times. Direct-mapped, so
+ * that its size is fixed; an allocation that fails only makes it slow. */
 typedef struct {
     struct {
         uint64_t key;
         bool known;
         pace_op_amount amount;
-    } *slots;
+    } * slots;
 } pace_op_cache;
 
 void pace_op_cache_init(pace_op_cache *cache);

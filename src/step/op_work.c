@@ -162,7 +162,8 @@ static bool transposed_convolution(const op_rule *rule, const pace_op_shapes *sh
 
 /* input 0, weight 1; a, b, c: the positions of stride, padding, dilation. Without a stride nothing is assumed. */
 static bool convolution(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
-    if (!is_convolution(shapes, 0, 1) || shapes->count <= (unsigned)rule->a || shapes->count <= (unsigned)rule->b) return false;
+    if (!is_convolution(shapes, 0, 1) || shapes->count <= (unsigned)rule->a || shapes->count <= (unsigned)rule->b)
+        return false;
     if (rule->family == PACE_OP_CONVOLUTION && rule->a == 3 && rule->b == 4 && strstr(rule->name, "convolution") &&
         shapes->count > 6 && shapes->scalars[6][0])
         return transposed_convolution(rule, shapes, work);
@@ -255,7 +256,8 @@ static bool embedding(const op_rule *rule, const pace_op_shapes *shapes, op_work
 /* embedding_dense_backward(gradient [..., width], indices, rows): writes the whole table's gradient. */
 static bool embedding_backward(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
     (void)rule;
-    if (!has_rank(shapes, 0, 1) || !has_tensor(shapes, 1) || shapes->count < 3 || shapes->scalars[2][0] <= 0) return false;
+    if (!has_rank(shapes, 0, 1) || !has_tensor(shapes, 1) || shapes->count < 3 || shapes->scalars[2][0] <= 0)
+        return false;
     work->flop = elements(shapes, 0);
     move_tensor(work, shapes, 0);
     move_tensor(work, shapes, 1);
@@ -322,7 +324,8 @@ static bool fill(const op_rule *rule, const pace_op_shapes *shapes, op_work *wor
 static bool pooling(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
     if (!has_rank(shapes, 0, 3) || shapes->count <= (unsigned)rule->a) return false;
     const int64_t *kernel = shapes->scalars[rule->a];
-    const int64_t *stride = shapes->count > (unsigned)rule->b && shapes->scalars[rule->b][0] > 0 ? shapes->scalars[rule->b] : kernel;
+    const int64_t *stride =
+        shapes->count > (unsigned)rule->b && shapes->scalars[rule->b][0] > 0 ? shapes->scalars[rule->b] : kernel;
     double outputs = elements(shapes, 0), window = 1;
     for (int axis = 0; axis < rule->c; axis++) {
         int64_t step = stride[axis] > 0 ? stride[axis] : stride[0], width = kernel[axis] > 0 ? kernel[axis] : kernel[0];
@@ -336,7 +339,8 @@ static bool pooling(const op_rule *rule, const pace_op_shapes *shapes, op_work *
     return true;
 }
 
-#define ATEN(name, family, ...) {"aten::", name, PACE_OP_##family, __VA_ARGS__}
+#define ATEN(name, family, ...) \
+    { "aten::", name, PACE_OP_##family, __VA_ARGS__ }
 
 /* First match wins. A trailing "_" (in place) of a call is ignored when the name as it stands is not here. */
 static const op_rule rules[] = {

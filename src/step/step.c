@@ -12,8 +12,8 @@ pace_status pace_step_init(pace_step *step) {
 
 void pace_step_free(pace_step *step) {
     pace_names_free(&step->names);
-    void *columns[] = {step->start_ns, step->duration_ns, step->name, step->lane,  step->parent,      step->cause,
-                       step->detail,   step->kind, step->stage, step->correlation, step->external};
+    void *columns[] = {step->start_ns, step->duration_ns, step->name,  step->lane,        step->parent,  step->cause,
+                       step->detail,   step->kind,        step->stage, step->correlation, step->external};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);

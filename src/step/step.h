@@ -40,9 +40,9 @@ typedef enum {
 extern const char *const pace_stage_names[PACE_STAGES];
 
 typedef struct {
-    pace_name key;      /* unique text, "host 123/456" or "device 0 stream 7" */
-    bool device;        /* a device stream, else a host thread */
-    uint32_t device_id; /* device lanes: which device */
+    pace_name key;         /* unique text, "host 123/456" or "device 0 stream 7" */
+    bool device;           /* a device stream, else a host thread */
+    uint32_t device_id;    /* device lanes: which device */
     uint32_t first, count; /* its tasks */
 } pace_lane;
 
@@ -113,7 +113,8 @@ static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
     return pace_names_text(&step->names, step->name[task]);
 }
 
-/** Whether a task is an operator that does something: traces of 2021 record the profiler's own step marks as operators. */
+/** Whether a task is an operator that does something: traces of 2021 record the profiler's own step marks as operators.
+ */
 static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {
     return step->kind[task] == PACE_TASK_OP && strncmp(pace_step_name(step, task), "ProfilerStep#", 13) != 0;
 }

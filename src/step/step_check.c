@@ -36,10 +36,12 @@ pace_status pace_step_check(const pace_step *step) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->lanes.count; i++) {
         const pace_lane *lane = &step->lanes.items[i];
-        if (lane->first != next) return pace_fail(PACE_E_INTERNAL, "step invariant: lane %u does not tile the tasks", i);
+        if (lane->first != next)
+            return pace_fail(PACE_E_INTERNAL, "step invariant: lane %u does not tile the tasks", i);
         next += lane->count;
         for (uint32_t task = lane->first; task < next; task++) PACE_TRY(check_task(step, task, lane, i));
     }
-    if (next != step->count) return pace_fail(PACE_E_INTERNAL, "step invariant: lanes hold %u of %zu tasks", next, step->count);
+    if (next != step->count)
+        return pace_fail(PACE_E_INTERNAL, "step invariant: lanes hold %u of %zu tasks", next, step->count);
     return PACE_OK;
 }

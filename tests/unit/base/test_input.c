@@ -20,7 +20,10 @@ enum { PLAIN_BYTES = 300000, PACKED_MAX = 1 << 20 };
 static unsigned char plain[PLAIN_BYTES], packed[PACKED_MAX], unpacked[2 * PLAIN_BYTES + 64];
 
 static size_t gzip_to(unsigned char *out, const unsigned char *bytes, size_t length) {
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)length, .next_out = out, .avail_out = PACKED_MAX / 2};
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes,
+                       .avail_in = (uInt)length,
+                       .next_out = out,
+                       .avail_out = PACKED_MAX / 2};
     assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
     deflateEnd(&stream);
@@ -251,9 +254,9 @@ static void test_standard_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),       cmocka_unit_test(test_packed),     cmocka_unit_test(test_empty_members),
-        cmocka_unit_test(test_behind_gzip), cmocka_unit_test(test_breaks),     cmocka_unit_test(test_corruption),
-        cmocka_unit_test(test_bomb),        cmocka_unit_test(test_files),      cmocka_unit_test(test_open_faults),
+        cmocka_unit_test(test_plain),          cmocka_unit_test(test_packed), cmocka_unit_test(test_empty_members),
+        cmocka_unit_test(test_behind_gzip),    cmocka_unit_test(test_breaks), cmocka_unit_test(test_corruption),
+        cmocka_unit_test(test_bomb),           cmocka_unit_test(test_files),  cmocka_unit_test(test_open_faults),
         cmocka_unit_test(test_standard_input),
     };
     return cmocka_run_group_tests(tests, fill_plain, NULL);

@@ -104,7 +104,8 @@ static void test_truncation(void **state) {
     assert_fault("", PACE_JSON_TRUNCATED, 0, "doc: byte 0: expected a JSON value, found the end of the input");
     assert_fault("[1", PACE_JSON_TRUNCATED, 1, "doc: byte 1: expected the end of a number, found the end of the input");
     assert_fault("[1,", PACE_JSON_TRUNCATED, 3, "doc: byte 3: expected a JSON value, found the end of the input");
-    assert_fault("{\"a", PACE_JSON_TRUNCATED, 1, "doc: byte 1: expected the end of a string, found the end of the input");
+    assert_fault("{\"a", PACE_JSON_TRUNCATED, 1,
+                 "doc: byte 1: expected the end of a string, found the end of the input");
     assert_fault("[tru", PACE_JSON_TRUNCATED, 1, "doc: byte 1: expected a JSON value, found the end of the input");
     assert_fault("-", PACE_JSON_TRUNCATED, 0, "doc: byte 0: expected the end of a number, found the end of the input");
 }
@@ -335,7 +336,8 @@ static void test_decoding(void **state) {
     assert_decoded("\\\"\\\\\\/\\b\\f\\n\\r\\t", "\"\\/\b\f\n\r\t");
     assert_decoded("\\u0041\\u00e9\\u20ac\\ud83d\\ude00", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
     assert_decoded("\\ud83dx\\ude00", "\xef\xbf\xbdx\xef\xbf\xbd");
-    assert_decoded("\\ud83d\\u0041", "\xef\xbf\xbd" "A");
+    assert_decoded("\\ud83d\\u0041", "\xef\xbf\xbd"
+                                     "A");
     assert_decoded("a\\u0000b", "a\\u0000b");
     assert_decoded("C:\\Users\\x\\u12", "C:\\Users\\x\\u12");
 }
@@ -416,8 +418,10 @@ static void test_doubles(void **state) {
     static const struct {
         const char *text;
         double value;
-    } cases[] = {{"0.1", 0.1},       {"-2.5e-3", -2.5e-3}, {"1e22", 1e22}, {"123456789012345678", 123456789012345678.0},
-                 {"5e-324", 5e-324}, {"1.7976931348623157e308", 1.7976931348623157e308}, {"\"3.25\"", 3.25}};
+    } cases[] = {{"0.1", 0.1},       {"-2.5e-3", -2.5e-3},
+                 {"1e22", 1e22},     {"123456789012345678", 123456789012345678.0},
+                 {"5e-324", 5e-324}, {"1.7976931348623157e308", 1.7976931348623157e308},
+                 {"\"3.25\"", 3.25}};
     double value;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reader r = open_text(cases[i].text);
@@ -465,7 +469,10 @@ static void test_broken_tail(void **state) {
     (void)state;
     const char *text = "[1,2,{\"a\":3},[1234567";
     unsigned char packed[256];
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)text, .avail_in = (uInt)strlen(text), .next_out = packed, .avail_out = sizeof packed};
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)text,
+                       .avail_in = (uInt)strlen(text),
+                       .next_out = packed,
+                       .avail_out = sizeof packed};
     assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflate(&stream, Z_SYNC_FLUSH), Z_OK);
     size_t length = stream.total_out;
@@ -500,15 +507,15 @@ static void test_memory_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents),      cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_truncation),     cmocka_unit_test(test_every_prefix),
-        cmocka_unit_test(test_oddities),       cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_places),         cmocka_unit_test(test_skip_and_leave),
-        cmocka_unit_test(test_leave_faults),   cmocka_unit_test(test_leave_blocks),
-        cmocka_unit_test(test_window_border),  cmocka_unit_test(test_long_token),
-        cmocka_unit_test(test_decoding),       cmocka_unit_test(test_microseconds),
-        cmocka_unit_test(test_integers),       cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_truncated_gzip), cmocka_unit_test(test_broken_tail),
+        cmocka_unit_test(test_documents),       cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_truncation),      cmocka_unit_test(test_every_prefix),
+        cmocka_unit_test(test_oddities),        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_places),          cmocka_unit_test(test_skip_and_leave),
+        cmocka_unit_test(test_leave_faults),    cmocka_unit_test(test_leave_blocks),
+        cmocka_unit_test(test_window_border),   cmocka_unit_test(test_long_token),
+        cmocka_unit_test(test_decoding),        cmocka_unit_test(test_microseconds),
+        cmocka_unit_test(test_integers),        cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_truncated_gzip),  cmocka_unit_test(test_broken_tail),
         cmocka_unit_test(test_memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,10 +226,16 @@ static void test_sink_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_line), cmocka_unit_test(test_pretty),       cmocka_unit_test(test_text),
-        cmocka_unit_test(test_reals),    cmocka_unit_test(test_reals_round_trip),
-        cmocka_unit_test(test_locale),   cmocka_unit_test(test_microseconds), cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_sink),     cmocka_unit_test(test_sink_errors),
+        cmocka_unit_test(test_one_line),
+        cmocka_unit_test(test_pretty),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_reals_round_trip),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_microseconds),
+        cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_sink),
+        cmocka_unit_test(test_sink_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

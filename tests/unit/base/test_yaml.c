@@ -9,7 +9,9 @@
 
 #include "base/yaml.h"
 
-static pace_status parse(pace_yaml **out, const char *text) { return pace_yaml_parse(out, "t.yaml", text, strlen(text)); }
+static pace_status parse(pace_yaml **out, const char *text) {
+    return pace_yaml_parse(out, "t.yaml", text, strlen(text));
+}
 
 static void expect_failure(const char *text, pace_status expected, const char *message) {
     pace_yaml *yaml = NULL;
@@ -122,9 +124,9 @@ static void test_every_allocation_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),    cmocka_unit_test(test_json_is_yaml), cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_every_allocation_fails),
+        cmocka_unit_test(test_tree),    cmocka_unit_test(test_json_is_yaml),
+        cmocka_unit_test(test_empty),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

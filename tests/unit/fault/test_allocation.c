@@ -22,16 +22,20 @@ static const char trace[] =
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\"," HOST "\"ts\":100,\"dur\":90},\n"
     "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#2\"," HOST "\"ts\":190,\"dur\":90},\n"
     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"MmBackward0\"," HOST "\"ts\":150,\"dur\":10},\n"
-    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm \\u00e9\"," HOST "\"ts\":110,\"dur\":20,\"args\":{\"External id\":1,"
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm \\u00e9\"," HOST
+    "\"ts\":110,\"dur\":20,\"args\":{\"External id\":1,"
     "\"Sequence number\":4,\"Input Dims\":[[64,32],[32,16]],\"Input type\":[\"float\",\"float\"],\"Concrete Inputs\":[\"\",\"\"]}},\n"
-    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\"," HOST "\"ts\":115,\"dur\":5,\"args\":{\"correlation\":5}},\n"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\"," HOST
+    "\"ts\":115,\"dur\":5,\"args\":{\"correlation\":5}},\n"
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ampere_sgemm_128x64\"," DEVICE "\"ts\":130,\"dur\":12.125,"
     "\"args\":{\"device\":0,\"stream\":7,\"correlation\":5}},\n"
     "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\"," DEVICE "\"ts\":145,\"dur\":3,"
     "\"args\":{\"device\":0,\"stream\":7,\"bytes\":4096}},\n"
-    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\"," DEVICE "\"ts\":200,\"dur\":30,\"args\":{\"device\":0,"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\"," DEVICE
+    "\"ts\":200,\"dur\":30,\"args\":{\"device\":0,"
     "\"stream\":20,\"Collective name\":\"allreduce\",\"In msg nelems\":64,\"Group size\":2,\"dtype\":\"Float\"}},\n"
-    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Wait Event\"," DEVICE "\"ts\":210,\"dur\":1,\"args\":{\"device\":0,"
+    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream Wait Event\"," DEVICE
+    "\"ts\":210,\"dur\":1,\"args\":{\"device\":0,"
     "\"stream\":7,\"wait_on_stream\":20,\"wait_on_cuda_event_record_corr_id\":3}},\n"
     "{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"Optimizer.step#SGD\"," HOST "\"ts\":240},\n"
     "{\"ph\":\"E\",\"cat\":\"cpu_op\"," HOST "\"ts\":260},\n"
@@ -78,7 +82,9 @@ typedef pace_status (*question)(const files *made, int choice);
 
 static pace_status analyze(const files *made, int choice) {
     const char *const command[] = {"paceline", "analyze"};
-    const pace_analyze_options options = {.command = command, .command_count = 2, .check = true,
+    const pace_analyze_options options = {.command = command,
+                                          .command_count = 2,
+                                          .check = true,
                                           .overheads_path = choice == 2 ? made->overheads : NULL};
     const char *const paths[] = {made->path[0], made->path[1]};
     pace_report *report = NULL;
@@ -126,7 +132,8 @@ static uint64_t exhaust(question ask, const files *made, int choice, uint64_t bu
                      (long long)(pace_memory_live() - before), (int)status);
         if (status == PACE_OK) return failures;
         if (status != PACE_E_MEMORY)
-            fail_msg("allocation %llu of choice %d: status %d, '%s'", (unsigned long long)n, choice, (int)status, pace_message());
+            fail_msg("allocation %llu of choice %d: status %d, '%s'", (unsigned long long)n, choice, (int)status,
+                     pace_message());
         assert_non_null(strstr(pace_message(), "out of memory"));
         failures++;
     }

@@ -27,8 +27,8 @@ static void add(const char *lane_key, pace_task_kind kind, const char *name, int
     pace_name id;
     assert_int_equal(pace_step_lane(&lane, &rank.step, lane_key, strlen(lane_key), lane_key[0] == 'd', 0), PACE_OK);
     assert_int_equal(pace_names_add(&id, &rank.step.names, name, strlen(name)), PACE_OK);
-    assert_int_equal(
-        pace_step_add_task(&rank.step, lane, kind, id, start_us * 1000, (end_us - start_us) * 1000), PACE_OK);
+    assert_int_equal(pace_step_add_task(&rank.step, lane, kind, id, start_us * 1000, (end_us - start_us) * 1000),
+                     PACE_OK);
 }
 
 static void finish(void) {
@@ -48,14 +48,15 @@ static const pace_overhead_row *find(const pace_overheads *all, pace_overhead_ty
     return NULL;
 }
 
-static void check(const pace_overheads *all, pace_overhead_type type, const char *name, size_t count, const int64_t *us) {
+static void check(const pace_overheads *all, pace_overhead_type type, const char *name, size_t count,
+                  const int64_t *us) {
     const pace_overhead_row *row = find(all, type, name);
     if (!row) fail_msg("no row t%d %s", (int)type + 1, name);
     assert_int_equal(row->count, count);
     for (size_t i = 0; i < count; i++) assert_int_equal(all->samples.items[row->first_sample + i], us[i] * 1000);
 }
 
-#define CHECK(all, type, name, ...)                                                                                    \
+#define CHECK(all, type, name, ...) \
     check(all, type, name, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 /* One annotation with five operators and one after it; every type has its known value. */
@@ -235,8 +236,9 @@ static void test_report_and_file(void **state) {
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
     contains(text, "\"paceline.overheads/1\"");
-    contains(text, "{\"type\": \"t2\", \"name\": \"linear\", \"count\": 1, \"kept\": 1, \"mean_ns\": 26000, \"std_ns\": 0, "
-                   "\"median_ns\": 26000, \"samples_ns\": [26000]}");
+    contains(text,
+             "{\"type\": \"t2\", \"name\": \"linear\", \"count\": 1, \"kept\": 1, \"mean_ns\": 26000, \"std_ns\": 0, "
+             "\"median_ns\": 26000, \"samples_ns\": [26000]}");
     contains(text, "\"type\": \"t1\", \"name\": null, \"count\": 2");
     assert_int_equal(access(beside, F_OK), -1);
     unlink(path);
@@ -278,8 +280,9 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_recorded),     cmocka_unit_test(test_profiler_cost), cmocka_unit_test(test_fence),
-        cmocka_unit_test(test_report_and_file), cmocka_unit_test(test_nothing),       cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_as_recorded), cmocka_unit_test(test_profiler_cost),
+        cmocka_unit_test(test_fence),       cmocka_unit_test(test_report_and_file),
+        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,13 +125,15 @@ static void test_directory(void **state) {
     assert_non_null(mkdtemp(directory));
     pace_device_catalog catalog;
     pace_kernel_classes *classes = NULL;
-    write_catalog(directory, "devices.yaml", "devices: [{name: x, vendor: y, match: [\"Z 1\"], flop_per_s: {fp16: 2e12}}]");
+    write_catalog(directory, "devices.yaml",
+                  "devices: [{name: x, vendor: y, match: [\"Z 1\"], flop_per_s: {fp16: 2e12}}]");
     assert_int_equal(pace_device_catalog_load(&catalog), PACE_OK);
     assert_string_equal(pace_device_find(&catalog, "some z-1", 0)->name, "x");
     pace_device_catalog_free(&catalog);
     assert_int_equal(pace_kernel_classes_load(&classes), PACE_OK); /* not in the directory: compiled in */
     pace_kernel_classes_free(classes);
-    expect_refused(directory, "devices: [{name: x, vendor: y, memory: 1}]", "devices.yaml:1:40: unknown member \"memory\"");
+    expect_refused(directory, "devices: [{name: x, vendor: y, memory: 1}]",
+                   "devices.yaml:1:40: unknown member \"memory\"");
     expect_refused(directory, "devices: [{name: x}]", "\"vendor\"");
     expect_refused(directory, "devices: [{name: x, vendor: y, flop_per_s: {fp12: 1}}]", "fp12");
     expect_refused(directory, "devices: [{name: x, vendor: y, sm_count: 1.5}]", "count");
@@ -156,7 +158,8 @@ static void test_kernel_classes(void **state) {
         const char *kernel, *family;
         pace_bound bound;
     } cases[] = {
-        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication", PACE_BOUND_UNKNOWN},
+        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication",
+         PACE_BOUND_UNKNOWN},
         {"ncclKernel_AllReduce_RING_LL_Sum_float", "communication", PACE_BOUND_UNKNOWN},
         {"void deep_ep::internode::dispatch<8>()", "communication", PACE_BOUND_UNKNOWN},
         {"ampere_sgemm_128x64_tn", "gemm", PACE_BOUND_COMPUTE},
@@ -167,10 +170,14 @@ static void test_kernel_classes(void **state) {
         {"void implicit_convolve_sgemm<float, float, 1024, 5, 5, 3, 3, 3, 1, true>", "convolution", PACE_BOUND_COMPUTE},
         {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4>>", "attention", PACE_BOUND_COMPUTE},
         {"attn_fwd", "attention", PACE_BOUND_COMPUTE},
-        {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 512, true, 1, true>", "normalization", PACE_BOUND_MEMORY},
-        {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>", "normalization", PACE_BOUND_MEMORY},
-        {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>", "elementwise", PACE_BOUND_MEMORY},
-        {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, true>", "softmax", PACE_BOUND_MEMORY},
+        {"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, int, 512, true, 1, true>", "normalization",
+         PACE_BOUND_MEMORY},
+        {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>", "normalization",
+         PACE_BOUND_MEMORY},
+        {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>", "elementwise",
+         PACE_BOUND_MEMORY},
+        {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, true>", "softmax",
+         PACE_BOUND_MEMORY},
         {"triton_poi_fused_add_relu_3", "elementwise", PACE_BOUND_MEMORY},
         {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<>", "optimizer", PACE_BOUND_MEMORY},
         {"void cub::DeviceRadixSortOnesweepKernel<>", "reduction", PACE_BOUND_MEMORY},
@@ -214,9 +221,9 @@ static void test_allocations_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_in_traces), cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_names_in_traces),       cmocka_unit_test(test_figures),
         cmocka_unit_test(test_figures_are_plausible), cmocka_unit_test(test_directory),
-        cmocka_unit_test(test_kernel_classes),  cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_kernel_classes),        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -44,7 +44,7 @@ static const char *write_as(const pace_report *report, pace_format format, const
 }
 
 static const pace_column KERNEL_COLUMNS[] = {
-    {"name", "Kernel", PACE_SHOW_TEXT}, {"count", "Calls", PACE_SHOW_INT},   {"time_ns", "Time", PACE_SHOW_NS},
+    {"name", "Kernel", PACE_SHOW_TEXT},  {"count", "Calls", PACE_SHOW_INT}, {"time_ns", "Time", PACE_SHOW_NS},
     {"share", "Share", PACE_SHOW_SHARE}, {"hidden", NULL, PACE_SHOW_INT},
 };
 
@@ -125,28 +125,27 @@ static void test_json(void **state) {
 static void test_table(void **state) {
     (void)state;
     pace_report *report = small_report();
-    assert_string_equal(write_as(report, PACE_FORMAT_TABLE, NULL),
-                        "A step takes 10 ms.\n"
-                        "\n"
-                        "The step\n"
-                        "duration  10.00 ms\n"
-                        "mfu       -\n"
-                        "steady    yes\n"
-                        "\n"
-                        "Phases (ms)\n"
-                        "          compute   idle     sum   share\n"
-                        "forward     3.000  0.500   3.500   35.0%\n"
-                        "backward    6.000  0.500   6.500   65.0%\n"
-                        "────────────────────────────────────────\n"
-                        "sum         9.000  1.000  10.000  100.0%\n"
-                        "share       90.0%  10.0%  100.0%\n"
-                        "\n"
-                        "Kernels\n"
-                        "Kernel       Calls      Time  Share\n"
-                        "gemm, \"big\"  1,234  6.000 ms  60.0%\n"
-                        "=größe\xef\xbf\xbd          2    800 ns  <0.1%\n"
-                        "… 1 more (--format json for all)\n"
-                        "Medians.\n");
+    assert_string_equal(write_as(report, PACE_FORMAT_TABLE, NULL), "A step takes 10 ms.\n"
+                                                                   "\n"
+                                                                   "The step\n"
+                                                                   "duration  10.00 ms\n"
+                                                                   "mfu       -\n"
+                                                                   "steady    yes\n"
+                                                                   "\n"
+                                                                   "Phases (ms)\n"
+                                                                   "          compute   idle     sum   share\n"
+                                                                   "forward     3.000  0.500   3.500   35.0%\n"
+                                                                   "backward    6.000  0.500   6.500   65.0%\n"
+                                                                   "────────────────────────────────────────\n"
+                                                                   "sum         9.000  1.000  10.000  100.0%\n"
+                                                                   "share       90.0%  10.0%  100.0%\n"
+                                                                   "\n"
+                                                                   "Kernels\n"
+                                                                   "Kernel       Calls      Time  Share\n"
+                                                                   "gemm, \"big\"  1,234  6.000 ms  60.0%\n"
+                                                                   "=größe\xef\xbf\xbd          2    800 ns  <0.1%\n"
+                                                                   "… 1 more (--format json for all)\n"
+                                                                   "Medians.\n");
     pace_report_free(report);
 }
 

@@ -18,7 +18,7 @@ static void tensor(pace_op_shapes *shapes, unsigned char element_bytes, unsigned
     memcpy(shapes->dims[at], sizes, rank * sizeof *sizes);
 }
 
-#define TENSOR(shapes, bytes, ...)                                                                                     \
+#define TENSOR(shapes, bytes, ...) \
     tensor(shapes, bytes, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 static void pair(pace_op_shapes *shapes, int64_t a, int64_t b) {
@@ -43,7 +43,7 @@ static void test_addmm_as_tracelens(void **state) {
         int64_t m, n, k;
         double gflop, mib;
     } rows[] = {
-        {141, 512, 512, 0.0739968, 0.7763671875},       /* bert_small_h100 */
+        {141, 512, 512, 0.0739968, 0.7763671875}, /* bert_small_h100 */
         {141, 30522, 512, 4.41119205, 38.211021423339844},
         {8944, 1024, 1024, 18.766086144, 36.939453125}, /* qwen05b_h100 */
         {788, 3072, 768, 3.720671232, 10.27734375},     /* vit_h100 */
@@ -196,9 +196,12 @@ static void test_unknown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addmm_as_tracelens), cmocka_unit_test(test_products),
-        cmocka_unit_test(test_convolution),        cmocka_unit_test(test_transposed_convolution),
-        cmocka_unit_test(test_attention),          cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_addmm_as_tracelens),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_convolution),
+        cmocka_unit_test(test_transposed_convolution),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_moves),
         cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,216 @@
+/* Tiles and matrix against a painter that decides every nanosecond anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "insight/matrix.h"
+#include "insight/stages.h"
+
+enum { MOST = 64 };
+
+typedef enum { GEMM, ADD, REDUCE, TO_HOST, TO_PEER, CLEAR, SORTS } sort;
+
+static const struct {
+    const char *name;
+    pace_task_kind kind;
+    int rank; /* what hides what */
+    pace_resource resource;
+} sorts[SORTS] = {
+    {"ampere_sgemm_128x64_nn", PACE_TASK_KERNEL, 0, PACE_COMPUTE_BOUND},
+    {"vectorized_elementwise_kernel", PACE_TASK_KERNEL, 0, PACE_MEMORY_BOUND},
+    {"ncclDevKernel_AllReduce_Sum_f32", PACE_TASK_KERNEL, 1, PACE_EXPOSED_COMMUNICATION},
+    {"Memcpy DtoH (Device -> Pageable)", PACE_TASK_COPY, 2, PACE_COPY},
+    {"Memcpy PtoP (Device -> Device)", PACE_TASK_COPY, 1, PACE_EXPOSED_COMMUNICATION},
+    {"Memset (Device)", PACE_TASK_MEMSET, 2, PACE_COPY},
+};
+
+static pace_kernel_classes *classes;
+static pace_step step;
+static pace_marks marks;
+static pace_work work;
+static pace_tiles tiles;
+static int64_t wait_until[MOST]; /* by task */
+static uint32_t seed;
+
+static int64_t pick(uint32_t bound) {
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % bound;
+}
+
+static void add(const char *key, pace_task_kind kind, const char *name, int64_t start, int64_t duration, uint32_t id) {
+    uint32_t lane;
+    pace_name text;
+    assert_int_equal(pace_step_lane(&lane, &step, key, strlen(key), key[0] == 'd', 0), PACE_OK);
+    assert_int_equal(pace_names_add(&text, &step.names, name, strlen(name)), PACE_OK);
+    assert_int_equal(pace_step_add_task(&step, lane, kind, text, start, duration), PACE_OK);
+    step.correlation[step.count - 1] = id;
+}
+
+static int sort_of(uint32_t task) {
+    for (int i = 0; i < SORTS; i++)
+        if (strcmp(pace_step_name(&step, task), sorts[i].name) == 0) return i;
+    return -1;
+}
+
+static void make(void) {
+    assert_int_equal(pace_step_init(&step), PACE_OK);
+    int64_t mark = pick(60);
+    for (int64_t i = pick(4); i > 0; i--, mark += 250) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", 9 - (int)i);
+        add("host 1", PACE_TASK_ANNOTATION, name, mark, 200, 0);
+    }
+    for (int64_t at = pick(200); at < 800; at += 120 + pick(300))
+        add("host 2", PACE_TASK_OP, "enumerate(DataLoader)#_Iter.__next__", at, pick(120), 0);
+    if (pick(2)) add("host 3", PACE_TASK_OP, "autograd::engine::evaluate_function: MmBackward0", 300, 200, 0);
+    for (int64_t i = pick(20) + 1; i > 0; i--) {
+        const char *const streams[] = {"device 0 stream 7", "device 0 stream 8", "device 0 stream 9"};
+        int kind = (int)pick(SORTS);
+        int64_t start = pick(800), early = pick(120);
+        if (pick(5)) add("host 1", PACE_TASK_CALL, "cudaLaunchKernel", start - early, pick(60), (uint32_t)i);
+        add(streams[pick(3)], sorts[kind].kind, sorts[kind].name, start, pick(90), (uint32_t)i);
+    }
+    assert_int_equal(pace_step_finish(&step), PACE_OK);
+    assert_int_equal(pace_step_check(&step), PACE_OK);
+    assert_true(step.count < MOST);
+    assert_int_equal(pace_marks_find(&marks, &step, NULL), PACE_OK);
+    assert_int_equal(pace_stages_attribute(&step, &marks), PACE_OK);
+    assert_int_equal(pace_work_build(&work, &step, classes, NULL), PACE_OK);
+    for (size_t i = 0; i < work.items.count; i++) {
+        pace_work_item *item = &work.items.items[i];
+        if (sort_of(item->task) == REDUCE && pick(2)) item->wait_until_ns = item->start_ns + pick(100);
+        wait_until[item->task] = item->wait_until_ns;
+    }
+    assert_int_equal(pace_tiles_build(&tiles, &work, &marks), PACE_OK);
+    assert_int_equal(pace_marks_set_intervals(&marks, &work), PACE_OK);
+}
+
+static void drop(void) {
+    PACE_VEC_FREE(&tiles);
+    pace_work_free(&work);
+    pace_marks_free(&marks);
+    pace_step_free(&step);
+}
+
+static uint8_t stage_of(uint32_t task) {
+    return step.stage[task] == PACE_STAGE_NONE ? (uint8_t)PACE_STAGE_OTHER : step.stage[task];
+}
+
+/* What runs at an instant: the least hidden, then the first begun. */
+static uint32_t running(int64_t at) {
+    uint32_t best = PACE_NO_TASK;
+    for (uint32_t task = 0; task < step.count; task++) {
+        int kind = sort_of(task);
+        if (kind < 0 || step.start_ns[task] > at || pace_step_end_ns(&step, task) <= at) continue;
+        if (best == PACE_NO_TASK || sorts[kind].rank < sorts[sort_of(best)].rank ||
+            (sorts[kind].rank == sorts[sort_of(best)].rank && step.start_ns[task] < step.start_ns[best]))
+            best = task;
+    }
+    return best;
+}
+
+static bool fetching(int64_t at) {
+    for (uint32_t task = 0; task < step.count; task++)
+        if (strncmp(pace_step_name(&step, task), "enumerate", 9) == 0 && step.start_ns[task] <= at &&
+            at < pace_step_end_ns(&step, task))
+            return true;
+    return false;
+}
+
+static void paint(pace_matrix *matrix, int64_t at, int64_t begin) {
+    uint32_t task = running(at);
+    if (task != PACE_NO_TASK) {
+        bool waits = sort_of(task) == REDUCE && at < wait_until[task];
+        matrix->cell_ns[stage_of(task)][waits ? PACE_IDLE_RANK : sorts[sort_of(task)].resource]++;
+        return;
+    }
+    int64_t since = begin; /* the gap: from the last event on the device to the next start */
+    uint32_t next = PACE_NO_TASK;
+    for (uint32_t i = 0; i < step.count; i++) {
+        if (sort_of(i) < 0) continue;
+        int64_t start = step.start_ns[i], end = pace_step_end_ns(&step, i);
+        if (end <= at && end > since) since = end;
+        if (start > at && (next == PACE_NO_TASK || start < step.start_ns[next])) next = i;
+    }
+    assert_true(next != PACE_NO_TASK);
+    uint32_t cause = step.cause[next];
+    if (cause == PACE_NO_TASK || pace_step_end_ns(&step, cause) <= since)
+        matrix->cell_ns[stage_of(next)][PACE_IDLE_OTHER]++;
+    else if (fetching(at)) matrix->cell_ns[PACE_STAGE_INPUT][PACE_IDLE_INPUT]++;
+    else matrix->cell_ns[stage_of(next)][PACE_IDLE_HOST]++;
+}
+
+static void compare(int64_t begin, int64_t start, int64_t end) {
+    pace_matrix expected = {0}, got = pace_matrix_of(&tiles, start, end);
+    for (int64_t at = start; at < end; at++) paint(&expected, at, begin);
+    for (int stage = 0; stage < PACE_STAGES; stage++)
+        for (int resource = 0; resource < PACE_RESOURCES; resource++)
+            if (got.cell_ns[stage][resource] != expected.cell_ns[stage][resource])
+                fail_msg("seed %u, [%d, %d): %s %s is %d, painted %d", seed, (int)start, (int)end,
+                         pace_stage_names[stage], pace_resource_names[resource], (int)got.cell_ns[stage][resource],
+                         (int)expected.cell_ns[stage][resource]);
+    assert_int_equal(pace_matrix_total(&got), end - start);
+}
+
+static void test_painter(void **state) {
+    (void)state;
+    seed = 3;
+    for (int round = 0; round < 400; round++) {
+        make();
+        int64_t begin = work.items.items[0].start_ns, end = begin;
+        if (marks.items.count && marks.items.items[0].start_ns < begin) begin = marks.items.items[0].start_ns;
+        for (size_t i = 0; i < work.items.count; i++)
+            if (work.items.items[i].end_ns > end) end = work.items.items[i].end_ns;
+        compare(begin, begin, end);
+        int64_t from = begin + pick((uint32_t)(end - begin) + 1);
+        compare(begin, from, from + pick((uint32_t)(end - from) + 1));
+        for (size_t i = 1; i < tiles.count; i++) assert_int_equal(tiles.items[i - 1].end_ns, tiles.items[i].start_ns);
+        drop();
+    }
+}
+
+/* From the end of the last compute kernel of the step before to the end of this step's last; a kernel belongs to
+ * the step in which it was launched. */
+static void test_intervals(void **state) {
+    (void)state;
+    seed = 5;
+    for (int round = 0; round < 400; round++) {
+        make();
+        int64_t bound = marks.items.count ? marks.items.items[0].start_ns : 0;
+        for (size_t i = 0; i < marks.items.count; i++) {
+            const pace_mark *mark = &marks.items.items[i];
+            int64_t until = i + 1 < marks.items.count ? mark[1].start_ns : INT64_MAX;
+            assert_int_equal(mark->from_ns, bound);
+            for (uint32_t task = 0; task < step.count; task++) {
+                int kind = sort_of(task);
+                if (kind != GEMM && kind != ADD) continue;
+                int64_t issued = step.start_ns[step.cause[task] == PACE_NO_TASK ? task : step.cause[task]];
+                bool own = issued >= mark->start_ns && issued < until;
+                if (own && pace_step_end_ns(&step, task) > bound) bound = pace_step_end_ns(&step, task);
+            }
+            assert_int_equal(mark->to_ns, bound);
+        }
+        drop();
+    }
+}
+
+static int load(void **state) {
+    (void)state;
+    return pace_kernel_classes_load(&classes);
+}
+
+static int unload(void **state) {
+    (void)state;
+    pace_kernel_classes_free(classes);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_painter), cmocka_unit_test(test_intervals)};
+    return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,179 @@
+/* Sorting, nesting and linking of tasks, and the checker of the result. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "step/step.h"
+
+static pace_step step;
+
+static void add(const char *key, pace_task_kind kind, const char *name, int64_t start, int64_t end,
+                uint32_t correlation, uint32_t external) {
+    uint32_t lane;
+    pace_name id;
+    assert_int_equal(pace_step_lane(&lane, &step, key, strlen(key), key[0] == 'd', 0), PACE_OK);
+    assert_int_equal(pace_names_add(&id, &step.names, name, strlen(name)), PACE_OK);
+    assert_int_equal(pace_step_add_task(&step, lane, kind, id, start, end - start), PACE_OK);
+    step.correlation[step.count - 1] = correlation;
+    step.external[step.count - 1] = external;
+}
+
+static uint32_t find(const char *name) {
+    for (uint32_t task = 0; task < step.count; task++)
+        if (strcmp(pace_step_name(&step, task), name) == 0) return task;
+    fail_msg("no task %s", name);
+    return PACE_NO_TASK;
+}
+
+static void below(const char *child, const char *parent) {
+    uint32_t expected = parent ? find(parent) : PACE_NO_TASK;
+    if (step.parent[find(child)] != expected) fail_msg("%s is not below %s", child, parent ? parent : "nothing");
+}
+
+static void caused_by(const char *task, const char *cause) {
+    uint32_t expected = cause ? find(cause) : PACE_NO_TASK;
+    if (step.cause[find(task)] != expected) fail_msg("%s was not caused by %s", task, cause ? cause : "nothing");
+}
+
+/* In no order; the device before the host. */
+static void make(void) {
+    const char *host = "host 1/1", *other = "host 1/2", *stream = "device 0 stream 7";
+    assert_int_equal(pace_step_init(&step), PACE_OK);
+    add(stream, PACE_TASK_KERNEL, "node c", 90000, 95000, 3, 0);
+    add(stream, PACE_TASK_KERNEL, "node a", 70000, 75000, 3, 0);
+    add(stream, PACE_TASK_COPY, "node b", 80000, 85000, 3, 0);
+    add(stream, PACE_TASK_KERNEL, "by call", 50000, 60000, 2, 11);
+    add(stream, PACE_TASK_KERNEL, "by operator", 60000, 61000, 99, 12);
+    add(stream, PACE_TASK_MEMSET, "by nothing", 61000, 62000, 98, 97);
+    add(stream, PACE_TASK_SYNC, "wait", 62000, 62000, 2, 0);
+    add(host, PACE_TASK_CALL, "launch", 12000, 14000, 2, 0);
+    add(host, PACE_TASK_OP, "inner", 10000, 20000, 0, 12);
+    add(host, PACE_TASK_OP, "outer", 10000, 40000, 0, 11);
+    add(host, PACE_TASK_CALL, "cudaGraphLaunch", 45000, 48000, 3, 0);
+    add(host, PACE_TASK_OP, "rounded", 38000, 41500, 0, 0);       /* ends 1.5 us late: still below */
+    add(host, PACE_TASK_ANNOTATION, "range", 30000, 44000, 0, 0); /* ends 4 us late: beside outer */
+    add(host, PACE_TASK_OP, "after", 44000, 44500, 0, 0);
+    add(other, PACE_TASK_OP, "elsewhere", 11000, 12000, 0, 0);
+    add(other, PACE_TASK_CALL, "late launch", 99000, 99001, 2, 0); /* the first with an id keeps it */
+    assert_int_equal(pace_step_finish(&step), PACE_OK);
+    assert_int_equal(pace_step_check(&step), PACE_OK);
+}
+
+static void test_sorted(void **state) {
+    (void)state;
+    make();
+    uint32_t next = 0;
+    for (size_t i = 0; i < step.lanes.count; i++) {
+        const pace_lane *lane = &step.lanes.items[i];
+        assert_int_equal(lane->first, next);
+        next += lane->count;
+        for (uint32_t task = lane->first; task < next; task++) {
+            assert_int_equal(step.lane[task], i);
+            if (task == lane->first) continue;
+            assert_true(step.start_ns[task - 1] < step.start_ns[task] ||
+                        (step.start_ns[task - 1] == step.start_ns[task] &&
+                         step.duration_ns[task - 1] >= step.duration_ns[task]));
+        }
+    }
+    assert_int_equal(next, step.count);
+    assert_int_equal(find("outer") + 1, find("inner"));
+    pace_step_free(&step);
+}
+
+static void test_nesting(void **state) {
+    (void)state;
+    make();
+    below("outer", NULL);
+    below("inner", "outer");
+    below("launch", "inner");
+    below("range", NULL);
+    below("rounded", "range");
+    below("after", NULL);
+    below("cudaGraphLaunch", NULL);
+    below("elsewhere", NULL);
+    below("by call", NULL);
+    pace_step_free(&step);
+}
+
+static void test_rounding(void **state) {
+    (void)state;
+    assert_int_equal(pace_step_init(&step), PACE_OK);
+    add("host 1/1", PACE_TASK_OP, "parent", 0, 10000, 0, 0);
+    add("host 1/1", PACE_TASK_OP, "child", 5000, 12000, 0, 0); /* 2 us over */
+    add("host 1/2", PACE_TASK_OP, "first", 0, 10000, 0, 0);
+    add("host 1/2", PACE_TASK_OP, "second", 5000, 12001, 0, 0);
+    assert_int_equal(pace_step_finish(&step), PACE_OK);
+    below("child", "parent");
+    below("second", NULL);
+    pace_step_free(&step);
+}
+
+static void test_causes(void **state) {
+    (void)state;
+    make();
+    caused_by("by call", "launch");
+    caused_by("by operator", "inner");
+    caused_by("by nothing", NULL);
+    caused_by("wait", NULL);
+    caused_by("node a", "cudaGraphLaunch");
+    caused_by("node b", "cudaGraphLaunch");
+    caused_by("node c", "cudaGraphLaunch");
+    caused_by("inner", NULL);
+    assert_int_equal(step.linked_kernels, 3);
+    pace_step_free(&step);
+}
+
+static void broken(const char *what) {
+    assert_int_equal(pace_step_check(&step), PACE_E_INTERNAL);
+    if (!strstr(pace_message(), what)) fail_msg("no '%s' in: %s", what, pace_message());
+}
+
+/* Puts a value in, expects the complaint, puts the old one back. */
+#define BREAK(type, place, value, what)                    \
+    do {                                                   \
+        type old = (place);                                \
+        (place) = (value);                                 \
+        broken(what);                                      \
+        (place) = old;                                     \
+        assert_int_equal(pace_step_check(&step), PACE_OK); \
+    } while (0)
+
+static void test_check(void **state) {
+    (void)state;
+    make();
+    uint32_t outer = find("outer"), inner = find("inner"), kernel = find("by call"), elsewhere = find("elsewhere");
+    BREAK(uint32_t, step.lane[elsewhere], step.lane[kernel], "another lane's range");
+    BREAK(int64_t, step.duration_ns[inner], -1, "negative duration");
+    BREAK(int64_t, step.duration_ns[kernel], INT64_MAX, "past the last instant");
+    BREAK(int64_t, step.start_ns[inner], 9999, "before its predecessor");
+    BREAK(uint32_t, step.parent[inner], inner, "its parent does not come before it");
+    BREAK(uint32_t, step.parent[outer], inner, "its parent does not come before it");
+    BREAK(uint32_t, step.parent[elsewhere], outer, "its parent does not come before it");
+    BREAK(int64_t, step.duration_ns[find("launch")], 8000 + 2001, "outlives its parent");
+    BREAK(uint32_t, step.cause[kernel], (uint32_t)step.count, "not a host task");
+    BREAK(uint32_t, step.cause[kernel], find("node a"), "not a host task");
+    BREAK(uint32_t, step.cause[inner], outer, "no device work");
+    BREAK(uint32_t, step.lanes.items[1].first, 0, "does not tile");
+    BREAK(uint32_t, step.lanes.items[step.lanes.count - 1].count, 1, "lanes hold");
+    pace_step_free(&step);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    assert_int_equal(pace_step_init(&step), PACE_OK);
+    assert_int_equal(pace_step_finish(&step), PACE_OK);
+    assert_int_equal(pace_step_check(&step), PACE_OK);
+    pace_step_free(&step);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sorted), cmocka_unit_test(test_nesting), cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_causes), cmocka_unit_test(test_check),   cmocka_unit_test(test_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
