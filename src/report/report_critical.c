@@ -103,7 +103,7 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                                           {"at_most", "at most saved", PACE_SHOW_SHARE},
                                           {"step_if_free_ns", "step if free", PACE_SHOW_NS}};
     int64_t length = critical->to_ns - critical->from_ns;
-    int order[PACE_ADVICE_GAP], count = 0;
+    int order[PACE_ADVICE_GAP] = {0}, count = 0;
     for (int r = 0; r < PACE_ADVICE_GAP; r++) {
         if (critical->by_resource_ns[r] == 0 && critical->without_ns[r] >= length) continue;
         int at = count++;
@@ -140,8 +140,9 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
     const pace_collectives *c = &analysis->collectives;
     size_t ranks = analysis->ranks.count, latest = 0;
     if (c->items.count == 0) return PACE_OK;
-    int64_t *waiting = pace_alloc(2 * ranks, sizeof *waiting), *last = waiting + ranks;
+    int64_t *waiting = pace_alloc(2 * ranks, sizeof *waiting);
     if (!waiting) return PACE_E_MEMORY;
+    int64_t *last = waiting + ranks;
     double mean = 0;
     for (size_t r = 0; r < ranks; r++) mean += (double)analysis->ranks.items[r]->work.window.compute_ns / (double)ranks;
     for (size_t i = 0; i < c->items.count; i++) {

@@ -104,10 +104,12 @@ def main():
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
             tracelens_row(), replay_row(), collective_row()]
     if "--update" in sys.argv:
+        with open(LEDGER) as file:  # rows measured live are kept, not recomputed
+            rows_kept = [line for line in csv.DictReader(file) if line["case"] not in {r["case"] for r in rows}]
         with open(LEDGER, "w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows(rows + rows_kept)
     with open(LEDGER) as file:
         kept = {line["case"]: line for line in csv.DictReader(file)}
     changed = [(r, kept.get(r["case"])) for r in rows if kept.get(r["case"]) != r]
