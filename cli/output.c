@@ -25,7 +25,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= want && strcmp(text + length - want, end) == 0;
 }
 
-bool cli_output_format(pace_format *out, const char *verb, const cli_output *output) {
+static bool choose_format(pace_format *out, const char *verb, const cli_output *output) {
     *out = PACE_FORMAT_TABLE;
     if (output->path && !output->format)
         for (size_t i = 0; i < FORMATS; i++)
@@ -39,6 +39,13 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
     }
     fprintf(stderr, "paceline %s: --format: expected table, json, csv, html or perfetto, found '%s'\n", verb,
             output->format);
+    return false;
+}
+
+bool cli_output_format(pace_format *out, const char *verb, const cli_output *output) {
+    if (!choose_format(out, verb, output)) return false;
+    if (!output->table || *out == PACE_FORMAT_CSV) return true;
+    fprintf(stderr, "paceline %s: --table chooses one table for csv: expected --format csv with it\n", verb);
     return false;
 }
 
