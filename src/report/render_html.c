@@ -156,16 +156,17 @@ static pace_status write_table(page_out *page, const pace_node *node) {
 
 /* The class whose name is in the column's name, when no column before took it; else a class not taken. */
 static pace_class pick_class(const char *name, bool *taken) {
-    pace_class free_class = PACE_CLASS_OTHER;
-    for (int i = PACE_CLASS_COUNT - 1; i >= 0; i--) {
+    pace_class free_class = PACE_CLASS_COUNT;
+    for (int i = 0; i < PACE_CLASS_COUNT; i++) { /* "idle_host" is the host's before it is idle */
         bool plain = i != PACE_CLASS_IDLE && i != PACE_CLASS_PATH;
         if (taken[i]) continue;
         if (strstr(name, pace_class_name((pace_class)i))) {
             free_class = (pace_class)i;
             break;
         }
-        if (plain) free_class = (pace_class)i;
+        if (plain && free_class == PACE_CLASS_COUNT) free_class = (pace_class)i;
     }
+    if (free_class == PACE_CLASS_COUNT) free_class = PACE_CLASS_OTHER;
     taken[free_class] = true;
     return free_class;
 }

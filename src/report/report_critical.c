@@ -203,7 +203,7 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
 
 static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critical *critical) {
     static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
-                                                                "host",    "wait",   "input", "idle"};
+                                                                "host",    "idle",   "input", "other"};
     static const char *const class_colors[] = {"compute", "memory", "communication", "copy"};
     pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
     pace_lanes_lane(lanes, "stage");
