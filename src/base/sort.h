@@ -9,4 +9,7 @@
  * all values left out: durations have few. */
 void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 
+/** Ascending, in place, for the few. */
+void pace_order_ns(int64_t *values, size_t count);
+
 #endif

@@ -1,5 +1,7 @@
 #include "insight/collectives.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,11 +64,6 @@ static pace_status match_all(pace_collectives *out, pace_rank *const *ranks, siz
 
 /* --- clocks ------------------------------------------------------------------------------------------------------ */
 
-static int by_value(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Ranks leave a collective together: the median difference of ends is the clocks' difference. */
 static pace_status align(const pace_collectives *c, pace_rank *const *ranks, size_t rank_count) {
     if (c->items.count == 0) return PACE_OK;
@@ -77,7 +74,7 @@ static pace_status align(const pace_collectives *c, pace_rank *const *ranks, siz
             const uint32_t *parts = c->parts.items + c->items.items[i].first_part;
             differences[i] = item_at(ranks[0], parts[0])->end_ns - item_at(ranks[r], parts[r])->end_ns;
         }
-        qsort(differences, c->items.count, sizeof *differences, by_value);
+        pace_order_ns(differences, c->items.count);
         ranks[r]->shift_ns = differences[c->items.count / 2];
     }
     pace_free(differences);

@@ -20,7 +20,7 @@ typedef struct {
 } pace_collective;
 
 typedef struct {
-    PACE_VEC(pace_collective) items; /* by end */
+    PACE_VEC(pace_collective) items; /* in the first rank's order */
     PACE_VEC(uint32_t) parts;        /* work item of each rank */
     size_t unmatched;                /* communication kernels without a partner on every rank */
 } pace_collectives;

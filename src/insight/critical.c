@@ -149,8 +149,6 @@ static pace_status analyse(pace_critical *out, const pace_replay *replay) {
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) status = walk_back(out, replay, bound);
-    for (size_t i = 0; i < out->pieces.count; i++)
-        out->replayed_ns += out->pieces.items[i].end_ns - out->pieces.items[i].start_ns;
     if (status == PACE_OK) status = replay_without(out, replay, start);
     pace_free(start);
     pace_free(bound);
@@ -169,7 +167,6 @@ pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
         origin = rank->marks.items.items[critical.mark].start_ns;
     pace_replay replay = {0};
     pace_status status = pace_segments_build(&replay, rank, origin, critical.to_ns);
-    critical.segments = replay.segments.count;
     if (status == PACE_OK) status = analyse(&critical, &replay);
     pace_replay_free(&replay);
     if (status != PACE_OK) pace_critical_free(&critical);

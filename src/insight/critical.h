@@ -39,10 +39,8 @@ typedef struct {
     PACE_VEC(pace_path_piece) pieces; /* tile [from, to) exactly, in order */
     int64_t by_resource_ns[PACE_ADVICES];
     int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free */
-    int64_t replayed_ns;              /* the step replayed unchanged; equals to - from */
     int64_t worst_error_ns;           /* largest |replayed - measured| start of any segment; 0 */
     int64_t unexplained_ns;           /* delay on the path that no edge explains */
-    size_t segments;
 } pace_critical;
 
 /** Analyses one step of the rank: the one of median device time. No work, no path: pieces stay empty. */

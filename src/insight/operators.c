@@ -24,7 +24,7 @@ static uint32_t module_of(const pace_step *step, uint32_t task) {
     uint32_t annotation = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
         if (step->kind[at] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, at), "nn.Module", 9) == 0) return at;
-        bool step_mark = strncmp(pace_step_name(step, at), "ProfilerStep#", 13) == 0;
+        bool step_mark = pace_name_marks_step(pace_step_name(step, at));
         if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;
     }
     return annotation;

@@ -36,7 +36,7 @@ static call_class classify(const char *name) {
 
 /* Ranges that PyTorch before 1.12 records as operators, and DLRM's own marks: they head operators, they are none. */
 static bool is_label(const char *name) {
-    return starts(name, "##") || starts(name, "ProfilerStep#") || starts(name, "module::") || starts(name, "DLRM ") ||
+    return starts(name, "##") || pace_name_marks_step(name) || starts(name, "module::") || starts(name, "DLRM ") ||
            starts(name, "DistributedDataParallel");
 }
 

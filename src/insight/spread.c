@@ -1,18 +1,15 @@
 #include "insight/spread.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 const char *const pace_step_verdict_names[] = {"", "warm-up", "outlier", "no work"};
 
 void pace_spread_free(pace_spread *spread) { PACE_VEC_FREE(&spread->notes); }
 
-static int by_value(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static int64_t median(int64_t *values, size_t count) {
-    qsort(values, count, sizeof *values, by_value);
+    pace_order_ns(values, count);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

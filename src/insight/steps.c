@@ -1,5 +1,7 @@
 #include "insight/steps.h"
 
+#include "base/sort.h"
+
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +24,6 @@ static int by_start(const void *left, const void *right) {
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-static bool is_profiler_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
-
 /* Every annotation (or operator: 2021 traces record annotations as such) whose name matches. */
 static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
     char *known = pace_alloc(pace_names_count(&step->names), 1); /* name -> 1 no, 2 yes */
@@ -34,7 +34,7 @@ static pace_status add_annotated(pace_marks *marks, const pace_step *step, const
         char *seen = &known[step->name[task]];
         if (!*seen) {
             const char *name = pace_step_name(step, task);
-            *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : is_profiler_step(name)) ? 2 : 1;
+            *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name)) ? 2 : 1;
         }
         if (*seen == 2)
             status = PACE_PUSH(&marks->items, ((pace_mark){.label = step->name[task],
@@ -47,17 +47,6 @@ static pace_status add_annotated(pace_marks *marks, const pace_step *step, const
 
 /* --- steps from the periodic structure -------------------------------------------------------------------- */
 
-typedef struct {
-    pace_name name;
-    uint32_t count;
-    int64_t first_ns, last_ns;
-} repeater;
-
-static int by_value(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* How regular the gaps between occurrences of a name are: the share within 50 % of their median. */
 static double regularity(const pace_step *step, pace_name name, int64_t *gaps, size_t capacity, size_t *count) {
     size_t starts = 0;
@@ -65,9 +54,9 @@ static double regularity(const pace_step *step, pace_name name, int64_t *gaps, s
         if (step->name[task] == name && step->kind[task] <= PACE_TASK_ANNOTATION) gaps[starts++] = step->start_ns[task];
     *count = starts ? starts - 1 : 0;
     if (*count == 0) return 0;
-    qsort(gaps, starts, sizeof *gaps, by_value); /* threads may take turns */
+    pace_order_ns(gaps, starts); /* threads may take turns */
     for (size_t i = 0; i < *count; i++) gaps[i] = gaps[i + 1] - gaps[i];
-    qsort(gaps, *count, sizeof *gaps, by_value);
+    pace_order_ns(gaps, *count);
     int64_t median = gaps[*count / 2];
     size_t fit = 0;
     for (size_t i = 0; i < *count; i++) fit += gaps[i] > median / 2 && gaps[i] < median + median / 2;

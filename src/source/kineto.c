@@ -94,10 +94,6 @@ static pace_status detail_of(uint32_t *out, reader *r) {
     } else if ((event->kind == PACE_TASK_COPY || event->kind == PACE_TASK_MEMSET) && event->bytes >= 0) {
         PACE_TRY(PACE_PUSH(&step->bytes, event->bytes));
         *out = (uint32_t)step->bytes.count;
-    } else if (event->kind == PACE_TASK_SYNC) {
-        pace_sync_info info = {(uint32_t)event->correlation, (uint32_t)event->record_correlation, event->wait_stream};
-        PACE_TRY(PACE_PUSH(&step->syncs, info));
-        *out = (uint32_t)step->syncs.count;
     }
     return PACE_OK;
 }

@@ -52,8 +52,7 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
     event->start_ns = event->duration_ns = 0;
     event->device = event->stream = event->bytes = -1;
-    event->wait_stream = -1;
-    event->correlation = event->external = event->record_correlation = 0;
+    event->correlation = event->external = 0;
     event->exchange = (pace_exchange_info){0};
     event->dims.count = event->types.count = event->concrete.count = 0;
 }
@@ -160,9 +159,7 @@ typedef enum {
     ARG_OUT_ELEMENTS,
     ARG_GROUP_SIZE,
     ARG_GROUP,
-    ARG_DTYPE,
-    ARG_RECORD_CORRELATION,
-    ARG_WAIT_STREAM
+    ARG_DTYPE
 } arg;
 
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
@@ -183,13 +180,11 @@ static arg arg_of(const char *key, size_t length) {
         return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
     case 13: return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
     case 14:
-        if (is(key, length, "Out msg nelems")) return ARG_OUT_ELEMENTS;
-        return is(key, length, "wait_on_stream") ? ARG_WAIT_STREAM : ARG_NONE;
+        return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
     case 15:
         if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
-    case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
     default: return ARG_NONE;
     }
 }
@@ -206,8 +201,6 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
     case ARG_EXTERNAL: event->external = id_or_zero(json); break;
     case ARG_BYTES: event->bytes = int_or(json, -1); break;
-    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
-    case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;
     case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(json, 0); break;
     case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(json, 0); break;
     case ARG_GROUP_SIZE: event->exchange.group_size = int_or(json, 0); break;

@@ -18,8 +18,7 @@ typedef struct {
     int64_t start_ns, duration_ns;
     /* args */
     int64_t device, stream; /* -1 = not given */
-    uint64_t correlation, external, record_correlation;
-    int64_t wait_stream;
+    uint64_t correlation, external;
     int64_t bytes; /* -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;

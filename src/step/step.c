@@ -18,7 +18,6 @@ void pace_step_free(pace_step *step) {
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);
     PACE_VEC_FREE(&step->bytes);
-    PACE_VEC_FREE(&step->syncs);
     *step = (pace_step){0};
 }
 

@@ -52,12 +52,6 @@ typedef struct {
     int64_t in_elements, out_elements, group_size;
 } pace_exchange_info;
 
-/* A stream-wait or event-sync record: what the waiting side waited for. */
-typedef struct {
-    uint32_t waiter_correlation, record_correlation;
-    int64_t wait_stream;
-} pace_sync_info;
-
 typedef struct {
     pace_names names;
 
@@ -75,7 +69,6 @@ typedef struct {
     PACE_VEC(pace_lane) lanes;
     PACE_VEC(pace_exchange_info) exchanges;
     PACE_VEC(int64_t) bytes;
-    PACE_VEC(pace_sync_info) syncs;
 
     /* what the trace says of itself */
     int64_t rank, world_size; /* -1 = unknown */
@@ -113,10 +106,13 @@ static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
     return pace_names_text(&step->names, step->name[task]);
 }
 
+/** Whether a name is the profiler's own mark of a step. */
+static inline bool pace_name_marks_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
+
 /** Whether a task is an operator that does something: traces of 2021 record the profiler's own step marks as operators.
  */
 static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {
-    return step->kind[task] == PACE_TASK_OP && strncmp(pace_step_name(step, task), "ProfilerStep#", 13) != 0;
+    return step->kind[task] == PACE_TASK_OP && !pace_name_marks_step(pace_step_name(step, task));
 }
 
 static inline bool pace_task_on_device(uint8_t kind) {
