@@ -179,8 +179,7 @@ static arg arg_of(const char *key, size_t length) {
         if (is(key, length, "correlation")) return ARG_CORRELATION;
         return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
     case 13: return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
-    case 14:
-        return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
+    case 14: return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
     case 15:
         if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;

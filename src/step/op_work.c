@@ -582,11 +582,3 @@ bool pace_op_work(const char *name, const pace_op_shapes *shapes, double *flop, 
     *bytes = work.bytes_known ? work.bytes : 0;
     return true;
 }
-
-const char *pace_op_family_name(pace_op_family family) {
-    static const char *const names[PACE_OP_FAMILIES] = {
-        "unknown",   "gemm",        "convolution", "attention", "embedding", "normalization", "softmax",
-        "reduction", "elementwise", "copy",        "optimizer", "loss",      "pooling",       "other",
-    };
-    return (unsigned)family < PACE_OP_FAMILIES ? names[family] : names[PACE_OP_UNKNOWN];
-}

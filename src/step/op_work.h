@@ -5,26 +5,7 @@
 #ifndef PACE_STEP_OP_WORK_H
 #define PACE_STEP_OP_WORK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-typedef enum {
-    PACE_OP_UNKNOWN,
-    PACE_OP_GEMM,
-    PACE_OP_CONVOLUTION,
-    PACE_OP_ATTENTION,
-    PACE_OP_EMBEDDING,
-    PACE_OP_NORMALIZATION,
-    PACE_OP_SOFTMAX,
-    PACE_OP_REDUCTION,
-    PACE_OP_ELEMENTWISE,
-    PACE_OP_COPY,
-    PACE_OP_OPTIMIZER,
-    PACE_OP_LOSS,
-    PACE_OP_POOLING,
-    PACE_OP_OTHER,
-    PACE_OP_FAMILIES
-} pace_op_family;
+#include "step/op.h"
 
 /** The arguments of a call, by position. */
 typedef struct {
@@ -39,8 +20,5 @@ typedef struct {
  * once) of the ATen operator `name`. False when the operator has no formula or the shapes do not suffice: *flop and
  * *bytes are 0 then. *bytes is 0 too when an element size is missing. *family is always set. `shapes` may be NULL. */
 bool pace_op_work(const char *name, const pace_op_shapes *shapes, double *flop, double *bytes, pace_op_family *family);
-
-/** "gemm", "convolution", …; the words of catalog/kernels.yaml. */
-const char *pace_op_family_name(pace_op_family family);
 
 #endif

@@ -1,0 +1,40 @@
+/*
+ * A number that is not exact: what it is in the middle, how far off it may be, and how it was come by.
+ *
+ * The spread is of the logarithm, so an estimate is off by a factor: low and high bound 90 % of what a measurement
+ * would give, median * e^(-1.645 spread) and median * e^(1.645 spread).
+ */
+#ifndef PACE_BASE_ESTIMATE_H
+#define PACE_BASE_ESTIMATE_H
+
+#include <math.h>
+
+/* The ladder, best first. */
+typedef enum {
+    PACE_RUNG_MEASURED,   /* this very thing, on this very device */
+    PACE_RUNG_CALIBRATED, /* a formula whose constants were measured on this device */
+    PACE_RUNG_LEARNED,    /* a model fitted to measurements of other shapes or devices */
+    PACE_RUNG_FORMULA,    /* a formula with published constants */
+    PACE_RUNG_ROOFLINE,   /* peak rates only */
+    PACE_RUNGS
+} pace_rung;
+
+extern const char *const pace_rung_names[PACE_RUNGS];
+
+typedef struct {
+    double median; /* in the unit its owner states */
+    double spread; /* standard deviation of the natural logarithm */
+    pace_rung rung;
+} pace_estimate;
+
+#define PACE_NORMAL_90 1.6448536269514722 /* 95th percentile of the standard normal: 90 % lie within */
+
+static inline double pace_estimate_low(pace_estimate estimate) {
+    return estimate.median * exp(-PACE_NORMAL_90 * estimate.spread);
+}
+
+static inline double pace_estimate_high(pace_estimate estimate) {
+    return estimate.median * exp(PACE_NORMAL_90 * estimate.spread);
+}
+
+#endif

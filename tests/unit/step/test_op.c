@@ -1,0 +1,81 @@
+/* Operations: work from sizes, against published counts and identities. */
+#include "step/op.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static pace_op op_of(pace_op_family family, pace_pass pass, unsigned count, const double *size) {
+    pace_op op = {.family = family, .pass = pass, .precision = PACE_FP32, .element_bytes = 4};
+    memcpy(op.size, size, count * sizeof *size);
+    return op;
+}
+
+/* He et al. 2016, ResNet: the first layer, 7 x 7 x 3 filters at stride 2 over 224 x 224, is 118,013,952 multiply-adds.
+ */
+static void convolution_of_resnet(void **state) {
+    (void)state;
+    const double size[] = {1, 3, 224, 224, 64, 7, 7, 2, 2, 3, 3, 1, 1};
+    pace_op op = op_of(PACE_OP_CONVOLUTION, PACE_PASS_FORWARD, 13, size);
+    assert_true(pace_op_complete(&op));
+    assert_true(op.flop == 2.0 * 118013952);
+    assert_true(op.write_bytes == 4.0 * 64 * 112 * 112);
+}
+
+/* What both gradients take together is what each takes alone, for products and convolutions. */
+static void gradients_add_up(void **state) {
+    (void)state;
+    const double product[] = {3, 64, 128, 256}, filters[] = {8, 16, 28, 28, 32, 3, 3, 1, 1, 1, 1, 1, 1};
+    for (int family = 0; family < 2; family++) {
+        pace_op part[3];
+        const pace_pass pass[] = {PACE_PASS_BACKWARD, PACE_PASS_BACKWARD_DATA, PACE_PASS_BACKWARD_WEIGHT};
+        for (int i = 0; i < 3; i++) {
+            part[i] =
+                family ? op_of(PACE_OP_CONVOLUTION, pass[i], 13, filters) : op_of(PACE_OP_GEMM, pass[i], 4, product);
+            assert_true(pace_op_complete(&part[i]));
+        }
+        assert_true(part[0].flop == part[1].flop + part[2].flop);
+        assert_true(part[0].read_bytes == part[1].read_bytes + part[2].read_bytes);
+        assert_true(part[0].write_bytes == part[1].write_bytes + part[2].write_bytes);
+    }
+}
+
+/* A lower triangle without its diagonal has n (n - 1) / 2 entries, with it n (n + 1) / 2. */
+static void triangle(void **state) {
+    (void)state;
+    for (int diagonal = 0; diagonal < 2; diagonal++) {
+        const double size[] = {2, 9, 9, diagonal};
+        pace_op op = op_of(PACE_OP_TRIL, PACE_PASS_FORWARD, 4, size);
+        assert_true(pace_op_complete(&op));
+        assert_true(op.read_bytes == 4.0 * 2 * (diagonal ? 45 : 36));
+    }
+}
+
+static void sizes_must_suffice(void **state) {
+    (void)state;
+    for (int family = 1; family < PACE_OP_FAMILIES; family++) {
+        pace_op op = {.family = (pace_op_family)family, .element_bytes = 4};
+        assert_false(pace_op_complete(&op));
+        assert_true(op.flop == 0 && op.read_bytes == 0 && op.write_bytes == 0);
+        unsigned count;
+        pace_op_size_names(op.family, &count);
+        for (unsigned i = 0; i < count; i++) op.size[i] = 1;
+        assert_true(pace_op_complete(&op));
+        assert_true(op.read_bytes > 0);
+        assert_int_equal(pace_op_family_find(pace_op_family_name(op.family)), op.family);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolution_of_resnet),
+        cmocka_unit_test(gradients_add_up),
+        cmocka_unit_test(triangle),
+        cmocka_unit_test(sizes_must_suffice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
