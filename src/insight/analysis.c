@@ -53,6 +53,15 @@ static pace_status find_device(pace_rank *rank, pace_analysis *analysis, const p
     return PACE_OK;
 }
 
+/* Host operators against an accelerator's peaks would be nonsense. */
+static pace_status refuse_device_for_host(pace_rank *rank, pace_analysis *analysis,
+                                          const pace_analyze_options *options) {
+    if (!rank->work.host_is_device || !rank->device) return PACE_OK;
+    rank->device = NULL;
+    if (!options->device) return PACE_OK;
+    return warn(analysis, "%s: '%s' is not used: the trace holds no device work", rank->path, options->device);
+}
+
 static pace_status load_rank(pace_analysis *analysis, const char *path, const pace_analyze_options *options) {
     pace_rank *rank = pace_alloc(1, sizeof *rank);
     if (!rank) return PACE_E_MEMORY;
@@ -63,6 +72,7 @@ static pace_status load_rank(pace_analysis *analysis, const char *path, const pa
     if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
     if (status == PACE_OK) status = find_device(rank, analysis, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, options->step_regex);
+    if (status == PACE_OK) status = refuse_device_for_host(rank, analysis, options);
     if (status == PACE_OK) status = PACE_PUSH(&analysis->ranks, rank);
     if (status != PACE_OK) {
         pace_rank_free(rank);

@@ -160,8 +160,11 @@ static pace_status find_input(pace_intervals *out, const pace_step *step) {
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
         if (step->kind[task] > PACE_TASK_ANNOTATION || step->stage[task] != PACE_STAGE_INPUT) continue;
-        uint32_t parent = step->parent[task];
-        if (parent != PACE_NO_TASK && step->stage[parent] == PACE_STAGE_INPUT) continue;
+        uint32_t parent = step->parent[task]; /* a child may outlast it by the rounding of its times */
+        bool covered = parent != PACE_NO_TASK && step->stage[parent] == PACE_STAGE_INPUT &&
+                       step->kind[parent] <= PACE_TASK_ANNOTATION &&
+                       pace_step_end_ns(step, task) <= pace_step_end_ns(step, parent);
+        if (covered) continue;
         status = PACE_PUSH(&raw, ((pace_interval){step->start_ns[task], pace_step_end_ns(step, task)}));
     }
     if (raw.count) qsort(raw.items, raw.count, sizeof *raw.items, by_start);

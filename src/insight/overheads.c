@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     const pace_step *step;
     double event_ns;
+    bool host_only;       /* there is nothing to launch on: an operator without a call is the work itself */
     uint32_t *row_of;     /* type * names + name -> row + 1 */
     uint32_t *annotation; /* task -> itself or the nearest annotation around it */
     PACE_VEC(pace_overhead_row) rows;
@@ -80,6 +81,7 @@ static pace_status add_sample(measurer *m, pace_overhead_type type, pace_name na
 static pace_status close_op(measurer *m) {
     if (!m->open) return PACE_OK;
     m->open = false;
+    if (m->host_only) return PACE_OK;
     pace_overhead_type type = m->calls ? PACE_T3 : PACE_T5;
     return add_sample(m, type, m->step->name[m->op], pace_step_end_ns(m->step, m->op) - m->since_ns, m->events);
 }
@@ -236,7 +238,8 @@ static pace_status finish(pace_overheads *out, measurer *m) {
 
 pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, double profiler_event_ns) {
     *out = (pace_overheads){0};
-    measurer m = {.step = &rank->step, .event_ns = profiler_event_ns};
+    bool host_only = rank->work.host_is_device && rank->step.kind_count[PACE_TASK_CALL] == 0;
+    measurer m = {.step = &rank->step, .event_ns = profiler_event_ns, .host_only = host_only};
     pace_status status = take_step(&m);
     if (status == PACE_OK) status = finish(out, &m);
     pace_free(m.row_of);

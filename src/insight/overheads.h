@@ -11,6 +11,7 @@
  * An operator is top-level when no operator encloses it. Annotations and Python frames are none, nor are labels that
  * old traces record as operators (ProfilerStep#N, "## … ##", DistributedDataParallel.…). Synchronising with
  * a stream is a runtime call too, but no T4. A call within a call (driver under runtime) belongs to the outer one.
+ * A trace without device work and without calls is of the host alone: its operators are the work, so T5 has none.
  */
 #ifndef PACE_INSIGHT_OVERHEADS_H
 #define PACE_INSIGHT_OVERHEADS_H

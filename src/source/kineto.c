@@ -9,8 +9,10 @@
 
 enum { LANE_CACHE = 256 };
 
+/* A B event whose E is still to come. A B that becomes no task is kept too, so that its E closes no other. */
 typedef struct {
-    uint32_t lane, task;
+    uint64_t thread; /* its pid and tid: all that an E event has to repeat */
+    uint32_t task;
 } open_task;
 
 typedef struct {
@@ -45,10 +47,15 @@ static void write_key(char *key, size_t size, const pace_kineto_event *event, bo
 }
 
 /* Lanes are few and events many: what tells a lane is hashed and looked up before any text is made. */
+static uint64_t hash_thread(const pace_kineto_event *event) {
+    uint64_t parts[2] = {pace_hash(event->pid, strlen(event->pid)), pace_hash(event->tid, strlen(event->tid))};
+    return pace_hash(parts, sizeof parts);
+}
+
 static uint64_t hash_lane(const pace_kineto_event *event, bool device, bool numbered) {
     int64_t numbers[2] = {event->device, event->stream};
     if (numbered) return pace_hash(numbers, sizeof numbers) | 1;
-    uint64_t parts[3] = {device, pace_hash(event->pid, strlen(event->pid)), pace_hash(event->tid, strlen(event->tid))};
+    uint64_t parts[2] = {device, hash_thread(event)};
     return pace_hash(parts, sizeof parts) | 1;
 }
 
@@ -121,25 +128,26 @@ static bool sane_time(const pace_kineto_event *event) {
 }
 
 static pace_status begin_task(reader *r) {
-    PACE_TRY(add_task(r, 0));
-    uint32_t task = (uint32_t)(r->step->count - 1);
-    return PACE_PUSH(&r->open, ((open_task){r->step->lane[task], task}));
+    open_task opened = {hash_thread(&r->event), PACE_NO_TASK};
+    if (r->event.known_category) {
+        PACE_TRY(add_task(r, 0));
+        opened.task = (uint32_t)(r->step->count - 1);
+    }
+    return PACE_PUSH(&r->open, opened);
 }
 
-static pace_status end_task(reader *r) {
-    uint32_t lane;
-    r->event.kind = r->event.known_category ? r->event.kind : PACE_TASK_OTHER;
-    PACE_TRY(lane_of(&lane, r));
-    for (size_t i = r->open.count; i-- > 0;) {
-        if (r->open.items[i].lane != lane) continue;
-        uint32_t task = r->open.items[i].task;
+static void end_task(reader *r) {
+    uint64_t thread = hash_thread(&r->event);
+    size_t i = r->open.count;
+    while (i > 0 && r->open.items[i - 1].thread != thread) i--;
+    if (i == 0) return;
+    uint32_t task = r->open.items[i - 1].task;
+    if (task != PACE_NO_TASK) {
         int64_t duration_ns = r->event.start_ns - r->step->start_ns[task];
         if (duration_ns > 0 && duration_ns < LONGEST_NS) r->step->duration_ns[task] = duration_ns;
-        memmove(&r->open.items[i], &r->open.items[i + 1], (r->open.count - i - 1) * sizeof *r->open.items);
-        r->open.count--;
-        break;
     }
-    return PACE_OK;
+    memmove(&r->open.items[i - 1], &r->open.items[i], (r->open.count - i) * sizeof *r->open.items);
+    r->open.count--;
 }
 
 static pace_status keep_event(reader *r) {
@@ -155,8 +163,8 @@ static pace_status keep_event(reader *r) {
         step->complete_count++;
         if (!event->known_category) return PACE_OK;
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
-    case 'B': return event->known_category ? begin_task(r) : PACE_OK;
-    case 'E': return r->open.count ? end_task(r) : PACE_OK;
+    case 'B': return begin_task(r);
+    case 'E': end_task(r); return PACE_OK;
     case 'M':
     case 's':
     case 't':

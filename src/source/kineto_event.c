@@ -84,7 +84,7 @@ static int64_t int_or(const pace_json *json, int64_t otherwise) {
     return pace_json_int(json, &value) ? value : otherwise;
 }
 
-static pace_status intern_text(pace_name *out, pace_json *json, pace_names *names) {
+pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *names) {
     size_t length;
     const char *text = pace_json_escaped(json) ? pace_json_decoded(json, &length) : pace_json_text(json, &length);
     if (!text) return PACE_E_MEMORY;
@@ -203,9 +203,11 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(json, 0); break;
     case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(json, 0); break;
     case ARG_GROUP_SIZE: event->exchange.group_size = int_or(json, 0); break;
-    case ARG_COLLECTIVE: event->has_exchange = true; return intern_text(&event->exchange.collective, json, names);
-    case ARG_GROUP: return intern_text(&event->exchange.group, json, names);
-    case ARG_DTYPE: return intern_text(&event->exchange.dtype, json, names);
+    case ARG_COLLECTIVE:
+        event->has_exchange = true;
+        return pace_kineto_intern(&event->exchange.collective, json, names);
+    case ARG_GROUP: return pace_kineto_intern(&event->exchange.group, json, names);
+    case ARG_DTYPE: return pace_kineto_intern(&event->exchange.dtype, json, names);
     default: break;
     }
     return PACE_OK;
@@ -265,7 +267,7 @@ static pace_status keep_member(pace_kineto_event *event, const char *key, size_t
     } else if (is(key, length, "cat")) {
         keep_category(event, text, text_length);
     } else if (is(key, length, "name")) {
-        return intern_text(&event->name, json, names);
+        return pace_kineto_intern(&event->name, json, names);
     } else if (is(key, length, "pid")) {
         copy_id(event->pid, json);
     } else if (is(key, length, "tid")) {

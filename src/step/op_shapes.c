@@ -1,5 +1,6 @@
 #include "step/op_shapes.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -54,18 +55,62 @@ static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
     } while (depth);
 }
 
-/* "Concrete Inputs": numbers, lists of numbers and booleans as text, "" for tensors. */
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+static double read_digits(const char **at, double value, int *count) {
+    for (*count = 0; is_digit(**at); ++*at, ++*count) value = value * 10 + (**at - '0');
+    return value;
+}
+
+/* A decimal number with its fraction and exponent, whose first digit is at hand. */
+static double read_number(const char **at) {
+    int count, places = 0;
+    double value = read_digits(at, 0, &count), exponent = 0;
+    if (**at == '.') ++*at, value = read_digits(at, value, &places);
+    const char *power = *at + 1;
+    bool minus = *power == '-';
+    if (*power == '-' || *power == '+') power++;
+    if ((**at == 'e' || **at == 'E') && is_digit(*power)) {
+        exponent = read_digits(&power, 0, &count);
+        *at = power;
+    }
+    double scale = (minus ? -exponent : exponent) - places;
+    return scale < 0 ? value / pow(10, -scale) : value * pow(10, scale);
+}
+
+/* What a number says of a size: itself when it is whole; a fraction is no size. */
+static int64_t as_size(double value) {
+    const double most = 9007199254740992; /* 2^53: beyond, a double is not exact */
+    if (!(value < most)) return (int64_t)most;
+    return floor(value) < value ? 0 : (int64_t)value;
+}
+
+/* The quote that ends a JSON string, or NULL. */
+static const char *closing_quote(const char *at) {
+    for (; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1]) at++;
+    return *at ? at : NULL;
+}
+
+/* "Concrete Inputs": numbers, lists of numbers, booleans and words as text, "" for tensors. */
 static void read_scalars(pace_op_shapes *out, const char *at) {
     for (unsigned argument = 0; argument < 8 && (at = strchr(at, '"')); argument++) {
-        const char *end = strchr(++at, '"');
+        const char *end = closing_quote(++at);
         if (!end) return;
         if (strncmp(at, "True", 4) == 0) out->scalars[argument][0] = 1;
         for (unsigned k = 0; at < end && k < 4;) {
             bool minus = *at == '-';
             if (minus) at++;
-            if (*at >= '0' && *at <= '9') out->scalars[argument][k++] = minus ? -read_int(&at) : read_int(&at);
-            else at++;
-            if (at < end && *at == '.') break; /* a fraction is no size */
+            if (is_digit(*at)) {
+                int64_t size = as_size(read_number(&at));
+                out->scalars[argument][k++] = minus ? -size : size;
+            } else if (is_letter(*at)) { /* the digits of a word are no numbers */
+                while (is_letter(*at) || is_digit(*at)) at++;
+            } else if (at < end) {
+                at++;
+            }
         }
         at = end + 1;
     }

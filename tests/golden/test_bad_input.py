@@ -287,6 +287,17 @@ def test_phases():
     events.sort(key=lambda item: item[:2])
     found = figures(document(put("be.json", {"traceEvents": [one for _, _, one in events]})))
     expect(found == wanted, "B and E", found, wanted)
+    bare = [{key: one[key] for key in ("ph", "pid", "tid", "ts")} if one["ph"] == "E" else one for _, _, one in events]
+    found = figures(document(put("bare_e.json", {"traceEvents": bare})))
+    expect(found == wanted, "E with nothing but its thread", found, wanted)
+    kernels = [one for one in small_events() if one["cat"] == "kernel"]
+    lone = []
+    for one in kernels:
+        lone += [{**one, "ph": "B"}, {"ph": "B", "name": "unknown", "pid": one["pid"], "tid": one["tid"], "ts": one["ts"] + 1},
+                 {"ph": "E", "pid": one["pid"], "tid": one["tid"], "ts": one["ts"] + 2},
+                 {"ph": "E", "pid": one["pid"], "tid": one["tid"], "ts": one["ts"] + one["dur"]}]
+    found = document(put("kernels_be.json", {"traceEvents": sorted(lone, key=lambda one: one["ts"])}))["window"]
+    expect(found == document(put("kernels_x.json", {"traceEvents": kernels}))["window"], "E on a device lane", found)
 
 
 def test_spellings():

@@ -65,8 +65,12 @@ static void make(void) {
         snprintf(name, sizeof name, "ProfilerStep#%d", 9 - (int)i);
         add("host 1", PACE_TASK_ANNOTATION, name, mark, 200, 0);
     }
-    for (int64_t at = pick(200); at < 800; at += 120 + pick(300))
-        add("host 2", PACE_TASK_OP, "enumerate(DataLoader)#_Iter.__next__", at, pick(120), 0);
+    for (int64_t at = pick(200); at < 800; at += 200 + pick(300)) {
+        int64_t took = pick(120);
+        add("host 2", PACE_TASK_OP, "enumerate(DataLoader)#_Iter.__next__", at, took, 0);
+        if (took && pick(2)) /* nested, and rounded past the end of what holds it */
+            add("host 2", PACE_TASK_OP, "enumerate(DataLoader)#inner", at + pick((uint32_t)took), pick(120), 0);
+    }
     if (pick(2)) add("host 3", PACE_TASK_OP, "autograd::engine::evaluate_function: MmBackward0", 300, 200, 0);
     for (int64_t i = pick(20) + 1; i > 0; i--) {
         const char *const streams[] = {"device 0 stream 7", "device 0 stream 8", "device 0 stream 9"};

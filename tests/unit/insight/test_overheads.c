@@ -122,6 +122,26 @@ static void test_as_recorded(void **state) {
     pace_step_free(&rank.step);
 }
 
+/* Where nothing can be launched an operator is no overhead; the gaps between operators still are. */
+static void test_host_only(void **state) {
+    (void)state;
+    begin();
+    add("host 1/1", PACE_TASK_OP, "aten::mm", 0, 100);
+    add("host 1/1", PACE_TASK_OP, "aten::add", 110, 150);
+    finish();
+    pace_overheads all;
+    rank.work.host_is_device = true;
+    measure(&all, 0);
+    CHECK(&all, PACE_T1, "", 10);
+    assert_int_equal(all.rows.count, 1);
+    pace_overheads_free(&all);
+    rank.work.host_is_device = false;
+    measure(&all, 0);
+    CHECK(&all, PACE_T5, "aten::mm", 100);
+    pace_overheads_free(&all);
+    pace_step_free(&rank.step);
+}
+
 static void test_profiler_cost(void **state) {
     (void)state;
     make_step();
@@ -280,10 +300,10 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_recorded), cmocka_unit_test(test_profiler_cost),
-        cmocka_unit_test(test_fence),       cmocka_unit_test(test_report_and_file),
-        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_as_recorded),     cmocka_unit_test(test_host_only),
+        cmocka_unit_test(test_profiler_cost),   cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_report_and_file), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_out_of_memory),   cmocka_unit_test(test_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

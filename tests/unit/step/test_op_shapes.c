@@ -51,6 +51,24 @@ static void test_scalars(void **state) {
     assert_int_equal(shapes.scalars[7][0], 0);
 }
 
+/* Numbers as Python and TorchScript write them: a fraction is no size, whatever digits it is written with. */
+static void test_numbers(void **state) {
+    (void)state;
+    assert_true(pace_op_shapes_parse(&shapes, "[[2],[],[],[],[],[],[],[]]\n[\"float\"]\n"
+                                              "[\"1e-05\",\"[1.0000000000000001e-05, 7, 2.5, 3.]\",\"70.0\",\"2e3\","
+                                              "\"-1e+01\",\"9223372036854775807\",\"float16 0x\",\"\\\"9\"]"));
+    assert_int_equal(shapes.scalars[0][0], 0);
+    assert_int_equal(shapes.scalars[0][1], 0);
+    const int64_t list[4] = {0, 7, 0, 3};
+    assert_memory_equal(shapes.scalars[1], list, sizeof list);
+    assert_int_equal(shapes.scalars[2][0], 70);
+    assert_int_equal(shapes.scalars[3][0], 2000);
+    assert_int_equal(shapes.scalars[4][0], -10);
+    assert_true(shapes.scalars[5][0] > (int64_t)1 << 48);
+    assert_int_equal(shapes.scalars[6][0], 0);
+    assert_int_equal(shapes.scalars[7][0], 9);
+}
+
 /* A list of tensors is one argument without sizes; what follows keeps its place. */
 static void test_tensor_list(void **state) {
     (void)state;
@@ -107,8 +125,12 @@ static void test_amount(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dims_and_types),      cmocka_unit_test(test_scalars), cmocka_unit_test(test_tensor_list),
-        cmocka_unit_test(test_limits_and_nonsense), cmocka_unit_test(test_amount),
+        cmocka_unit_test(test_dims_and_types),
+        cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_tensor_list),
+        cmocka_unit_test(test_limits_and_nonsense),
+        cmocka_unit_test(test_amount),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
