@@ -1,5 +1,6 @@
 #include "step/op.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const pace_pass_names[PACE_PASSES] = {"forward", "backward", "backward_data", "backward_weight"};
