@@ -1,0 +1,223 @@
+#include "step/graph.h"
+
+#include <string.h>
+
+enum { FIRST_SLOTS = 256 };
+
+pace_status pace_graph_init(pace_graph *graph) {
+    *graph = (pace_graph){.rank = -1, .world_size = -1};
+    PACE_TRY(pace_names_init(&graph->names));
+    graph->op_slots = pace_alloc(FIRST_SLOTS, sizeof *graph->op_slots);
+    graph->op_slot_count = graph->op_slots ? FIRST_SLOTS : 0;
+    if (graph->op_slots) return PACE_OK;
+    pace_graph_free(graph);
+    return PACE_E_MEMORY;
+}
+
+void pace_graph_free(pace_graph *graph) {
+    pace_names_free(&graph->names);
+    PACE_VEC_FREE(&graph->nodes);
+    PACE_VEC_FREE(&graph->launches);
+    PACE_VEC_FREE(&graph->ops);
+    PACE_VEC_FREE(&graph->exchanges);
+    pace_free(graph->op_slots);
+    *graph = (pace_graph){0};
+}
+
+pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
+                                uint32_t parent, uint32_t thread) {
+    pace_node node = {.parent = parent,
+                      .thread = thread,
+                      .after = PACE_NO_NODE,
+                      .waits_node = PACE_NO_NODE,
+                      .waits_launch = PACE_NO_LAUNCH,
+                      .kind = (uint8_t)kind,
+                      .stage = PACE_STAGE_NONE};
+    PACE_TRY(pace_names_add(&node.name, &graph->names, name, strlen(name)));
+    PACE_TRY(PACE_PUSH(&graph->nodes, node));
+    if (thread >= graph->thread_count) graph->thread_count = thread + 1;
+    *out = (uint32_t)(graph->nodes.count - 1);
+    return PACE_OK;
+}
+
+pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t node, pace_task_kind kind,
+                                  const pace_op *op, uint32_t stream) {
+    pace_launch launch = {.node = node,
+                          .op = PACE_NO_OP,
+                          .stream = stream,
+                          .waits = {PACE_NO_LAUNCH, PACE_NO_LAUNCH},
+                          .kind = (uint8_t)kind,
+                          .duration_ns = -1};
+    if (op) PACE_TRY(pace_graph_intern_op(&launch.op, graph, op));
+    PACE_TRY(PACE_PUSH(&graph->launches, launch));
+    if (stream >= graph->stream_count) graph->stream_count = stream + 1;
+    *out = (uint32_t)(graph->launches.count - 1);
+    return PACE_OK;
+}
+
+static uint32_t *op_slot(uint32_t *slots, size_t slot_count, const pace_op *ops, const pace_op *op) {
+    size_t at = pace_op_hash(op) & (slot_count - 1);
+    while (slots[at] && !pace_op_equal(&ops[slots[at] - 1], op)) at = (at + 1) & (slot_count - 1);
+    return &slots[at];
+}
+
+static pace_status grow_slots(pace_graph *graph) {
+    size_t count = graph->op_slot_count * 2;
+    uint32_t *slots = pace_alloc(count, sizeof *slots);
+    if (!slots) return PACE_E_MEMORY;
+    for (size_t i = 0; i < graph->ops.count; i++)
+        *op_slot(slots, count, graph->ops.items, &graph->ops.items[i]) = (uint32_t)i + 1;
+    pace_free(graph->op_slots);
+    graph->op_slots = slots;
+    graph->op_slot_count = count;
+    return PACE_OK;
+}
+
+pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op *op) {
+    if (graph->ops.count * 2 >= graph->op_slot_count) PACE_TRY(grow_slots(graph));
+    uint32_t *slot = op_slot(graph->op_slots, graph->op_slot_count, graph->ops.items, op);
+    if (!*slot) {
+        PACE_TRY(PACE_PUSH(&graph->ops, *op));
+        *slot = (uint32_t)graph->ops.count;
+    }
+    *out = *slot - 1;
+    return PACE_OK;
+}
+
+static pace_status check_links(const pace_graph *graph) {
+    size_t nodes = graph->nodes.count, launches = graph->launches.count;
+    for (size_t i = 0; i < nodes; i++) {
+        const pace_node *node = &graph->nodes.items[i];
+        bool has_parent = node->parent != PACE_NO_NODE;
+        if (has_parent && (node->parent >= i || graph->nodes.items[node->parent].thread != node->thread))
+            return pace_fail(PACE_E_INPUT, "graph: node %zu: expected its parent before it and on its thread", i);
+        if ((node->after != PACE_NO_NODE && node->after >= nodes) ||
+            (node->waits_node != PACE_NO_NODE && node->waits_node >= nodes) ||
+            (node->waits_launch != PACE_NO_LAUNCH && node->waits_launch >= launches))
+            return pace_fail(PACE_E_INPUT, "graph: node %zu waits for something that does not exist", i);
+    }
+    for (size_t i = 0; i < launches; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->node >= nodes || (launch->op != PACE_NO_OP && launch->op >= graph->ops.count) ||
+            launch->exchange > graph->exchanges.count)
+            return pace_fail(PACE_E_INPUT, "graph: launch %zu names something that does not exist", i);
+        for (int k = 0; k < 2; k++)
+            if (launch->waits[k] != PACE_NO_LAUNCH && launch->waits[k] >= launches)
+                return pace_fail(PACE_E_INPUT, "graph: launch %zu waits for something that does not exist", i);
+    }
+    return PACE_OK;
+}
+
+/* Instants: 2i = node i starts, 2i + 1 = it ends, 2 nodes + j = launch j has run. Edges say what comes before what. */
+typedef struct {
+    PACE_VEC(uint32_t) from, to;
+    uint32_t *waiting; /* per instant: predecessors not yet passed */
+    uint32_t *first;   /* per instant: its edges in `next`, one more at the end */
+    uint32_t *next;
+    uint32_t *ready; /* a stack */
+    size_t instants;
+} order_check;
+
+static pace_status edge(order_check *check, size_t from, size_t to) {
+    PACE_TRY(PACE_PUSH(&check->from, (uint32_t)from));
+    return PACE_PUSH(&check->to, (uint32_t)to);
+}
+
+/* The host's order: a thread walks its nodes as nested brackets. */
+static pace_status thread_edges(order_check *check, const pace_graph *graph, uint32_t *last) {
+    for (uint32_t t = 0; t < graph->thread_count; t++) last[t] = PACE_NO_NODE;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        const pace_node *node = &graph->nodes.items[i];
+        uint32_t open = last[node->thread];
+        PACE_TRY(edge(check, 2 * i, 2 * i + 1));
+        /* what was open and does not enclose this one has ended */
+        while (open != PACE_NO_NODE && open != node->parent) {
+            PACE_TRY(edge(check, 2 * open + 1, 2 * i));
+            open = graph->nodes.items[open].parent;
+        }
+        if (node->parent != PACE_NO_NODE) {
+            if (open != node->parent)
+                return pace_fail(PACE_E_INPUT, "graph: node %u: its parent %u has ended before it starts", i,
+                                 node->parent);
+            PACE_TRY(edge(check, 2 * node->parent, 2 * i));
+            PACE_TRY(edge(check, 2 * i + 1, 2 * node->parent + 1));
+        }
+        if (node->after != PACE_NO_NODE) PACE_TRY(edge(check, 2 * node->after + 1, 2 * i));
+        if (node->waits_node != PACE_NO_NODE) PACE_TRY(edge(check, 2 * node->waits_node + 1, 2 * i + 1));
+        if (node->waits_launch != PACE_NO_LAUNCH)
+            PACE_TRY(edge(check, 2 * graph->nodes.count + node->waits_launch, 2 * i + 1));
+        last[node->thread] = i;
+    }
+    return PACE_OK;
+}
+
+static pace_status stream_edges(order_check *check, const pace_graph *graph, uint32_t *last) {
+    size_t base = 2 * graph->nodes.count;
+    for (uint32_t s = 0; s < graph->stream_count; s++) last[s] = PACE_NO_LAUNCH;
+    for (uint32_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        PACE_TRY(edge(check, 2 * (size_t)launch->node, base + i));
+        if (last[launch->stream] != PACE_NO_LAUNCH) PACE_TRY(edge(check, base + last[launch->stream], base + i));
+        for (int k = 0; k < 2; k++)
+            if (launch->waits[k] != PACE_NO_LAUNCH) PACE_TRY(edge(check, base + launch->waits[k], base + i));
+        last[launch->stream] = i;
+    }
+    return PACE_OK;
+}
+
+static pace_status pass_all(order_check *check) {
+    size_t edges = check->from.count, ready = 0, passed = 0;
+    check->waiting = pace_alloc(check->instants + 1, sizeof *check->waiting);
+    check->first = pace_alloc(check->instants + 2, sizeof *check->first);
+    check->next = pace_alloc(edges + 1, sizeof *check->next);
+    check->ready = pace_alloc(check->instants + 1, sizeof *check->ready);
+    if (!check->waiting || !check->first || !check->next || !check->ready) return PACE_E_MEMORY;
+    for (size_t e = 0; e < edges; e++) {
+        check->waiting[check->to.items[e]]++;
+        check->first[check->from.items[e] + 2]++;
+    }
+    for (size_t i = 1; i <= check->instants + 1; i++) check->first[i] += check->first[i - 1];
+    for (size_t e = 0; e < edges; e++) check->next[check->first[check->from.items[e] + 1]++] = check->to.items[e];
+    for (size_t i = 0; i < check->instants; i++)
+        if (check->waiting[i] == 0) check->ready[ready++] = (uint32_t)i;
+    while (ready > 0) {
+        uint32_t at = check->ready[--ready];
+        passed++;
+        for (uint32_t e = check->first[at]; e < check->first[at + 1]; e++)
+            if (--check->waiting[check->next[e]] == 0) check->ready[ready++] = check->next[e];
+    }
+    return passed == check->instants ? PACE_OK : PACE_E_INPUT;
+}
+
+static pace_status name_blocked(const order_check *check, const pace_graph *graph) {
+    size_t i = 0, nodes = graph->nodes.count;
+    while (i < check->instants && check->waiting[i] == 0) i++;
+    uint32_t node = i < 2 * nodes ? (uint32_t)(i / 2) : graph->launches.items[i - 2 * nodes].node;
+    return pace_fail(PACE_E_INPUT, "graph: a cycle of waits: node %u (%.80s) waits for itself", node,
+                     pace_names_text(&graph->names, graph->nodes.items[node].name));
+}
+
+static pace_status check_order(const pace_graph *graph) {
+    size_t lanes = graph->thread_count > graph->stream_count ? graph->thread_count : graph->stream_count;
+    order_check check = {.instants = 2 * graph->nodes.count + graph->launches.count};
+    uint32_t *last = pace_alloc(lanes + 1, sizeof *last);
+    pace_status status = last ? thread_edges(&check, graph, last) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = stream_edges(&check, graph, last);
+    if (status == PACE_OK) {
+        status = pass_all(&check);
+        if (status == PACE_E_INPUT) status = name_blocked(&check, graph);
+    }
+    PACE_VEC_FREE(&check.from);
+    PACE_VEC_FREE(&check.to);
+    pace_free(check.waiting);
+    pace_free(check.first);
+    pace_free(check.next);
+    pace_free(check.ready);
+    pace_free(last);
+    return status;
+}
+
+pace_status pace_graph_check(const pace_graph *graph) {
+    PACE_TRY(check_links(graph));
+    return check_order(graph);
+}

@@ -1,0 +1,89 @@
+/*
+ * A step without times: what the host issues, in order, and what each of these puts on the device.
+ *
+ * Execution traces, ONNX graphs, models and measured traces all become a pace_graph; the walk (schedule/walk.h) gives
+ * each node and launch a time and returns a pace_step, on which everything that reads a measured step works.
+ *
+ * Nodes stand in issue order: a parent before its children, and the nodes of one thread in the order the thread runs
+ * them (a child that starts later stands later). Launches stand in the order their thread issues them.
+ */
+#ifndef PACE_STEP_GRAPH_H
+#define PACE_STEP_GRAPH_H
+
+#include "step/op.h"
+#include "step/step.h"
+
+#define PACE_NO_NODE UINT32_MAX
+#define PACE_NO_LAUNCH UINT32_MAX
+#define PACE_NO_OP UINT32_MAX
+
+/* An operator or an annotation on a host thread. */
+typedef struct {
+    pace_name name;
+    pace_name module; /* nn.Module path or layer, 0 = unknown */
+    pace_name shapes; /* shape text (op_shapes.h), 0 = unknown */
+    uint32_t parent;  /* enclosing node on the same thread, PACE_NO_NODE = top level */
+    uint32_t thread;
+    uint32_t after;        /* node of another thread that must have ended before this starts, or PACE_NO_NODE */
+    uint32_t waits_node;   /* node that must have ended before this one ends (the caller of the backward thread) */
+    uint32_t waits_launch; /* device work that must have ended before this node ends (a synchronisation) */
+    uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION */
+    uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
+} pace_node;
+
+/* A kernel, copy, memset or exchange put on a stream. */
+typedef struct {
+    pace_name name;      /* the kernel's, 0 = unknown */
+    pace_name call;      /* runtime call that launches it, 0 = cudaLaunchKernel */
+    uint32_t node;       /* who issues it */
+    uint32_t op;         /* what it computes: index in ops, PACE_NO_OP = unknown */
+    uint32_t stream;     /* 0, 1, … */
+    uint32_t waits[2];   /* launches on other streams that must have ended before it starts, or PACE_NO_LAUNCH */
+    uint32_t exchange;   /* 1 + index in exchanges when it is one; 0 = not */
+    uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
+    int64_t duration_ns; /* measured; -1 = to be priced */
+} pace_launch;
+
+/* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet.
+ */
+typedef struct {
+    pace_name collective; /* "allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "send", "recv", … */
+    pace_name group;      /* its name, 0 = all ranks */
+    int64_t group_size;   /* 0 = unknown */
+    int64_t peer;         /* send, recv: the other rank; -1 = none */
+    double bytes;         /* what one rank puts in; all-gather: its part */
+} pace_exchange;
+
+typedef struct {
+    pace_names names;
+    PACE_VEC(pace_node) nodes;
+    PACE_VEC(pace_launch) launches;
+    PACE_VEC(pace_op) ops; /* interned: equal operations share one */
+    PACE_VEC(pace_exchange) exchanges;
+    uint32_t *op_slots; /* hash table of ops */
+    size_t op_slot_count;
+    uint32_t thread_count, stream_count;
+    int64_t rank, world_size; /* -1 = unknown */
+    pace_name device_name;    /* the device it was recorded on, 0 = none */
+    uint64_t unknown_ops;     /* operators that issue device work whose amount is unknown */
+} pace_graph;
+
+pace_status pace_graph_init(pace_graph *graph) PACE_MUST_CHECK;
+void pace_graph_free(pace_graph *graph);
+
+/** Appends a node with no links; *out is its number. */
+pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
+                                uint32_t parent, uint32_t thread) PACE_MUST_CHECK;
+
+/** Appends a launch of the node, to be priced, with no links; `op` may be NULL. */
+pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t node, pace_task_kind kind,
+                                  const pace_op *op, uint32_t stream) PACE_MUST_CHECK;
+
+/** The number of an operation, added when new. */
+pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op *op) PACE_MUST_CHECK;
+
+/** The invariants: parents come first and share the thread, links name what exists, and nothing waits for itself (no
+ * cycle over after, waits, streams and issue order). PACE_E_INPUT names the first fault. */
+pace_status pace_graph_check(const pace_graph *graph) PACE_MUST_CHECK;
+
+#endif
