@@ -59,9 +59,11 @@ typedef int (*pace_write_fn)(void *context, const void *bytes, size_t length);
 
 /** How a report is rendered. Zero-initialise for defaults. */
 typedef struct {
-    const char *table; /**< CSV: the key of the one table to write; NULL = the report's main table */
-    bool color;        /**< table: use ANSI colour */
-    int width;         /**< table: columns available; 0 = 100 */
+    /** CSV: the one table to write, by its keys as in JSON ("critical_path.top", "step_matrices.0.matrix"); the last
+     * key alone will do where one table has it. NULL = the report's main table */
+    const char *table;
+    bool color; /**< table: use ANSI colour */
+    int width;  /**< table: columns available; 0 = 100 */
 } pace_write_options;
 
 /** Renders `report`. Errors: PACE_E_IO when `write` fails, PACE_E_USAGE for an unknown table key (the message

@@ -193,6 +193,32 @@ static void test_csv_unknown_table_lists_keys(void **state) {
     pace_report_free(report);
 }
 
+/* Tables of the same key are told apart by the keys and numbers around them, as in JSON. */
+static void test_csv_paths(void **state) {
+    (void)state;
+    static const char *const rows[] = {"forward"}, *const columns[] = {"copy"};
+    pace_report *report = small_report();
+    pace_node *list = pace_node_list(pace_report_root(report), "steps", NULL, PACE_FOR_JSON);
+    for (int64_t i = 0; i < 3; i++) {
+        pace_node *item = pace_node_item(list), *group = pace_node_object(item, NULL, NULL, PACE_FOR_JSON);
+        pace_node_matrix(group, "matrix", NULL, PACE_FOR_JSON, rows, 1, columns, 1, &i);
+        if (i == 1) pace_node_matrix(item, "only", NULL, PACE_FOR_JSON, rows, 1, columns, 1, &i);
+    }
+    const char *text = write_as(report, PACE_FORMAT_CSV, &(pace_write_options){.table = "steps.2.matrix"});
+    assert_string_equal(text, "row,copy_ns\r\nforward,2\r\n");
+    text = write_as(report, PACE_FORMAT_CSV, &(pace_write_options){.table = "only"});
+    assert_string_equal(text, "row,copy_ns\r\nforward,1\r\n");
+    text = write_as(report, PACE_FORMAT_CSV, &(pace_write_options){.table = "matrix"});
+    assert_non_null(strstr(text, "row,compute_ns,idle_ns")); /* the root's own */
+    const char *const unknown[] = {"steps.3.matrix", "steps.matrix", "steps.0.", "steps", "", "steps.0.only"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        const pace_write_options options = {.table = unknown[i]};
+        assert_int_equal(pace_report_write(report, PACE_FORMAT_CSV, &options, take, &captured), PACE_E_USAGE);
+        assert_non_null(strstr(pace_message(), "matrix, kernels, steps.N.matrix"));
+    }
+    pace_report_free(report);
+}
+
 static void test_html_is_escaped_and_self_contained(void **state) {
     (void)state;
     pace_report *report = small_report();
@@ -319,6 +345,7 @@ int main(void) {
         cmocka_unit_test(test_table_in_colour_and_narrow),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_csv_unknown_table_lists_keys),
+        cmocka_unit_test(test_csv_paths),
         cmocka_unit_test(test_html_is_escaped_and_self_contained),
         cmocka_unit_test(test_perfetto),
         cmocka_unit_test(test_failing_sink),
