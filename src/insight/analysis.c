@@ -99,7 +99,12 @@ static pace_status check_ranks(pace_analysis *analysis) {
     return PACE_OK;
 }
 
-static pace_status load_paths(pace_analysis *analysis, const pace_paths *paths, const pace_analyze_options *options) {
+static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const pace_analyze_options *options) {
+    size_t repeated;
+    PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
+    if (repeated)
+        PACE_TRY(warn(analysis, "%zu of %zu inputs name a file given before: each file is read once", repeated,
+                      repeated + paths->count));
     for (size_t i = 0; i < paths->count; i++) {
         pace_status status = load_rank(analysis, paths->items[i], options);
         bool tolerable = status == PACE_E_INPUT || status == PACE_E_IO;

@@ -24,7 +24,14 @@ static int by_start(const void *left, const void *right) {
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Every annotation (or operator: 2021 traces record annotations as such) whose name matches. */
+static bool inside_a_match(const pace_step *step, const char *known, uint32_t task) {
+    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK; at = step->parent[at])
+        if (known[step->name[at]] == 2 && step->kind[at] <= PACE_TASK_ANNOTATION) return true;
+    return false;
+}
+
+/* Every annotation (or operator: 2021 traces record annotations as such) whose name matches. What matches inside a
+ * match is part of that step, not one of its own: an expression that fits everything gives the outermost ranges. */
 static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
     char *known = pace_alloc(pace_names_count(&step->names), 1); /* name -> 1 no, 2 yes */
     if (!known) return PACE_E_MEMORY;
@@ -36,7 +43,7 @@ static pace_status add_annotated(pace_marks *marks, const pace_step *step, const
             const char *name = pace_step_name(step, task);
             *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name)) ? 2 : 1;
         }
-        if (*seen == 2)
+        if (*seen == 2 && !inside_a_match(step, known, task))
             status = PACE_PUSH(&marks->items, ((pace_mark){.label = step->name[task],
                                                            .start_ns = step->start_ns[task],
                                                            .end_ns = pace_step_end_ns(step, task)}));

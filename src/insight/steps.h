@@ -22,8 +22,8 @@ typedef struct {
     const char *basis; /* the name that repeats, borrowed from the step; NULL when annotated */
 } pace_marks;
 
-/** Finds steps: annotations matching `regex`, or ProfilerStep# when NULL, or else the operator that repeats most
- * regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
+/** Finds steps: outermost annotations matching `regex`, or ProfilerStep# when NULL, or else the operator that repeats
+ * most regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;
 void pace_marks_free(pace_marks *marks);
 

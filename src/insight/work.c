@@ -146,6 +146,16 @@ static pace_status make_unions(pace_work *work) {
     return PACE_OK;
 }
 
+static size_t first_item_from(const pace_work *work, int64_t start_ns) {
+    size_t low = 0, high = work->items.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (work->items.items[middle].start_ns < start_ns) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns) {
     pace_window window = {.first_ns = start_ns, .last_ns = end_ns, .span_ns = end_ns - start_ns};
     window.busy_ns = pace_intervals_within(&work->busy, start_ns, end_ns);
@@ -155,10 +165,9 @@ pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t en
     window.overlapped_ns = pace_intervals_common(&work->compute, &work->communication, start_ns, end_ns);
     window.exposed_ns = window.communication_ns - window.overlapped_ns;
     window.idle_ns = window.span_ns - window.busy_ns;
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
-        if (item->start_ns >= start_ns && item->start_ns < end_ns && item->class != PACE_WORK_COPY) window.kernels++;
-    }
+    for (size_t i = first_item_from(work, start_ns); i < work->items.count && work->items.items[i].start_ns < end_ns;
+         i++)
+        window.kernels += work->items.items[i].class != PACE_WORK_COPY;
     return window;
 }
 

@@ -13,7 +13,8 @@ void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_a
                      const pace_matrix *matrix);
 
 /** The sentences that lead the report. */
-pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_analyze_options *options) PACE_MUST_CHECK;
 /** The matrix of the mean step, of every step (JSON) and of the whole window. */
 pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
 /** Overheads, critical path, collectives, operators, advice. */

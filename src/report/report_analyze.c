@@ -186,7 +186,7 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
 static pace_status build(pace_report *report, pace_analysis *analysis, const pace_analyze_options *options) {
     pace_node *root = pace_report_root(report);
     const pace_rank *rank = pace_analysis_slowest(analysis);
-    PACE_TRY(pace_put_headline(root, analysis, rank));
+    PACE_TRY(pace_put_headline(root, analysis, rank, options));
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &rank->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     put_rank_table(root, analysis);

@@ -124,8 +124,18 @@ static pace_status build(pace_report *report, const pace_rank *a, const pace_ran
     for (int s = 0; s < PACE_STAGES; s++)
         for (int r = 0; r < PACE_RESOURCES; r++) difference.cell_ns[s][r] = mb.cell_ns[s][r] - ma.cell_ns[s][r];
     double ta = (double)pace_matrix_total(&ma), tb = (double)pace_matrix_total(&mb);
-    pace_node_sentence(root, true, "A takes %.3f ms a step, B %.3f ms: %+.3f ms (x%.3f).", ta / 1e6, tb / 1e6,
-                       (tb - ta) / 1e6, ta > 0 ? tb / ta : 0);
+    if (ta > 0 && tb > 0)
+        pace_node_sentence(root, true, "A takes %.3f ms a step, B %.3f ms: %+.3f ms (x%.3f).", ta / 1e6, tb / 1e6,
+                           (tb - ta) / 1e6, tb / ta);
+    else
+        pace_node_sentence(root, true, "There is nothing to compare: %s.",
+                           ta > 0   ? "B holds no work"
+                           : tb > 0 ? "A holds no work"
+                                    : "neither A nor B holds any work");
+    if (a->work.host_is_device != b->work.host_is_device)
+        pace_node_note(root,
+                       "%s has no device work: its operators, by self time, stand against the other's device work.",
+                       a->work.host_is_device ? "A" : "B");
     pace_node_int(root, "a_step_ns", (int64_t)ta);
     pace_node_int(root, "b_step_ns", (int64_t)tb);
     put_resources(root, &ma, &mb);

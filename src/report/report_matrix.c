@@ -29,7 +29,7 @@ static int64_t column_sum(const pace_matrix *m, int resource) {
     return sum;
 }
 
-static void put_steps_found(pace_node *root, const pace_rank *rank) {
+static void put_steps_found(pace_node *root, const pace_rank *rank, const char *regex) {
     const pace_marks *marks = &rank->marks;
     pace_node *found = pace_node_object(root, "step_marks", NULL, PACE_FOR_JSON);
     static const char *const origins[] = {"none", "annotated", "periodic"};
@@ -41,19 +41,22 @@ static void put_steps_found(pace_node *root, const pace_rank *rank) {
             root,
             "No step annotations: steps were taken from the repetition of '%s'; %.0f %% of its gaps fit one period.",
             marks->basis, 100 * marks->certainty);
-    if (marks->origin == PACE_MARKS_NONE)
+    if (marks->origin == PACE_MARKS_NONE && regex)
+        pace_node_note(root, "No annotation matches '%s': figures are of the whole trace.", regex);
+    else if (marks->origin == PACE_MARKS_NONE)
         pace_node_note(
             root,
             "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
 }
 
-pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_analyze_options *options) {
     pace_matrix mean;
     size_t steps = pace_mean_matrix(&mean, rank);
     const pace_window *w = &rank->work.window;
     if (rank->work.items.count == 0) {
         pace_node_sentence(root, true, "The trace holds no work: neither device work nor operators.");
-        put_steps_found(root, rank);
+        put_steps_found(root, rank, options->step_regex);
         return PACE_OK;
     }
     if (steps == 0) {
@@ -86,7 +89,7 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
         pace_node_note(
             root,
             "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
-    put_steps_found(root, rank);
+    put_steps_found(root, rank, options->step_regex);
     return PACE_OK;
 }
 

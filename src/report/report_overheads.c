@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *name_of(const pace_rank *rank, const pace_overhead_row *row) {
@@ -118,8 +119,10 @@ static int write_stream(void *stream, const void *bytes, size_t length) {
     return errno ? errno : EIO;
 }
 
+/* To `beside`, renamed to `path` once it is whole; they are the same for what is no regular file. */
 static pace_status write_beside(const char *beside, const char *path, const pace_rank *rank,
                                 const pace_overheads *overheads, double profiler_event_ns) {
+    bool apart = strcmp(beside, path) != 0;
     FILE *file = fopen(beside, "wb");
     if (!file) return pace_fail(PACE_E_IO, "%s: cannot be created: %s", path, strerror(errno));
     pace_sink sink;
@@ -131,15 +134,18 @@ static pace_status write_beside(const char *beside, const char *path, const pace
     }
     if (fclose(file) != 0 && status == PACE_OK)
         status = pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(errno));
-    if (status == PACE_OK && rename(beside, path) != 0)
+    if (status == PACE_OK && apart && rename(beside, path) != 0)
         status = pace_fail(PACE_E_IO, "%s: could not be replaced: %s", path, strerror(errno));
-    if (status != PACE_OK) unlink(beside);
+    if (status != PACE_OK && apart) unlink(beside);
     return status;
 }
 
 static pace_status write_samples(const char *path, const pace_rank *rank, const pace_overheads *overheads,
                                  double profiler_event_ns) {
     static const char suffix[] = ".part";
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* a pipe or a device must stay one */
+        return write_beside(path, path, rank, overheads, profiler_event_ns);
     size_t length = strlen(path);
     char *beside = pace_alloc(length + sizeof suffix, 1);
     if (!beside) return PACE_E_MEMORY;

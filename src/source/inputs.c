@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void pace_paths_free(pace_paths *paths) {
     for (size_t i = 0; i < paths->count; i++) pace_free(paths->items[i]);
@@ -84,5 +85,40 @@ pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t
         }
     }
     *out = paths;
+    return PACE_OK;
+}
+
+typedef struct {
+    bool known;
+    dev_t device;
+    ino_t file;
+} file_id;
+
+static file_id id_of(const char *path) {
+    struct stat about;
+    bool found = (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(path, &about)) == 0;
+    return found ? (file_id){true, about.st_dev, about.st_ino} : (file_id){0};
+}
+
+pace_status pace_paths_drop_repeats(size_t *out, pace_paths *paths) {
+    file_id *ids = pace_alloc(paths->count, sizeof *ids);
+    if (!ids) return PACE_E_MEMORY;
+    size_t kept = 0, count = paths->count;
+    for (size_t i = 0; i < count; i++) {
+        file_id id = id_of(paths->items[i]);
+        size_t same = 0;
+        while (same < kept &&
+               !(id.known && ids[same].known && ids[same].file == id.file && ids[same].device == id.device))
+            same++;
+        if (same < kept) {
+            pace_free(paths->items[i]);
+            continue;
+        }
+        ids[kept] = id;
+        paths->items[kept++] = paths->items[i];
+    }
+    paths->count = kept;
+    pace_free(ids);
+    *out = count - kept;
     return PACE_OK;
 }

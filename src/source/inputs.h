@@ -11,4 +11,7 @@ typedef PACE_VEC(char *) pace_paths;
 pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
 void pace_paths_free(pace_paths *paths);
 
+/** Keeps the first of the paths that name one file (by any name, "-" too); returns how many were dropped. */
+pace_status pace_paths_drop_repeats(size_t *out, pace_paths *paths) PACE_MUST_CHECK;
+
 #endif

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -227,6 +228,73 @@ def test_usage():
     expect_line(code, err, 2, "trace")
     code, _, err = run("analyze", path, "--format")
     expect_line(code, err, 2, "--format")
+
+
+def test_odd_options():
+    path = put("odd.json", small_trace())
+    code, _, err = run("analyze", "--on", "nosuch", path)
+    expect_line(code, err, 4, "nosuch", "machines")
+    for value in ("-1", "nan", "1e999", "many", ""):
+        code, _, err = run("analyze", "--samples", value, path)
+        expect_line(code, err, 2, "--samples")
+    expect(figures(document("--samples", "0", path)) == figures(document(path)), "--samples 0 is no samples")
+    doc = document("--step-regex", "matches nothing", path)
+    expect(doc["ranks"][0]["steps"] == [] and any("matches nothing" in note for note in doc["notes"]), "a vain expression")
+    for everything in (".", ""):
+        steps = document("--step-regex", everything, path)["ranks"][0]["steps"]
+        expect([step["label"] for step in steps if step["label"].startswith("Profiler")] ==
+               ["ProfilerStep#0", "ProfilerStep#1"], "what matches everything", steps)
+        expect(not any(step["label"] == "aten::mm" for step in steps), "a step inside a step", steps)
+    one, other = document(path), document(path, os.path.join(FOLDER, ".", "odd.json"))
+    expect(figures(one) == figures(other) and len(other["warnings"]) == 1, "the same file twice", other["warnings"])
+    code, _, err = run("compare", path)
+    expect_line(code, err, 2, "two traces", "1")
+    code, _, err = run("compare", path, os.path.join(FOLDER, "nosuch.json"))
+    expect_line(code, err, 3, "nosuch.json")
+    code, _, err = run("compare", "--format", "perfetto", path, path)
+    expect_line(code, err, 2, "perfetto")
+
+
+def test_host_only():
+    """Operators alone: no rates against a device that did nothing, and no overhead that is the work itself."""
+    host = put("host.json", {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}],
+                             "traceEvents": [one for one in small_events() if one["cat"] in ("user_annotation", "cpu_op")]})
+    code, out, err = run("analyze", "--format", "json", "--on", "a100-40-sxm", host)
+    expect_line(code, err, 0, "a100-40-sxm", "no device work")
+    doc = json.loads(out)
+    expect(all(row["roofline_share"] is None for row in doc["operators"]), "a roofline for the host", doc["operators"])
+    expect("hfu" not in doc["throughput"] and doc["overheads"]["t5"]["count"] == 0, "host", doc["throughput"])
+    path = put("odd.json", small_trace())
+    for pair in ((host, host), (host, path), (path, host), (put("empty.json", {"traceEvents": [{"ph": "M"}]}), host)):
+        code, out, err = run("compare", "--format", "json", *pair)
+        expect(code == 0 and err == "", "compare", pair, err)
+        doc = json.loads(out)
+        expect(sum(row["change_ns"] for row in doc["resources"]) == doc["b_step_ns"] - doc["a_step_ns"], "compare", pair)
+
+
+def test_what_is_no_file():
+    """A pipe or a device that output goes to stays what it is."""
+    path = put("pipe.json", small_trace())
+    for option in ("-o", "--overheads"):
+        pipe = os.path.join(FOLDER, "pipe")
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+        code, _, err = run("analyze", option, pipe, path)
+        expect(code == 0 and stat.S_ISFIFO(os.stat(pipe).st_mode), "a pipe", option, code, err)
+        if not stat.S_ISFIFO(os.stat(pipe).st_mode):
+            reader.kill()
+        expect(len(reader.communicate()[0]) > 100, "nothing came through the pipe", option)
+        os.unlink(pipe)
+
+
+def test_closed_output():
+    path = put("closed.json", small_trace())
+    for format in ("table", "json", "csv", "html", "perfetto"):
+        read, write = os.pipe()
+        os.close(read)
+        code, _, err = run("analyze", "--format", format, path, stdout=write)
+        os.close(write)
+        expect_line(code, err, 3, "standard output", "Broken pipe")
 
 
 def test_full_device():
