@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_overhead_names[PACE_OVERHEAD_TYPES] = {"t1", "t2", "t3", "t4", "t5"};
-
 static const int64_t shortest_t1_ns = 2000, longest_t1_ns = 200000; /* both excluded */
 
 void pace_overheads_free(pace_overheads *overheads) {

@@ -16,11 +16,8 @@
 #ifndef PACE_INSIGHT_OVERHEADS_H
 #define PACE_INSIGHT_OVERHEADS_H
 
+#include "cost/host_costs.h"
 #include "insight/rank.h"
-
-typedef enum { PACE_T1, PACE_T2, PACE_T3, PACE_T4, PACE_T5, PACE_OVERHEAD_TYPES } pace_overhead_type;
-
-extern const char *const pace_overhead_names[PACE_OVERHEAD_TYPES]; /* "t1" … "t5" */
 
 /* mean, std (of the population, as numpy's) and median are of the samples inside Tukey's fence
  * [Q1 - 1.5 IQR, Q3 + 1.5 IQR]; the sum is of all. */

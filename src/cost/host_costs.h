@@ -1,0 +1,63 @@
+/*
+ * What the host spends per operator besides the device's work: the five overheads of Lin et al. (HiPC 2022), one figure
+ * per operator and type, and which runtime calls an operator makes.
+ *
+ *   T1  before a top-level operator, since the one before it ended
+ *   T2  from its start to its first runtime call
+ *   T3  from the end of its last runtime call to its end
+ *   T4  inside a runtime call, by the call's name
+ *   T5  between two runtime calls of one operator; the whole operator when it makes none
+ *
+ * Figures of several workloads are pooled by their counts: mean and variance are those of all samples together.
+ */
+#ifndef PACE_COST_HOST_COSTS_H
+#define PACE_COST_HOST_COSTS_H
+
+#include "base/intern.h"
+
+typedef enum { PACE_T1, PACE_T2, PACE_T3, PACE_T4, PACE_T5, PACE_OVERHEAD_TYPES } pace_overhead_type;
+
+extern const char *const pace_overhead_names[PACE_OVERHEAD_TYPES]; /* "t1" … "t5" */
+
+typedef struct {
+    double mean_ns, std_ns;
+    double count; /* samples; 0 = never seen */
+} pace_host_cost;
+
+/* The calls an operator makes, in order: `count` of them from `first` in calls. */
+typedef struct {
+    uint32_t first, count;
+} pace_call_list;
+
+typedef struct {
+    pace_names names; /* operators and calls; name 0 stands for all */
+    struct {
+        PACE_VEC(pace_host_cost) by_name;
+    } types[PACE_OVERHEAD_TYPES];
+    PACE_VEC(pace_call_list) lists; /* by name */
+    PACE_VEC(pace_name) calls;
+} pace_host_costs;
+
+pace_status pace_host_costs_init(pace_host_costs *costs) PACE_MUST_CHECK;
+void pace_host_costs_free(pace_host_costs *costs);
+
+/** Pools a figure in, for the name and for all names of the type. `name` NULL or "" = for all alone. */
+pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
+                                pace_host_cost figure) PACE_MUST_CHECK;
+
+/** Remembers the calls an operator makes, as numbers of costs->names; the longest list seen is kept. */
+pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls,
+                                      uint32_t count) PACE_MUST_CHECK;
+
+/** The figure of a name; *known tells whether it is the name's own, else it is that of all names of the type. */
+pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_type type, const char *name,
+                                   bool *known);
+
+/** The calls of an operator; count 0 = none known. */
+pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op);
+
+/** Pools a file in: what `paceline analyze --overheads` writes, or the seeds' form ({"t1": [mean, std], "t2": {op:
+ * [mean, std]}, …, "launches": {op: [call, …]}} in microseconds). Errors name file and offset. */
+pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,198 @@
+/* Files of host overheads: our own, with samples, and the seeds', with means. */
+#include "cost/host_costs.h"
+
+#include "base/json_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LONGEST_NAME = 256, MOST_CALLS = 4096 };
+
+typedef struct {
+    pace_json *json;
+    pace_input *input;
+    pace_host_costs *costs;
+} reader;
+
+static pace_status expected(const reader *r, const char *what) {
+    return pace_fail(PACE_E_INPUT, "%s: at byte %llu: expected %s", pace_input_name(r->input),
+                     (unsigned long long)pace_json_offset(r->json), what);
+}
+
+static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
+
+/* The next token; failures of the input are forwarded. */
+static pace_status next(reader *r, pace_json_token *token) {
+    *token = pace_json_next(r->json);
+    return is_failure(*token) ? pace_json_status(r->json) : PACE_OK;
+}
+
+static pace_status skip(reader *r) { return is_failure(pace_json_skip(r->json)) ? pace_json_status(r->json) : PACE_OK; }
+
+static pace_status take_name(reader *r, char name[LONGEST_NAME]) {
+    size_t length;
+    const char *text = pace_json_decoded(r->json, &length);
+    if (!text) return PACE_E_MEMORY;
+    if (length >= LONGEST_NAME || memchr(text, '\0', length)) return expected(r, "a name of at most 255 bytes");
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return PACE_OK;
+}
+
+static bool is_key(const reader *r, const char *key) {
+    size_t length;
+    const char *text = pace_json_text(r->json, &length);
+    return strlen(key) == length && memcmp(text, key, length) == 0;
+}
+
+static pace_status take_number(reader *r, double *out) {
+    pace_json_token token;
+    PACE_TRY(next(r, &token));
+    if (token == PACE_JSON_NUMBER && pace_json_double(r->json, out) && isfinite(*out) && *out >= 0 && *out < 1e15)
+        return PACE_OK;
+    return expected(r, "a duration or count of at least 0");
+}
+
+static int find_type(const reader *r) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (is_key(r, pace_overhead_names[type])) return type;
+    return -1;
+}
+
+/* --- our own: {"type", "name", "count", "mean_ns", "std_ns", …} -------------------------------------------- */
+
+static pace_status read_row(reader *r) {
+    int type = -1;
+    char name[LONGEST_NAME] = "";
+    double kept = 0;
+    pace_host_cost figure = {0};
+    for (pace_json_token token;;) {
+        PACE_TRY(next(r, &token));
+        if (token == PACE_JSON_OBJECT_END) break;
+        if (is_key(r, "type")) {
+            PACE_TRY(next(r, &token));
+            type = token == PACE_JSON_STRING ? find_type(r) : -1;
+            if (type < 0) return expected(r, "a type, \"t1\" to \"t5\"");
+        } else if (is_key(r, "name")) {
+            PACE_TRY(next(r, &token));
+            if (token == PACE_JSON_STRING) PACE_TRY(take_name(r, name));
+            else if (token != PACE_JSON_NULL) return expected(r, "an operator's or call's name");
+        } else if (is_key(r, "kept")) PACE_TRY(take_number(r, &kept));
+        else if (is_key(r, "mean_ns")) PACE_TRY(take_number(r, &figure.mean_ns));
+        else if (is_key(r, "std_ns")) PACE_TRY(take_number(r, &figure.std_ns));
+        else PACE_TRY(skip(r));
+    }
+    if (type < 0) return expected(r, "a row with a \"type\"");
+    figure.count = kept;
+    return pace_host_costs_add(r->costs, (pace_overhead_type)type, name, figure);
+}
+
+static pace_status read_rows(reader *r) {
+    pace_json_token token;
+    PACE_TRY(next(r, &token));
+    if (token != PACE_JSON_ARRAY) return expected(r, "an array of rows");
+    for (;;) {
+        PACE_TRY(next(r, &token));
+        if (token == PACE_JSON_ARRAY_END) return PACE_OK;
+        if (token != PACE_JSON_OBJECT) return expected(r, "a row");
+        PACE_TRY(read_row(r));
+    }
+}
+
+/* --- the seeds': "t2": {"aten::relu": [mean, std], …}, microseconds ------------------------------------------ */
+
+/* Behind the opening bracket. Means without counts weigh alike. */
+static pace_status read_pair(reader *r, pace_overhead_type type, const char *name) {
+    pace_host_cost figure = {.count = 1};
+    pace_json_token token;
+    PACE_TRY(take_number(r, &figure.mean_ns));
+    PACE_TRY(take_number(r, &figure.std_ns));
+    PACE_TRY(next(r, &token));
+    if (token != PACE_JSON_ARRAY_END) return expected(r, "[mean, std]");
+    figure.mean_ns *= 1e3;
+    figure.std_ns *= 1e3;
+    return pace_host_costs_add(r->costs, type, name, figure);
+}
+
+static pace_status read_type(reader *r, pace_overhead_type type) {
+    pace_json_token token;
+    PACE_TRY(next(r, &token));
+    if (token == PACE_JSON_ARRAY) return read_pair(r, type, NULL);
+    if (token != PACE_JSON_OBJECT) return expected(r, "[mean, std] or an object of them");
+    for (;;) {
+        char name[LONGEST_NAME];
+        PACE_TRY(next(r, &token));
+        if (token == PACE_JSON_OBJECT_END) return PACE_OK;
+        PACE_TRY(take_name(r, name));
+        PACE_TRY(next(r, &token));
+        if (token != PACE_JSON_ARRAY) return expected(r, "[mean, std]");
+        PACE_TRY(read_pair(r, type, name));
+    }
+}
+
+static pace_status read_calls(reader *r, const char *op) {
+    PACE_VEC(pace_name) calls = {0};
+    pace_json_token token;
+    pace_status status = PACE_OK;
+    while (status == PACE_OK && (status = next(r, &token)) == PACE_OK && token == PACE_JSON_STRING) {
+        char name[LONGEST_NAME];
+        pace_name number;
+        status = calls.count < MOST_CALLS ? take_name(r, name) : expected(r, "fewer calls");
+        if (status == PACE_OK) status = pace_names_add(&number, &r->costs->names, name, strlen(name));
+        if (status == PACE_OK) status = PACE_PUSH(&calls, number);
+    }
+    if (status == PACE_OK && token != PACE_JSON_ARRAY_END) status = expected(r, "the name of a runtime call");
+    if (status == PACE_OK) status = pace_host_costs_add_calls(r->costs, op, calls.items, (uint32_t)calls.count);
+    PACE_VEC_FREE(&calls);
+    return status;
+}
+
+static pace_status read_launches(reader *r) {
+    pace_json_token token;
+    PACE_TRY(next(r, &token));
+    if (token != PACE_JSON_OBJECT) return expected(r, "an object of call lists");
+    for (;;) {
+        char name[LONGEST_NAME];
+        PACE_TRY(next(r, &token));
+        if (token == PACE_JSON_OBJECT_END) return PACE_OK;
+        PACE_TRY(take_name(r, name));
+        PACE_TRY(next(r, &token));
+        if (token != PACE_JSON_ARRAY) return expected(r, "an array of calls");
+        PACE_TRY(read_calls(r, name));
+    }
+}
+
+static pace_status read_document(reader *r) {
+    size_t known = 0;
+    pace_json_token token;
+    PACE_TRY(next(r, &token));
+    if (token != PACE_JSON_OBJECT) return expected(r, "an object of host overheads");
+    for (;;) {
+        PACE_TRY(next(r, &token));
+        if (token == PACE_JSON_OBJECT_END) break;
+        int type = find_type(r);
+        if (is_key(r, "rows")) PACE_TRY(read_rows(r));
+        else if (is_key(r, "launches")) PACE_TRY(read_launches(r));
+        else if (type >= 0) PACE_TRY(read_type(r, (pace_overhead_type)type));
+        else {
+            PACE_TRY(skip(r));
+            continue;
+        }
+        known++;
+    }
+    PACE_TRY(next(r, &token)); /* nothing may follow */
+    if (token != PACE_JSON_END) return expected(r, "the end of the file");
+    return known ? PACE_OK : expected(r, "\"rows\", or \"t1\" to \"t5\"");
+}
+
+pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) {
+    reader r = {.costs = costs};
+    PACE_TRY(pace_input_open(&r.input, path));
+    pace_status status = pace_json_open(&r.json, r.input);
+    if (status == PACE_OK) {
+        status = read_document(&r);
+        pace_json_free(r.json);
+    }
+    pace_input_free(r.input);
+    return status;
+}
