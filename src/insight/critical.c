@@ -136,6 +136,16 @@ static pace_status replay_without(pace_critical *out, const pace_replay *replay,
     return PACE_OK;
 }
 
+static void count_handovers(pace_critical *out, const pace_replay *replay, const uint8_t *bound) {
+    for (uint32_t i = 0; i < replay->segments.count; i++) {
+        const pace_segment *s = &replay->segments.items[i];
+        int d = bound[i] - PACE_BOUND_BY_DEPENDENCY;
+        if (d < 0 || s->from_start[d]) continue;
+        out->handovers++;
+        out->recorded_handovers += s->recorded[d];
+    }
+}
+
 static pace_status analyse(pace_critical *out, const pace_replay *replay) {
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
@@ -148,6 +158,7 @@ static pace_status analyse(pace_critical *out, const pace_replay *replay) {
         int64_t error = llabs(start[i] - replay->segments.items[i].start_ns);
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
+    if (status == PACE_OK) count_handovers(out, replay, bound);
     if (status == PACE_OK) status = walk_back(out, replay, bound);
     if (status == PACE_OK) status = replay_without(out, replay, start);
     pace_free(start);

@@ -41,6 +41,8 @@ typedef struct {
     int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free */
     int64_t worst_error_ns;           /* largest |replayed - measured| start of any segment; 0 */
     int64_t unexplained_ns;           /* delay on the path that no edge explains */
+    /* starts that another lane decided by what it finished: all of the step, and those whose wait the trace names */
+    size_t handovers, recorded_handovers;
 } pace_critical;
 
 /** Analyses one step of the rank: the one of median device time. No work, no path: pieces stay empty. */

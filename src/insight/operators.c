@@ -18,10 +18,21 @@ uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t 
     return innermost;
 }
 
-/* nn.Module frames of the Python tracer, else the innermost annotation the user wrote. */
+/* The forward operator that a backward operator around `task` differentiates; else `task` itself. */
+static uint32_t forward_of(const pace_step *step, uint32_t task) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = step->parent[at]) {
+        const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
+        if (gradient && gradient->forward != PACE_NO_TASK) return gradient->forward;
+    }
+    return task;
+}
+
+/* nn.Module frames of the Python tracer, else the innermost annotation the user wrote. Backward work belongs to the
+ * module of its forward operator. */
 static uint32_t module_of(const pace_step *step, uint32_t task) {
-    uint32_t at = step->kind[task] == PACE_TASK_OP ? step->parent[task] : step->cause[task];
+    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : step->cause[task];
     uint32_t annotation = PACE_NO_TASK;
+    if (at != PACE_NO_TASK) at = forward_of(step, at);
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
         if (step->kind[at] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, at), "nn.Module", 9) == 0) return at;
         bool step_mark = pace_name_marks_step(pace_step_name(step, at));

@@ -1,6 +1,7 @@
 #include "insight/segments.h"
 
 #include "insight/critical.h"
+#include "insight/segment_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t
                       .duration_ns = end - start,
                       .task = task,
                       .lane = lane,
-                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT},
+                      .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT},
                       .resource = resource};
     s.delay_resource = b->lane_on_device[lane] ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
     s.lag_resource = PACE_ADVICE_HOST;
@@ -142,14 +143,6 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
 
 /* --- edges ----------------------------------------------------------------------------------------------------- */
 
-static void depend(pace_segment *s, uint32_t on, int64_t lag_ns, bool from_start) {
-    int d = s->dependency[0] == PACE_NO_SEGMENT ? 0 : 1;
-    if (s->dependency[d] != PACE_NO_SEGMENT) return;
-    s->dependency[d] = on;
-    s->lag_ns[d] = lag_ns;
-    s->from_start[d] = from_start;
-}
-
 static void add_launch_edges(builder *b) {
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
@@ -160,7 +153,7 @@ static void add_launch_edges(builder *b) {
         const pace_segment *call = &b->replay->segments.items[b->first_segment[cause]];
         if (call->start_ns != issued || lag < 0) continue;           /* began before the window */
         int64_t most = b->rank->step.duration_ns[cause] + LAUNCH_NS; /* a call that loads code takes its time first */
-        depend(s, b->first_segment[cause], lag < most ? lag : most, true);
+        pace_segment_depend(s, b->first_segment[cause], lag < most ? lag : most, true);
     }
 }
 
@@ -203,12 +196,15 @@ static void add_blocking_edges(builder *b) {
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
         if (step->kind[s->task] != PACE_TASK_CALL || !is_blocking(pace_step_name(step, s->task))) continue;
+        size_t recorded;
+        pace_step_waits(&recorded, step, s->task);
+        if (recorded) continue; /* the trace says what it waits for (segment_waits.c) */
         uint32_t on = last_device_end(b, s->start_ns, segment_end(s), s->start_ns, UINT32_MAX);
         if (on == PACE_NO_SEGMENT) continue;
         int64_t released = segment_end(&b->replay->segments.items[on]);
         s->duration_ns = segment_end(s) - released;
         s->start_ns = released;
-        depend(s, on, 0, false);
+        pace_segment_depend(s, on, 0, false);
     }
 }
 
@@ -225,10 +221,13 @@ static void add_stream_edges(builder *b) {
             pace_segment *s = &b->replay->segments.items[i];
             int64_t before = issue_end(&b->rank->step, s->task) + LAUNCH_NS;
             if (i > b->replay->lane_first.items[lane] && segment_end(s - 1) > before) before = segment_end(s - 1);
+            for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */
+                if (s->recorded[d] && segment_end(&b->replay->segments.items[s->dependency[d]]) > before)
+                    before = segment_end(&b->replay->segments.items[s->dependency[d]]);
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;
             uint32_t on = last_device_end(b, after, s->start_ns, s->start_ns, lane);
-            if (on != PACE_NO_SEGMENT) depend(s, on, 0, false);
+            if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
         }
     }
 }
@@ -256,7 +255,7 @@ static void add_thread_edges(builder *b) {
                     best = *at - 1;
                 }
             }
-            if (best != PACE_NO_SEGMENT) depend(s, best, 0, false);
+            if (best != PACE_NO_SEGMENT) pace_segment_depend(s, best, 0, false);
         }
     }
 }
@@ -267,6 +266,7 @@ static pace_status build(builder *b) {
     PACE_TRY(add_work_lanes(b, !host_only));
     PACE_TRY(open_lane(b)); /* the end of the last lane */
     if (!host_only) {
+        pace_segments_add_waits(b->replay, &b->rank->step, b->first_segment);
         add_blocking_edges(b);
         add_launch_edges(b);
         add_stream_edges(b);

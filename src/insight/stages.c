@@ -1,5 +1,7 @@
 #include "insight/stages.h"
 
+#include "insight/stage_links.h"
+
 #include <string.h>
 
 /* Names that say a stage, whichever task they enclose. The longest enclosing name wins from the inside out. */
@@ -41,6 +43,7 @@ static uint8_t stage_of_name(const char *name) {
     return PACE_STAGE_NONE;
 }
 
+/* Linked operators keep what their link says; what they enclose follows them where no name says otherwise. */
 static void attribute_host_by_name(pace_step *step, uint8_t *of_name) {
     for (uint32_t task = 0; task < step->count; task++) {
         uint8_t kind = step->kind[task];
@@ -49,10 +52,21 @@ static void attribute_host_by_name(pace_step *step, uint8_t *of_name) {
         if (*known == 0)
             *known = (uint8_t)(kind == PACE_TASK_CALL ? PACE_STAGE_NONE : stage_of_name(pace_step_name(step, task)));
         uint32_t parent = step->parent[task];
+        if (step->stage[task] != PACE_STAGE_NONE) continue;
         step->stage[task] = *known != PACE_STAGE_NONE ? (uint8_t)(*known)
                             : parent != PACE_NO_TASK  ? step->stage[parent]
                                                       : (uint8_t)PACE_STAGE_NONE;
     }
+}
+
+/* Whether linked forward operators run on a lane: then it is no thread of the backward pass, whatever else it runs. */
+static bool runs_forward(const pace_step *step, const pace_lane *lane) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        uint32_t forward = step->gradients.items[i].forward;
+        if (forward >= lane->first && forward < lane->first + lane->count && step->stage[forward] == PACE_STAGE_FORWARD)
+            return true;
+    }
+    return false;
 }
 
 /* A thread most of whose outermost attributed operators are autograd's runs nothing but the backward pass. */
@@ -66,7 +80,7 @@ static void attribute_backward_threads(pace_step *step) {
             all++;
             backward += step->stage[task] == PACE_STAGE_BACKWARD;
         }
-        if (backward * 2 <= all) continue;
+        if (backward * 2 <= all || runs_forward(step, lane)) continue;
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
             if (step->kind[task] <= PACE_TASK_CALL && step->stage[task] == PACE_STAGE_NONE)
                 step->stage[task] = PACE_STAGE_BACKWARD;
@@ -94,7 +108,8 @@ static uint8_t stage_by_order(const reach *backward, int64_t issued_ns) {
     return issued_ns < backward->last_ns ? PACE_STAGE_BACKWARD : PACE_STAGE_UPDATE;
 }
 
-static void attribute_by_order(pace_step *step, const pace_marks *marks, const reach *backward) {
+static void attribute_by_order(pace_step *step, const pace_marks *marks, const reach *backward,
+                               const pace_stage_runs *runs) {
     for (uint32_t task = 0; task < step->count; task++) {
         uint8_t kind = step->kind[task];
         if (kind > PACE_TASK_MEMSET) continue;
@@ -106,6 +121,8 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, const r
         if (step->stage[task] != PACE_STAGE_NONE) continue;
         if (kind == PACE_TASK_ANNOTATION || kind == PACE_TASK_PYTHON) continue;
         int64_t issued = pace_task_issued_ns(step, task);
+        step->stage[task] = pace_stage_between(runs, marks, issued);
+        if (step->stage[task] != PACE_STAGE_NONE) continue;
         ptrdiff_t at = pace_marks_at(marks, issued);
         step->stage[task] = stage_by_order(&backward[at < 0 ? (ptrdiff_t)marks->items.count : at], issued);
     }
@@ -154,19 +171,20 @@ static void attribute_device_by_name(pace_step *step) {
 pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
     uint8_t *of_name = pace_alloc(pace_names_count(&step->names), 1);
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
-    if (!of_name || !backward) {
-        pace_free(of_name);
-        pace_free(backward);
-        return PACE_E_MEMORY;
+    pace_stage_runs runs = {0};
+    pace_stages_mark_linked(step);
+    pace_status status = of_name && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        attribute_host_by_name(step, of_name);
+        attribute_backward_threads(step);
+        find_backward(step, marks, backward);
+        attribute_by_order(step, marks, backward, &runs);
+        settle_device_tasks(step);
+        attribute_device_by_name(step);
+        attribute_by_neighbours(step);
     }
-    attribute_host_by_name(step, of_name);
-    attribute_backward_threads(step);
-    find_backward(step, marks, backward);
-    attribute_by_order(step, marks, backward);
-    settle_device_tasks(step);
-    attribute_device_by_name(step);
-    attribute_by_neighbours(step);
     pace_free(of_name);
     pace_free(backward);
-    return PACE_OK;
+    PACE_VEC_FREE(&runs);
+    return status;
 }

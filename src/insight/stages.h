@@ -1,9 +1,10 @@
 /*
  * Which stage of training a task belongs to: input, forward, backward, update, other.
  *
- * From names first (annotations, autograd nodes, the loader), then from the thread (one that runs autograd nodes is
- * backward), then from order: what is launched before the first backward task of a step is forward, what comes
- * after the last is update. Only work that none of these reaches is `other`.
+ * From autograd's links first (step->gradients): both ends of a link are known. Then from names (annotations, autograd
+ * nodes, the loader), then from the thread (one that runs autograd nodes is backward), then from order: by the links
+ * around it, and without links what is launched before the first backward task of a step is forward, what comes after
+ * the last is update. Only work that none of these reaches is `other`.
  */
 #ifndef PACE_INSIGHT_STAGES_H
 #define PACE_INSIGHT_STAGES_H

@@ -63,6 +63,8 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     pace_node_int(figures, "pieces", (int64_t)critical->pieces.count);
     pace_node_int(figures, "replay_error_ns", critical->worst_error_ns);
     pace_node_real(figures, "unexplained_share", length > 0 ? (double)critical->unexplained_ns / (double)length : 0);
+    pace_node_int(figures, "handovers", (int64_t)critical->handovers);
+    pace_node_int(figures, "recorded_handovers", (int64_t)critical->recorded_handovers);
     pace_node *by = pace_node_object(path, "by_resource", NULL, PACE_FOR_JSON);
     for (int r = 0; r < PACE_ADVICES; r++) {
         char key[32];
@@ -92,6 +94,11 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     pace_free(rows);
     pace_node_note(path, "%.1f %% of the path is delay that no recorded dependency explains.",
                    length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
+    if (critical->handovers)
+        pace_node_note(path,
+                       "%zu starts of the step were decided by another thread or stream; for %.0f %% of them the trace "
+                       "names the wait, the rest is inferred from times.",
+                       critical->handovers, 100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
     return PACE_OK;
 }
 

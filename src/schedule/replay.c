@@ -7,6 +7,17 @@ void pace_replay_free(pace_replay *replay) {
     PACE_VEC_FREE(&replay->lane_first);
 }
 
+int pace_segment_depend(pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start) {
+    for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
+        if (segment->dependency[d] != PACE_NO_SEGMENT) continue;
+        segment->dependency[d] = on;
+        segment->lag_ns[d] = lag_ns;
+        segment->from_start[d] = from_start;
+        return d;
+    }
+    return -1;
+}
+
 static int64_t scaled(int64_t ns, double factor) { return factor == 1 ? ns : llround((double)ns * factor); }
 
 void pace_replay_explain(pace_replay *replay) {

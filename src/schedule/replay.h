@@ -12,7 +12,7 @@
 
 #define PACE_NO_SEGMENT UINT32_MAX
 
-enum { PACE_REPLAY_RESOURCES = 16, PACE_SEGMENT_DEPENDENCIES = 2 };
+enum { PACE_REPLAY_RESOURCES = 16, PACE_SEGMENT_DEPENDENCIES = 3 };
 
 /* What decided a segment's start. */
 enum { PACE_BOUND_BY_ORIGIN = 0, PACE_BOUND_BY_LANE = 1, PACE_BOUND_BY_DEPENDENCY = 2 /* + its index */ };
@@ -26,6 +26,7 @@ typedef struct {
     uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
     int64_t lag_ns[PACE_SEGMENT_DEPENDENCIES];      /* from the dependency's end, or its start */
     bool from_start[PACE_SEGMENT_DEPENDENCIES];     /* a launch: counted from the start of the call */
+    bool recorded[PACE_SEGMENT_DEPENDENCIES];       /* the trace names it; else it is inferred from times */
     uint8_t resource, delay_resource, lag_resource; /* whose slowness the duration, delay and lags are */
 } pace_segment;
 
@@ -36,6 +37,9 @@ typedef struct {
 } pace_replay;
 
 void pace_replay_free(pace_replay *replay);
+
+/** Adds a dependency and returns its place, or -1 when all are taken. */
+int pace_segment_depend(pace_segment *segment, uint32_t on, int64_t lag_ns, bool from_start);
 
 /** Sets overlaps and delays so that a run with unit factors reproduces the measured starts exactly. */
 void pace_replay_explain(pace_replay *replay);

@@ -40,8 +40,12 @@ static bool text_is(const pace_json *json, const char *word) {
 
 /* --- lanes -------------------------------------------------------------------------------------------------- */
 
+static void write_stream_key(char *key, size_t size, int64_t device, int64_t stream) {
+    snprintf(key, size, "device %" PRId64 " stream %" PRId64, device, stream);
+}
+
 static void write_key(char *key, size_t size, const pace_kineto_event *event, bool device, bool numbered) {
-    if (numbered) snprintf(key, size, "device %" PRId64 " stream %" PRId64, event->device, event->stream);
+    if (numbered) write_stream_key(key, size, event->device, event->stream);
     else if (device) snprintf(key, size, "device %s %s", event->pid, event->tid);
     else snprintf(key, size, "host %s/%s", event->pid, event->tid);
 }
@@ -89,6 +93,33 @@ static pace_status shapes_of(uint32_t *out, reader *r) {
     return pace_names_add(out, &r->step->names, e->dims.items, e->dims.count);
 }
 
+static const struct {
+    const char *name;
+    pace_sync_kind kind;
+} sync_names[] = {
+    {"Stream Wait Event", PACE_SYNC_STREAM_WAITS},
+    {"Event Sync", PACE_SYNC_EVENT},
+    {"Stream Sync", PACE_SYNC_STREAM},
+    {"Context Sync", PACE_SYNC_DEVICE},
+};
+
+static pace_status sync_of(uint32_t *out, reader *r) {
+    pace_step *step = r->step;
+    const pace_kineto_event *event = &r->event;
+    pace_sync sync = {.on_lane = PACE_NO_LANE, .record = (uint32_t)event->record_correlation, .call = PACE_NO_TASK};
+    const char *name = pace_names_text(&step->names, event->name);
+    for (size_t i = 0; i < sizeof sync_names / sizeof *sync_names; i++)
+        if (strcmp(name, sync_names[i].name) == 0) sync.kind = (uint8_t)sync_names[i].kind;
+    if (event->device >= 0 && event->wait_stream >= 0) {
+        char key[64];
+        write_stream_key(key, sizeof key, event->device, event->wait_stream);
+        PACE_TRY(pace_step_lane(&sync.on_lane, step, key, strlen(key), true, (uint32_t)event->device));
+    }
+    PACE_TRY(PACE_PUSH(&step->syncs, sync));
+    *out = (uint32_t)step->syncs.count;
+    return PACE_OK;
+}
+
 static pace_status detail_of(uint32_t *out, reader *r) {
     pace_step *step = r->step;
     const pace_kineto_event *event = &r->event;
@@ -101,8 +132,26 @@ static pace_status detail_of(uint32_t *out, reader *r) {
     } else if ((event->kind == PACE_TASK_COPY || event->kind == PACE_TASK_MEMSET) && event->bytes >= 0) {
         PACE_TRY(PACE_PUSH(&step->bytes, event->bytes));
         *out = (uint32_t)step->bytes.count;
+    } else if (event->kind == PACE_TASK_SYNC) {
+        return sync_of(out, r);
     }
     return PACE_OK;
+}
+
+static pace_status note_autograd(reader *r, size_t task) {
+    const pace_kineto_event *event = &r->event;
+    pace_autograd_note note = {(uint32_t)event->sequence, (uint32_t)event->forward_thread};
+    PACE_TRY(PACE_PUSH(&r->step->autograd_notes, note));
+    r->step->correlation[task] = (uint32_t)r->step->autograd_notes.count;
+    return PACE_OK;
+}
+
+static pace_status keep_arrow(reader *r) {
+    pace_autograd_arrow arrow = {.at_ns = r->event.start_ns,
+                                 .id = (uint32_t)r->event.id,
+                                 .ends = r->event.phase == 'f'};
+    PACE_TRY(lane_of(&arrow.lane, r));
+    return PACE_PUSH(&r->step->autograd_arrows, arrow);
 }
 
 static pace_status add_task(reader *r, int64_t duration_ns) {
@@ -114,7 +163,8 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     PACE_TRY(pace_step_add_task(step, lane, event->kind, event->name, event->start_ns, duration_ns));
     size_t task = step->count - 1;
     step->detail[task] = detail;
-    step->correlation[task] = (uint32_t)event->correlation;
+    step->correlation[task] = event->kind == PACE_TASK_OP ? 0 : (uint32_t)event->correlation;
+    if (event->kind == PACE_TASK_OP && event->sequence >= 0) PACE_TRY(note_autograd(r, task));
     step->external[task] = (uint32_t)event->external;
     return PACE_OK;
 }
@@ -165,10 +215,10 @@ static pace_status keep_event(reader *r) {
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B': return begin_task(r);
     case 'E': end_task(r); return PACE_OK;
-    case 'M':
     case 's':
+    case 'f': return event->autograd ? keep_arrow(r) : PACE_OK;
+    case 'M':
     case 't':
-    case 'f':
     case 'i':
     case 'I':
     case 'C':

@@ -46,13 +46,14 @@ bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length)
 void pace_kineto_event_clear(pace_kineto_event *event) {
     event->phase = 0;
     event->kind = PACE_TASK_OTHER;
-    event->known_category = false;
+    event->known_category = event->autograd = false;
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
     event->start_ns = event->duration_ns = 0;
-    event->device = event->stream = event->bytes = -1;
-    event->correlation = event->external = 0;
+    event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
+    event->correlation = event->external = event->id = event->record_correlation = 0;
+    event->forward_thread = 0;
     event->exchange = (pace_exchange_info){0};
     event->dims.count = event->types.count = event->concrete.count = 0;
 }
@@ -159,7 +160,11 @@ typedef enum {
     ARG_OUT_ELEMENTS,
     ARG_GROUP_SIZE,
     ARG_GROUP,
-    ARG_DTYPE
+    ARG_DTYPE,
+    ARG_RECORD_CORRELATION,
+    ARG_WAIT_STREAM,
+    ARG_SEQUENCE,
+    ARG_FORWARD_THREAD
 } arg;
 
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
@@ -178,12 +183,18 @@ static arg arg_of(const char *key, size_t length) {
     case 11:
         if (is(key, length, "correlation")) return ARG_CORRELATION;
         return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
-    case 13: return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
-    case 14: return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
+    case 13:
+        if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
+        return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
+    case 14:
+        if (is(key, length, "wait_on_stream")) return ARG_WAIT_STREAM;
+        return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
     case 15:
         if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
+        if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
+    case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
     default: return ARG_NONE;
     }
 }
@@ -200,6 +211,10 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
     case ARG_EXTERNAL: event->external = id_or_zero(json); break;
     case ARG_BYTES: event->bytes = int_or(json, -1); break;
+    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
+    case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;
+    case ARG_SEQUENCE: event->sequence = int_or(json, -1); break;
+    case ARG_FORWARD_THREAD: event->forward_thread = int_or(json, 0); break;
     case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(json, 0); break;
     case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(json, 0); break;
     case ARG_GROUP_SIZE: event->exchange.group_size = int_or(json, 0); break;
@@ -246,10 +261,12 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
 static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
     if (length == 0 || length != event->last_length || memcmp(text, event->last_category, length) != 0) {
         event->last_known = pace_kineto_category(&event->last_kind, text, length);
+        event->last_autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
         event->last_length = length < sizeof event->last_category ? length : 0;
         memcpy(event->last_category, text, event->last_length);
     }
     event->known_category = event->last_known;
+    event->autograd = event->last_autograd;
     event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
 }
 
@@ -272,6 +289,8 @@ static pace_status keep_member(pace_kineto_event *event, const char *key, size_t
         copy_id(event->pid, json);
     } else if (is(key, length, "tid")) {
         copy_id(event->tid, json);
+    } else if (is(key, length, "id")) {
+        event->id = id_or_zero(json);
     }
     return PACE_OK;
 }

@@ -12,14 +12,19 @@ typedef struct {
     char phase; /* 0 = none */
     pace_task_kind kind;
     bool known_category;
+    bool autograd; /* a flow from a forward operator to its backward operator */
     pace_name name;
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
     bool has_start, has_duration;
     int64_t start_ns, duration_ns;
     /* args */
     int64_t device, stream; /* -1 = not given */
-    uint64_t correlation, external;
-    int64_t bytes; /* -1 = not given */
+    uint64_t correlation, external, id;
+    int64_t wait_stream;         /* -1 = not given */
+    uint64_t record_correlation; /* 0 = not given */
+    int64_t sequence;            /* -1 = not given */
+    int64_t forward_thread;      /* 0 = none */
+    int64_t bytes;               /* -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
     PACE_VEC(char) dims, types, concrete; /* as compact JSON text */
@@ -27,7 +32,7 @@ typedef struct {
     char last_category[32];
     size_t last_length;
     pace_task_kind last_kind;
-    bool last_known;
+    bool last_known, last_autograd;
 } pace_kineto_event;
 
 /** Resets everything but the buffers. */

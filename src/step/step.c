@@ -1,5 +1,7 @@
 #include "step/step.h"
 
+#include "step/step_links.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,11 @@ void pace_step_free(pace_step *step) {
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);
     PACE_VEC_FREE(&step->bytes);
+    PACE_VEC_FREE(&step->syncs);
+    PACE_VEC_FREE(&step->waits);
+    PACE_VEC_FREE(&step->gradients);
+    PACE_VEC_FREE(&step->autograd_notes);
+    PACE_VEC_FREE(&step->autograd_arrows);
     *step = (pace_step){0};
 }
 
@@ -218,12 +225,15 @@ static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t
 }
 
 /* A device task was caused by the call of the same correlation; failing that, by the operator of the same
- * external id. */
+ * external id. A synchronisation record belongs to the call of the same correlation. */
 static pace_status link_causes(pace_step *step) {
     link_table calls = {0}, ops = {0};
     pace_status status = make_links(&calls, step, step->correlation, PACE_TASK_CALL);
     if (status == PACE_OK) status = make_links(&ops, step, step->external, PACE_TASK_OP);
     for (size_t task = 0; status == PACE_OK && task < step->count; task++) {
+        if (step->kind[task] == PACE_TASK_SYNC && step->detail[task])
+            step->syncs.items[step->detail[task] - 1].call =
+                find_link(&calls, step->correlation, step->correlation[task]);
         if (!pace_task_on_device(step->kind[task])) continue;
         uint32_t cause = find_link(&calls, step->correlation, step->correlation[task]);
         if (cause != PACE_NO_TASK && step->kind[task] == PACE_TASK_KERNEL) step->linked_kernels++;
@@ -240,6 +250,8 @@ pace_status pace_step_finish(pace_step *step) {
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));
+    PACE_TRY(pace_step_link_waits(step));
+    PACE_TRY(pace_step_link_gradients(step));
     pace_free(step->external);
     pace_free(step->correlation);
     step->external = step->correlation = NULL;

@@ -3,7 +3,8 @@
  *
  * Tasks are columns. After pace_step_finish() they are sorted by (lane, start, longest first), so a lane is one
  * contiguous range and a parent stands before its children. Host tasks nest (parent); a device task names the
- * host call that launched it (cause).
+ * host call that launched it (cause). What else the trace says waits for what, and which operator a backward operator
+ * differentiates, is true of few tasks and kept in tables beside the columns (waits, gradients).
  */
 #ifndef PACE_STEP_STEP_H
 #define PACE_STEP_STEP_H
@@ -52,6 +53,49 @@ typedef struct {
     int64_t in_elements, out_elements, group_size;
 } pace_exchange_info;
 
+/* A synchronisation record: who waits is its task's stream or `call`; for what, a stream up to an event. */
+typedef enum {
+    PACE_SYNC_OTHER,
+    PACE_SYNC_STREAM_WAITS, /* its stream waits for what `on_lane` had in line when the event was recorded */
+    PACE_SYNC_EVENT,        /* the host waits for the same */
+    PACE_SYNC_STREAM,       /* the host waits for all its stream has in line */
+    PACE_SYNC_DEVICE        /* the host waits for all streams of its device */
+} pace_sync_kind;
+
+#define PACE_NO_LANE UINT32_MAX
+
+typedef struct {
+    uint8_t kind;     /* pace_sync_kind */
+    uint32_t on_lane; /* the stream waited for, or PACE_NO_LANE */
+    uint32_t record;  /* correlation of the call that recorded the event; 0 = the trace does not name it */
+    uint32_t call;    /* set by pace_step_finish(): the call that waits, or asked for it; or PACE_NO_TASK */
+    uint32_t on;      /* set by pace_step_finish(): the last device task waited for; or PACE_NO_TASK */
+} pace_sync;
+
+/* The trace says: `task` does not start (device) or return (host call) before the device task `on` has ended. */
+typedef struct {
+    uint32_t task, on;
+} pace_wait;
+
+/* `task` is a backward operator; `forward` the operator it differentiates, or PACE_NO_TASK when that was not recorded.
+ */
+typedef struct {
+    uint32_t task, forward;
+} pace_gradient;
+
+/* What autograd noted of an operator: its node's number on the thread that made it. */
+typedef struct {
+    uint32_t sequence;
+    uint32_t thread; /* backward operator: autograd's number of that thread; forward: 0 */
+} pace_autograd_note;
+
+/* One end of an arrow from a forward operator to its backward operator: where it begins or ends. */
+typedef struct {
+    int64_t at_ns;
+    uint32_t id, lane;
+    bool ends;
+} pace_autograd_arrow;
+
 typedef struct {
     pace_names names;
 
@@ -62,13 +106,18 @@ typedef struct {
     uint32_t *lane;
     uint32_t *parent;      /* host: enclosing task on the lane */
     uint32_t *cause;       /* device: launching call or operator */
-    uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1 in `bytes` */
+    uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1; sync: sync + 1 */
     uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
-    uint32_t *correlation, *external; /* only until pace_step_finish() */
+    uint32_t *correlation, *external; /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
 
     PACE_VEC(pace_lane) lanes;
     PACE_VEC(pace_exchange_info) exchanges;
     PACE_VEC(int64_t) bytes;
+    PACE_VEC(pace_sync) syncs;
+    PACE_VEC(pace_wait) waits;                     /* by task, then by on; set by pace_step_finish() */
+    PACE_VEC(pace_gradient) gradients;             /* by task; set by pace_step_finish() */
+    PACE_VEC(pace_autograd_note) autograd_notes;   /* only until pace_step_finish() */
+    PACE_VEC(pace_autograd_arrow) autograd_arrows; /* only until pace_step_finish() */
 
     /* what the trace says of itself */
     int64_t rank, world_size; /* -1 = unknown */
@@ -91,12 +140,19 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
 pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
                            uint32_t device_id) PACE_MUST_CHECK;
 
-/** Sorts, nests, links device work to its cause. Call once, after the last task. */
+/** Sorts, nests, links device work to its cause, waits to what they wait for, backward operators to their forward
+ * ones. Call once, after the last task. */
 pace_status pace_step_finish(pace_step *step) PACE_MUST_CHECK;
 
 /** The invariants of a finished step: lanes tile the tasks in order, times are sane, parents enclose and come
  * first, causes are host tasks. PACE_E_INTERNAL names the first task that breaks one. */
 pace_status pace_step_check(const pace_step *step) PACE_MUST_CHECK;
+
+/** The waits of a task: `*count` of them from the returned one on. */
+const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t task);
+
+/** What a backward operator differentiates; NULL when the task is not known to be one. */
+const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task);
 
 static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {
     return step->start_ns[task] + step->duration_ns[task];

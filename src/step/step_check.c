@@ -32,6 +32,32 @@ static pace_status check_task(const pace_step *step, uint32_t task, const pace_l
     return PACE_OK;
 }
 
+/* Waits are for device work that began before; a gradient is of two operators, the forward one begun first. */
+static pace_status check_tables(const pace_step *step) {
+    for (size_t i = 0; i < step->waits.count; i++) {
+        const pace_wait *w = &step->waits.items[i];
+        if (w->task >= step->count || w->on >= step->count || !pace_task_on_device(step->kind[w->on]))
+            return pace_fail(PACE_E_INTERNAL, "step invariant: wait %zu is not for device work", i);
+        if (i && w->task < w[-1].task) return broken(step, w->task, "its waits are not in order");
+        if (!pace_task_on_device(step->kind[w->task]) && step->kind[w->task] != PACE_TASK_CALL)
+            return broken(step, w->task, "waits, but is neither device work nor a call");
+        if (step->start_ns[w->on] >= pace_step_end_ns(step, w->task) &&
+            step->start_ns[w->on] >= step->start_ns[w->task])
+            return broken(step, w->task, "waits for what began after it");
+    }
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        const pace_gradient *g = &step->gradients.items[i];
+        if (g->task >= step->count || step->kind[g->task] != PACE_TASK_OP)
+            return pace_fail(PACE_E_INTERNAL, "step invariant: gradient %zu is not of an operator", i);
+        if (i && g->task <= g[-1].task) return broken(step, g->task, "gradients are not in order");
+        if (g->forward == PACE_NO_TASK) continue;
+        if (g->forward >= step->count || step->kind[g->forward] != PACE_TASK_OP ||
+            step->start_ns[g->forward] > step->start_ns[g->task])
+            return broken(step, g->task, "differentiates what is no operator before it");
+    }
+    return PACE_OK;
+}
+
 pace_status pace_step_check(const pace_step *step) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->lanes.count; i++) {
@@ -43,5 +69,5 @@ pace_status pace_step_check(const pace_step *step) {
     }
     if (next != step->count)
         return pace_fail(PACE_E_INTERNAL, "step invariant: lanes hold %u of %zu tasks", next, step->count);
-    return PACE_OK;
+    return check_tables(step);
 }

@@ -36,7 +36,8 @@ static pace_segment *segment(pace_replay *replay, int64_t start, int64_t duratio
                       .duration_ns = duration,
                       .task = (uint32_t)replay->segments.count,
                       .lane = (uint32_t)replay->lane_first.count - 1,
-                      .dependency = {dependency == NONE ? PACE_NO_SEGMENT : (uint32_t)dependency, PACE_NO_SEGMENT},
+                      .dependency = {dependency == NONE ? PACE_NO_SEGMENT : (uint32_t)dependency, PACE_NO_SEGMENT,
+                                     PACE_NO_SEGMENT},
                       .resource = resource};
     assert_int_equal(PACE_PUSH(&replay->segments, s), PACE_OK);
     return &replay->segments.items[replay->segments.count - 1];

@@ -1,0 +1,70 @@
+#include "insight/segment_waits.h"
+
+enum {
+    WAITS_KEPT = PACE_SEGMENT_DEPENDENCIES - 1, /* one place is left for the launch */
+    ROUNDING_NS = 2000                          /* as in step/step_waits.c */
+};
+
+static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
+
+/* Device work may be cut in several segments; the last of them ends it. */
+static uint32_t last_segment(const pace_replay *replay, uint32_t first) {
+    if (first == PACE_NO_SEGMENT) return first;
+    const pace_segment *s = replay->segments.items;
+    while (first + 1 < replay->segments.count && s[first + 1].task == s[first].task) first++;
+    return first;
+}
+
+typedef struct {
+    uint32_t on[WAITS_KEPT]; /* latest end first */
+    int count;
+} wait_list;
+
+/* Those that ended last, of the ones that began before `until` and ended by then. */
+static wait_list choose(const pace_replay *replay, const pace_step *step, const uint32_t *first_segment,
+                        const pace_segment *s, int64_t until) {
+    wait_list list = {.count = 0};
+    size_t count;
+    const pace_wait *waits = pace_step_waits(&count, step, s->task);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t on = last_segment(replay, first_segment[waits[i].on]);
+        if (on == PACE_NO_SEGMENT) continue;
+        const pace_segment *other = &replay->segments.items[on];
+        if (other->start_ns >= until || segment_end(other) > until + ROUNDING_NS || other->lane == s->lane) continue;
+        int at = list.count < WAITS_KEPT ? list.count++ : WAITS_KEPT;
+        for (; at > 0 && segment_end(&replay->segments.items[list.on[at - 1]]) < segment_end(other); at--)
+            if (at < WAITS_KEPT) list.on[at] = list.on[at - 1];
+        if (at < WAITS_KEPT) list.on[at] = on;
+    }
+    return list;
+}
+
+static void add(pace_segment *s, const wait_list *list) {
+    for (int i = 0; i < list->count; i++) {
+        int d = pace_segment_depend(s, list->on[i], 0, false);
+        if (d >= 0) s->recorded[d] = true;
+    }
+}
+
+/* A call that returned after what it waits for had ended inside it is cut there: the segment keeps the part behind, its
+ * own work before is the gap in front of it, and the wait becomes an edge. */
+static void cut_call(const pace_replay *replay, pace_segment *s, const wait_list *list) {
+    int64_t released = segment_end(&replay->segments.items[list->on[0]]), end = segment_end(s);
+    if (released > end) released = end; /* by the rounding of whole microseconds */
+    if (released <= s->start_ns) return;
+    s->duration_ns = end - released;
+    s->start_ns = released;
+}
+
+void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const uint32_t *first_segment) {
+    if (step->waits.count == 0) return;
+    for (uint32_t i = 0; i < replay->segments.count; i++) {
+        pace_segment *s = &replay->segments.items[i];
+        bool call = step->kind[s->task] == PACE_TASK_CALL;
+        if (!call && first_segment[s->task] != i) continue; /* a later part of the same task */
+        wait_list list = choose(replay, step, first_segment, s, call ? segment_end(s) : s->start_ns);
+        if (list.count == 0) continue;
+        if (call) cut_call(replay, s, &list);
+        add(s, &list);
+    }
+}

@@ -1,0 +1,79 @@
+#include "insight/stage_links.h"
+
+#include <stdlib.h>
+
+static bool inside_backward(const pace_step *step, uint32_t task) {
+    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK; at = step->parent[at])
+        if (pace_step_gradient(step, at)) return true;
+    return false;
+}
+
+void pace_stages_mark_linked(pace_step *step) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        uint32_t forward = step->gradients.items[i].forward;
+        if (forward != PACE_NO_TASK)
+            step->stage[forward] = (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_BACKWARD : PACE_STAGE_FORWARD);
+    }
+    for (size_t i = 0; i < step->gradients.count; i++) step->stage[step->gradients.items[i].task] = PACE_STAGE_BACKWARD;
+}
+
+static int by_start(const void *left, const void *right) {
+    const pace_stage_run *a = left, *b = right;
+    if (a->from_ns != b->from_ns) return a->from_ns < b->from_ns ? -1 : 1;
+    return (a->to_ns > b->to_ns) - (a->to_ns < b->to_ns);
+}
+
+static pace_status add_operator(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks, uint32_t task) {
+    int64_t start = step->start_ns[task];
+    pace_stage_run run = {start, pace_step_end_ns(step, task), pace_marks_at(marks, start), step->stage[task]};
+    return PACE_PUSH(runs, run);
+}
+
+static void join(pace_stage_runs *runs) {
+    size_t kept = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        pace_stage_run *last = kept ? &runs->items[kept - 1] : NULL, *own = &runs->items[i];
+        if (last && last->stage == own->stage && last->mark == own->mark) {
+            if (own->to_ns > last->to_ns) last->to_ns = own->to_ns;
+        } else {
+            runs->items[kept++] = *own;
+        }
+    }
+    runs->count = kept;
+}
+
+pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, const pace_marks *marks) {
+    pace_stage_runs runs = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < step->gradients.count; i++) {
+        const pace_gradient *own = &step->gradients.items[i];
+        status = add_operator(&runs, step, marks, own->task);
+        if (status == PACE_OK && own->forward != PACE_NO_TASK) status = add_operator(&runs, step, marks, own->forward);
+    }
+    if (status != PACE_OK) {
+        PACE_VEC_FREE(&runs);
+        return status;
+    }
+    if (runs.count) qsort(runs.items, runs.count, sizeof *runs.items, by_start);
+    join(&runs);
+    *out = runs;
+    return PACE_OK;
+}
+
+uint8_t pace_stage_between(const pace_stage_runs *runs, const pace_marks *marks, int64_t host_ns) {
+    size_t low = 0, high = runs->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (runs->items[middle].from_ns <= host_ns) low = middle + 1;
+        else high = middle;
+    }
+    const pace_stage_run *before = low ? &runs->items[low - 1] : NULL;
+    const pace_stage_run *after = low < runs->count ? &runs->items[low] : NULL;
+    if (before && host_ns < before->to_ns) return before->stage;
+    ptrdiff_t mark = pace_marks_at(marks, host_ns);
+    if (before && before->mark != mark) before = NULL;
+    if (after && after->mark != mark) after = NULL;
+    bool ended = before && before->stage == PACE_STAGE_BACKWARD;
+    if (ended && (!after || marks->items.count == 0)) return PACE_STAGE_UPDATE;
+    return after && (before || after->stage == PACE_STAGE_FORWARD) ? PACE_STAGE_FORWARD : PACE_STAGE_NONE;
+}

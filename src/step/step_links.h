@@ -1,0 +1,14 @@
+/* The parts of pace_step_finish() that fill the tables beside the columns. Private to step/. */
+#ifndef PACE_STEP_STEP_LINKS_H
+#define PACE_STEP_STEP_LINKS_H
+
+#include "step/step.h"
+
+/** Fills step->waits, and `on` of every step->syncs, from synchronisation records and from calls that say by their
+ * name what they wait for. Tasks must be sorted, causes linked, correlations still there. */
+pace_status pace_step_link_waits(pace_step *step) PACE_MUST_CHECK;
+
+/** Fills step->gradients from autograd's notes and arrows, and frees these. Tasks must be sorted. */
+pace_status pace_step_link_gradients(pace_step *step) PACE_MUST_CHECK;
+
+#endif

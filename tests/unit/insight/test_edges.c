@@ -1,0 +1,288 @@
+/* What a trace itself says waits for what, and which operator a backward operator differentiates: on small traces whose
+ * answers are known, from the text to the replay, the stages and the modules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "insight/critical.h"
+#include "insight/operators.h"
+#include "insight/segments.h"
+#include "source/kineto.h"
+
+#define EVENT(cat, name, pid, tid, ts, dur, args)                                                           \
+    "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" #pid ",\"tid\":" #tid ",\"ts\":" #ts \
+    ",\"dur\":" #dur ",\"args\":{" args "}},\n"
+#define CALL(name, correlation, ts, dur) EVENT("cuda_runtime", name, 9, 9, ts, dur, "\"correlation\":" #correlation)
+#define WORK(cat, name, stream, correlation, ts, dur) \
+    EVENT(cat, name, 0, stream, ts, dur, "\"device\":0,\"stream\":" #stream ",\"correlation\":" #correlation)
+#define SYNC(name, stream, correlation, ts, more) \
+    EVENT("cuda_sync", name, 0, stream, ts, 1, "\"device\":0,\"stream\":" #stream ",\"correlation\":" #correlation more)
+#define ON(stream, record) \
+    ",\"wait_on_stream\":" #stream ",\"wait_on_cuda_event_record_corr_id\":" #record ",\"wait_on_cuda_event_id\":1"
+
+static pace_kernel_classes *classes;
+static pace_rank rank;
+
+static void read_trace(const char *events) {
+    size_t length = strlen(events);
+    char *text = malloc(length + 32);
+    pace_input *input;
+    pace_read_notes notes;
+    assert_non_null(text);
+    text[0] = '[';
+    memcpy(text + 1, events, length - 2); /* but the last comma */
+    text[length - 1] = ']';
+    rank = (pace_rank){0};
+    assert_int_equal(pace_input_open_memory(&input, "here", (const uint8_t *)text, length), PACE_OK);
+    assert_int_equal(pace_kineto_read(&rank.step, input, &notes, NULL, NULL), PACE_OK);
+    pace_input_free(input);
+    free(text);
+    assert_int_equal(pace_step_check(&rank.step), PACE_OK);
+    assert_int_equal(pace_rank_understand(&rank, classes, NULL), PACE_OK);
+    assert_int_equal(pace_rank_tile(&rank), PACE_OK);
+}
+
+static uint32_t find(const char *name) {
+    for (uint32_t task = 0; task < rank.step.count; task++)
+        if (strcmp(pace_step_name(&rank.step, task), name) == 0) return task;
+    fail_msg("no task %s", name);
+    return PACE_NO_TASK;
+}
+
+/* --- waits -------------------------------------------------------------------------------------------------- */
+
+#define LAUNCHES                              \
+    CALL("cudaLaunchKernel", 1, 0, 5)         \
+    CALL("cudaEventRecord", 2, 6, 1)          \
+    CALL("cudaLaunchKernel", 3, 8, 3)         \
+    CALL("cudaStreamWaitEvent", 4, 12, 1)     \
+    CALL("cudaLaunchKernel", 5, 14, 3)        \
+    CALL("cudaLaunchKernel", 6, 18, 3)        \
+    CALL("cudaEventQuery", 7, 25, 1)          \
+    CALL("cudaStreamSynchronize", 8, 30, 145) \
+    CALL("cudaEventSynchronize", 9, 176, 1)   \
+    WORK("kernel", "a", 7, 1, 10, 100)        \
+    WORK("kernel", "b", 7, 3, 110, 200)       \
+    WORK("kernel", "c", 20, 5, 112, 50)       \
+    WORK("kernel", "d", 20, 6, 162, 10)
+
+/* A stream waits for an event recorded between a and b, the host for a stream, for the event and for the device. */
+static const char recorded[] = LAUNCHES CALL("cudaDeviceSynchronize", 10, 180, 135) CALL("cudaMemcpy", 11, 320, 30)
+    WORK("gpu_memcpy", "e", 7, 11, 325, 20) SYNC("Stream Wait Event", 20, 4, 12, ON(7, 2))
+        SYNC("Event Sync", -1, 7, 25, ON(7, 2)) SYNC("Stream Sync", 20, 8, 30, "")
+            SYNC("Event Sync", -1, 9, 176, ON(7, 2));
+
+static void waits_for(const char *task, const char *first, const char *second) {
+    size_t count;
+    const pace_wait *waits = pace_step_waits(&count, &rank.step, find(task));
+    size_t expected = first ? second ? 2 : 1 : 0;
+    if (count != expected) fail_msg("%s has %zu waits, not %zu", task, count, expected);
+    if (first && waits[0].on != find(first)) fail_msg("%s does not wait for %s", task, first);
+    if (second && waits[1].on != find(second)) fail_msg("%s does not wait for %s", task, second);
+}
+
+static void test_waits(void **state) {
+    (void)state;
+    read_trace(recorded);
+    waits_for("c", "a", NULL); /* not b: it was launched after the record */
+    waits_for("d", NULL, NULL);
+    waits_for("cudaEventQuery", NULL, NULL);
+    waits_for("cudaStreamSynchronize", "d", NULL);
+    waits_for("cudaEventSynchronize", "a", NULL);
+    waits_for("cudaDeviceSynchronize", "b", "d");
+    waits_for("cudaMemcpy", "e", NULL);
+    assert_int_equal(rank.step.waits.count, 6);
+    pace_rank_free(&rank);
+}
+
+/* Without the record's number the event stands for all before the wait, here b: the times say no. */
+static void test_contradicted(void **state) {
+    (void)state;
+    read_trace(LAUNCHES SYNC("Stream Wait Event", 20, 4, 12, ",\"wait_on_stream\":7"));
+    assert_int_equal(rank.step.waits.count, 0);
+    pace_rank_free(&rank);
+    read_trace(LAUNCHES SYNC("Stream Wait Event", 20, 4, 12, ON(-1, -1)) SYNC("Event Sync", -1, 9, 176, ON(8, 2))
+                   SYNC("Stream Wait Event", 21, 4, 12, ON(7, 2)) SYNC("of a new kind", 20, 4, 12, ON(7, 2)));
+    assert_int_equal(rank.step.waits.count, 0);
+    pace_rank_free(&rank);
+}
+
+static uint32_t segment_of(const pace_replay *replay, const char *name) {
+    for (uint32_t i = 0; i < replay->segments.count; i++)
+        if (replay->segments.items[i].task == find(name)) return i;
+    fail_msg("no segment of %s", name);
+    return 0;
+}
+
+static void run(const pace_replay *replay, int64_t *start) {
+    double unit[PACE_REPLAY_RESOURCES];
+    for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) unit[i] = 1;
+    assert_int_equal(pace_replay_run(replay, unit, start, NULL), PACE_OK);
+}
+
+/* Unchanged, the replay gives back every start; with a longer kernel all that waits for it moves, and nothing else. */
+static void test_replay(void **state) {
+    (void)state;
+    int64_t start[64];
+    pace_replay replay;
+    read_trace(recorded);
+    assert_int_equal(pace_segments_build(&replay, &rank, 0, 400000), PACE_OK);
+    assert_true(replay.segments.count < 64);
+    run(&replay, start);
+    for (size_t i = 0; i < replay.segments.count; i++) assert_int_equal(start[i], replay.segments.items[i].start_ns);
+    uint32_t a = segment_of(&replay, "a"), c = segment_of(&replay, "c"),
+             sync = segment_of(&replay, "cudaStreamSynchronize");
+    assert_int_equal(replay.segments.items[sync].start_ns, 172000); /* cut where d had ended */
+    replay.segments.items[a].duration_ns += 50000;
+    run(&replay, start);
+    assert_int_equal(start[c], 162000);
+    assert_int_equal(start[segment_of(&replay, "d")], 212000);
+    assert_int_equal(start[sync], 222000);
+    assert_int_equal(start[segment_of(&replay, "b")], 160000);
+    pace_replay_free(&replay);
+    pace_rank_free(&rank);
+}
+
+static pace_critical path_of(const char *events) {
+    pace_critical critical;
+    read_trace(events);
+    assert_int_equal(pace_critical_find(&critical, &rank), PACE_OK);
+    assert_int_equal(critical.worst_error_ns, 0);
+    pace_critical_free(&critical);
+    pace_rank_free(&rank);
+    return critical;
+}
+
+static void test_share(void **state) {
+    (void)state;
+    pace_critical all = path_of(recorded), none = path_of(LAUNCHES CALL("cudaMalloc", 10, 340, 5));
+    assert_int_equal(all.handovers, 4); /* c, and three of the calls: the event had passed when it was asked for */
+    assert_int_equal(all.recorded_handovers, 4);
+    assert_true(none.handovers > 0);
+    assert_int_equal(none.recorded_handovers, 0);
+}
+
+/* --- autograd ----------------------------------------------------------------------------------------------- */
+
+#define OP(name, tid, ts, dur, args) EVENT("cpu_op", name, 9, tid, ts, dur, args)
+#define NOTE(sequence, thread) "\"Sequence number\":" #sequence ",\"Fwd thread id\":" #thread
+#define ARROW(phase, id, tid, ts)                                                                         \
+    "{\"ph\":\"" phase "\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":" #id ",\"pid\":9,\"tid\":" #tid \
+    ",\"ts\":" #ts ",\"bp\":\"e\"},\n"
+
+static void differentiates(const char *task, const char *forward) {
+    const pace_gradient *gradient = pace_step_gradient(&rank.step, find(task));
+    if (!gradient) fail_msg("%s is not known to be backward", task);
+    uint32_t expected = forward ? find(forward) : PACE_NO_TASK;
+    if (gradient && gradient->forward != expected)
+        fail_msg("%s does not come from %s", task, forward ? forward : "nothing");
+}
+
+/* Two threads number their nodes alike; an arrow says which is which. Operators without a node share the number of the
+ * next that makes one. */
+static void test_gradients(void **state) {
+    (void)state;
+    read_trace(
+        OP("aten::linear", 9, 0, 30, NOTE(5, 0)) OP("aten::t", 9, 2, 5, NOTE(5, 0))
+            OP("aten::addmm", 9, 10, 15, NOTE(6, 0)) OP("aten::detach", 9, 32, 2, NOTE(7, 0))
+                OP("aten::relu", 9, 36, 5, NOTE(7, 0)) OP("aten::mul", 10, 1, 5, NOTE(5, 0))
+                    OP("aten::add", 10, 8, 5, NOTE(6, 0)) OP("plain", 9, 50, 5, "")
+                        OP("MulBackward0", 8, 100, 5, NOTE(5, 2)) OP("AddBackward0", 8, 106, 3, NOTE(6, 2))
+                            OP("ReluBackward0", 8, 110, 5, NOTE(7, 1)) OP("AddmmBackward0", 8, 120, 5, NOTE(6, 1))
+                                OP("TBackward0", 8, 130, 5, NOTE(5, 1)) OP("LostBackward0", 8, 140, 5, NOTE(99, 1))
+                                    OP("plain back", 8, 150, 5, "") ARROW("f", 3, 8, 100) ARROW("s", 3, 10, 1)
+                                        ARROW("s", 4, 9, 50) ARROW("f", 4, 8, 150) ARROW("s", 5, 9, 50));
+    differentiates("MulBackward0", "aten::mul");
+    differentiates("AddBackward0", "aten::add");
+    differentiates("ReluBackward0", "aten::relu");
+    differentiates("AddmmBackward0", "aten::addmm");
+    differentiates("TBackward0", "aten::t");
+    differentiates("LostBackward0", NULL);
+    differentiates("plain back", "plain");
+    assert_int_equal(rank.step.gradients.count, 7);
+    assert_null(pace_step_gradient(&rank.step, find("aten::mul")));
+    pace_rank_free(&rank);
+}
+
+static void stage_is(const char *task, pace_stage stage) {
+    uint8_t found = rank.step.stage[find(task)];
+    if (found != stage) fail_msg("%s is %s", task, found < PACE_STAGES ? pace_stage_names[found] : "nothing");
+}
+
+/* Two micro-batches: the second forward pass lies between two backward passes. Names are against the links. */
+static const char accumulation[] = EVENT("user_annotation", "ProfilerStep#1", 9, 9, 0, 1000, "")
+    EVENT("user_annotation", "Optimizer.step#LBFGS", 9, 9, 8, 900, "") OP("transform", 9, 2, 3, "")
+        OP("mm 1", 9, 10, 20, NOTE(1, 0)) OP("loss", 9, 32, 5, "") OP("back 1", 8, 100, 50, NOTE(1, 1))
+            OP("inside", 8, 110, 5, "") OP("again", 8, 120, 5, NOTE(7, 0)) OP("scale", 10, 200, 10, "")
+                OP("_backward mm 2", 9, 220, 20, NOTE(2, 0)) OP("back 2", 8, 300, 50, NOTE(2, 1))
+                    OP("back again", 8, 310, 5, NOTE(7, 1)) OP("clip", 10, 930, 10, "")
+                        EVENT("user_annotation", "ProfilerStep#2", 9, 9, 1000, 1000, "")
+                            OP("transform 2", 9, 1010, 3, "") OP("mm 3", 9, 1020, 20, NOTE(3, 0))
+                                OP("back 3", 8, 1100, 50, NOTE(3, 1));
+
+static void test_stages(void **state) {
+    (void)state;
+    read_trace(accumulation);
+    static const char *const forward[] = {"transform", "mm 1", "scale", "_backward mm 2", "transform 2", "mm 3"};
+    static const char *const backward[] = {"back 1", "inside", "again", "back 2", "back again", "back 3"};
+    for (size_t i = 0; i < sizeof forward / sizeof *forward; i++) stage_is(forward[i], PACE_STAGE_FORWARD);
+    for (size_t i = 0; i < sizeof backward / sizeof *backward; i++) stage_is(backward[i], PACE_STAGE_BACKWARD);
+    stage_is("clip", PACE_STAGE_UPDATE);
+    stage_is("loss", PACE_STAGE_UPDATE); /* no link: the name around it decides */
+    pace_rank_free(&rank);
+}
+
+/* The time of a backward kernel stands in the module of its forward operator. */
+static void test_modules(void **state) {
+    (void)state;
+    read_trace(EVENT("user_annotation", "encoder", 9, 9, 0, 50, "") EVENT("user_annotation", "head", 9, 9, 60, 50, "")
+                   OP("aten::mm", 9, 5, 20, NOTE(1, 0)) OP("aten::mul", 9, 65, 20, NOTE(2, 0))
+                       OP("engine: MulBackward0", 8, 100, 50, NOTE(2, 1)) OP("MulBackward0", 8, 110, 30, NOTE(2, 1))
+                           OP("engine: MmBackward0", 8, 200, 50, NOTE(1, 1)) OP("aten::sum", 8, 260, 10, "")
+                               CALL("cudaLaunchKernel", 1, 10, 5) CALL("cudaLaunchKernel", 2, 70, 5)
+                                   EVENT("cuda_runtime", "cudaLaunchKernel", 9, 8, 120, 5, "\"correlation\":3")
+                                       EVENT("cuda_runtime", "cudaLaunchKernel", 9, 8, 210, 5, "\"correlation\":4")
+                                           EVENT("cuda_runtime", "cudaLaunchKernel", 9, 8, 262, 5, "\"correlation\":5")
+                                               WORK("kernel", "k", 7, 1, 300, 1) WORK("kernel", "k", 7, 2, 310, 2)
+                                                   WORK("kernel", "k", 7, 3, 320, 4) WORK("kernel", "k", 7, 4, 330, 8)
+                                                       WORK("kernel", "k", 7, 5, 340, 16));
+    pace_operator_rows rows;
+    assert_int_equal(pace_operators_sum(&rows, &rank, PACE_BY_MODULE), PACE_OK);
+    assert_int_equal(rows.count, 3);
+    const struct {
+        const char *name;
+        int64_t time_ns;
+    } expected[] = {{"", 16000}, {"encoder", 9000}, {"head", 6000}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(pace_names_text(&rank.step.names, rows.items[i].name), expected[i].name);
+        assert_int_equal(rows.items[i].time_ns, expected[i].time_ns);
+    }
+    PACE_VEC_FREE(&rows);
+    pace_rank_free(&rank);
+}
+
+static int start_all(void **state) {
+    (void)state;
+    return pace_kernel_classes_load(&classes) == PACE_OK ? 0 : -1;
+}
+
+static int end_all(void **state) {
+    (void)state;
+    pace_kernel_classes_free(classes);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waits),   cmocka_unit_test(test_contradicted), cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_modules),
+    };
+    return cmocka_run_group_tests(tests, start_all, end_all);
+}
