@@ -1,0 +1,55 @@
+#include "cost/cost.h"
+
+#include "cost/formula.h"
+#include "cost/roofline.h"
+
+struct pace_cost {
+    pace_cost_figures figures;
+};
+
+/* The roofline is a bound from below; what is known of nothing but flop and bytes is off by a factor of two or so. */
+static const double roofline_spread = 0.7, roofline_share = 0.6;
+
+pace_status pace_cost_create(pace_cost **out) {
+    pace_cost *cost = pace_alloc(1, sizeof *cost);
+    if (!cost) return PACE_E_MEMORY;
+    pace_status status = pace_cost_figures_load(&cost->figures);
+    if (status != PACE_OK) pace_cost_free(cost);
+    else *out = cost;
+    return status;
+}
+
+void pace_cost_free(pace_cost *cost) {
+    if (!cost) return;
+    pace_cost_figures_free(&cost->figures);
+    pace_free(cost);
+}
+
+static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    pace_formula formula = pace_formula_of(op->family);
+    const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op);
+    if (!formula || !figure) return false;
+    double memory = device->memory_bytes_per_s, l2 = device->l2_bytes_per_s;
+    pace_cost_where where = {device, figure, pace_device_rate(device, op->precision), memory,
+                             l2 > 0 ? l2 : memory * cost->figures.l2_over_memory};
+    pace_cost_parts parts = {0};
+    if (!formula(&parts, op, &where)) return false;
+    *out = (pace_estimate){pace_cost_parts_s(&parts), figure->spread, PACE_RUNG_FORMULA};
+    return out->median > 0;
+}
+
+static bool by_roofline(pace_estimate *out, const pace_device *device, const pace_op *op) {
+    pace_op_amount amount = {op->flop, op->read_bytes + op->write_bytes, op->element_bytes, op->family};
+    double bound = pace_roofline_s(device, &amount);
+    *out = (pace_estimate){bound / roofline_share, roofline_spread, PACE_RUNG_ROOFLINE};
+    return bound > 0;
+}
+
+pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    pace_estimate estimate;
+    if (!by_formula(&estimate, cost, device, op) && !by_roofline(&estimate, device, op))
+        return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
+                         pace_op_family_name(op->family), device->name);
+    *out_s = estimate;
+    return PACE_OK;
+}

@@ -1,0 +1,24 @@
+/*
+ * How long an operation takes on a device: the ladder of rungs, best first. A model fitted to measurements answers
+ * where it has seen the operation's family (fit.h); else a formula with the device's figures; else the roofline.
+ */
+#ifndef PACE_COST_COST_H
+#define PACE_COST_COST_H
+
+#include "base/estimate.h"
+#include "machine/device.h"
+#include "step/op.h"
+
+typedef struct pace_cost pace_cost;
+
+/** The ladder without measurements: formulas and rooflines, constants from catalog/costs.yaml. */
+pace_status pace_cost_create(pace_cost **out) PACE_MUST_CHECK;
+void pace_cost_free(pace_cost *cost);
+
+/** Time of one execution of `op` (completed: pace_op_complete()) on `device`, in seconds: kernel time only, no launch,
+ * no host. The first rung that can answer does. PACE_E_INPUT when nothing is known of the operation (no flop, no
+ * bytes) or of the device (no rate). Safe to call from several threads. */
+pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
+                         const pace_op *op) PACE_MUST_CHECK;
+
+#endif

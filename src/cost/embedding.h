@@ -1,0 +1,26 @@
+/*
+ * What a batched embedding lookup moves (Lin et al. 2022, and its successor Lin et al. 2024): one kernel looks L rows
+ * of D elements up for each of B samples in each of T tables of E rows, indices uniform. Sectors are 32 bytes, indices
+ * and offsets 4-byte words. Backward includes the update of the rows: they are read and written.
+ */
+#ifndef PACE_COST_EMBEDDING_H
+#define PACE_COST_EMBEDDING_H
+
+#include "step/op.h"
+
+typedef struct {
+    double memory_bytes, l2_bytes;
+} pace_embedding_traffic;
+
+/** Every row comes from the memory. */
+pace_embedding_traffic pace_embedding_plain(const pace_op *op);
+
+/** Rows of the tables being worked on stay in the L2 cache; `warps` are resident at once (all multiprocessors). The
+ * share of hits is the probability that all L rows of a sample lie in the resident part (HiPC 2022). */
+pace_embedding_traffic pace_embedding_hit(const pace_op *op, double l2_bytes, double warps);
+
+/** Rows hit when they were looked up before and still fit: unique rows of B L uniform draws against the part of the L2
+ * cache that a table has (2024). */
+pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes, double sm_count);
+
+#endif

@@ -1,0 +1,97 @@
+#include "cost/figures.h"
+
+#include <string.h>
+
+static const char *const known[] = {"family",  "kind",   "pass",       "compute", "memory",
+                                    "fixed_s", "spread", "confidence", "source"};
+
+static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
+    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+        size_t at = 0;
+        while (at < sizeof known / sizeof *known && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
+        if (at == sizeof known / sizeof *known)
+            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a cost",
+                             pace_yaml_place(yaml, pace_yaml_item(entry, i)), pace_yaml_key(entry, i));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_figure(double *out, const pace_yaml *yaml, const pace_yaml_node *entry, const char *key,
+                               double most) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    double value = 0;
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: a cost needs \"%s\"", pace_yaml_place(yaml, entry), key);
+    PACE_TRY(pace_yaml_number(&value, yaml, node));
+    if (!(value > 0) || value > most)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(yaml, node), key,
+                         most);
+    *out = value;
+    return PACE_OK;
+}
+
+static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
+    const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
+    const char *pass = pace_yaml_text(pace_yaml_get(entry, "pass"));
+    row->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
+    if (row->family == PACE_OP_FAMILIES)
+        return pace_fail(PACE_E_INPUT, "%s: expected a family of operations", pace_yaml_place(yaml, entry));
+    if (kind && strlen(kind) >= sizeof row->kind)
+        return pace_fail(PACE_E_INPUT, "%s: kind is longer than %zu characters", pace_yaml_place(yaml, entry),
+                         sizeof row->kind - 1);
+    if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
+    row->pass = -1;
+    for (int i = 0; pass && i < PACE_PASSES; i++)
+        if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
+    if (pass && row->pass < 0)
+        return pace_fail(PACE_E_INPUT, "%s: unknown pass \"%.40s\"", pace_yaml_place(yaml, entry), pass);
+    return PACE_OK;
+}
+
+static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a cost is a map", pace_yaml_place(yaml, entry));
+    PACE_TRY(refuse_unknown(yaml, entry));
+    PACE_TRY(read_where(row, yaml, entry));
+    PACE_TRY(read_figure(&row->compute, yaml, entry, "compute", 1));
+    PACE_TRY(read_figure(&row->memory, yaml, entry, "memory", 1));
+    PACE_TRY(read_figure(&row->fixed_s, yaml, entry, "fixed_s", 1));
+    return read_figure(&row->spread, yaml, entry, "spread", 10);
+}
+
+static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "costs");
+    if (!pace_yaml_is_list(list))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"costs\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        pace_cost_figure row = {0};
+        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i)));
+        PACE_TRY(PACE_PUSH(&figures->rows, row));
+    }
+    const pace_yaml_node *l2 = pace_yaml_get(pace_yaml_root(yaml), "l2_over_memory");
+    if (!l2)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"l2_over_memory\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    return read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000);
+}
+
+pace_status pace_cost_figures_load(pace_cost_figures *out) {
+    pace_yaml *yaml = NULL;
+    pace_cost_figures figures = {0};
+    PACE_TRY(pace_catalog_load(&yaml, "costs.yaml"));
+    pace_status status = read_rows(&figures, yaml);
+    pace_yaml_free(yaml);
+    if (status != PACE_OK) pace_cost_figures_free(&figures);
+    else *out = figures;
+    return status;
+}
+
+void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows); }
+
+const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op) {
+    for (size_t i = figures->rows.count; i-- > 0;) {
+        const pace_cost_figure *row = &figures->rows.items[i];
+        if (row->family != op->family || (row->pass >= 0 && row->pass != (int)op->pass)) continue;
+        if (*row->kind && !strstr(op->kind, row->kind)) continue;
+        return row;
+    }
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/* The constants of the formulas, from catalog/costs.yaml: how close each family comes to a device's peaks. */
+#ifndef PACE_COST_FIGURES_H
+#define PACE_COST_FIGURES_H
+
+#include "machine/catalog.h"
+#include "step/op.h"
+
+typedef struct {
+    pace_op_family family;
+    int pass;               /* -1 = any */
+    char kind[24];          /* a part of the operation's kind; "" = any */
+    double compute, memory; /* shares of the peaks, above 0, at most 1 */
+    double fixed_s;         /* of a kernel that does nothing */
+    double spread;          /* of ln(measured / predicted) */
+} pace_cost_figure;
+
+typedef struct {
+    PACE_VEC(pace_cost_figure) rows;
+    double l2_over_memory;
+} pace_cost_figures;
+
+pace_status pace_cost_figures_load(pace_cost_figures *out) PACE_MUST_CHECK;
+void pace_cost_figures_free(pace_cost_figures *figures);
+
+/** The last row that applies to the operation, NULL when none does. */
+const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op);
+
+#endif

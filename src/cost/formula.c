@@ -1,0 +1,41 @@
+#include "cost/formula.h"
+
+static const pace_formula formulas[PACE_OP_FAMILIES] = {
+    [PACE_OP_GEMM] = pace_formula_gemm,
+    [PACE_OP_CONVOLUTION] = pace_formula_convolution,
+    [PACE_OP_ATTENTION] = pace_formula_attention,
+    [PACE_OP_EMBEDDING] = pace_formula_embedding,
+    [PACE_OP_NORMALIZATION] = pace_formula_stream,
+    [PACE_OP_SOFTMAX] = pace_formula_stream,
+    [PACE_OP_REDUCTION] = pace_formula_stream,
+    [PACE_OP_ELEMENTWISE] = pace_formula_stream,
+    [PACE_OP_COPY] = pace_formula_stream,
+    [PACE_OP_TRANSPOSE] = pace_formula_stream,
+    [PACE_OP_TRIL] = pace_formula_stream,
+    [PACE_OP_TRANSFER] = pace_formula_transfer,
+    [PACE_OP_OPTIMIZER] = pace_formula_stream,
+    [PACE_OP_LOSS] = pace_formula_stream,
+    [PACE_OP_POOLING] = pace_formula_stream,
+    [PACE_OP_OTHER] = pace_formula_stream,
+};
+
+pace_formula pace_formula_of(pace_op_family family) {
+    return (unsigned)family < PACE_OP_FAMILIES ? formulas[family] : NULL;
+}
+
+double pace_cost_parts_s(const pace_cost_parts *parts) {
+    double longest = parts->compute_s;
+    if (parts->memory_s > longest) longest = parts->memory_s;
+    if (parts->l2_s > longest) longest = parts->l2_s;
+    return parts->fixed_s + longest;
+}
+
+double pace_device_rate(const pace_device *device, pace_precision precision) {
+    static const pace_precision wider[PACE_PRECISIONS] = {
+        [PACE_FP64] = PACE_FP64, [PACE_FP32] = PACE_FP32, [PACE_TF32] = PACE_FP32, [PACE_FP16] = PACE_FP32,
+        [PACE_BF16] = PACE_FP16, [PACE_FP8] = PACE_FP16,  [PACE_INT8] = PACE_FP32,
+    };
+    if ((unsigned)precision >= PACE_PRECISIONS) return 0;
+    while (!(device->flop_per_s[precision] > 0) && wider[precision] != precision) precision = wider[precision];
+    return device->flop_per_s[precision];
+}

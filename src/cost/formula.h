@@ -1,0 +1,42 @@
+/*
+ * The formula rung: what a kernel computes and moves, held against what the device sustains, one function per kind
+ * of family. A kernel takes its fixed time and then the longest of its parts (they overlap).
+ */
+#ifndef PACE_COST_FORMULA_H
+#define PACE_COST_FORMULA_H
+
+#include "cost/figures.h"
+
+/* The parts of a kernel's time on one device, in seconds. */
+typedef struct {
+    double compute_s, memory_s, l2_s, fixed_s;
+} pace_cost_parts;
+
+typedef struct {
+    const pace_device *device;
+    const pace_cost_figure *figure;
+    double flop_per_s;         /* peak of the operation's precision; 0 = unknown */
+    double memory_bytes_per_s; /* peak */
+    double l2_bytes_per_s;     /* of the catalogue, or derived from the memory's */
+} pace_cost_where;
+
+/** Fills `parts` (zeroed before) in; false when the operation or the device lacks what the formula needs. */
+typedef bool (*pace_formula)(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+
+/** The formula of a family; NULL when it has none. */
+pace_formula pace_formula_of(pace_op_family family);
+
+bool pace_formula_gemm(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+bool pace_formula_attention(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+bool pace_formula_embedding(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+bool pace_formula_stream(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where);
+
+/** Parts to seconds. */
+double pace_cost_parts_s(const pace_cost_parts *parts);
+
+/** The device's dense rate for a precision, or that of the next wider one it has; 0 = unknown. */
+double pace_device_rate(const pace_device *device, pace_precision precision);
+
+#endif

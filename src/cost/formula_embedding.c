@@ -1,0 +1,86 @@
+#include "cost/embedding.h"
+#include "cost/formula.h"
+
+#include <math.h>
+
+enum { B, T, E, L, D };
+
+typedef struct {
+    double samples; /* B T */
+    double index;   /* bytes of a sample's indices */
+    double row;     /* bytes of a row, whole sectors */
+    double rows;    /* rows moved per sample: L, or 2 L when they are updated */
+} lookup;
+
+static double sectors(double bytes) { return ceil(bytes / 32) * 32; }
+
+static bool is_backward(const pace_op *op) { return op->pass != PACE_PASS_FORWARD; }
+
+static double element(const pace_op *op) { return op->element_bytes > 0 ? op->element_bytes : 4; }
+
+static lookup lookup_of(const pace_op *op) {
+    double l = op->size[L];
+    return (lookup){op->size[B] * op->size[T], sectors(4 * l), sectors(element(op) * op->size[D]),
+                    is_backward(op) ? 2 * l : l};
+}
+
+static const double offset_bytes = 32 + 64; /* of a table, and of a sample: one sector and two */
+
+pace_embedding_traffic pace_embedding_plain(const pace_op *op) {
+    lookup at = lookup_of(op);
+    return (pace_embedding_traffic){at.samples * (offset_bytes + at.index + at.rows * at.row + at.row), 0};
+}
+
+/* prod (X - i) / (E - i) for i < L: a sample's rows all lie among the X resident ones of E. */
+static double all_resident(double x, double e, double l) {
+    double share = 1;
+    for (double i = 0; i < l && i < 1e6 && share > 1e-12; i++) {
+        if (x - i <= 0 || e - i <= 0) return 0;
+        share *= (x - i) / (e - i);
+    }
+    return share > 1 ? 1 : share;
+}
+
+pace_embedding_traffic pace_embedding_hit(const pace_op *op, double l2_bytes, double warps) {
+    lookup at = lookup_of(op);
+    double row = element(op) * op->size[D], tables = ceil(warps / op->size[B]);
+    double resident = fmin(floor(l2_bytes / fmax(tables, 1)), row * op->size[E]);
+    double hits = all_resident(resident / row, op->size[E], op->size[L]);
+    double all = op->size[B] * op->size[L] * at.row, again = fmax(all - resident, 0);
+    double back = is_backward(op) ? 2 : 1;
+    return (pace_embedding_traffic){op->size[T] * (op->size[B] * (at.index + at.row) +
+                                                   back * ((1 - hits) * again + fmin(resident, all))),
+                                    op->size[T] * (offset_bytes * op->size[B] + back * hits * again)};
+}
+
+/* 45 warps of a multiprocessor's 64 are resident (71 % occupancy), and 90 % of the cache holds rows: the authors'. */
+pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes, double sm_count) {
+    static const double warps_per_sm = 45, cache_share = 0.9;
+    lookup at = lookup_of(op);
+    double e = op->size[E], draws = op->size[B] * op->size[L], row = element(op) * op->size[D];
+    double unique = e > 1 ? -e * expm1(draws * log1p(-1 / e)) : 1;
+    double tables = fmax(ceil(sm_count * warps_per_sm / op->size[B]), 1);
+    double resident = fmin(fmin(floor(cache_share * l2_bytes / (tables * row)), e), draws);
+    double misses = unique > resident ? resident + (draws - resident) * (e - resident) / e : unique;
+    double hits = fmin(fmax(1 - misses / draws, 0), 1);
+    return (pace_embedding_traffic){at.samples * (at.index + offset_bytes + at.row + (1 - hits) * at.rows * at.row),
+                                    at.samples * hits * at.rows * at.row};
+}
+
+/* Unique rows where the table and the cache are known, else plain. */
+bool pace_formula_embedding(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
+    const pace_device *device = where->device;
+    double bandwidth = where->figure->memory * where->memory_bytes_per_s;
+    for (int i = 0; i <= D; i++)
+        if (i != E && !(op->size[i] > 0)) return false;
+    if (!(bandwidth > 0)) return false;
+    bool cached = op->size[E] > 0 && device->l2_bytes > 0 && device->sm_count > 0;
+    pace_embedding_traffic traffic =
+        cached ? pace_embedding_unique(op, device->l2_bytes, device->sm_count) : pace_embedding_plain(op);
+    double vector = pace_device_rate(device, PACE_FP32);
+    parts->fixed_s = where->figure->fixed_s;
+    parts->memory_s = traffic.memory_bytes / bandwidth;
+    parts->l2_s = traffic.l2_bytes / (where->figure->memory * where->l2_bytes_per_s);
+    if (vector > 0) parts->compute_s = op->flop / (where->figure->compute * vector);
+    return true;
+}

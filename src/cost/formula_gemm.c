@@ -1,0 +1,38 @@
+/*
+ * Matrix products and convolutions as implicit matrix products: the roofline, with the compute part stretched by what
+ * whole tiles and whole waves waste (tiles.h). Without the number of multiprocessors nothing is wasted.
+ */
+#include "cost/formula.h"
+#include "cost/tiles.h"
+
+static bool product(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where, double b, double m,
+                    double n, double k) {
+    if (!(op->flop > 0) || !(where->flop_per_s > 0) || !(where->memory_bytes_per_s > 0)) return false;
+    double waste = where->device->sm_count > 0 ? pace_tiling_best(b, m, n, k, where->device->sm_count).cost : 1;
+    parts->fixed_s = where->figure->fixed_s * (op->pass == PACE_PASS_BACKWARD ? 2 : 1);
+    parts->compute_s = waste * op->flop / (where->figure->compute * where->flop_per_s);
+    parts->memory_s = (op->read_bytes + op->write_bytes) / (where->figure->memory * where->memory_bytes_per_s);
+    return true;
+}
+
+/* The gradient of the input is m x k by n, that of the weight n x k by m; both together are shaped like neither. */
+bool pace_formula_gemm(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
+    double b = op->size[0], m = op->size[1], n = op->size[2], k = op->size[3];
+    if (op->pass == PACE_PASS_BACKWARD_DATA) return product(parts, op, where, b, m, k, n);
+    if (op->pass == PACE_PASS_BACKWARD_WEIGHT) return product(parts, op, where, b, n, k, m);
+    return product(parts, op, where, b, m, n, k);
+}
+
+/* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
+bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
+    enum { N, C, H, W, K, R, S, GROUPS = 12 };
+    double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
+    double n = op->size[K] / groups, k = op->size[C] / groups * op->size[R] * op->size[S];
+    double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
+    if (!(n > 0) || !(k > 0)) return false;
+    double m = op->flop / (2 * products * n * k * groups);
+    if (!(m >= 1)) m = 1;
+    if (op->pass == PACE_PASS_BACKWARD_DATA) return product(parts, op, where, groups, m, k, n);
+    if (op->pass == PACE_PASS_BACKWARD_WEIGHT) return product(parts, op, where, groups, n, k, m);
+    return product(parts, op, where, groups, m, n, k);
+}
