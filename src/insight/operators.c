@@ -43,12 +43,48 @@ static uint32_t module_of(const pace_step *step, uint32_t task) {
 
 typedef struct {
     const pace_rank *rank;
-    uint32_t *row_of; /* name -> row + 1 */
+    pace_grouping grouping;
+    uint32_t *row_of; /* hash table of (name, shapes): row + 1 */
+    size_t row_mask;
     uint32_t *priced; /* hash set of operator tasks already priced: task + 1 */
     size_t mask;
     pace_op_cache cache;
     pace_operator_rows rows;
 } summer;
+
+/* The slot of a row, or the free one where it belongs. */
+static size_t row_slot(const summer *s, pace_name name, pace_name shapes) {
+    uint64_t key = (uint64_t)name << 32 | shapes;
+    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->row_mask;
+    for (; s->row_of[slot]; slot = (slot + 1) & s->row_mask) {
+        const pace_operator_row *row = &s->rows.items[s->row_of[slot] - 1];
+        if (row->name == name && row->shapes == shapes) return slot;
+    }
+    return slot;
+}
+
+static pace_status grow_table(summer *s) {
+    size_t slots = s->row_of ? (s->row_mask + 1) * 2 : 256;
+    uint32_t *table = pace_alloc(slots, sizeof *table);
+    if (!table) return PACE_E_MEMORY;
+    pace_free(s->row_of);
+    s->row_of = table;
+    s->row_mask = slots - 1;
+    for (size_t i = 0; i < s->rows.count; i++)
+        s->row_of[row_slot(s, s->rows.items[i].name, s->rows.items[i].shapes)] = (uint32_t)i + 1;
+    return PACE_OK;
+}
+
+static pace_status row_at(pace_operator_row **row, summer *s, pace_name name, pace_name shapes) {
+    if (!s->row_of || s->rows.count * 2 > s->row_mask) PACE_TRY(grow_table(s));
+    size_t slot = row_slot(s, name, shapes);
+    if (!s->row_of[slot]) {
+        PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name, .shapes = shapes})));
+        s->row_of[slot] = (uint32_t)s->rows.count;
+    }
+    *row = &s->rows.items[s->row_of[slot] - 1];
+    return PACE_OK;
+}
 
 static bool price_once(summer *s, uint32_t op) {
     size_t slot = ((uint64_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->mask;
@@ -58,24 +94,22 @@ static bool price_once(summer *s, uint32_t op) {
     return true;
 }
 
-static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping grouping) {
+static pace_status add_item(summer *s, const pace_work_item *item) {
     const pace_step *step = &s->rank->step;
-    uint32_t op = grouping == PACE_BY_MODULE     ? module_of(step, item->task)
-                  : grouping == PACE_BY_OPERATOR ? pace_operator_of(step, &s->cache, item->task)
-                                                 : PACE_NO_TASK;
-    pace_name name = grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
-    if (!s->row_of[name]) {
-        PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name})));
-        s->row_of[name] = (uint32_t)s->rows.count;
-    }
-    pace_operator_row *row = &s->rows.items[s->row_of[name] - 1];
+    bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
+    uint32_t op = s->grouping == PACE_BY_MODULE ? module_of(step, item->task)
+                  : by_operator                 ? pace_operator_of(step, &s->cache, item->task)
+                                                : PACE_NO_TASK;
+    pace_name name = s->grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
+    bool has_shapes = s->grouping == PACE_BY_SHAPES && op != PACE_NO_TASK && step->kind[op] == PACE_TASK_OP;
+    pace_operator_row *row;
+    PACE_TRY(row_at(&row, s, name, has_shapes ? step->detail[op] : 0));
     int64_t duration = item->end_ns - item->start_ns;
     row->time_ns += duration;
-    bool first = op == PACE_NO_TASK || grouping != PACE_BY_OPERATOR || price_once(s, op);
+    bool first = op == PACE_NO_TASK || !by_operator || price_once(s, op);
     row->calls += first;
     pace_op_amount amount;
-    if (grouping != PACE_BY_OPERATOR || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op))
-        return PACE_OK;
+    if (!by_operator || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op)) return PACE_OK;
     row->modelled_ns += (double)duration;
     if (!first) return PACE_OK;
     row->flop += amount.flop;
@@ -87,18 +121,22 @@ static pace_status add_item(summer *s, const pace_work_item *item, pace_grouping
 static int by_time(const void *left, const void *right) {
     const pace_operator_row *a = left, *b = right;
     if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    if (a->name != b->name) return a->name > b->name ? 1 : -1;
+    return (a->shapes > b->shapes) - (a->shapes < b->shapes);
 }
 
-pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {
+pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      int64_t start_ns, int64_t end_ns) {
     size_t slots = 64, count = rank->work.items.count;
     while (slots < count * 2) slots *= 2;
-    summer s = {.rank = rank, .mask = slots - 1};
-    s.row_of = pace_alloc(pace_names_count(&rank->step.names), sizeof *s.row_of);
+    summer s = {.rank = rank, .grouping = grouping, .mask = slots - 1};
     s.priced = pace_alloc(slots, sizeof *s.priced);
     pace_op_cache_init(&s.cache);
-    pace_status status = s.row_of && s.priced ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) status = add_item(&s, &rank->work.items.items[i], grouping);
+    pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        if (item->start_ns >= start_ns && item->start_ns < end_ns) status = add_item(&s, item);
+    }
     pace_free(s.row_of);
     pace_free(s.priced);
     pace_op_cache_free(&s.cache);
@@ -109,6 +147,10 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
     if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
     *out = s.rows;
     return PACE_OK;
+}
+
+pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {
+    return pace_operators_sum_within(out, rank, grouping, INT64_MIN, INT64_MAX);
 }
 
 int pace_main_element_bytes(const pace_rank *rank) {

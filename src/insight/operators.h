@@ -5,10 +5,11 @@
 #include "insight/rank.h"
 #include "step/op_shapes.h"
 
-typedef enum { PACE_BY_KERNEL, PACE_BY_OPERATOR, PACE_BY_MODULE } pace_grouping;
+typedef enum { PACE_BY_KERNEL, PACE_BY_OPERATOR, PACE_BY_SHAPES, PACE_BY_MODULE } pace_grouping;
 
 typedef struct {
     pace_name name;                  /* of the rank's step; 0 = nothing encloses it */
+    pace_name shapes;                /* by shapes: the shape text (op_shapes.h); 0 = none recorded */
     size_t calls;                    /* kernels, or operator calls that launched any */
     int64_t time_ns;                 /* sum of device time */
     double flop, bytes, modelled_ns; /* of the calls whose shapes are known, and the device time of those */
@@ -17,8 +18,12 @@ typedef struct {
 
 typedef PACE_VEC(pace_operator_row) pace_operator_rows;
 
-/** Sums by name, most time first (ties by name). The whole trace. */
+/** Sums by name (and shapes), most time first (ties by name, then shapes). The whole trace. */
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) PACE_MUST_CHECK;
+
+/** The same of the work that starts in [start, end). */
+pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;
 
 /** The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
 uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task);

@@ -381,7 +381,7 @@ static void write_run(void *context, const slice_run *run) {
 }
 
 /* The slices that touch the picture, sorted; the caller frees them. */
-static pace_slice *visible_slices(const pace_held_lanes *lanes, const pace_lane *lane, size_t *count) {
+static pace_slice *visible_slices(const pace_held_lanes *lanes, const pace_held_lane *lane, size_t *count) {
     pace_slice *slices = pace_alloc(lane->slices.count, sizeof *slices);
     if (!slices) return NULL;
     *count = 0;

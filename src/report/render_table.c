@@ -83,8 +83,31 @@ static pace_status write_heading(text_out *out, const char *title, const char *u
 
 /* ---- grids ------------------------------------------------------------------------------------------------ */
 
-static size_t column_width(const pace_grid *grid, size_t column, bool with_title) {
-    size_t widest = with_title ? pace_text_width(grid->columns.items[column].title) : 0;
+/* Where a heading is broken into two lines: the blank that leaves the narrowest halves; NULL when it has none. */
+static const char *break_of(const char *title) {
+    const char *best = NULL;
+    size_t narrowest = SIZE_MAX;
+    for (const char *at = strchr(title, ' '); at; at = strchr(at + 1, ' ')) {
+        size_t head = word_width(title, (size_t)(at - title)), tail = pace_text_width(at + 1);
+        size_t width = head > tail ? head : tail;
+        if (width < narrowest) narrowest = width, best = at;
+    }
+    return best;
+}
+
+static const char *break_at(const pace_grid_column *column, bool broken) {
+    return broken && column->numeric ? break_of(column->title) : NULL;
+}
+
+static size_t title_width(const pace_grid_column *column, bool broken) {
+    const char *at = break_at(column, broken);
+    if (!at) return pace_text_width(column->title);
+    size_t head = word_width(column->title, (size_t)(at - column->title)), tail = pace_text_width(at + 1);
+    return head > tail ? head : tail;
+}
+
+static size_t cells_width(const pace_grid *grid, size_t column) {
+    size_t widest = 0;
     for (size_t row = 0; row < grid->row_count; row++) {
         size_t width = pace_text_width(grid->cells.items[row * grid->columns.count + column].text);
         if (width > widest) widest = width;
@@ -94,7 +117,7 @@ static size_t column_width(const pace_grid *grid, size_t column, bool with_title
 
 /* How narrow a column may become: text down to 8, numbers to their digits (only the heading is shortened). */
 static size_t narrowest(const pace_grid *grid, size_t column) {
-    size_t cells = column_width(grid, column, false);
+    size_t cells = cells_width(grid, column);
     if (grid->columns.items[column].numeric) return cells > 4 ? cells : 4;
     return 8;
 }
@@ -132,13 +155,22 @@ static pace_status write_cell(text_out *out, const char *text, size_t width, boo
     return PACE_OK;
 }
 
-static pace_status write_headings(text_out *out, const pace_grid *grid, const size_t *widths) {
+/* One line of the headings: the upper or the lower of two, or the only one. */
+static pace_status write_heading_line(text_out *out, const pace_grid *grid, const size_t *widths, bool broken,
+                                      bool upper) {
     size_t count = grid->columns.count;
     pace_status status = PACE_OK;
+    while (upper && count > 1 && !break_at(&grid->columns.items[count - 1], broken)) count--;
     bold(out);
     for (size_t i = 0; i < count && status == PACE_OK; i++) {
         const pace_grid_column *column = &grid->columns.items[i];
-        status = write_cell(out, column->title, widths[i], column->numeric, i + 1 == count);
+        const char *at = break_at(column, broken);
+        char *text =
+            pace_copy_text(column->title, upper ? (at ? (size_t)(at - column->title) : 0) : strlen(column->title));
+        if (!text) return PACE_E_MEMORY;
+        const char *shown = at && !upper ? text + (at + 1 - column->title) : text;
+        status = write_cell(out, shown, widths[i], column->numeric, i + 1 == count);
+        pace_free(text);
     }
     plain(out);
     pace_sink_text(out->sink, "\n");
@@ -164,13 +196,28 @@ static pace_status write_row(text_out *out, const pace_grid *grid, const size_t 
     return PACE_OK;
 }
 
-static pace_status write_grid_sized(text_out *out, const pace_grid *grid, size_t *widths, size_t *floors) {
+/* The columns the grid asks for; true when they are more than there are. */
+static bool measure(const text_out *out, const pace_grid *grid, size_t *widths, bool broken) {
+    size_t total = (grid->columns.count - 1) * GAP;
     for (size_t i = 0; i < grid->columns.count; i++) {
-        widths[i] = column_width(grid, i, true);
+        size_t cells = cells_width(grid, i), title = title_width(&grid->columns.items[i], broken);
+        widths[i] = cells > title ? cells : title;
+        total += widths[i];
+    }
+    return total > out->width;
+}
+
+static pace_status write_grid_sized(text_out *out, const pace_grid *grid, size_t *widths, size_t *floors) {
+    bool broken = measure(out, grid, widths, false);
+    if (broken) measure(out, grid, widths, true);
+    bool two_lines = false;
+    for (size_t i = 0; i < grid->columns.count; i++) {
         floors[i] = narrowest(grid, i);
+        two_lines = two_lines || break_at(&grid->columns.items[i], broken);
     }
     fit(grid, widths, floors, out->width);
-    PACE_TRY(write_headings(out, grid, widths));
+    if (two_lines) PACE_TRY(write_heading_line(out, grid, widths, broken, true));
+    PACE_TRY(write_heading_line(out, grid, widths, broken, false));
     for (size_t row = 0; row < grid->row_count; row++) {
         if (grid->foot_rows && row == grid->row_count - grid->foot_rows) write_rule(out, grid, widths);
         PACE_TRY(write_row(out, grid, widths, row));

@@ -389,7 +389,7 @@ static pace_held_lanes *open_lanes(pace_node *node) {
 
 void pace_lanes_lane(pace_node *node, const char *name) {
     pace_held_lanes *lanes = open_lanes(node);
-    pace_lane lane = {0};
+    pace_held_lane lane = {0};
     if (!lanes || !copy_to(&lane.name, node->report, name ? name : "")) return;
     if (!keep(node->report, PACE_PUSH(&lanes->lanes, lane))) pace_free(lane.name);
 }
@@ -397,7 +397,7 @@ void pace_lanes_lane(pace_node *node, const char *name) {
 void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const char *color, const char *name) {
     pace_held_lanes *lanes = open_lanes(node);
     if (!lanes || lanes->lanes.count == 0) return;
-    pace_lane *lane = &lanes->lanes.items[lanes->lanes.count - 1];
+    pace_held_lane *lane = &lanes->lanes.items[lanes->lanes.count - 1];
     pace_slice slice = {.start_ns = start_ns, .end_ns = end_ns, .color = pace_class_of(color)};
     if (!name) name = "";
     if (!keep(node->report, pace_names_add(&slice.name, &lanes->names, name, strlen(name)))) return;

@@ -1,6 +1,7 @@
 /* pace_analyze(): loads the traces, asks insight, and lays the answer out. */
 #include "insight/spread.h"
 #include "report/analyze_parts.h"
+#include "report/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -122,12 +123,12 @@ static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
 }
 
 static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
-    static const pace_column columns[] = {
+    pace_column columns[] = {
         {"label", "step", PACE_SHOW_TEXT},       {"host_ns", "host", PACE_SHOW_NS},
         {"device_ns", "device", PACE_SHOW_NS},   {"busy_ns", "busy", PACE_SHOW_NS},
         {"compute_ns", "compute", PACE_SHOW_NS}, {"communication_ns", "comm", PACE_SHOW_NS},
         {"exposed_ns", "exposed", PACE_SHOW_NS}, {"kernels", "kernels", PACE_SHOW_INT},
-        {"verdict", "", PACE_SHOW_TEXT},         {"differs_in", "differs in", PACE_SHOW_TEXT},
+        {"verdict", "", PACE_SHOW_TEXT},         {"differs_in", "differs in", PACE_SHOW_WORD},
     };
     if (rank->marks.items.count == 0) return PACE_OK;
     pace_spread spread;
@@ -135,6 +136,7 @@ static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
     bool unusual = false;
     for (size_t k = 0; k < spread.notes.count; k++)
         unusual = unusual || spread.notes.items[k].verdict != PACE_STEP_USUAL;
+    if (unusual) columns[3].title = NULL; /* busy makes room for what differs */
     pace_node *table = pace_node_table(root, "step_table", "Steps", PACE_FOR_ALL, columns, unusual ? 10 : 8, 12);
     for (size_t k = 0; k < rank->marks.items.count; k++) {
         const pace_mark *mark = &rank->marks.items.items[k];
@@ -154,9 +156,9 @@ static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
         pace_table_text(table, note->resource_ns ? pace_resource_names[note->resource] : "");
     }
     if (spread.most_ns > spread.least_ns)
-        pace_node_note(root, "Steps: median %.3f ms, %.3f to %.3f ms, robust spread %.1f %%.",
-                       (double)spread.median_ns / 1e6, (double)spread.least_ns / 1e6, (double)spread.most_ns / 1e6,
-                       100 * spread.spread);
+        pace_node_note(root, "Steps: median %s, from %s to %s, robust spread %.1f %%.",
+                       pace_show_ns(spread.median_ns).text, pace_show_ns(spread.least_ns).text,
+                       pace_show_ns(spread.most_ns).text, 100 * spread.spread);
     put_spread_of_steps(root, &spread);
     pace_spread_free(&spread);
     return PACE_OK;

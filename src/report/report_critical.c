@@ -130,13 +130,13 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
     if (count)
         pace_node_sentence(
             root, true,
-            "What would help most: %s, on %.0f %% of the critical path; if it were free the step would be %.1f %% shorter.",
+            "What would help most: %s, on %.0f %% of the critical path; if it were free the %s would be %.1f %% shorter.",
             pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
+            critical->mark == SIZE_MAX ? "trace" : "step",
             100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
 }
 
-/* --- who is late, who waits
- * -----------------------------------------------------------------------------------------*/
+/* --- who is late, who waits -------------------------------------------------------------------------------------- */
 
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT},
@@ -184,7 +184,7 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
         {"name", "collective", PACE_SHOW_TEXT},       {"end_ns", NULL, PACE_SHOW_INT},
         {"bytes", "bytes", PACE_SHOW_BYTES},          {"transfer_ns", "transfer", PACE_SHOW_NS},
         {"wait_ns", "waiting, mean", PACE_SHOW_NS},   {"last_rank", "last rank", PACE_SHOW_INT},
-        {"cause", "late because of", PACE_SHOW_TEXT}, {"cause_ns", "by", PACE_SHOW_NS}};
+        {"cause", "late because of", PACE_SHOW_WORD}, {"cause_ns", "by", PACE_SHOW_NS}};
     const pace_collectives *c = &analysis->collectives;
     pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
                                        c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8, 16);

@@ -1,5 +1,6 @@
 /* The headline and the matrices of the analyze report. */
 #include "report/analyze_parts.h"
+#include "report/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +50,32 @@ static void put_steps_found(pace_node *root, const pace_rank *rank, const char *
             "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
 }
 
+/* The shares of the whole, without those that round to nothing. */
+static void put_shares(pace_node *root, const pace_matrix *mean) {
+    const struct {
+        const char *name;
+        int64_t time_ns;
+    } parts[] = {
+        {"compute-bound", column_sum(mean, PACE_COMPUTE_BOUND)},
+        {"memory-bound", column_sum(mean, PACE_MEMORY_BOUND)},
+        {"copies", column_sum(mean, PACE_COPY)},
+        {"exposed communication", column_sum(mean, PACE_EXPOSED_COMMUNICATION)},
+        {"waiting for other ranks", column_sum(mean, PACE_IDLE_RANK)},
+        {"idle",
+         column_sum(mean, PACE_IDLE_HOST) + column_sum(mean, PACE_IDLE_INPUT) + column_sum(mean, PACE_IDLE_OTHER)},
+    };
+    int64_t total = pace_matrix_total(mean);
+    char text[256];
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        double percent = share(parts[i].time_ns, total);
+        if (percent < 0.05) continue;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent, parts[i].name);
+    }
+    if (used) pace_node_sentence(root, true, "It is %s.", text);
+}
+
 pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) {
     pace_matrix mean;
@@ -59,25 +86,12 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
         put_steps_found(root, rank, options->step_regex);
         return PACE_OK;
     }
-    if (steps == 0) {
-        mean = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
-        pace_node_sentence(root, true, "The trace spans %.3f ms.", (double)pace_matrix_total(&mean) / 1e6);
-    } else {
-        pace_node_sentence(root, true, "A step takes %.3f ms (mean of %zu).", (double)pace_matrix_total(&mean) / 1e6,
-                           steps);
-    }
-    int64_t total = pace_matrix_total(&mean);
-    int64_t compute = column_sum(&mean, PACE_COMPUTE_BOUND), memory = column_sum(&mean, PACE_MEMORY_BOUND);
-    int64_t exposed = column_sum(&mean, PACE_EXPOSED_COMMUNICATION), copy = column_sum(&mean, PACE_COPY);
-    int64_t waiting = column_sum(&mean, PACE_IDLE_RANK);
-    int64_t idle =
-        column_sum(&mean, PACE_IDLE_HOST) + column_sum(&mean, PACE_IDLE_INPUT) + column_sum(&mean, PACE_IDLE_OTHER);
-    pace_node_sentence(
-        root, true,
-        "Of it %.1f %% is compute-bound, %.1f %% memory-bound, %.1f %% copies, %.1f %% exposed communication, "
-        "%.1f %% waiting for other ranks, %.1f %% idle.",
-        share(compute, total), share(memory, total), share(copy, total), share(exposed, total), share(waiting, total),
-        share(idle, total));
+    if (steps == 0) mean = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
+    pace_shown time = pace_show_ns(pace_matrix_total(&mean));
+    if (steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
+    else if (steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
+    else pace_node_sentence(root, true, "A step takes %s (mean of %zu).", time.text, steps);
+    put_shares(root, &mean);
     if (analysis->ranks.count > 1)
         pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, rank %" PRId64 ".",
                            analysis->ranks.count, rank->step.rank);
@@ -100,7 +114,8 @@ pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
     pace_matrix whole = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
     if (steps == 0) mean = whole;
     char title[96];
-    if (steps) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", steps);
+    if (steps > 1) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", steps);
+    else if (steps) snprintf(title, sizeof title, "Stage by resource, one step");
     else snprintf(title, sizeof title, "Stage by resource, whole trace");
     pace_put_matrix(root, "matrix", title, PACE_FOR_ALL, &mean);
     pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);

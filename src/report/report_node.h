@@ -78,12 +78,12 @@ typedef struct {
 typedef struct {
     char *name;
     PACE_VEC(pace_slice) slices;
-} pace_lane;
+} pace_held_lane;
 
 typedef struct {
     int64_t start_ns, end_ns;
     pace_names names;
-    PACE_VEC(pace_lane) lanes;
+    PACE_VEC(pace_held_lane) lanes;
 } pace_held_lanes;
 
 struct pace_node {

@@ -64,6 +64,9 @@ static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_
                                        PACE_FOR_ALL, columns, sizeof columns / sizeof *columns, 12);
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
+    pace_node_note(
+        root, "t1 between operators, t2 before an operator's first call of the runtime, t3 after its last, t4 in a "
+              "call that gives the device work, t5 between its calls. Median, mean and std leave outliers out.");
     return PACE_OK;
 }
 

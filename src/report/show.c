@@ -141,6 +141,8 @@ char *pace_show_label(const char *key) {
         if (ends_with(label, UNITS[i])) label[strlen(label) - strlen(UNITS[i])] = '\0';
     for (char *at = label; *at; at++)
         if (*at == '_') *at = ' ';
+    char *long_word = strstr(label, "communication");
+    if (long_word) memmove(long_word + 4, long_word + 13, strlen(long_word + 13) + 1); /* comm, as in all tables */
     return label;
 }
 
@@ -192,7 +194,7 @@ char *pace_show_clean(const char *text) {
     return clean;
 }
 
-static size_t code_width(uint32_t code) {
+size_t pace_code_width(uint32_t code) {
     static const uint32_t NONE[][2] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}};
     static const uint32_t WIDE[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
                                        {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
@@ -206,39 +208,8 @@ static size_t code_width(uint32_t code) {
 
 size_t pace_text_width(const char *text) {
     size_t width = 0;
-    while (*text) width += code_width(pace_utf8_next(&text));
+    while (*text) width += pace_code_width(pace_utf8_next(&text));
     return width;
-}
-
-/* The bytes at the head of `text` that fit `width` columns. */
-static size_t head_bytes(const char *text, size_t width) {
-    const char *at = text;
-    while (*at) {
-        const char *next = at;
-        size_t columns = code_width(pace_utf8_next(&next));
-        if (columns > width) break;
-        width -= columns;
-        at = next;
-    }
-    return (size_t)(at - text);
-}
-
-/* Where the tail of at most `width` columns begins. */
-static const char *tail_of(const char *text, size_t width) {
-    size_t left = pace_text_width(text);
-    while (*text && left > width) left -= code_width(pace_utf8_next(&text));
-    return text;
-}
-
-char *pace_text_shorten(const char *text, size_t width) {
-    if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
-    if (width == 0) return pace_copy_text("", 0);
-    size_t tail_width = width < 12 ? 0 : (width - 1) / 3;
-    const char *tail = tail_of(text, tail_width);
-    size_t head = head_bytes(text, width - 1 - tail_width), size = head + strlen(tail) + 4;
-    char *shorter = pace_alloc(size, 1);
-    if (shorter) snprintf(shorter, size, "%.*s\xe2\x80\xa6%s", (int)head, text, tail);
-    return shorter;
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------ */
@@ -266,7 +237,16 @@ static pace_status add_cell(pace_grid *grid, const char *text, double value) {
     return status;
 }
 
+static pace_status add_word(pace_grid *grid, const char *word) {
+    char *label = pace_show_label(word);
+    if (!label) return PACE_E_MEMORY;
+    pace_status status = add_cell(grid, label, NAN);
+    pace_free(label);
+    return status;
+}
+
 static pace_status add_table_cell(pace_grid *grid, const pace_held_column *column, pace_cell cell) {
+    if (cell.kind == PACE_CELL_TEXT && column->show == PACE_SHOW_WORD) return add_word(grid, cell.text);
     if (cell.kind == PACE_CELL_TEXT) return add_cell(grid, cell.text, NAN);
     if (cell.kind == PACE_CELL_NONE || (cell.kind == PACE_CELL_REAL && !isfinite(cell.real)))
         return add_cell(grid, "-", NAN);
@@ -276,15 +256,27 @@ static pace_status add_table_cell(pace_grid *grid, const pace_held_column *colum
     return add_cell(grid, show_number(column->show, value).text, value);
 }
 
+/* A column where nothing is known in any row says nothing to people. */
+static bool column_shown(const pace_held_table *table, size_t column) {
+    if (!table->columns.items[column].title) return false;
+    for (size_t row = 0; row < table->row_count; row++)
+        if (pace_table_cell(table, row, column).kind != PACE_CELL_NONE) return true;
+    return table->row_count == 0;
+}
+
+static bool is_text(const pace_held_column *column) {
+    return column->show == PACE_SHOW_TEXT || column->show == PACE_SHOW_WORD;
+}
+
 static pace_status fill_table(pace_grid *grid, const pace_held_table *table) {
     for (size_t i = 0; i < table->columns.count; i++) {
         const pace_held_column *column = &table->columns.items[i];
-        if (!column->title) continue;
-        PACE_TRY(add_column(grid, column->title, column->show != PACE_SHOW_TEXT, column->show == PACE_SHOW_SHARE));
+        if (!column_shown(table, i)) continue;
+        PACE_TRY(add_column(grid, column->title, !is_text(column), column->show == PACE_SHOW_SHARE));
     }
     for (size_t row = 0; row < grid->row_count; row++)
         for (size_t i = 0; i < table->columns.count; i++)
-            if (table->columns.items[i].title)
+            if (column_shown(table, i))
                 PACE_TRY(add_table_cell(grid, &table->columns.items[i], pace_table_cell(table, row, i)));
     return PACE_OK;
 }

@@ -33,8 +33,10 @@ char *pace_show_clean(const char *text);
 uint32_t pace_utf8_next(const char **at);
 /** Terminal columns of a clean text. */
 size_t pace_text_width(const char *text);
-/** Shortens a clean text to `width` columns with '…' in it, keeping more of its head than its tail. NULL: out
- * of memory. */
+/** Terminal columns of one character. */
+size_t pace_code_width(uint32_t code);
+/** Shortens a clean text to `width` columns: a C++ function to its name and template arguments, then with '…' in it,
+ * keeping more of its head than its tail. NULL: out of memory. (shorten.c) */
 char *pace_text_shorten(const char *text, size_t width);
 
 typedef struct {

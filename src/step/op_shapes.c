@@ -48,7 +48,7 @@ static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
         else if (**at == ']') depth--, ++*at;
         else if (**at >= '0' && **at <= '9') {
             int64_t value = read_int(at);
-            if (argument < 8 && depth == 1 && out->rank[argument] < 6)
+            if (argument < PACE_OP_ARGUMENTS && depth == 1 && out->rank[argument] < 6)
                 out->dims[argument][out->rank[argument]++] = value;
         } else if (**at == '\n' || **at == '\0') return;
         else ++*at;
@@ -96,7 +96,7 @@ static const char *closing_quote(const char *at) {
 
 /* "Concrete Inputs": numbers, lists of numbers, booleans and words as text, "" for tensors. */
 static void read_scalars(pace_op_shapes *out, const char *at) {
-    for (unsigned argument = 0; argument < 8 && (at = strchr(at, '"')); argument++) {
+    for (unsigned argument = 0; argument < PACE_OP_ARGUMENTS && (at = strchr(at, '"')); argument++) {
         const char *end = closing_quote(++at);
         if (!end) return;
         if (strncmp(at, "True", 4) == 0) out->scalars[argument][0] = 1;
@@ -124,7 +124,7 @@ bool pace_op_shapes_parse(pace_op_shapes *out, const char *text) {
         if (*at == '[') read_dims(out, out->count++, &at);
         else ++at;
     }
-    if (out->count > 8) out->count = 8;
+    if (out->count > PACE_OP_ARGUMENTS) out->count = PACE_OP_ARGUMENTS;
     at = strchr(at, '\n');
     if (!at) return out->count > 0;
     unsigned argument = 0;
@@ -132,7 +132,7 @@ bool pace_op_shapes_parse(pace_op_shapes *out, const char *text) {
         if (*at != '"') continue;
         const char *end = strchr(at + 1, '"');
         if (!end) break;
-        if (argument < 8) out->element_bytes[argument] = bytes_of_type(at + 1, (size_t)(end - at - 1));
+        if (argument < PACE_OP_ARGUMENTS) out->element_bytes[argument] = bytes_of_type(at + 1, (size_t)(end - at - 1));
         argument++;
         at = end;
     }

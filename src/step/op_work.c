@@ -63,11 +63,14 @@ static int biggest(const pace_op_shapes *shapes) {
     return best;
 }
 
+/* A tensor without dimensions does not widen the result's type: float tensor / integer scalar is float. */
 static unsigned widest(const pace_op_shapes *shapes) {
-    unsigned bytes = 0;
-    for (unsigned i = 0; i < shapes->count; i++)
-        if (shapes->element_bytes[i] > bytes) bytes = shapes->element_bytes[i];
-    return bytes;
+    unsigned bytes = 0, scalar = 0;
+    for (unsigned i = 0; i < shapes->count; i++) {
+        unsigned *most = shapes->rank[i] ? &bytes : &scalar;
+        if (shapes->element_bytes[i] > *most) *most = shapes->element_bytes[i];
+    }
+    return bytes ? bytes : scalar;
 }
 
 /* Elements of the broadcast of all tensors; what does not broadcast (a channel's scale) counts as an operand. */
@@ -217,24 +220,26 @@ static double attention_flop(const attention_size *size, bool causal) {
     return 2 * scores * (size->width + size->value_width) * (causal ? 0.5 : 1);
 }
 
-/* a: position of the causal flag or -1, b: 1 = rows before heads. */
+static bool is_causal(const op_rule *rule, const pace_op_shapes *shapes) {
+    return (unsigned)rule->a < shapes->count && shapes->scalars[rule->a][0] == 1;
+}
+
+/* a: position of the causal flag (or kind of mask, where 1 is causal from the top left), b: 1 = rows before heads. */
 static bool attention(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
     attention_size size;
     if (!attention_sizes(shapes, 0, rule->b == 1, &size)) return false;
-    bool causal = rule->a >= 0 && (unsigned)rule->a < shapes->count && shapes->scalars[rule->a][0];
-    work->flop = attention_flop(&size, causal);
+    work->flop = attention_flop(&size, is_causal(rule, shapes));
     for (int i = 0; i < 3; i++) move_tensor(work, shapes, i);
     move(work, size.batch * size.heads * size.queries * size.value_width, shapes->element_bytes[0]);
     return true;
 }
 
-/* Arguments: gradient of the output, query, key, value, output. Its causal flag lies beyond what is recorded, so
- * that a causal one is counted as full: an upper bound. */
+/* Arguments: gradient of the output, query, key, value, output. a, b as above. */
 static bool attention_backward(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
     attention_size size;
     if (!attention_sizes(shapes, 1, rule->b == 1, &size)) return false;
     double scores = size.batch * size.heads * size.queries * size.keys;
-    work->flop = 2 * scores * (3 * size.width + 2 * size.value_width);
+    work->flop = 2 * scores * (3 * size.width + 2 * size.value_width) * (is_causal(rule, shapes) ? 0.5 : 1);
     for (int i = 1; i <= 3; i++) {
         move_tensor(work, shapes, i);
         move_tensor(work, shapes, i);
@@ -265,13 +270,17 @@ static bool embedding_backward(const op_rule *rule, const pace_op_shapes *shapes
     return true;
 }
 
-/* Reads every tensor and writes one of their common shape; c operations per element. */
+/* Reads its operands, the first `a` arguments (0 = all), and writes one tensor of their common shape, of `b` bytes an
+ * element (0 = as the widest operand); c operations per element. Arguments after the operands are numbers, or the
+ * tensor that is written where the caller gave one. */
 static bool elementwise(const op_rule *rule, const pace_op_shapes *shapes, op_work *work) {
-    if (biggest(shapes) < 0) return false;
-    double count = broadcast(shapes);
+    pace_op_shapes operands = *shapes;
+    if (rule->a && operands.count > (unsigned)rule->a) operands.count = (unsigned)rule->a;
+    if (biggest(&operands) < 0) return false;
+    double count = broadcast(&operands);
     work->flop = rule->c * count;
-    move_all(work, shapes);
-    move(work, count, widest(shapes));
+    move_all(work, &operands);
+    move(work, count, rule->b ? (unsigned)rule->b : widest(&operands));
     return true;
 }
 
@@ -384,13 +393,13 @@ static const op_rule rules[] = {
     ATEN("_scaled_dot_product_flash_attention", ATTENTION, attention, 4, 0, 0),
     ATEN("_scaled_dot_product_efficient_attention", ATTENTION, attention, 6, 0, 0),
     ATEN("_scaled_dot_product_cudnn_attention", ATTENTION, attention, 6, 0, 0),
-    ATEN("_flash_attention_forward", ATTENTION, attention, -1, 1, 0), /* its causal flag is argument 8 */
-    ATEN("_efficient_attention_forward", ATTENTION, attention, -1, 1, 0),
-    ATEN("_scaled_dot_product_flash_attention_backward", ATTENTION, attention_backward, 0, 0, 0),
-    ATEN("_scaled_dot_product_efficient_attention_backward", ATTENTION, attention_backward, 0, 0, 0),
-    ATEN("_scaled_dot_product_cudnn_attention_backward", ATTENTION, attention_backward, 0, 0, 0),
-    ATEN("_flash_attention_backward", ATTENTION, attention_backward, 0, 1, 0),
-    ATEN("_efficient_attention_backward", ATTENTION, attention_backward, 0, 1, 0),
+    ATEN("_flash_attention_forward", ATTENTION, attention, 8, 1, 0),
+    ATEN("_efficient_attention_forward", ATTENTION, attention, 9, 1, 0),
+    ATEN("_scaled_dot_product_flash_attention_backward", ATTENTION, attention_backward, 11, 0, 0),
+    ATEN("_scaled_dot_product_efficient_attention_backward", ATTENTION, attention_backward, 11, 0, 0),
+    ATEN("_scaled_dot_product_cudnn_attention_backward", ATTENTION, attention_backward, 14, 0, 0),
+    ATEN("_flash_attention_backward", ATTENTION, attention_backward, 11, 1, 0),
+    ATEN("_efficient_attention_backward", ATTENTION, attention_backward, 14, 1, 0),
     ATEN("_scaled_dot_product*", ATTENTION, NULL, 0, 0, 0),
     {"flash_attn::", "*", PACE_OP_ATTENTION, NULL, 0, 0, 0},
 
@@ -441,48 +450,48 @@ static const op_rule rules[] = {
     ATEN("std*", REDUCTION, reduction, 0, 0, 3),
     ATEN("cumsum", REDUCTION, map_biggest, 0, 0, 1),
 
-    ATEN("add", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("sub", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("rsub", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("mul", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("div", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("neg", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("pow", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("addcmul", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("addcdiv", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("lerp", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("exp", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("log", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("sqrt", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("rsqrt", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("reciprocal", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("abs", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("cos", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("sin", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("tanh", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("tanh_backward", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("sigmoid", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("sigmoid_backward", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("relu", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("relu6", ELEMENTWISE, elementwise, 0, 0, 1),
+    ATEN("add", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("sub", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("rsub", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("mul", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("div", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("neg", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("pow", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("addcmul", ELEMENTWISE, elementwise, 3, 0, 1),
+    ATEN("addcdiv", ELEMENTWISE, elementwise, 3, 0, 1),
+    ATEN("lerp", ELEMENTWISE, elementwise, 3, 0, 1),
+    ATEN("exp", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("log", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("sqrt", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("rsqrt", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("reciprocal", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("abs", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("cos", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("sin", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("tanh", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("tanh_backward", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("sigmoid", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("sigmoid_backward", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("relu", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("relu6", ELEMENTWISE, elementwise, 1, 0, 1),
     ATEN("hardtanh*", ELEMENTWISE, elementwise, 0, 0, 1),
     ATEN("leaky_relu*", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("threshold_backward", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("clamp*", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("gelu", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("gelu_backward", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("silu", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("silu_backward", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("where", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("masked_fill", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("maximum", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("minimum", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("eq", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("ne", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("lt", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("le", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("gt", ELEMENTWISE, elementwise, 0, 0, 1),
-    ATEN("ge", ELEMENTWISE, elementwise, 0, 0, 1),
+    ATEN("threshold_backward", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("clamp*", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("gelu", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("gelu_backward", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("silu", ELEMENTWISE, elementwise, 1, 0, 1),
+    ATEN("silu_backward", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("where", ELEMENTWISE, elementwise, 3, 0, 1),
+    ATEN("masked_fill", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("maximum", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("minimum", ELEMENTWISE, elementwise, 2, 0, 1),
+    ATEN("eq", ELEMENTWISE, elementwise, 2, 1, 1),
+    ATEN("ne", ELEMENTWISE, elementwise, 2, 1, 1),
+    ATEN("lt", ELEMENTWISE, elementwise, 2, 1, 1),
+    ATEN("le", ELEMENTWISE, elementwise, 2, 1, 1),
+    ATEN("gt", ELEMENTWISE, elementwise, 2, 1, 1),
+    ATEN("ge", ELEMENTWISE, elementwise, 2, 1, 1),
     ATEN("native_dropout", ELEMENTWISE, elementwise, 0, 0, 1),
     ATEN("native_dropout_backward", ELEMENTWISE, elementwise, 0, 0, 1),
     ATEN("bernoulli", ELEMENTWISE, NULL, 0, 0, 0),
@@ -561,7 +570,7 @@ static const op_rule *find_rule(const char *name) {
 }
 
 static bool is_sound(const pace_op_shapes *shapes) {
-    if (!shapes || shapes->count > 8) return false;
+    if (!shapes || shapes->count > PACE_OP_ARGUMENTS) return false;
     for (unsigned i = 0; i < shapes->count; i++) {
         if (shapes->rank[i] > 6) return false;
         for (unsigned j = 0; j < shapes->rank[i]; j++)

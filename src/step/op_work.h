@@ -7,13 +7,15 @@
 
 #include "step/op.h"
 
+enum { PACE_OP_ARGUMENTS = 16 }; /* attention's backward names whether it is causal in its fifteenth */
+
 /** The arguments of a call, by position. */
 typedef struct {
-    int64_t dims[8][6];             /* a tensor's sizes */
-    unsigned char rank[8];          /* how many of them */
-    unsigned char element_bytes[8]; /* 0 = unknown, or not a tensor */
-    unsigned count;                 /* arguments, at most 8 */
-    int64_t scalars[8][4];          /* what is not a tensor: a number, a list's first numbers, true = 1 */
+    int64_t dims[PACE_OP_ARGUMENTS][6];             /* a tensor's sizes */
+    unsigned char rank[PACE_OP_ARGUMENTS];          /* how many of them */
+    unsigned char element_bytes[PACE_OP_ARGUMENTS]; /* 0 = unknown, or not a tensor */
+    unsigned count;                                 /* arguments, at most PACE_OP_ARGUMENTS */
+    int64_t scalars[PACE_OP_ARGUMENTS][4]; /* what is not a tensor: a number, a list's first numbers, true = 1 */
 } pace_op_shapes;
 
 /** Floating-point operations (a multiply-add is two) and bytes from and to DRAM (inputs read once, outputs written

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+import test_tracelens
+
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
 LEDGER = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "accuracy", "ledger.csv")
@@ -76,6 +78,13 @@ def tracelens_row():
                "TraceLens counts memsets as computation, this project as memory")
 
 
+def tracelens_tables_row():
+    """Operators, kernels, work and rates per shape: test_tracelens.py says what is compared and what is taken out."""
+    compared, differ = test_tracelens.compare()
+    return row("analyze/tracelens-tables", "kineto/reference_tracelens", "differing", "figures", compared, differ, "<=0",
+               "operators, kernels, GEMM, attention and convolution per shape; known differences of definition taken out")
+
+
 def replay_row():
     worst = n = 0
     for folder, inner, table in (("kineto", "", "golden_trace.csv"), ("chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv")):
@@ -102,7 +111,7 @@ def main():
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
-            tracelens_row(), replay_row(), collective_row()]
+            tracelens_row(), tracelens_tables_row(), replay_row(), collective_row()]
     if "--update" in sys.argv:
         with open(LEDGER) as file:  # rows measured live are kept, not recomputed
             rows_kept = [line for line in csv.DictReader(file) if line["case"] not in {r["case"] for r in rows}]

@@ -147,6 +147,30 @@ static void test_attention(void **state) {
     for (int i = 0; i < 5; i++) TENSOR(&backward, 2, 1, 8, 141, 64);
     check("aten::_scaled_dot_product_flash_attention_backward", &backward, PACE_OP_ATTENTION, 2.5 * 0.040716288e9,
           8 * 0.55078125 * MIB / 4);
+    backward.count = 12;
+    backward.scalars[11][0] = 1; /* causal: half the scores */
+    check("aten::_scaled_dot_product_flash_attention_backward", &backward, PACE_OP_ATTENTION, 1.25 * 0.040716288e9,
+          8 * 0.55078125 * MIB / 4);
+    pace_op_shapes rows_first = {0}; /* qwen05b_h100 again, one call further in */
+    for (int i = 0; i < 3; i++) TENSOR(&rows_first, 2, 16, 559, 16, 64);
+    rows_first.count = 10;
+    rows_first.scalars[8][0] = 1;
+    check("aten::_flash_attention_forward", &rows_first, PACE_OP_ATTENTION, 10.239377408e9, 69.875 * MIB);
+}
+
+/* What a tensor operator reads and writes is read off its definition; the shapes are those of real traces. */
+static void test_operands(void **state) {
+    (void)state;
+    pace_op_shapes clamp = {0}, divide = {0}, compare = {0};
+    TENSOR(&clamp, 4, 32, 64, 56, 56);
+    clamp.count++;
+    TENSOR(&clamp, 4, 32, 64, 56, 56); /* clamp_min(self, min, out): `out` is written, not read */
+    check("aten::clamp_min", &clamp, PACE_OP_ELEMENTWISE, 6422528, 2 * 4 * 6422528.0);
+    TENSOR(&divide, 4, 45310188);
+    divide.element_bytes[divide.count++] = 8; /* an integer tensor without dimensions does not widen the result */
+    check("aten::div_", &divide, PACE_OP_ELEMENTWISE, 45310188, 2 * 4 * 45310188.0 + 8);
+    TENSOR(&compare, 8, 1, 141);
+    check("aten::eq", &compare, PACE_OP_ELEMENTWISE, 141, 141 * (8 + 1)); /* writes booleans */
 }
 
 static void test_moves(void **state) {
@@ -201,6 +225,7 @@ int main(void) {
         cmocka_unit_test(test_convolution),
         cmocka_unit_test(test_transposed_convolution),
         cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_operands),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_unknown),
     };

@@ -1,0 +1,97 @@
+/*
+ * Texts that are too wide for their column. Names of C++ kernels first lose what tells them least apart: their return
+ * type, parameters and namespaces. What is still too wide loses its middle.
+ */
+#include "report/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The bytes at the head of `text` that fit `width` columns. */
+static size_t head_bytes(const char *text, size_t width) {
+    const char *at = text;
+    while (*at) {
+        const char *next = at;
+        size_t columns = pace_code_width(pace_utf8_next(&next));
+        if (columns > width) break;
+        width -= columns;
+        at = next;
+    }
+    return (size_t)(at - text);
+}
+
+/* Where the tail of at most `width` columns begins. */
+static const char *tail_of(const char *text, size_t width) {
+    size_t left = pace_text_width(text);
+    while (*text && left > width) left -= pace_code_width(pace_utf8_next(&text));
+    return text;
+}
+
+static char *cut(const char *text, size_t width) {
+    if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
+    if (width == 0) return pace_copy_text("", 0);
+    size_t tail_width = width < 8 ? 0 : (width - 1) / 3;
+    const char *tail = tail_of(text, tail_width);
+    size_t head = head_bytes(text, width - 1 - tail_width), size = head + strlen(tail) + 4;
+    char *shorter = pace_alloc(size, 1);
+    if (shorter) snprintf(shorter, size, "%.*s\xe2\x80\xa6%s", (int)head, text, tail);
+    return shorter;
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Where the parameter list that ends a function's name begins, or its length when there is none. */
+static size_t parameters_at(const char *text, size_t length) {
+    size_t depth = 0;
+    if (length == 0 || text[length - 1] != ')') return length;
+    for (size_t at = length; at-- > 1;) {
+        if (text[at] == ')') depth++;
+        if (text[at] == '(' && --depth == 0) {
+            bool called = is_word(text[at - 1]) || text[at - 1] == '>' || text[at - 1] == ')';
+            return called ? at : length;
+        }
+    }
+    return length;
+}
+
+/* The bytes of a namespace and its "::" at the head of `text`; 0 when there is none. */
+static size_t namespace_bytes(const char *text) {
+    static const char unnamed[] = "(anonymous namespace)::";
+    size_t length = 0;
+    if (strncmp(text, unnamed, sizeof unnamed - 1) == 0) return sizeof unnamed - 1;
+    while (is_word(text[length])) length++;
+    return length && strncmp(text + length, "::", 2) == 0 ? length + 2 : 0;
+}
+
+/* "void at::native::reduce<4, at::Sum>(int, char*)" becomes "reduce<4, Sum>". Other texts stay as they are. */
+static void simplify(char *text) {
+    static const char result[] = "void ", engine[] = "autograd::engine::";
+    size_t length = strlen(text), end = parameters_at(text, length), from = 0;
+    if (strncmp(text, engine, sizeof engine - 1) == 0) {
+        memmove(text, text + sizeof engine - 1, length - (sizeof engine - 1) + 1);
+        return;
+    }
+    if (strncmp(text, result, sizeof result - 1) == 0) from = sizeof result - 1;
+    if (from == 0 && end == length) return;
+    size_t to = 0;
+    for (bool in_word = false; from < end;) {
+        size_t skip = in_word ? 0 : namespace_bytes(text + from);
+        from += skip;
+        if (skip || from >= end) continue;
+        in_word = is_word(text[from]);
+        text[to++] = text[from++];
+    }
+    text[to] = '\0';
+}
+
+char *pace_text_shorten(const char *text, size_t width) {
+    if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
+    char *simple = pace_copy_text(text, strlen(text));
+    if (!simple) return NULL;
+    simplify(simple);
+    char *shorter = cut(simple, width);
+    pace_free(simple);
+    return shorter;
+}
