@@ -1,5 +1,6 @@
 #include "insight/analysis.h"
 
+#include "insight/clocks.h"
 #include "source/inputs.h"
 #include "source/kineto.h"
 
@@ -18,6 +19,7 @@ void pace_analysis_free(pace_analysis *analysis) {
     for (size_t i = 0; i < analysis->warnings.count; i++) pace_free(analysis->warnings.items[i]);
     PACE_VEC_FREE(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
+    pace_messages_free(&analysis->messages);
     pace_kernel_classes_free(analysis->classes);
     pace_device_catalog_free(&analysis->devices);
 }
@@ -117,6 +119,34 @@ static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const 
     return check_ranks(analysis);
 }
 
+static pace_status match_messages(pace_analysis *analysis) {
+    size_t count = analysis->ranks.count;
+    pace_message_sides *sides = pace_alloc(count, sizeof *sides);
+    if (!sides) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    for (size_t r = 0; status == PACE_OK && r < count; r++)
+        status = pace_message_sides_find(&sides[r], analysis->ranks.items[r]);
+    if (status == PACE_OK) status = pace_messages_match(&analysis->messages, analysis->ranks.items, sides, count);
+    for (size_t r = 0; r < count; r++) PACE_VEC_FREE(&sides[r]);
+    pace_free(sides);
+    return status;
+}
+
+/* What the ranks exchange, one clock for all, and with both the tiles. */
+static pace_status join_ranks(pace_analysis *analysis) {
+    pace_rank *const *ranks = analysis->ranks.items;
+    size_t count = analysis->ranks.count;
+    PACE_TRY(match_messages(analysis));
+    PACE_TRY(pace_collectives_match(&analysis->collectives, ranks, count));
+    PACE_TRY(pace_clocks_align(ranks, count, &analysis->collectives, &analysis->messages));
+    pace_collectives_split(&analysis->collectives, ranks, count);
+    pace_messages_split(&analysis->messages, ranks);
+    for (size_t i = 0; i < count; i++) PACE_TRY(pace_rank_tile(ranks[i]));
+    PACE_TRY(pace_collectives_explain(&analysis->collectives, ranks, count));
+    pace_messages_explain(&analysis->messages, ranks);
+    return PACE_OK;
+}
+
 pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
@@ -125,11 +155,7 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
-    if (status == PACE_OK)
-        status = pace_collectives_match(&analysis.collectives, analysis.ranks.items, analysis.ranks.count);
-    for (size_t i = 0; status == PACE_OK && i < analysis.ranks.count; i++)
-        status = pace_rank_tile(analysis.ranks.items[i]);
-    if (status == PACE_OK) pace_collectives_explain(&analysis.collectives, analysis.ranks.items, analysis.ranks.count);
+    if (status == PACE_OK) status = join_ranks(&analysis);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);
     else *out = analysis;

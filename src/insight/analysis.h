@@ -3,12 +3,14 @@
 #define PACE_INSIGHT_ANALYSIS_H
 
 #include "insight/collectives.h"
+#include "insight/messages.h"
 
 typedef struct {
     pace_device_catalog devices;
     pace_kernel_classes *classes;
     PACE_VEC(pace_rank *) ranks; /* by rank number */
     pace_collectives collectives;
+    pace_messages messages;
     PACE_VEC(char *) warnings;
 } pace_analysis;
 

@@ -1,6 +1,6 @@
 /*
- * Collectives across ranks: which kernels of different ranks are one exchange, the ranks' clocks aligned on them, and
- * each exchange split into waiting for the last rank and transfer.
+ * Collectives across ranks: which kernels of different ranks are one exchange, and each exchange split into waiting for
+ * the last rank and transfer.
  */
 #ifndef PACE_INSIGHT_COLLECTIVES_H
 #define PACE_INSIGHT_COLLECTIVES_H
@@ -9,7 +9,8 @@
 
 typedef struct {
     const char *name;              /* borrowed from the first rank's step */
-    size_t first_part;             /* into parts: one per rank, in rank order */
+    size_t first_part;             /* into parts: one per rank, in rank order; PACE_NO_TASK = takes no part */
+    uint32_t members;              /* ranks that take part */
     uint32_t last_rank;            /* index of the rank that started last */
     int64_t last_start_ns, end_ns; /* on the first rank's clock */
     int64_t wait_ns;               /* summed over ranks: waiting for the last */
@@ -20,17 +21,22 @@ typedef struct {
 } pace_collective;
 
 typedef struct {
-    PACE_VEC(pace_collective) items; /* in the first rank's order */
+    PACE_VEC(pace_collective) items; /* in the order of their lowest rank */
     PACE_VEC(uint32_t) parts;        /* work item of each rank */
-    size_t unmatched;                /* communication kernels without a partner on every rank */
+    size_t unmatched;                /* kernels of a group's lowest rank without a partner on its other ranks */
 } pace_collectives;
 
-/** Matches by kernel name and order of occurrence, sets every rank's shift_ns and every work item's wait_until_ns. With
- * one rank nothing is matched. Call before pace_rank_tile(). */
+/** Matches by kernel name, group where the trace names its members, and order of occurrence. Messages are left out.
+ * With one rank nothing is matched. */
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) PACE_MUST_CHECK;
 
+/** Splits each into waiting and transfer and sets its work items' wait_until_ns; needs the ranks' clocks
+ * (insight/clocks.h). Call before pace_rank_tile(). */
+void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
+
 /** Finds the causes; needs the ranks' tiles. */
-void pace_collectives_explain(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
+pace_status pace_collectives_explain(pace_collectives *collectives, pace_rank *const *ranks,
+                                     size_t rank_count) PACE_MUST_CHECK;
 void pace_collectives_free(pace_collectives *collectives);
 
 #endif

@@ -24,6 +24,9 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
 /** Critical path, advice, collectives, and the drawing of the step. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
+/** Pipeline bubbles, and who waits for whom in sends and receives. */
+void pace_put_messages(pace_node *root, const pace_analysis *analysis);
+
 /** The five host overheads; with a path the raw samples too, as JSON, whole or not at all. */
 pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us,
                                const char *path) PACE_MUST_CHECK;

@@ -155,8 +155,9 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
     for (size_t i = 0; i < c->items.count; i++) {
         last[c->items.items[i].last_rank]++;
         for (size_t r = 0; r < ranks; r++) {
-            const pace_work_item *item =
-                &analysis->ranks.items[r]->work.items.items[c->parts.items[c->items.items[i].first_part + r]];
+            uint32_t part = c->parts.items[c->items.items[i].first_part + r];
+            if (part == PACE_NO_TASK) continue;
+            const pace_work_item *item = &analysis->ranks.items[r]->work.items.items[part];
             if (item->wait_until_ns > item->start_ns) waiting[r] += item->wait_until_ns - item->start_ns;
         }
     }
@@ -196,7 +197,7 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
         if (own->bytes >= 0) pace_table_real(table, (double)own->bytes);
         else pace_table_none(table);
         pace_table_int(table, own->transfer_ns);
-        pace_table_int(table, own->wait_ns / (int64_t)analysis->ranks.count);
+        pace_table_int(table, own->wait_ns / (int64_t)own->members);
         pace_table_int(table, analysis->ranks.items[own->last_rank]->step.rank);
         pace_table_text(table, own->cause ? own->cause : "-");
         pace_table_int(table, own->cause_ns);
@@ -257,6 +258,7 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
         status = put_path(root, &critical, rank);
     }
     put_collectives(root, analysis);
+    pace_put_messages(root, analysis);
     if (status == PACE_OK) status = put_lateness(root, analysis);
     pace_critical_free(&critical);
     return status;

@@ -165,6 +165,11 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     step->detail[task] = detail;
     step->correlation[task] = event->kind == PACE_TASK_OP ? 0 : (uint32_t)event->correlation;
     if (event->kind == PACE_TASK_OP && event->sequence >= 0) PACE_TRY(note_autograd(r, task));
+    if (event->kind == PACE_TASK_OP && event->has_exchange) {
+        PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
+        PACE_TRY(
+            PACE_PUSH(&step->records, ((pace_exchange_record){(uint32_t)task, (uint32_t)(step->exchanges.count - 1)})));
+    }
     step->external[task] = (uint32_t)event->external;
     return PACE_OK;
 }

@@ -54,7 +54,7 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
     event->correlation = event->external = event->id = event->record_correlation = 0;
     event->forward_thread = 0;
-    event->exchange = (pace_exchange_info){0};
+    event->exchange = (pace_exchange_info){.source = PACE_NO_RANK, .destination = PACE_NO_RANK};
     event->dims.count = event->types.count = event->concrete.count = 0;
 }
 
@@ -160,6 +160,9 @@ typedef enum {
     ARG_OUT_ELEMENTS,
     ARG_GROUP_SIZE,
     ARG_GROUP,
+    ARG_GROUP_RANKS,
+    ARG_SOURCE,
+    ARG_DESTINATION,
     ARG_DTYPE,
     ARG_RECORD_CORRELATION,
     ARG_WAIT_STREAM,
@@ -176,6 +179,9 @@ static arg arg_of(const char *key, size_t length) {
     case 6:
         if (is(key, length, "device")) return ARG_DEVICE;
         return is(key, length, "stream") ? ARG_STREAM : ARG_NONE;
+    case 8:
+        if (is(key, length, "Src Rank")) return ARG_SOURCE;
+        return is(key, length, "Dst Rank") ? ARG_DESTINATION : ARG_NONE;
     case 10:
         if (is(key, length, "Input Dims")) return ARG_DIMS;
         if (is(key, length, "Input type")) return ARG_TYPES;
@@ -194,6 +200,7 @@ static arg arg_of(const char *key, size_t length) {
         if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
+    case 19: return is(key, length, "Process Group Ranks") ? ARG_GROUP_RANKS : ARG_NONE;
     case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
     default: return ARG_NONE;
     }
@@ -202,6 +209,12 @@ static arg arg_of(const char *key, size_t length) {
 static uint64_t id_or_zero(const pace_json *json) {
     int64_t value = int_or(json, 0);
     return value > 0 ? (uint64_t)value : 0;
+}
+
+/* A rank of the world, or PACE_NO_RANK. */
+static int64_t rank_of(const pace_json *json) {
+    int64_t value = int_or(json, PACE_NO_RANK);
+    return value >= 0 && value < INT32_MAX ? value : PACE_NO_RANK;
 }
 
 static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json, pace_names *names) {
@@ -222,6 +235,9 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
         event->has_exchange = true;
         return pace_kineto_intern(&event->exchange.collective, json, names);
     case ARG_GROUP: return pace_kineto_intern(&event->exchange.group, json, names);
+    case ARG_GROUP_RANKS: return pace_kineto_intern(&event->exchange.group_ranks, json, names);
+    case ARG_SOURCE: event->exchange.source = rank_of(json); break;
+    case ARG_DESTINATION: event->exchange.destination = rank_of(json); break;
     case ARG_DTYPE: return pace_kineto_intern(&event->exchange.dtype, json, names);
     default: break;
     }

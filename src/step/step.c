@@ -19,6 +19,7 @@ void pace_step_free(pace_step *step) {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);
+    PACE_VEC_FREE(&step->records);
     PACE_VEC_FREE(&step->bytes);
     PACE_VEC_FREE(&step->syncs);
     PACE_VEC_FREE(&step->waits);
@@ -150,6 +151,20 @@ static void permute(void *column, size_t size, const uint32_t *order, size_t cou
     memcpy(column, scratch, count * size);
 }
 
+static int by_task(const void *left, const void *right) {
+    const pace_exchange_record *a = left, *b = right;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+/* order[new place] = old place; the records name old places. */
+static void move_records(pace_step *step, const uint32_t *order, uint32_t *place_of) {
+    if (step->records.count == 0) return;
+    for (uint32_t i = 0; i < step->count; i++) place_of[order[i]] = i;
+    for (size_t i = 0; i < step->records.count; i++)
+        step->records.items[i].task = place_of[step->records.items[i].task];
+    qsort(step->records.items, step->records.count, sizeof *step->records.items, by_task);
+}
+
 static pace_status sort_tasks(pace_step *step) {
     if (step->count == 0) return PACE_OK;
     uint32_t *order = pace_alloc(step->count, sizeof *order);
@@ -165,10 +180,38 @@ static pace_status sort_tasks(pace_step *step) {
         permute(step->stage, 1, order, step->count, scratch);
         permute(step->correlation, 4, order, step->count, scratch);
         permute(step->external, 4, order, step->count, scratch);
+        move_records(step, order, scratch);
     }
     pace_free(order);
     pace_free(scratch);
     return status;
+}
+
+const pace_exchange_info *pace_step_exchange(const pace_step *step, uint32_t task) {
+    if (pace_task_on_device(step->kind[task]))
+        return step->kind[task] == PACE_TASK_KERNEL && step->detail[task]
+                   ? &step->exchanges.items[step->detail[task] - 1]
+                   : NULL;
+    if (step->records.count == 0) return NULL;
+    pace_exchange_record key = {.task = task};
+    const pace_exchange_record *found = bsearch(&key, step->records.items, step->records.count, sizeof key, by_task);
+    return found ? &step->exchanges.items[found->exchange] : NULL;
+}
+
+static int64_t element_bytes(const char *dtype) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } sizes[] = {{"Float", 4}, {"Int", 4}, {"Half", 2}, {"BFloat16", 2}, {"Short", 2}, {"Double", 8}, {"Long", 8}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(dtype, sizes[i].name) == 0) return sizes[i].bytes;
+    return 1;
+}
+
+int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info) {
+    int64_t elements = info->in_elements > 0 ? info->in_elements : info->out_elements;
+    if (elements <= 0 || elements >= INT64_MAX / 8) return -1;
+    return elements * element_bytes(pace_names_text(&step->names, info->dtype));
 }
 
 /* --- finishing: nesting ----------------------------------------------------------------------------------- */

@@ -50,7 +50,9 @@ typedef struct {
 /* What a communication task moved, where the trace says. Zero = unknown. */
 typedef struct {
     pace_name collective, dtype, group;
+    pace_name group_ranks; /* the members as the trace writes them, "[0, 2]" */
     int64_t in_elements, out_elements, group_size;
+    int64_t source, destination; /* of a message: ranks of the world; PACE_NO_RANK = unknown */
 } pace_exchange_info;
 
 /* A synchronisation record: who waits is its task's stream or `call`; for what, a stream up to an event. */
@@ -96,6 +98,13 @@ typedef struct {
     bool ends;
 } pace_autograd_arrow;
 
+#define PACE_NO_RANK (-1)
+
+/* A host operator that says what it exchanges. */
+typedef struct {
+    uint32_t task, exchange; /* exchange is an index into exchanges */
+} pace_exchange_record;
+
 typedef struct {
     pace_names names;
 
@@ -112,6 +121,7 @@ typedef struct {
 
     PACE_VEC(pace_lane) lanes;
     PACE_VEC(pace_exchange_info) exchanges;
+    PACE_VEC(pace_exchange_record) records; /* of host operators, by task once finished */
     PACE_VEC(int64_t) bytes;
     PACE_VEC(pace_sync) syncs;
     PACE_VEC(pace_wait) waits;                     /* by task, then by on; set by pace_step_finish() */
@@ -161,6 +171,12 @@ static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {
 static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
     return pace_names_text(&step->names, step->name[task]);
 }
+
+/** What a host operator or a device task says it exchanges; NULL = nothing. `step` must be finished. */
+const pace_exchange_info *pace_step_exchange(const pace_step *step, uint32_t task);
+
+/** What an exchange puts in or takes out, whichever is known; -1 = unknown. */
+int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info);
 
 /** Whether a name is the profiler's own mark of a step. */
 static inline bool pace_name_marks_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
