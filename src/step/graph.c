@@ -44,6 +44,7 @@ pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t nod
                                   const pace_op *op, uint32_t stream) {
     pace_launch launch = {.node = node,
                           .op = PACE_NO_OP,
+                          .place = (uint32_t)graph->nodes.count,
                           .stream = stream,
                           .waits = {PACE_NO_LAUNCH, PACE_NO_LAUNCH},
                           .kind = (uint8_t)kind,
@@ -99,7 +100,7 @@ static pace_status check_links(const pace_graph *graph) {
     for (size_t i = 0; i < launches; i++) {
         const pace_launch *launch = &graph->launches.items[i];
         if (launch->node >= nodes || (launch->op != PACE_NO_OP && launch->op >= graph->ops.count) ||
-            launch->exchange > graph->exchanges.count)
+            launch->exchange > graph->exchanges.count || launch->place <= launch->node || launch->place > nodes)
             return pace_fail(PACE_E_INPUT, "graph: launch %zu names something that does not exist", i);
         for (int k = 0; k < 2; k++)
             if (launch->waits[k] != PACE_NO_LAUNCH && launch->waits[k] >= launches)

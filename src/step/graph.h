@@ -17,7 +17,7 @@
 #define PACE_NO_LAUNCH UINT32_MAX
 #define PACE_NO_OP UINT32_MAX
 
-/* An operator or an annotation on a host thread. */
+/* An operator or an annotation on a host thread; or a runtime call that blocks, or that no operator makes. */
 typedef struct {
     pace_name name;
     pace_name module; /* nn.Module path or layer, 0 = unknown */
@@ -27,7 +27,7 @@ typedef struct {
     uint32_t after;        /* node of another thread that must have ended before this starts, or PACE_NO_NODE */
     uint32_t waits_node;   /* node that must have ended before this one ends (the caller of the backward thread) */
     uint32_t waits_launch; /* device work that must have ended before this node ends (a synchronisation) */
-    uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION */
+    uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
 } pace_node;
 
@@ -36,10 +36,12 @@ typedef struct {
     pace_name name;      /* the kernel's, 0 = unknown */
     pace_name call;      /* runtime call that launches it, 0 = cudaLaunchKernel */
     uint32_t node;       /* who issues it */
+    uint32_t place;      /* issued before the node of this number and after those before it */
     uint32_t op;         /* what it computes: index in ops, PACE_NO_OP = unknown */
     uint32_t stream;     /* 0, 1, … */
     uint32_t waits[2];   /* launches on other streams that must have ended before it starts, or PACE_NO_LAUNCH */
     uint32_t exchange;   /* 1 + index in exchanges when it is one; 0 = not */
+    bool same_call;      /* issued by the same call as the launch before it (a device graph) */
     uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
     int64_t duration_ns; /* measured; -1 = to be priced */
 } pace_launch;
@@ -65,7 +67,7 @@ typedef struct {
     uint32_t thread_count, stream_count;
     int64_t rank, world_size; /* -1 = unknown */
     pace_name device_name;    /* the device it was recorded on, 0 = none */
-    uint64_t unknown_ops;     /* operators that issue device work whose amount is unknown */
+    uint64_t unknown_ops;     /* operators that issue kernels whose amount is unknown */
 } pace_graph;
 
 pace_status pace_graph_init(pace_graph *graph) PACE_MUST_CHECK;
@@ -75,7 +77,9 @@ void pace_graph_free(pace_graph *graph);
 pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
                                 uint32_t parent, uint32_t thread) PACE_MUST_CHECK;
 
-/** Appends a launch of the node, to be priced, with no links; `op` may be NULL. */
+/** Appends a launch of the node, to be priced, with no links, placed behind the nodes appended so far; `op` may be
+ * NULL.
+ */
 pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t node, pace_task_kind kind,
                                   const pace_op *op, uint32_t stream) PACE_MUST_CHECK;
 

@@ -1,0 +1,49 @@
+/* What the parts of pace_graph_from_step() share. Private to source/. */
+#ifndef PACE_SOURCE_GRAPH_BUILDER_H
+#define PACE_SOURCE_GRAPH_BUILDER_H
+
+#include "machine/kernel_class.h"
+#include "step/graph.h"
+
+/* A node or a launch before it is one: in order of issue. */
+typedef struct {
+    int64_t at_ns;    /* start of the host task; of a launch: of its cause */
+    int64_t order_ns; /* launches of one call: as the device ran them */
+    uint32_t task;
+    bool launch;
+} pace_graph_entry;
+
+typedef struct {
+    const pace_step *step;
+    pace_graph *graph;
+    pace_kernel_classes *classes;
+    int64_t from_ns, to_ns;
+    uint32_t *holder;    /* host task -> the nearest task at or above it that is a node; PACE_NO_TASK = none */
+    uint32_t *op;        /* host task -> the nearest operator at or above it in the interval; PACE_NO_TASK = none */
+    pace_name *module;   /* host task -> the module whose Python frame is nearest; 0 = none */
+    uint32_t *number;    /* task -> number of its node or launch; PACE_NO_NODE = none */
+    pace_name *renamed;  /* step's names -> graph's + 1 */
+    uint32_t *thread_of; /* lane -> thread or stream + 1 */
+    PACE_VEC(pace_graph_entry) entries;
+    PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
+} pace_graph_builder;
+
+/** Sets waits, waits_launch and after from the measured times. All nodes and launches must be there. */
+pace_status pace_graph_link_by_times(pace_graph_builder *b) PACE_MUST_CHECK;
+
+/** Sets every launch's operation and exchange, and counts unknown operators. */
+pace_status pace_graph_set_ops(pace_graph_builder *b) PACE_MUST_CHECK;
+
+/** The name of the graph for a name of the step. */
+pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) PACE_MUST_CHECK;
+
+/** When the host issued a device task: the start of its cause. */
+static inline int64_t pace_graph_issued_ns(const pace_step *step, uint32_t task) {
+    uint32_t cause = step->cause[task];
+    return step->start_ns[cause == PACE_NO_TASK ? task : cause];
+}
+
+/** Whether a call returns only when device work has ended. */
+bool pace_graph_call_blocks(const pace_step *step, uint32_t call);
+
+#endif

@@ -1,0 +1,225 @@
+#include "source/graph_from_step.h"
+
+#include "source/graph_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+/* Ranges that PyTorch before 1.12 records as operators: they head operators, they are none. */
+static bool is_label(const char *name) {
+    return starts(name, "##") || pace_name_marks_step(name) || starts(name, "module::") || starts(name, "DLRM ") ||
+           starts(name, "DistributedDataParallel");
+}
+
+/* --- which host tasks become nodes ---------------------------------------------------------------------------- */
+
+static bool in_interval(const pace_graph_builder *b, uint32_t task) {
+    return b->step->start_ns[task] >= b->from_ns && b->step->start_ns[task] < b->to_ns;
+}
+
+static pace_task_kind node_kind(const pace_step *step, uint32_t task) {
+    pace_task_kind kind = (pace_task_kind)step->kind[task];
+    return kind == PACE_TASK_OP && is_label(pace_step_name(step, task)) ? PACE_TASK_ANNOTATION : kind;
+}
+
+/* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */
+static bool is_node(const pace_graph_builder *b, uint32_t task, const bool *launches) {
+    const pace_step *step = b->step;
+    uint32_t parent = step->parent[task], op = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
+    if (!in_interval(b, task)) return false;
+    switch (step->kind[task]) {
+    case PACE_TASK_OP:
+    case PACE_TASK_ANNOTATION: return true;
+    case PACE_TASK_CALL: return pace_graph_call_blocks(step, task) || (launches[task] && op == PACE_NO_TASK);
+    default: return false;
+    }
+}
+
+/* "nn.Module: Linear_3" in a stack of Python frames. */
+static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t task) {
+    static const char frame[] = "nn.Module: ";
+    const pace_step *step = b->step;
+    uint32_t parent = step->parent[task];
+    *out = parent == PACE_NO_TASK ? 0 : b->module[parent];
+    if (step->kind[task] != PACE_TASK_PYTHON || !starts(pace_step_name(step, task), frame)) return PACE_OK;
+    const char *name = pace_step_name(step, task) + sizeof frame - 1;
+    char path[512];
+    size_t outer = *out ? strlen(pace_names_text(&b->graph->names, *out)) : 0, own = strlen(name);
+    if (outer + own + 2 > sizeof path) return PACE_OK;
+    memcpy(path, outer ? pace_names_text(&b->graph->names, *out) : "", outer);
+    if (outer) path[outer++] = '.';
+    memcpy(path + outer, name, own);
+    return pace_names_add(out, &b->graph->names, path, outer + own);
+}
+
+static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane, const bool *launches) {
+    const pace_step *step = b->step;
+    for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+        uint32_t parent = step->parent[task];
+        bool node = is_node(b, task, launches);
+        b->holder[task] = node ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : b->holder[parent];
+        b->op[task] = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
+        if (node && node_kind(step, task) == PACE_TASK_OP) b->op[task] = task;
+        PACE_TRY(module_of(&b->module[task], b, task));
+        if (node) PACE_TRY(PACE_PUSH(&b->entries, ((pace_graph_entry){.at_ns = step->start_ns[task], .task = task})));
+    }
+    return PACE_OK;
+}
+
+static pace_status take_host(pace_graph_builder *b) {
+    const pace_step *step = b->step;
+    bool *launches = pace_alloc(step->count + 1, sizeof *launches);
+    if (!launches) return PACE_E_MEMORY;
+    for (uint32_t task = 0; task < step->count; task++)
+        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK)
+            launches[step->cause[task]] = true;
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++)
+        if (!step->lanes.items[i].device) status = take_host_lane(b, &step->lanes.items[i], launches);
+    pace_free(launches);
+    return status;
+}
+
+static pace_status take_device(pace_graph_builder *b) {
+    const pace_step *step = b->step;
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (!pace_task_on_device(step->kind[task])) continue;
+        uint32_t cause = step->cause[task];
+        if (!in_interval(b, cause == PACE_NO_TASK ? task : cause)) continue;
+        pace_graph_entry entry = {pace_graph_issued_ns(step, task), step->start_ns[task], task, true};
+        PACE_TRY(PACE_PUSH(&b->entries, entry));
+    }
+    return PACE_OK;
+}
+
+static int by_issue(const void *left, const void *right) {
+    const pace_graph_entry *a = left, *b = right;
+    if (a->at_ns != b->at_ns) return a->at_ns < b->at_ns ? -1 : 1;
+    if (a->launch != b->launch) return a->launch ? 1 : -1;
+    if (a->order_ns != b->order_ns) return a->order_ns < b->order_ns ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+/* --- nodes and launches ------------------------------------------------------------------------------------------ */
+
+pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) {
+    if (!b->renamed[name]) {
+        const char *text = pace_names_text(&b->step->names, name);
+        PACE_TRY(pace_names_add(out, &b->graph->names, text, strlen(text)));
+        b->renamed[name] = *out + 1;
+    }
+    *out = b->renamed[name] - 1;
+    return PACE_OK;
+}
+
+static uint32_t lane_number(pace_graph_builder *b, uint32_t lane, uint32_t next) {
+    if (!b->thread_of[lane]) b->thread_of[lane] = next + 1;
+    return b->thread_of[lane] - 1;
+}
+
+static pace_status add_node(pace_graph_builder *b, uint32_t task) {
+    const pace_step *step = b->step;
+    uint32_t above = step->parent[task], holder = above == PACE_NO_TASK ? PACE_NO_TASK : b->holder[above];
+    uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : b->number[holder];
+    uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
+    PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(step, task), pace_step_name(step, task), parent, thread));
+    pace_node *node = &b->graph->nodes.items[number];
+    node->module = b->module[task];
+    node->stage = step->stage[task];
+    if (step->kind[task] == PACE_TASK_OP && step->detail[task])
+        PACE_TRY(pace_graph_rename(&node->shapes, b, step->detail[task]));
+    b->number[task] = number;
+    return PACE_PUSH(&b->node_task, task);
+}
+
+/* What nothing is known to have launched: before the trace began, or in a trace of the device alone. */
+static pace_status unlinked_node(uint32_t *out, pace_graph_builder *b, uint32_t *unlinked) {
+    if (*unlinked == PACE_NO_NODE) {
+        PACE_TRY(pace_graph_add_node(unlinked, b->graph, PACE_TASK_ANNOTATION, "launched elsewhere", PACE_NO_NODE,
+                                     b->graph->thread_count));
+        PACE_TRY(PACE_PUSH(&b->node_task, PACE_NO_TASK));
+    }
+    *out = *unlinked;
+    return PACE_OK;
+}
+
+static pace_status add_launch(pace_graph_builder *b, uint32_t task, uint32_t *unlinked) {
+    const pace_step *step = b->step;
+    uint32_t cause = step->cause[task], holder = cause == PACE_NO_TASK ? PACE_NO_TASK : b->holder[cause], node, number;
+    if (holder == PACE_NO_TASK) PACE_TRY(unlinked_node(&node, b, unlinked));
+    else node = b->number[holder];
+    uint32_t stream = lane_number(b, step->lane[task], b->graph->stream_count);
+    PACE_TRY(pace_graph_add_launch(&number, b->graph, node, (pace_task_kind)step->kind[task], NULL, stream));
+    pace_launch *launch = &b->graph->launches.items[number];
+    launch->duration_ns = step->duration_ns[task];
+    PACE_TRY(pace_graph_rename(&launch->name, b, step->name[task]));
+    if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) {
+        PACE_TRY(pace_graph_rename(&launch->call, b, step->name[cause]));
+        launch->same_call = number > 0 && b->launch_task.items[number - 1] != PACE_NO_TASK &&
+                            step->cause[b->launch_task.items[number - 1]] == cause;
+    }
+    b->number[task] = number;
+    return PACE_PUSH(&b->launch_task, task);
+}
+
+static pace_status add_entries(pace_graph_builder *b) {
+    uint32_t unlinked = PACE_NO_NODE;
+    if (b->entries.count) qsort(b->entries.items, b->entries.count, sizeof *b->entries.items, by_issue);
+    for (size_t i = 0; i < b->entries.count; i++) {
+        const pace_graph_entry *entry = &b->entries.items[i];
+        if (entry->launch) PACE_TRY(add_launch(b, entry->task, &unlinked));
+        else PACE_TRY(add_node(b, entry->task));
+    }
+    return PACE_OK;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
+
+static pace_status make_room(pace_graph_builder *b) {
+    size_t tasks = b->step->count + 1;
+    b->holder = pace_alloc(tasks, sizeof *b->holder);
+    b->op = pace_alloc(tasks, sizeof *b->op);
+    b->module = pace_alloc(tasks, sizeof *b->module);
+    b->number = pace_alloc(tasks, sizeof *b->number);
+    b->renamed = pace_alloc(pace_names_count(&b->step->names) + 1, sizeof *b->renamed);
+    b->thread_of = pace_alloc(b->step->lanes.count + 1, sizeof *b->thread_of);
+    if (!b->holder || !b->op || !b->module || !b->number || !b->renamed || !b->thread_of) return PACE_E_MEMORY;
+    memset(b->holder, 0xff, tasks * sizeof *b->holder);
+    memset(b->op, 0xff, tasks * sizeof *b->op);
+    memset(b->number, 0xff, tasks * sizeof *b->number);
+    return pace_kernel_classes_load(&b->classes);
+}
+
+static pace_status build(pace_graph_builder *b) {
+    PACE_TRY(make_room(b));
+    PACE_TRY(take_host(b));
+    PACE_TRY(take_device(b));
+    PACE_TRY(add_entries(b));
+    b->graph->rank = b->step->rank;
+    b->graph->world_size = b->step->world_size;
+    if (b->step->device_name) PACE_TRY(pace_graph_rename(&b->graph->device_name, b, b->step->device_name));
+    PACE_TRY(pace_graph_link_by_times(b));
+    return pace_graph_set_ops(b);
+}
+
+pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t from_ns, int64_t to_ns) {
+    pace_graph graph;
+    PACE_TRY(pace_graph_init(&graph));
+    pace_graph_builder b = {.step = step, .graph = &graph, .from_ns = from_ns, .to_ns = to_ns};
+    pace_status status = build(&b);
+    pace_free(b.holder);
+    pace_free(b.op);
+    pace_free(b.module);
+    pace_free(b.number);
+    pace_free(b.renamed);
+    pace_free(b.thread_of);
+    PACE_VEC_FREE(&b.entries);
+    PACE_VEC_FREE(&b.node_task);
+    PACE_VEC_FREE(&b.launch_task);
+    pace_kernel_classes_free(b.classes);
+    if (status != PACE_OK) pace_graph_free(&graph);
+    else *out = graph;
+    return status;
+}
