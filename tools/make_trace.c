@@ -4,7 +4,8 @@
  *
  * It simulates every rank's host threads, streams and all-reduces in whole nanoseconds and prints one rank's
  * events. Host operators nest properly, flows pair up, a stream runs one kernel at a time, and an all-reduce ends
- * at the same instant on all ranks. The same options and seed give the same bytes.
+ * at the same instant on all ranks. With --devices one process drives them all, each by threads of its own, and
+ * all their events are printed. The same options and seed give the same bytes.
  *
  * Long because it is one program that builds from this file alone.
  */
@@ -98,6 +99,7 @@ typedef struct {
     int64_t correlation; /* runtime and device events */
     int64_t sequence;    /* -1 = none */
     int tid;             /* thread or stream */
+    unsigned device;     /* of the process */
     int cbid;
     char phase; /* flows: 's' or 'f' */
     bool backward, collective, fwdbwd;
@@ -108,7 +110,7 @@ typedef struct {
     int64_t stream[MAX_STREAMS];
     uint64_t random;
     int64_t id, correlation, sequence, fwdbwd;
-    unsigned slow_permille;
+    unsigned slow_permille, device;
     bool emit;
     unsigned depth;
     size_t count;
@@ -116,7 +118,7 @@ typedef struct {
 } rank_state;
 
 static struct {
-    unsigned ranks, rank, streams;
+    unsigned ranks, rank, streams, devices;
     uint64_t seed, steps, layers;
 } options = {.ranks = 1, .streams = 2, .seed = 1};
 
@@ -203,6 +205,8 @@ static void put_collective(const record *e) {
     LIT("]\"");
 }
 
+static int64_t device_of(const record *e) { return options.devices > 1 ? e->device : options.rank % 8; }
+
 static const char *const cat_name[] = {"cpu_op",     "user_annotation",     "cuda_runtime", "kernel",
                                        "gpu_memcpy", "gpu_user_annotation", "ac2g"};
 
@@ -213,8 +217,8 @@ static void print_record(const record *e) {
         KEY("ph"), LIT("\""), put(&e->phase, 1), LIT("\"");
         NEXT("id"), put_int(e->id);
         bool on_device = e->phase == 'f' && !e->fwdbwd;
-        NEXT("pid"), put_int(on_device ? (int64_t)(options.rank % 8) : PID);
-        NEXT("tid"), put_int(e->tid);
+        NEXT("pid"), put_int(on_device ? device_of(e) : PID);
+        NEXT("tid"), put_int(on_device ? e->tid : e->tid + (int)e->device);
         NEXT("ts"), put_us(e->start), LIT(",");
         LINE("    ");
         const char *name = e->fwdbwd ? "fwdbwd" : "ac2g";
@@ -227,8 +231,8 @@ static void print_record(const record *e) {
     KEY("ph"), LIT("\"X\"");
     NEXT("cat"), LIT("\""), put_text(cat_name[e->cat]), LIT("\"");
     NEXT("name"), LIT("\""), put_text(e->name), LIT("\"");
-    NEXT("pid"), put_int(device ? (int64_t)(options.rank % 8) : PID);
-    NEXT("tid"), put_int(e->tid), LIT(",");
+    NEXT("pid"), put_int(device ? device_of(e) : PID);
+    NEXT("tid"), put_int(device ? e->tid : e->tid + (int)e->device), LIT(",");
     LINE("    ");
     KEY("ts"), put_us(e->start);
     NEXT("dur"), put_us(e->end - e->start), LIT(",");
@@ -243,7 +247,7 @@ static void print_record(const record *e) {
         break;
     case CAT_KERNEL:
         LIT(","), LINE("      "), KEY("queued"), LIT("0");
-        NEXT("device"), put_int(options.rank % 8);
+        NEXT("device"), put_int(device_of(e));
         NEXT("context"), LIT("1");
         NEXT("stream"), put_int(e->tid);
         NEXT("correlation"), put_int(e->correlation), LIT(",");
@@ -260,7 +264,7 @@ static void print_record(const record *e) {
         if (e->collective) put_collective(e);
         break;
     case CAT_COPY:
-        LIT(","), LINE("      "), KEY("device"), put_int(options.rank % 8);
+        LIT(","), LINE("      "), KEY("device"), put_int(device_of(e));
         NEXT("context"), LIT("1");
         NEXT("stream"), put_int(e->tid);
         NEXT("correlation"), put_int(e->correlation), LIT(",");
@@ -299,7 +303,7 @@ static record *add(rank_state *r, category cat, const char *name) {
         if (r->count == MAX_PENDING) abort();
         e = &r->pending[r->count++];
     }
-    *e = (record){.cat = cat, .name = name, .sequence = -1};
+    *e = (record){.cat = cat, .name = name, .sequence = -1, .device = r->device};
     return e;
 }
 
@@ -531,9 +535,8 @@ static void backward_layer(rank_state *r, uint64_t layer, int64_t first) {
 /* All ranks reduce one bucket: each kernel starts when its rank is ready and all end together. */
 static void all_reduce(rank_state *ranks, unsigned count, int64_t elements) {
     record *kernels[MAX_SIMULATED] = {NULL};
-    record own = {0};
     size_t places[MAX_SIMULATED][2];
-    int64_t last_start = 0, begun[MAX_SIMULATED];
+    int64_t last_start = 0, begun[MAX_SIMULATED], begun_kernel[MAX_SIMULATED];
     const int64_t shape[3] = {elements, 0, 0};
     unsigned stream = options.streams > 1;
     for (unsigned i = 0; i < count; i++) {
@@ -549,7 +552,7 @@ static void all_reduce(rank_state *ranks, unsigned count, int64_t elements) {
         kernels[i]->n = elements;
         kernels[i]->collective = true;
         int64_t start = kernels[i]->start;
-        if (r->emit) own = *kernels[i];
+        begun_kernel[i] = start;
         if (last_start < start) last_start = start;
     }
     /* 8 bytes an element and rank over a ring at 120 GB/s */
@@ -561,7 +564,7 @@ static void all_reduce(rank_state *ranks, unsigned count, int64_t elements) {
         close_op(r, 1, places[i][1]);
         close_op(r, 1, places[i][0]);
         annotate(r, 1, CAT_ANNOTATION, "nccl:all_reduce", begun[i], r->clock[1]);
-        if (r->emit) annotate(r, (int)stream, CAT_GPU_ANNOTATION, "nccl:all_reduce", own.start, end);
+        if (r->emit) annotate(r, (int)stream, CAT_GPU_ANNOTATION, "nccl:all_reduce", begun_kernel[i], end);
         r->clock[1] += around(r, 500);
     }
 }
@@ -620,12 +623,22 @@ static void synchronize(rank_state *r) {
     r->clock[0] += around(r, 4000);
 }
 
+/* The threads of one process begin a step together. */
+static void meet(rank_state *ranks, unsigned count) {
+    int64_t latest = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (ranks[i].clock[0] > latest) latest = ranks[i].clock[0];
+    for (unsigned i = 0; i < count; i++) ranks[i].clock[0] = latest;
+}
+
 static void run_step(rank_state *ranks, unsigned count, uint64_t step, uint64_t layers) {
-    int64_t begun[MAX_SIMULATED], forward[MAX_SIMULATED], device_begun[MAX_SIMULATED], first = ranks[0].sequence;
+    int64_t begun[MAX_SIMULATED], forward[MAX_SIMULATED], device_begun[MAX_SIMULATED], first[MAX_SIMULATED], end = 0;
+    if (options.devices > 1) meet(ranks, count);
     char name[48];
     snprintf(name, sizeof name, "ProfilerStep#%" PRIu64, step);
     for (unsigned i = 0; i < count; i++) {
         rank_state *r = &ranks[i];
+        first[i] = r->sequence;
         begun[i] = r->clock[0];
         r->clock[0] += around(r, 5000);
         load_input(r);
@@ -641,7 +654,7 @@ static void run_step(rank_state *ranks, unsigned count, uint64_t step, uint64_t 
         int64_t mnk[3];
         layer_shape(l, mnk);
         elements += mnk[1] * mnk[2] + mnk[1];
-        for (unsigned i = 0; i < count; i++) backward_layer(&ranks[i], l, first + (int64_t)(4 * l));
+        for (unsigned i = 0; i < count; i++) backward_layer(&ranks[i], l, first[i] + (int64_t)(4 * l));
         if (options.ranks > 1 && l % BUCKET_LAYERS == 0) {
             all_reduce(ranks, count, elements);
             elements = 0;
@@ -652,10 +665,12 @@ static void run_step(rank_state *ranks, unsigned count, uint64_t step, uint64_t 
         r->clock[0] = r->clock[1] + around(r, 12000);
         update(r, layers);
         synchronize(r);
-        annotate(r, 0, CAT_ANNOTATION, name, begun[i], r->clock[0]);
+        if (options.devices < 2) annotate(r, 0, CAT_ANNOTATION, name, begun[i], r->clock[0]);
+        if (r->clock[0] > end) end = r->clock[0];
         annotate(r, 0, CAT_GPU_ANNOTATION, name, device_begun[i], r->stream[0]);
         r->clock[0] += around(r, 2000);
     }
+    if (options.devices > 1) annotate(&ranks[0], 0, CAT_ANNOTATION, name, begun[0], end); /* one step for all */
 }
 
 /* ---- the document ---- */
@@ -676,7 +691,7 @@ static void put_head(void) {
     LINE("  "), LIT("],"), LINE("  "), KEY("cupti_version"), LIT("22,");
     LINE("  "), KEY("distributedInfo"), LIT("{"), KEY("backend"), LIT("\"nccl\"");
     NEXT("rank"), put_int(options.rank);
-    NEXT("world_size"), put_int(options.ranks);
+    NEXT("world_size"), put_int(options.devices > 1 ? 1 : options.ranks);
     LIT("},"), LINE("  "), KEY("record_shapes"), LIT("1,");
     LINE("  "), KEY("traceEvents"), LIT("[");
 }
@@ -704,14 +719,16 @@ static void put_tail(int64_t end) {
     put_metadata("process_sort_index", PID, 0, "sort_index", NULL, PID);
     put_metadata("thread_name", PID, MAIN_TID, "name", "thread 2910249 (python)", 0);
     put_metadata("thread_name", PID, GRAD_TID, "name", "thread 2919752 (pt_autograd_0)", 0);
-    int device = (int)(options.rank % 8);
-    snprintf(label, sizeof label, "GPU %d", device);
-    put_metadata("process_name", device, 0, "name", "python", 0);
-    put_metadata("process_labels", device, 0, "labels", label, 0);
-    put_metadata("process_sort_index", device, 0, "sort_index", NULL, 5000000 + device);
-    for (unsigned s = 0; s < options.streams; s++) {
-        snprintf(label, sizeof label, "stream %d", stream_number(s));
-        put_metadata("thread_name", device, stream_number(s), "name", label, 0);
+    int first = (int)(options.rank % 8), last = options.devices > 1 ? (int)options.devices - 1 : first;
+    for (int device = first; device <= last; device++) {
+        snprintf(label, sizeof label, "GPU %d", device);
+        put_metadata("process_name", device, 0, "name", "python", 0);
+        put_metadata("process_labels", device, 0, "labels", label, 0);
+        put_metadata("process_sort_index", device, 0, "sort_index", NULL, 5000000 + device);
+        for (unsigned s = 0; s < options.streams; s++) {
+            snprintf(label, sizeof label, "stream %d", stream_number(s));
+            put_metadata("thread_name", device, stream_number(s), "name", label, 0);
+        }
     }
     begin_event();
     KEY("ph"), LIT("\"X\""), NEXT("cat"), LIT("\"Trace\""), NEXT("ts"), put_us(ORIGIN_NS), NEXT("dur");
@@ -736,9 +753,11 @@ static void generate(FILE *file, uint64_t steps, uint64_t layers, uint64_t *byte
         uint64_t mix = options.seed * 0x2545f4914f6cdd1du + i;
         next_random(&mix);
         ranks[i].random = mix;
-        ranks[i].emit = i == options.rank % count;
+        ranks[i].emit = options.devices > 1 || i == options.rank % count;
+        ranks[i].device = options.devices > 1 ? i : 0;
         ranks[i].slow_permille = i % 4 == 1 ? 40 : 0; /* every fourth rank is 4 % slower */
-        ranks[i].id = ranks[i].correlation = 1000;
+        ranks[i].id = ranks[i].correlation = 1000 + (int64_t)ranks[i].device * 100000000; /* one process, one count */
+        ranks[i].sequence = (int64_t)ranks[i].device * 100000000;
         ranks[i].clock[0] = ORIGIN_NS + around(&ranks[i], 20000);
     }
     out.file = file;
@@ -772,6 +791,7 @@ static void usage(FILE *to) {
           "  --steps N       training steps (default 4, or as many as the size makes sensible)\n"
           "  --layers N      layers of the model (default 24, or what the size asks for)\n"
           "  --ranks N       ranks (default 1); --rank R: whose trace (default 0)\n"
+          "  --devices N     devices of one process (default 1); not with --ranks\n"
           "  --streams N     device streams: 1 = all on one, 2 = exchanges apart (default), more = side streams\n"
           "  --seed S        random seed (default 1)\n"
           "  --pretty        one event over a few lines, as the profiler writes it (default)\n"
@@ -808,6 +828,7 @@ int main(int argc, char **argv) {
         else if (!strcmp(name, "--layers")) options.layers = number(name, value, false), i++;
         else if (!strcmp(name, "--ranks")) options.ranks = (unsigned)number(name, value, false), i++;
         else if (!strcmp(name, "--rank")) options.rank = (unsigned)number(name, value, false), i++;
+        else if (!strcmp(name, "--devices")) options.devices = (unsigned)number(name, value, false), i++;
         else if (!strcmp(name, "--streams")) options.streams = (unsigned)number(name, value, false), i++;
         else if (!strcmp(name, "--seed")) options.seed = number(name, value, false), i++;
         else {
@@ -819,6 +840,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "make_trace: needs 0 <= rank < ranks and 1 <= streams <= %d\n", MAX_STREAMS);
         return 2;
     }
+    if (options.devices > MAX_SIMULATED || (options.devices > 1 && options.ranks > 1)) {
+        fprintf(stderr, "make_trace: needs devices <= %d, and one rank with several\n", MAX_SIMULATED);
+        return 2;
+    }
+    if (options.devices > 1) options.ranks = options.devices; /* they exchange as ranks do */
     if (bytes && events) {
         fputs("make_trace: --bytes or --events, not both\n", stderr);
         return 2;

@@ -10,12 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void free_rank(pace_rank *rank) {
+    pace_rank_free(rank);
+    pace_free(rank);
+}
+
 void pace_analysis_free(pace_analysis *analysis) {
-    for (size_t i = 0; i < analysis->ranks.count; i++) {
-        pace_rank_free(analysis->ranks.items[i]);
-        pace_free(analysis->ranks.items[i]);
-    }
+    for (size_t i = 0; i < analysis->ranks.count; i++)
+        if (analysis->ranks.items[i]->trace) free_rank(analysis->ranks.items[i]);
+    for (size_t i = 0; i < analysis->traces.count; i++) free_rank(analysis->traces.items[i]);
     PACE_VEC_FREE(&analysis->ranks);
+    PACE_VEC_FREE(&analysis->traces);
     for (size_t i = 0; i < analysis->warnings.count; i++) pace_free(analysis->warnings.items[i]);
     PACE_VEC_FREE(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
@@ -45,12 +50,15 @@ static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes
     return status;
 }
 
-static pace_status find_device(pace_rank *rank, pace_analysis *analysis, const pace_analyze_options *options) {
+static pace_status find_device(const pace_device **out, const pace_analysis *analysis, const pace_step *step,
+                               uint32_t device_id, const pace_analyze_options *options) {
+    const pace_traced_device *traced = pace_step_device(step, device_id);
     const char *name = options->device;
-    if (!name && rank->step.device_name) name = pace_names_text(&rank->step.names, rank->step.device_name);
+    *out = NULL;
+    if (!name && traced && traced->name) name = pace_names_text(&step->names, traced->name);
     if (!name) return PACE_OK;
-    rank->device = pace_device_find(&analysis->devices, name, rank->step.device_memory_bytes);
-    if (!rank->device && options->device)
+    *out = pace_device_find(&analysis->devices, name, traced ? traced->memory_bytes : 0);
+    if (!*out && options->device)
         return pace_fail(PACE_E_MISSING, "device '%s' is not in the catalogue ('paceline machines' lists it)", name);
     return PACE_OK;
 }
@@ -72,14 +80,12 @@ static pace_status load_rank(pace_analysis *analysis, const char *path, const pa
     pace_status status = rank->path ? read_trace(rank, path, &notes, options) : PACE_E_MEMORY;
     if (status == PACE_OK && notes.warning[0]) status = warn(analysis, "%s", notes.warning);
     if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
-    if (status == PACE_OK) status = find_device(rank, analysis, options);
+    if (status == PACE_OK) rank->device_id = pace_step_first_device(&rank->step);
+    if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, options->step_regex);
     if (status == PACE_OK) status = refuse_device_for_host(rank, analysis, options);
-    if (status == PACE_OK) status = PACE_PUSH(&analysis->ranks, rank);
-    if (status != PACE_OK) {
-        pace_rank_free(rank);
-        pace_free(rank);
-    }
+    if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
+    if (status != PACE_OK) free_rank(rank);
     return status;
 }
 
@@ -90,10 +96,10 @@ static int by_rank(const void *left, const void *right) {
 }
 
 static pace_status check_ranks(pace_analysis *analysis) {
-    size_t count = analysis->ranks.count;
-    qsort(analysis->ranks.items, count, sizeof *analysis->ranks.items, by_rank);
+    size_t count = analysis->traces.count;
+    if (count) qsort(analysis->traces.items, count, sizeof *analysis->traces.items, by_rank);
     for (size_t i = 1; i < count; i++) {
-        const pace_rank *a = analysis->ranks.items[i - 1], *b = analysis->ranks.items[i];
+        const pace_rank *a = analysis->traces.items[i - 1], *b = analysis->traces.items[i];
         if (a->step.rank >= 0 && a->step.rank == b->step.rank)
             PACE_TRY(warn(analysis, "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
                           a->step.rank));
@@ -113,7 +119,7 @@ static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const 
         if (status != PACE_OK && (!tolerable || paths->count == 1)) return status;
         if (status != PACE_OK) PACE_TRY(warn(analysis, "left out: %s", pace_message()));
     }
-    if (analysis->ranks.count == 0 && paths->count)
+    if (analysis->traces.count == 0 && paths->count)
         return pace_fail(PACE_E_INPUT, "none of the %zu files is a readable trace; the last one: %s", paths->count,
                          analysis->warnings.items[analysis->warnings.count - 1]);
     return check_ranks(analysis);
@@ -139,12 +145,49 @@ static pace_status join_ranks(pace_analysis *analysis) {
     PACE_TRY(match_messages(analysis));
     PACE_TRY(pace_collectives_match(&analysis->collectives, ranks, count));
     PACE_TRY(pace_clocks_align(ranks, count, &analysis->collectives, &analysis->messages));
+    for (size_t t = 0; t < analysis->traces.count; t++)
+        for (size_t r = 0; r < count; r++)
+            if (ranks[r]->trace == analysis->traces.items[t]) analysis->traces.items[t]->shift_ns = ranks[r]->shift_ns;
     pace_collectives_split(&analysis->collectives, ranks, count);
     pace_messages_split(&analysis->messages, ranks);
     for (size_t i = 0; i < count; i++) PACE_TRY(pace_rank_tile(ranks[i]));
     PACE_TRY(pace_collectives_explain(&analysis->collectives, ranks, count));
     pace_messages_explain(&analysis->messages, ranks);
     return PACE_OK;
+}
+
+static pace_status add_device(pace_analysis *analysis, const pace_rank *trace, uint32_t id,
+                              const pace_analyze_options *options) {
+    const pace_device *device;
+    pace_rank *rank;
+    PACE_TRY(find_device(&device, analysis, &trace->step, id, options));
+    PACE_TRY(pace_rank_of_device(&rank, trace, id, analysis->classes, device));
+    pace_status status = PACE_PUSH(&analysis->ranks, rank);
+    if (status != PACE_OK) free_rank(rank);
+    return status;
+}
+
+static pace_status add_devices(pace_analysis *analysis, pace_rank *trace, const pace_analyze_options *options) {
+    pace_device_ids ids;
+    PACE_TRY(pace_rank_device_ids(&ids, &trace->step));
+    pace_status status = ids.count < 2 ? PACE_PUSH(&analysis->ranks, trace) : PACE_OK;
+    for (size_t i = 0; ids.count > 1 && status == PACE_OK && i < ids.count; i++)
+        status = add_device(analysis, trace, ids.items[i], options);
+    PACE_VEC_FREE(&ids);
+    return status;
+}
+
+/* What is analysed: each device that worked. */
+static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
+    for (size_t i = 0; i < analysis->traces.count; i++)
+        PACE_TRY(add_devices(analysis, analysis->traces.items[i], options));
+    return PACE_OK;
+}
+
+bool pace_analysis_has_devices(const pace_analysis *analysis) {
+    for (size_t i = 0; i < analysis->ranks.count; i++)
+        if (analysis->ranks.items[i]->trace) return true;
+    return false;
 }
 
 pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
@@ -155,6 +198,7 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
+    if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = join_ranks(&analysis);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);

@@ -8,7 +8,9 @@
 typedef struct {
     pace_device_catalog devices;
     pace_kernel_classes *classes;
-    PACE_VEC(pace_rank *) ranks; /* by rank number */
+    PACE_VEC(pace_rank *) traces; /* one per file, by rank number */
+    PACE_VEC(pace_rank *)
+    ranks; /* what is analysed: the traces; where one has several devices, each of these instead */
     pace_collectives collectives;
     pace_messages messages;
     PACE_VEC(char *) warnings;
@@ -19,6 +21,9 @@ typedef struct {
 pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
+
+/** Whether a trace has several devices that worked. */
+bool pace_analysis_has_devices(const pace_analysis *analysis);
 
 /** The rank whose device was busy or waiting longest (its span); ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);

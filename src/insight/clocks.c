@@ -51,13 +51,23 @@ static bool by_messages(const aligner *a, size_t rank) {
     return true;
 }
 
+/* The devices of one trace share its clock. */
+static void make_known(const aligner *a, size_t rank) {
+    for (size_t r = 0; r < a->rank_count; r++) {
+        if (pace_rank_trace(a->ranks[r]) != pace_rank_trace(a->ranks[rank])) continue;
+        a->ranks[r]->shift_ns = a->ranks[rank]->shift_ns;
+        a->known[r] = true;
+    }
+}
+
 /* Ranks become known one after another, until no exchange joins one more to those that are. */
 static void spread(const aligner *a, bool (*find)(const aligner *, size_t)) {
     for (bool more = true; more;) {
         more = false;
         for (size_t r = 0; r < a->rank_count; r++) {
             if (a->known[r] || !find(a, r)) continue;
-            a->known[r] = more = true;
+            make_known(a, r);
+            more = true;
         }
     }
 }
@@ -77,7 +87,7 @@ pace_status pace_clocks_align(pace_rank *const *ranks, size_t rank_count, const 
     a.differences = pace_alloc(collectives->items.count, sizeof *a.differences);
     pace_status status = a.known && a.differences ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
-        a.known[0] = true;
+        make_known(&a, 0);
         spread(&a, by_collectives);
         spread(&a, by_messages);
         spread(&a, by_collectives);

@@ -95,12 +95,19 @@ static pace_status match_one(matcher *m, size_t own, uint32_t item) {
                      ((pace_collective){.name = name, .first_part = first, .members = (uint32_t)members, .bytes = -1}));
 }
 
+/* A process may use a device for copies alone. */
+static void leave_out_silent_devices(matcher *m) {
+    for (size_t r = 0; r < m->rank_count; r++)
+        if (m->ranks[r]->trace && m->lists[r].items.count == 0) m->member[r] = false;
+}
+
 static pace_status match_all(matcher *m) {
     for (size_t own = 0; own < m->rank_count; own++) {
         for (size_t i = 0; i < m->lists[own].items.count; i++) {
             uint32_t item = m->lists[own].items.items[i];
             if (item == PACE_NO_TASK) continue;
             find_members(m->member, group_of(m->ranks[own], item), m->ranks, m->rank_count);
+            leave_out_silent_devices(m);
             size_t lowest = 0;
             while (lowest < own && !m->member[lowest]) lowest++;
             if (lowest == own) PACE_TRY(match_one(m, own, item)); /* else its lowest rank has no partner for it */

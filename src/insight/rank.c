@@ -15,6 +15,7 @@ void pace_rank_free(pace_rank *rank) {
     PACE_VEC_FREE(&rank->tiles);
     pace_work_free(&rank->work);
     pace_marks_free(&rank->marks);
+    if (rank->trace) return; /* the rest is borrowed */
     pace_step_free(&rank->step);
     pace_free(rank->path);
 }

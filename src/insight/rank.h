@@ -1,18 +1,25 @@
-/* One rank, read and understood: its tasks, steps, work and tiles. The unit every insight works on. */
+/*
+ * One rank, read and understood: its tasks, steps, work and tiles. The unit every insight works on.
+ *
+ * A process may drive several devices. Then each of them is a rank of its own (rank_devices.c): it has its own work,
+ * steps and tiles, and borrows tasks, names and path from the rank that is the whole trace.
+ */
 #ifndef PACE_INSIGHT_RANK_H
 #define PACE_INSIGHT_RANK_H
 
 #include "insight/matrix.h"
 
-typedef struct {
+typedef struct pace_rank {
     char *path;
     uint64_t bytes; /* of the file as decompressed */
     pace_step step;
     pace_marks marks;
     pace_work work;
     pace_tiles tiles;
-    const pace_device *device; /* NULL = unknown; borrowed from the catalogue */
-    int64_t shift_ns;          /* to be added to its clock to agree with the first rank's */
+    const pace_device *device;     /* NULL = unknown; borrowed from the catalogue */
+    uint32_t device_id;            /* the trace's number of it */
+    const struct pace_rank *trace; /* one device of several: the trace it is of, which outlives it; NULL = all of one */
+    int64_t shift_ns;              /* to be added to its clock to agree with the first rank's */
 } pace_rank;
 
 /** Marks, stages, work; the tiles come later (pace_rank_tile), once the other ranks are known.
@@ -21,5 +28,22 @@ pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *cla
                                  const char *step_regex) PACE_MUST_CHECK;
 pace_status pace_rank_tile(pace_rank *rank) PACE_MUST_CHECK;
 void pace_rank_free(pace_rank *rank);
+
+typedef PACE_VEC(uint32_t) pace_device_ids;
+
+/** The devices that did work, ascending. */
+pace_status pace_rank_device_ids(pace_device_ids *out, const pace_step *step) PACE_MUST_CHECK;
+
+/** One device of an understood trace of several, as a rank of its own. `device` may be NULL (unknown). */
+pace_status pace_rank_of_device(pace_rank **out, const pace_rank *trace, uint32_t device_id,
+                                const pace_kernel_classes *classes, const pace_device *device) PACE_MUST_CHECK;
+
+/** The whole trace: the rank itself, or what it is a device of. */
+static inline const pace_rank *pace_rank_trace(const pace_rank *rank) { return rank->trace ? rank->trace : rank; }
+
+enum { PACE_RANK_NAME = 64 };
+
+/** "rank 3", "device 1", "rank 3 device 1", or "-" when there is nothing to tell it by. */
+const char *pace_rank_name(char name[PACE_RANK_NAME], const pace_rank *rank);
 
 #endif

@@ -86,10 +86,16 @@ static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64
     return PACE_PUSH(&work->items, item);
 }
 
-static pace_status add_device_items(pace_work *work, classifier *c) {
-    for (uint32_t task = 0; task < work->step->count; task++)
-        if (pace_task_on_device(work->step->kind[task]))
-            PACE_TRY(add_item(work, c, task, work->step->start_ns[task], pace_step_end_ns(work->step, task)));
+/* `only` = of this device, or NULL = of all. */
+static pace_status add_device_items(pace_work *work, classifier *c, const uint32_t *only) {
+    const pace_step *step = work->step;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (!lane->device || (only && lane->device_id != *only)) continue;
+        for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
+            if (pace_task_on_device(step->kind[task]))
+                PACE_TRY(add_item(work, c, task, step->start_ns[task], pace_step_end_ns(step, task)));
+    }
     return PACE_OK;
 }
 
@@ -183,8 +189,8 @@ static void measure_whole(pace_work *work) {
     work->window.kernels = kernels;
 }
 
-pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
-                            const pace_device *device) {
+static pace_status build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                         const pace_device *device, const uint32_t *only) {
     pace_work work = {.step = step};
     const size_t *kinds = step->kind_count;
     work.host_is_device = kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
@@ -194,7 +200,7 @@ pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_ke
                     .known = pace_alloc(pace_names_count(&step->names), 1)};
     pace_op_cache_init(&c.cache);
     pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c);
+    if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c, only);
     if (status == PACE_OK && work.items.count)
         qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
     if (status == PACE_OK) status = make_unions(&work);
@@ -207,4 +213,14 @@ pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_ke
     measure_whole(&work);
     *out = work;
     return PACE_OK;
+}
+
+pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                            const pace_device *device) {
+    return build(out, step, classes, device, NULL);
+}
+
+pace_status pace_work_build_device(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                                   const pace_device *device, uint32_t device_id) {
+    return build(out, step, classes, device, &device_id);
 }

@@ -44,6 +44,9 @@ typedef struct {
 /** `device` may be NULL (unknown). Stages must have been attributed (insight/stages.h). */
 pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
                             const pace_device *device) PACE_MUST_CHECK;
+/** The work of one device of a trace of several. */
+pace_status pace_work_build_device(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,
+                                   const pace_device *device, uint32_t device_id) PACE_MUST_CHECK;
 void pace_work_free(pace_work *work);
 
 /** Figures clipped to [start, end); kernels are those that start inside. */

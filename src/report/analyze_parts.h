@@ -17,6 +17,8 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
                               const pace_analyze_options *options) PACE_MUST_CHECK;
 /** The matrix of the mean step, of every step (JSON) and of the whole window. */
 pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+/** The same of one device of several, JSON only. */
+void pace_put_json_matrices(pace_node *item, const pace_rank *rank);
 /** Overheads, critical path, collectives, operators, advice. */
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) PACE_MUST_CHECK;

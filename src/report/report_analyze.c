@@ -26,67 +26,99 @@ static void put_spread(pace_node *root, const pace_analysis *analysis, const pac
         if (span < least) least = span;
         if (span > most) most = span;
     }
-    pace_node_int(root, "slowest_rank", slowest->step.rank);
+    if (slowest->step.rank >= 0) pace_node_int(root, "slowest_rank", slowest->step.rank);
+    else pace_node_null(root, "slowest_rank");
+    if (slowest->trace) pace_node_int(root, "slowest_device", slowest->device_id);
     pace_node *spread = pace_node_object(root, "spread", NULL, PACE_FOR_JSON);
     pace_node_int(spread, "least_span_ns", least);
     pace_node_int(spread, "most_span_ns", most);
 }
 
-static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
-    pace_node *list = pace_node_list(root, "ranks", NULL, PACE_FOR_JSON);
+static void put_json_device_name(pace_node *item, const pace_rank *rank) {
+    const pace_traced_device *device = pace_step_device(&rank->step, rank->device_id);
+    pace_node_text(item, "device", device && device->name ? pace_names_text(&rank->step.names, device->name) : NULL);
+}
+
+static void put_counts(pace_node *item, const pace_step *step) {
+    pace_node *counts = pace_node_object(item, "counts", NULL, PACE_FOR_JSON);
+    const size_t *kinds = step->kind_count;
+    pace_node_int(counts, "events", (int64_t)step->event_count);
+    pace_node_int(counts, "complete_events", (int64_t)step->complete_count);
+    pace_node_int(counts, "operators", (int64_t)kinds[PACE_TASK_OP]);
+    pace_node_int(counts, "runtime_calls", (int64_t)kinds[PACE_TASK_CALL]);
+    pace_node_int(counts, "kernels", (int64_t)kinds[PACE_TASK_KERNEL]);
+    pace_node_int(counts, "copies", (int64_t)kinds[PACE_TASK_COPY]);
+    pace_node_int(counts, "memsets", (int64_t)kinds[PACE_TASK_MEMSET]);
+    pace_node_int(counts, "kernels_linked", (int64_t)step->linked_kernels);
+}
+
+static void put_json_steps(pace_node *item, const pace_rank *rank) {
+    static const pace_column columns[] = {
+        {"label", "step", PACE_SHOW_TEXT},
+        {"start_ns", NULL, PACE_SHOW_INT},
+        {"duration_ns", "duration", PACE_SHOW_NS},
+        {"busy_ns", "busy", PACE_SHOW_NS},
+        {"compute_ns", "compute", PACE_SHOW_NS},
+        {"communication_ns", "communication", PACE_SHOW_NS},
+        {"overlapped_ns", "overlapped", PACE_SHOW_NS},
+        {"kernels", "kernels", PACE_SHOW_INT},
+        {"device_start_ns", NULL, PACE_SHOW_INT},
+        {"device_end_ns", NULL, PACE_SHOW_INT},
+    };
+    pace_node *table = pace_node_table(item, "steps", NULL, PACE_FOR_JSON, columns, 10, 0);
+    for (size_t k = 0; k < rank->marks.items.count; k++) {
+        const pace_mark *mark = &rank->marks.items.items[k];
+        pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
+        pace_table_row(table);
+        pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
+        pace_table_int(table, mark->start_ns);
+        pace_table_int(table, mark->end_ns - mark->start_ns);
+        pace_table_int(table, w.busy_ns);
+        pace_table_int(table, w.compute_ns);
+        pace_table_int(table, w.communication_ns);
+        pace_table_int(table, w.overlapped_ns);
+        pace_table_int(table, (int64_t)w.kernels);
+        pace_table_int(table, mark->from_ns);
+        pace_table_int(table, mark->to_ns);
+    }
+}
+
+/* Each device of a trace of several. */
+static void put_json_devices(pace_node *item, const pace_analysis *analysis, const pace_rank *trace) {
+    pace_node *list = NULL;
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
+        if (rank->trace != trace) continue;
+        if (!list) list = pace_node_list(item, "devices", NULL, PACE_FOR_JSON);
+        pace_node *one = pace_node_item(list);
+        pace_node_int(one, "device_id", rank->device_id);
+        put_json_device_name(one, rank);
+        put_window(pace_node_object(one, "window", NULL, PACE_FOR_JSON), &rank->work.window);
+        put_json_steps(one, rank);
+        pace_put_json_matrices(one, rank);
+    }
+}
+
+static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
+    pace_node *list = pace_node_list(root, "ranks", NULL, PACE_FOR_JSON);
+    for (size_t i = 0; i < analysis->traces.count; i++) {
+        const pace_rank *trace = analysis->traces.items[i];
         pace_node *item = pace_node_item(list);
-        if (rank->step.rank >= 0) pace_node_int(item, "rank", rank->step.rank);
+        if (trace->step.rank >= 0) pace_node_int(item, "rank", trace->step.rank);
         else pace_node_null(item, "rank");
-        pace_node_text(item, "path", rank->path);
-        pace_node_text(item, "device",
-                       rank->step.device_name ? pace_names_text(&rank->step.names, rank->step.device_name) : NULL);
-        pace_node_int(item, "clock_shift_ns", rank->shift_ns);
-        put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &rank->work.window);
-        pace_node *counts = pace_node_object(item, "counts", NULL, PACE_FOR_JSON);
-        const size_t *kinds = rank->step.kind_count;
-        pace_node_int(counts, "events", (int64_t)rank->step.event_count);
-        pace_node_int(counts, "complete_events", (int64_t)rank->step.complete_count);
-        pace_node_int(counts, "operators", (int64_t)kinds[PACE_TASK_OP]);
-        pace_node_int(counts, "runtime_calls", (int64_t)kinds[PACE_TASK_CALL]);
-        pace_node_int(counts, "kernels", (int64_t)kinds[PACE_TASK_KERNEL]);
-        pace_node_int(counts, "copies", (int64_t)kinds[PACE_TASK_COPY]);
-        pace_node_int(counts, "memsets", (int64_t)kinds[PACE_TASK_MEMSET]);
-        pace_node_int(counts, "kernels_linked", (int64_t)rank->step.linked_kernels);
-        static const pace_column columns[] = {
-            {"label", "step", PACE_SHOW_TEXT},
-            {"start_ns", NULL, PACE_SHOW_INT},
-            {"duration_ns", "duration", PACE_SHOW_NS},
-            {"busy_ns", "busy", PACE_SHOW_NS},
-            {"compute_ns", "compute", PACE_SHOW_NS},
-            {"communication_ns", "communication", PACE_SHOW_NS},
-            {"overlapped_ns", "overlapped", PACE_SHOW_NS},
-            {"kernels", "kernels", PACE_SHOW_INT},
-            {"device_start_ns", NULL, PACE_SHOW_INT},
-            {"device_end_ns", NULL, PACE_SHOW_INT},
-        };
-        pace_node *table = pace_node_table(item, "steps", NULL, PACE_FOR_JSON, columns, 10, 0);
-        for (size_t k = 0; k < rank->marks.items.count; k++) {
-            const pace_mark *mark = &rank->marks.items.items[k];
-            pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
-            pace_table_row(table);
-            pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
-            pace_table_int(table, mark->start_ns);
-            pace_table_int(table, mark->end_ns - mark->start_ns);
-            pace_table_int(table, w.busy_ns);
-            pace_table_int(table, w.compute_ns);
-            pace_table_int(table, w.communication_ns);
-            pace_table_int(table, w.overlapped_ns);
-            pace_table_int(table, (int64_t)w.kernels);
-            pace_table_int(table, mark->from_ns);
-            pace_table_int(table, mark->to_ns);
-        }
+        pace_node_text(item, "path", trace->path);
+        put_json_device_name(item, trace);
+        pace_node_int(item, "clock_shift_ns", trace->shift_ns);
+        put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &trace->work.window);
+        put_counts(item, &trace->step);
+        put_json_steps(item, trace);
+        put_json_devices(item, analysis, trace);
     }
 }
 
 static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {
+        {"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
         {"rank", "rank", PACE_SHOW_TEXT},
         {"span_ns", "span", PACE_SHOW_NS},
         {"busy_ns", "busy", PACE_SHOW_NS},
@@ -99,13 +131,16 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
         {"kernels", "kernels", PACE_SHOW_INT},
         {"path", NULL, PACE_SHOW_TEXT},
     };
-    pace_node *table = pace_node_table(root, "windows", "The whole trace", PACE_FOR_PEOPLE, columns, 11, 16);
+    bool devices = pace_analysis_has_devices(analysis);
+    pace_node *table =
+        pace_node_table(root, "windows", "The whole trace", PACE_FOR_PEOPLE, columns + !devices, 11 + devices, 16);
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
         const pace_window *w = &rank->work.window;
         char number[24] = "-";
         if (rank->step.rank >= 0) snprintf(number, sizeof number, "%" PRId64, rank->step.rank);
         pace_table_row(table);
+        if (devices) pace_table_int(table, rank->device_id);
         pace_table_text(table, number);
         const int64_t cells[] = {w->span_ns,    w->busy_ns,   w->compute_ns, w->communication_ns, w->overlapped_ns,
                                  w->exposed_ns, w->memory_ns, w->idle_ns,    (int64_t)w->kernels};
@@ -176,8 +211,8 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
     PACE_TRY(pace_report_new(&report, verb, title));
     if (options->command) pace_report_set_command(report, options->command, options->command_count);
     for (size_t a = 0; a < count; a++) {
-        for (size_t i = 0; i < analyses[a]->ranks.count; i++)
-            pace_report_add_input(report, analyses[a]->ranks.items[i]->path, analyses[a]->ranks.items[i]->bytes);
+        for (size_t i = 0; i < analyses[a]->traces.count; i++)
+            pace_report_add_input(report, analyses[a]->traces.items[i]->path, analyses[a]->traces.items[i]->bytes);
         for (size_t i = 0; i < analyses[a]->warnings.count; i++)
             pace_report_warn(report, "%s", analyses[a]->warnings.items[i]);
     }
@@ -189,7 +224,7 @@ static pace_status build(pace_report *report, pace_analysis *analysis, const pac
     pace_node *root = pace_report_root(report);
     const pace_rank *rank = pace_analysis_slowest(analysis);
     PACE_TRY(pace_put_headline(root, analysis, rank, options));
-    put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &rank->work.window);
+    put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     put_rank_table(root, analysis);
     PACE_TRY(put_step_table(root, rank));

@@ -138,8 +138,14 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
 
+static void put_rank(pace_node *table, const pace_rank *rank) {
+    if (rank->step.rank >= 0) pace_table_int(table, rank->step.rank);
+    else pace_table_none(table);
+}
+
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT},
+    static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
+                                          {"rank", "rank", PACE_SHOW_INT},
                                           {"times_last", "times last", PACE_SHOW_INT},
                                           {"waiting_ns", "waiting for others", PACE_SHOW_NS},
                                           {"compute_ns", "compute", PACE_SHOW_NS},
@@ -161,19 +167,23 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
             if (item->wait_until_ns > item->start_ns) waiting[r] += item->wait_until_ns - item->start_ns;
         }
     }
-    pace_node *table = pace_node_table(root, "balance", "Who is late, who waits", PACE_FOR_ALL, columns, 5, 16);
+    bool devices = pace_analysis_has_devices(analysis);
+    pace_node *table =
+        pace_node_table(root, "balance", "Who is late, who waits", PACE_FOR_ALL, columns + !devices, 5 + devices, 16);
     for (size_t r = 0; r < ranks; r++) {
         double compute = (double)analysis->ranks.items[r]->work.window.compute_ns;
         if (last[r] > last[latest]) latest = r;
         pace_table_row(table);
-        pace_table_int(table, analysis->ranks.items[r]->step.rank);
+        if (devices) pace_table_int(table, analysis->ranks.items[r]->device_id);
+        put_rank(table, analysis->ranks.items[r]);
         pace_table_int(table, last[r]);
         pace_table_int(table, waiting[r]);
         pace_table_int(table, (int64_t)compute);
         pace_table_real(table, mean > 0 ? compute / mean - 1 : 0);
     }
-    pace_node_sentence(root, false, "Rank %" PRId64 " was the last to reach %" PRId64 " of %zu collectives.",
-                       analysis->ranks.items[latest]->step.rank, last[latest], c->items.count);
+    char name[PACE_RANK_NAME];
+    pace_node_sentence(root, false, "The last to reach %" PRId64 " of %zu collectives was %s.", last[latest],
+                       c->items.count, pace_rank_name(name, analysis->ranks.items[latest]));
     pace_free(waiting);
     return PACE_OK;
 }
@@ -185,10 +195,12 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
         {"name", "collective", PACE_SHOW_TEXT},       {"end_ns", NULL, PACE_SHOW_INT},
         {"bytes", "bytes", PACE_SHOW_BYTES},          {"transfer_ns", "transfer", PACE_SHOW_NS},
         {"wait_ns", "waiting, mean", PACE_SHOW_NS},   {"last_rank", "last rank", PACE_SHOW_INT},
-        {"cause", "late because of", PACE_SHOW_WORD}, {"cause_ns", "by", PACE_SHOW_NS}};
+        {"cause", "late because of", PACE_SHOW_WORD}, {"cause_ns", "by", PACE_SHOW_NS},
+        {"last_device", "last device", PACE_SHOW_INT}}; /* only where a trace has several */
+    bool devices = pace_analysis_has_devices(analysis);
     const pace_collectives *c = &analysis->collectives;
     pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
-                                       c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8, 16);
+                                       c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8 + devices, 16);
     for (size_t i = 0; i < c->items.count; i++) {
         const pace_collective *own = &c->items.items[i];
         pace_table_row(table);
@@ -198,9 +210,10 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
         else pace_table_none(table);
         pace_table_int(table, own->transfer_ns);
         pace_table_int(table, own->wait_ns / (int64_t)own->members);
-        pace_table_int(table, analysis->ranks.items[own->last_rank]->step.rank);
+        put_rank(table, analysis->ranks.items[own->last_rank]);
         pace_table_text(table, own->cause ? own->cause : "-");
         pace_table_int(table, own->cause_ns);
+        if (devices) pace_table_int(table, analysis->ranks.items[own->last_rank]->device_id);
     }
     if (c->unmatched)
         pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.",

@@ -30,6 +30,22 @@ static int64_t column_sum(const pace_matrix *m, int resource) {
     return sum;
 }
 
+/* Whose figures these are, where there was a choice. */
+static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    char name[PACE_RANK_NAME];
+    pace_rank_name(name, rank);
+    size_t ranks = analysis->traces.count, devices = analysis->ranks.count;
+    if (devices < 2) return;
+    const char *slowest = name[0] == '-' ? rank->path : name;
+    if (devices == ranks)
+        pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, %s.", ranks, slowest);
+    else if (ranks == 1)
+        pace_node_sentence(root, false, "%zu devices; figures below are of the slowest, %s.", devices, slowest);
+    else
+        pace_node_sentence(root, false, "%zu devices of %zu ranks; figures below are of the slowest, %s.", devices,
+                           ranks, slowest);
+}
+
 static void put_steps_found(pace_node *root, const pace_rank *rank, const char *regex) {
     const pace_marks *marks = &rank->marks;
     pace_node *found = pace_node_object(root, "step_marks", NULL, PACE_FOR_JSON);
@@ -92,9 +108,7 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
     else if (steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
     else pace_node_sentence(root, true, "A step takes %s (mean of %zu).", time.text, steps);
     put_shares(root, &mean);
-    if (analysis->ranks.count > 1)
-        pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, rank %" PRId64 ".",
-                           analysis->ranks.count, rank->step.rank);
+    put_which(root, analysis, rank);
     if (rank->work.host_is_device)
         pace_node_note(
             root,
@@ -105,6 +119,27 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
             "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
     put_steps_found(root, rank, options->step_regex);
     return PACE_OK;
+}
+
+static void put_json_step_matrices(pace_node *root, const pace_rank *rank) {
+    pace_node *list = pace_node_list(root, "step_matrices", NULL, PACE_FOR_JSON);
+    for (size_t i = 0; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+        pace_node *item = pace_node_item(list);
+        pace_node_text(item, "label", pace_names_text(&rank->step.names, mark->label));
+        pace_node_int(item, "device_ns", mark->to_ns - mark->from_ns);
+        pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &own);
+    }
+}
+
+void pace_put_json_matrices(pace_node *item, const pace_rank *rank) {
+    pace_matrix mean;
+    size_t steps = pace_mean_matrix(&mean, rank);
+    pace_matrix whole = pace_matrix_of(&rank->tiles, rank->work.window.first_ns, rank->work.window.last_ns);
+    pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, steps ? &mean : &whole);
+    pace_put_matrix(item, "window_matrix", NULL, PACE_FOR_JSON, &whole);
+    put_json_step_matrices(item, rank);
 }
 
 pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
@@ -119,15 +154,7 @@ pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
     else snprintf(title, sizeof title, "Stage by resource, whole trace");
     pace_put_matrix(root, "matrix", title, PACE_FOR_ALL, &mean);
     pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);
-    pace_node *list = pace_node_list(root, "step_matrices", NULL, PACE_FOR_JSON);
-    for (size_t i = 0; i < rank->marks.items.count; i++) {
-        const pace_mark *mark = &rank->marks.items.items[i];
-        pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
-        pace_node *item = pace_node_item(list);
-        pace_node_text(item, "label", pace_names_text(&rank->step.names, mark->label));
-        pace_node_int(item, "device_ns", mark->to_ns - mark->from_ns);
-        pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &own);
-    }
+    put_json_step_matrices(root, rank);
     int64_t total = pace_matrix_total(&mean), other = 0;
     for (int r = 0; r < PACE_RESOURCES; r++) other += mean.cell_ns[PACE_STAGE_OTHER][r];
     pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);

@@ -141,15 +141,19 @@ static pace_status put_path(pace_jsonw *json, const pace_rank *rank) {
 
 static void put_about(pace_jsonw *json, const pace_step *step) {
     put_int(json, "schemaVersion", 1);
-    if (step->device_name) {
+    if (step->devices.count) {
         pace_jsonw_key(json, "deviceProperties");
         pace_jsonw_array(json);
-        pace_jsonw_object(json);
-        put_int(json, "id", 0);
-        pace_jsonw_key(json, "name");
-        pace_jsonw_text(json, pace_names_text(&step->names, step->device_name));
-        put_int(json, "totalGlobalMem", (int64_t)step->device_memory_bytes);
-        pace_jsonw_object_end(json);
+        for (size_t i = 0; i < step->devices.count; i++) {
+            const pace_traced_device *device = &step->devices.items[i];
+            pace_jsonw_compact(json);
+            pace_jsonw_object(json);
+            put_int(json, "id", device->id);
+            pace_jsonw_key(json, "name");
+            pace_jsonw_text(json, pace_names_text(&step->names, device->name));
+            put_int(json, "totalGlobalMem", (int64_t)device->memory_bytes);
+            pace_jsonw_object_end(json);
+        }
         pace_jsonw_array_end(json);
     }
     if (step->rank >= 0) {

@@ -199,7 +199,8 @@ static pace_status build(pace_graph_builder *b) {
     PACE_TRY(add_entries(b));
     b->graph->rank = b->step->rank;
     b->graph->world_size = b->step->world_size;
-    if (b->step->device_name) PACE_TRY(pace_graph_rename(&b->graph->device_name, b, b->step->device_name));
+    const pace_traced_device *device = pace_step_device(b->step, pace_step_first_device(b->step));
+    if (device && device->name) PACE_TRY(pace_graph_rename(&b->graph->device_name, b, device->name));
     PACE_TRY(pace_graph_link_by_times(b));
     return pace_graph_set_ops(b);
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LANE_CACHE = 256 };
@@ -63,6 +64,14 @@ static uint64_t hash_lane(const pace_kineto_event *event, bool device, bool numb
     return pace_hash(parts, sizeof parts) | 1;
 }
 
+/* Of a device event; where its arguments do not say, its process is the device. */
+static uint32_t device_of(const pace_kineto_event *event) {
+    if (event->device >= 0 && event->device < UINT32_MAX) return (uint32_t)event->device;
+    char *end;
+    unsigned long number = strtoul(event->pid, &end, 10);
+    return end > event->pid && *end == '\0' && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
 static pace_status lane_of(uint32_t *out, reader *r) {
     const pace_kineto_event *event = &r->event;
     bool device = pace_task_on_device((uint8_t)event->kind) || event->kind == PACE_TASK_SYNC;
@@ -72,8 +81,8 @@ static pace_status lane_of(uint32_t *out, reader *r) {
     if (r->lanes[slot].hash != hash) {
         char key[2 * PACE_ID_TEXT + 32];
         write_key(key, sizeof key, event, device, numbered);
-        uint32_t id = event->device >= 0 && event->device < UINT32_MAX ? (uint32_t)event->device : 0;
-        PACE_TRY(pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, id));
+        PACE_TRY(
+            pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, device ? device_of(event) : 0));
         r->lanes[slot].hash = hash;
     }
     *out = r->lanes[slot].lane;
@@ -272,22 +281,23 @@ static pace_json_token read_distributed(reader *r) {
     }
 }
 
-static pace_json_token read_device(reader *r) {
+static pace_json_token read_device(reader *r, pace_traced_device *device) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
         if (token != PACE_JSON_KEY) return token;
         bool name = text_is(r->json, "name"), memory = text_is(r->json, "totalGlobalMem");
-        if (!name && !memory) token = pace_json_skip(r->json);
+        bool id = text_is(r->json, "id");
+        if (!name && !memory && !id) token = pace_json_skip(r->json);
         else {
             token = pace_json_next(r->json);
-            size_t length;
             if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-            else if (token == PACE_JSON_STRING && name && !r->step->device_name) {
-                const char *text = pace_json_text(r->json, &length);
-                r->status = pace_names_add(&r->step->device_name, &r->step->names, text, length);
+            else if (token == PACE_JSON_STRING && name) {
+                r->status = pace_kineto_intern(&device->name, r->json, &r->step->names);
                 if (r->status != PACE_OK) return PACE_JSON_ERROR;
-            } else if (token == PACE_JSON_NUMBER && memory && r->step->device_memory_bytes <= 0)
-                pace_json_double(r->json, &r->step->device_memory_bytes);
+            } else if (token == PACE_JSON_NUMBER && memory) {
+                double bytes;
+                if (pace_json_double(r->json, &bytes) && bytes > 0 && bytes < 1e18) device->memory_bytes = bytes;
+            } else if (token == PACE_JSON_NUMBER && id) pace_json_int(r->json, &device->id);
         }
         if (is_failure(token)) return token;
     }
@@ -296,8 +306,12 @@ static pace_json_token read_device(reader *r) {
 static pace_json_token read_devices(reader *r) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_OBJECT) token = read_device(r);
-        else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
+        if (token == PACE_JSON_OBJECT) {
+            pace_traced_device device = {.id = (int64_t)r->step->devices.count};
+            token = read_device(r, &device);
+            if (token == PACE_JSON_OBJECT_END) r->status = PACE_PUSH(&r->step->devices, device);
+            if (r->status != PACE_OK) return PACE_JSON_ERROR;
+        } else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_ARRAY_END) return token;
         if (is_failure(token)) return token;
     }

@@ -26,6 +26,7 @@ void pace_step_free(pace_step *step) {
     PACE_VEC_FREE(&step->gradients);
     PACE_VEC_FREE(&step->autograd_notes);
     PACE_VEC_FREE(&step->autograd_arrows);
+    PACE_VEC_FREE(&step->devices);
     *step = (pace_step){0};
 }
 
@@ -83,6 +84,27 @@ pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size
     PACE_TRY(PACE_PUSH(&step->lanes, ((pace_lane){.key = name, .device = device, .device_id = device_id})));
     *out = (uint32_t)(step->lanes.count - 1);
     return PACE_OK;
+}
+
+bool pace_lane_works(const pace_step *step, const pace_lane *lane) {
+    for (uint32_t task = lane->first; lane->device && task < lane->first + lane->count; task++)
+        if (pace_task_on_device(step->kind[task])) return true;
+    return false;
+}
+
+uint32_t pace_step_first_device(const pace_step *step) {
+    uint32_t first = UINT32_MAX;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->device_id < first && pace_lane_works(step, lane)) first = lane->device_id;
+    }
+    return first == UINT32_MAX ? 0 : first;
+}
+
+const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id) {
+    for (size_t i = 0; i < step->devices.count; i++)
+        if (step->devices.items[i].id == (int64_t)id) return &step->devices.items[i];
+    return step->devices.count ? &step->devices.items[0] : NULL;
 }
 
 /* --- finishing: sort by lane and time ------------------------------------------------------------------- */

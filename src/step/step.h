@@ -105,6 +105,13 @@ typedef struct {
     uint32_t task, exchange; /* exchange is an index into exchanges */
 } pace_exchange_record;
 
+/* A device as the trace describes it. */
+typedef struct {
+    int64_t id;
+    pace_name name;      /* 0 = unknown */
+    double memory_bytes; /* 0 = unknown */
+} pace_traced_device;
+
 typedef struct {
     pace_names names;
 
@@ -130,10 +137,9 @@ typedef struct {
     PACE_VEC(pace_autograd_arrow) autograd_arrows; /* only until pace_step_finish() */
 
     /* what the trace says of itself */
-    int64_t rank, world_size; /* -1 = unknown */
-    int64_t base_ns;          /* to be added to every time for the wall clock */
-    pace_name device_name;    /* 0 = unknown */
-    double device_memory_bytes;
+    int64_t rank, world_size;                            /* -1 = unknown */
+    int64_t base_ns;                                     /* to be added to every time for the wall clock */
+    PACE_VEC(pace_traced_device) devices;                /* as it lists them; few of them may have worked */
     uint64_t event_count, complete_count, unknown_count; /* events read; complete ones; of unknown phase */
     uint64_t linked_kernels;
     size_t kind_count[PACE_TASK_KINDS];
@@ -153,6 +159,15 @@ pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size
 /** Sorts, nests, links device work to its cause, waits to what they wait for, backward operators to their forward
  * ones. Call once, after the last task. */
 pace_status pace_step_finish(pace_step *step) PACE_MUST_CHECK;
+
+/** The lowest number of a device that did work; 0 when none did. */
+uint32_t pace_step_first_device(const pace_step *step);
+
+/** Whether a lane is a device's and holds work, not only waits. */
+bool pace_lane_works(const pace_step *step, const pace_lane *lane);
+
+/** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */
+const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);
 
 /** The invariants of a finished step: lanes tile the tasks in order, times are sane, parents enclose and come
  * first, causes are host tasks. PACE_E_INTERNAL names the first task that breaks one. */
