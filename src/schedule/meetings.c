@@ -1,0 +1,141 @@
+#include "schedule/meetings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KEY = 512 };
+
+typedef struct {
+    uint32_t meeting, rank, launch;
+} arrival;
+
+typedef struct {
+    const pace_walk_rank *ranks;
+    size_t count;
+    pace_names keys;      /* meeting number + 1 = name of its key (0 is the empty name) */
+    pace_names sequences; /* what is counted per rank */
+    PACE_VEC(uint32_t) seen;
+    PACE_VEC(arrival) arrivals;
+} matcher;
+
+static bool is(const char *text, const char *word) { return strcmp(text, word) == 0; }
+
+static int64_t rank_number(const matcher *m, uint32_t rank) {
+    int64_t number = m->ranks[rank].graph->rank;
+    return number >= 0 ? number : (int64_t)rank;
+}
+
+/* What the exchange is one of: a group's collective, or messages from one rank to another. */
+static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const pace_exchange *exchange) {
+    const pace_graph *graph = m->ranks[rank].graph;
+    const char *collective = pace_names_text(&graph->names, exchange->collective);
+    const char *group = pace_names_text(&graph->names, exchange->group);
+    bool send = is(collective, "send"), receive = is(collective, "recv");
+    if (send || receive) {
+        int64_t here = rank_number(m, rank);
+        snprintf(out, KEY, "%" PRId64 " to %" PRId64 " in %.200s", send ? here : exchange->peer,
+                 send ? exchange->peer : here, group);
+    } else {
+        snprintf(out, KEY, "%.100s in %.200s", collective, group);
+    }
+}
+
+static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace_exchange *exchange) {
+    char sequence[KEY], counted[KEY + 32], key[2 * KEY];
+    pace_name number, meeting;
+    sequence_key(sequence, m, rank, exchange);
+    snprintf(counted, sizeof counted, "%u: %s", rank, sequence);
+    if (is(pace_names_text(&m->ranks[rank].graph->names, exchange->collective), "send")) strcat(counted, "s");
+    PACE_TRY(pace_names_add(&number, &m->sequences, counted, strlen(counted)));
+    while (m->seen.count <= number) PACE_TRY(PACE_PUSH(&m->seen, 0));
+    snprintf(key, sizeof key, "%s, time %u", sequence, m->seen.items[number]++);
+    PACE_TRY(pace_names_add(&meeting, &m->keys, key, strlen(key)));
+    return PACE_PUSH(&m->arrivals, ((arrival){meeting - 1, rank, launch}));
+}
+
+static pace_status find_arrivals(matcher *m) {
+    for (uint32_t rank = 0; rank < m->count; rank++) {
+        const pace_graph *graph = m->ranks[rank].graph;
+        for (uint32_t i = 0; i < graph->launches.count; i++) {
+            uint32_t exchange = graph->launches.items[i].exchange;
+            if (exchange) PACE_TRY(arrive(m, rank, i, &graph->exchanges.items[exchange - 1]));
+        }
+    }
+    return PACE_OK;
+}
+
+static bool rank_is_here(const matcher *m, int64_t number) {
+    for (uint32_t rank = 0; rank < m->count; rank++)
+        if (rank_number(m, rank) == number) return true;
+    return false;
+}
+
+/* Only messages have a partner that must answer: of a collective's group some ranks may not have been given. */
+static pace_status check_alone(const matcher *m, const arrival *alone) {
+    const pace_graph *graph = m->ranks[alone->rank].graph;
+    const pace_exchange *exchange = &graph->exchanges.items[graph->launches.items[alone->launch].exchange - 1];
+    const char *collective = pace_names_text(&graph->names, exchange->collective);
+    if ((!is(collective, "send") && !is(collective, "recv")) || !rank_is_here(m, exchange->peer)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "rank %" PRId64 ": a %s with rank %" PRId64 " has no counterpart there",
+                     rank_number(m, alone->rank), collective, exchange->peer);
+}
+
+static pace_status place_members(pace_meetings *out, const matcher *m) {
+    size_t meetings = pace_names_count(&m->keys) - 1;
+    for (size_t i = 0; i < meetings; i++) PACE_TRY(PACE_PUSH(&out->items, ((pace_meeting){0})));
+    for (size_t i = 0; i < m->arrivals.count; i++) out->items.items[m->arrivals.items[i].meeting].count++;
+    uint32_t first = 0;
+    for (size_t i = 0; i < meetings; i++) {
+        out->items.items[i].first = first;
+        first += out->items.items[i].count;
+        out->items.items[i].count = 0;
+    }
+    for (uint32_t i = 0; i < first; i++) PACE_TRY(PACE_PUSH(&out->members, ((pace_meeting_member){0})));
+    for (size_t i = 0; i < m->arrivals.count; i++) {
+        const arrival *a = &m->arrivals.items[i];
+        pace_meeting *meeting = &out->items.items[a->meeting];
+        out->members.items[meeting->first + meeting->count++] = (pace_meeting_member){a->rank, a->launch};
+    }
+    for (size_t i = 0; i < m->arrivals.count; i++) {
+        const arrival *a = &m->arrivals.items[i];
+        if (out->items.items[a->meeting].count == 1) PACE_TRY(check_alone(m, a));
+        out->of[a->rank][a->launch] = a->meeting;
+    }
+    return PACE_OK;
+}
+
+static pace_status make_tables(pace_meetings *out, const pace_walk_rank *ranks, size_t count) {
+    out->rank_count = count;
+    out->of = pace_alloc(count + 1, sizeof *out->of);
+    if (!out->of) return PACE_E_MEMORY;
+    for (size_t rank = 0; rank < count && count > 1; rank++) {
+        size_t launches = ranks[rank].graph->launches.count;
+        out->of[rank] = pace_alloc(launches + 1, sizeof *out->of[rank]);
+        if (!out->of[rank]) return PACE_E_MEMORY;
+        memset(out->of[rank], 0xff, launches * sizeof *out->of[rank]);
+    }
+    return PACE_OK;
+}
+
+pace_status pace_meetings_match(pace_meetings *out, const pace_walk_rank *ranks, size_t count) {
+    matcher m = {.ranks = ranks, .count = count};
+    PACE_TRY(make_tables(out, ranks, count));
+    if (count < 2) return PACE_OK;
+    pace_status status = pace_names_init(&m.keys);
+    if (status == PACE_OK) status = pace_names_init(&m.sequences);
+    if (status == PACE_OK) status = find_arrivals(&m);
+    if (status == PACE_OK) status = place_members(out, &m);
+    pace_names_free(&m.keys);
+    pace_names_free(&m.sequences);
+    PACE_VEC_FREE(&m.seen);
+    PACE_VEC_FREE(&m.arrivals);
+    return status;
+}
+
+void pace_meetings_free(pace_meetings *meetings) {
+    for (size_t i = 0; meetings->of && i < meetings->rank_count; i++) pace_free(meetings->of[i]);
+    pace_free(meetings->of);
+    PACE_VEC_FREE(&meetings->items);
+    PACE_VEC_FREE(&meetings->members);
+}

@@ -1,0 +1,317 @@
+#include "schedule/walk.h"
+
+#include "schedule/meetings.h"
+#include "schedule/walk_timeline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A link between lanes, resolved once every segment has its place. */
+typedef enum { LINK_NODE_END, LINK_LAUNCH_ISSUE, LINK_LAUNCH_END } link_kind;
+
+typedef struct {
+    uint32_t segment, target;
+    int64_t lag_ns;
+    uint8_t kind, slot;
+    uint32_t instance; /* rank * repeats + repeat of the target */
+} lane_link;
+
+typedef struct {
+    uint32_t *node_end;     /* per node: the thread's last segment when it ends, PACE_NO_SEGMENT = none yet */
+    uint32_t *launch_issue; /* per launch: the host segment that issues it */
+    uint32_t *launch_run;   /* per launch: its segment on the stream */
+} step_instance;
+
+typedef struct {
+    const pace_walk_rank *ranks;
+    size_t rank_count;
+    const pace_walk_options *options;
+    pace_replay replay;
+    PACE_VEC(lane_link) links;
+    step_instance *instances;         /* rank by rank, repeat by repeat */
+    PACE_VEC(pace_walk_place) places; /* one per segment */
+    pace_meetings meetings;
+} compiler;
+
+static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
+    return (uint32_t)(rank * c->options->repeats + repeat);
+}
+
+static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns, pace_walk_place place) {
+    pace_segment segment = {.duration_ns = llround(duration_ns),
+                            .delay_ns = delay_ns,
+                            .task = (uint32_t)c->replay.segments.count,
+                            .lane = (uint32_t)(c->replay.lane_first.count - 1),
+                            .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
+    PACE_TRY(PACE_PUSH(&c->replay.segments, segment));
+    return PACE_PUSH(&c->places, place);
+}
+
+static pace_status open_lane(compiler *c) {
+    return PACE_PUSH(&c->replay.lane_first, (uint32_t)c->replay.segments.count);
+}
+
+/* The last segment added waits for the target, in one of its two slots. */
+static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t instance, uint32_t target,
+                            int64_t lag_ns) {
+    lane_link added = {.segment = (uint32_t)(c->replay.segments.count - 1),
+                       .target = target,
+                       .lag_ns = lag_ns,
+                       .kind = (uint8_t)kind,
+                       .slot = slot,
+                       .instance = instance};
+    return PACE_PUSH(&c->links, added);
+}
+
+/* --- a host thread ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    compiler *c;
+    const pace_graph *graph;
+    uint32_t thread, rank, repeat;
+    uint32_t *open; /* nodes not yet ended, outermost first */
+    uint32_t depth;
+    uint32_t next_launch;
+    uint32_t top;   /* the top-level operator that is open, or PACE_NO_NODE */
+    uint32_t calls; /* it has made so far */
+    bool begun;     /* its T1 has been spent */
+} host;
+
+static const char *node_name(const host *h, uint32_t node) {
+    return pace_names_text(&h->graph->names, h->graph->nodes.items[node].name);
+}
+
+static double overhead(const host *h, pace_overhead_type type, const char *name) {
+    if (h->c->options->one_launch) return 0;
+    bool known;
+    double ns = pace_host_costs_get(h->c->options->costs, type, name, &known).mean_ns;
+    return ns * h->c->options->scale[type];
+}
+
+static const char *call_name(const pace_graph *graph, const pace_launch *launch) {
+    return launch->call ? pace_names_text(&graph->names, launch->call) : "cudaLaunchKernel";
+}
+
+/* T1 is spent before whatever the operator does first. */
+static int64_t take_delay(host *h) {
+    if (h->begun || h->top == PACE_NO_NODE) return 0;
+    h->begun = true;
+    return llround(overhead(h, PACE_T1, node_name(h, h->top)));
+}
+
+static pace_status host_segment(host *h, double duration_ns, uint32_t node, uint32_t launch, double call_ns) {
+    pace_walk_place place = {.rank = h->rank, .repeat = h->repeat, .node = node, .launch = launch, .call_ns = call_ns};
+    return add_segment(h->c, take_delay(h), duration_ns, place);
+}
+
+static pace_status issue(host *h, uint32_t number) {
+    const pace_launch *launch = &h->graph->launches.items[number];
+    const char *name = h->top == PACE_NO_NODE ? NULL : node_name(h, h->top);
+    double before = h->top == PACE_NO_NODE ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, name);
+    double call = overhead(h, PACE_T4, call_name(h->graph, launch));
+    h->calls++;
+    PACE_TRY(host_segment(h, before + call, launch->node, number, call));
+    step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
+    at->launch_issue[number] = (uint32_t)(h->c->replay.segments.count - 1);
+    return PACE_OK;
+}
+
+/* The launches of nodes begun so far, as far as the thread has come. */
+static pace_status issue_until(host *h, uint32_t node) {
+    for (; h->next_launch < h->graph->launches.count; h->next_launch++) {
+        uint32_t by = h->graph->launches.items[h->next_launch].node;
+        if (h->graph->nodes.items[by].thread != h->thread) continue;
+        if (by > node) return PACE_OK;
+        PACE_TRY(issue(h, h->next_launch));
+    }
+    return PACE_OK;
+}
+
+static pace_status wait_at_end(host *h, uint32_t number) {
+    const pace_node *node = &h->graph->nodes.items[number];
+    uint32_t here = instance_of(h->c, h->rank, h->repeat);
+    if (node->waits_node == PACE_NO_NODE && node->waits_launch == PACE_NO_LAUNCH) return PACE_OK;
+    PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
+    if (node->waits_node != PACE_NO_NODE) PACE_TRY(add_link(h->c, 0, LINK_NODE_END, here, node->waits_node, 0));
+    if (node->waits_launch != PACE_NO_LAUNCH) PACE_TRY(add_link(h->c, 1, LINK_LAUNCH_END, here, node->waits_launch, 0));
+    return PACE_OK;
+}
+
+static pace_status end_node(host *h) {
+    uint32_t number = h->open[--h->depth];
+    bool is_top = number == h->top;
+    if (is_top && h->calls == 0)
+        PACE_TRY(host_segment(h, overhead(h, PACE_T5, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
+    PACE_TRY(wait_at_end(h, number));
+    if (is_top && h->calls)
+        PACE_TRY(host_segment(h, overhead(h, PACE_T3, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
+    if (is_top) h->top = PACE_NO_NODE;
+    step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
+    size_t count = h->c->replay.segments.count;
+    bool any = count > h->c->replay.lane_first.items[h->c->replay.lane_first.count - 1];
+    at->node_end[number] = any ? (uint32_t)(count - 1) : PACE_NO_SEGMENT;
+    return PACE_OK;
+}
+
+static pace_status begin_node(host *h, uint32_t number) {
+    const pace_node *node = &h->graph->nodes.items[number];
+    while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
+    h->open[h->depth++] = number;
+    bool is_op = node->kind != PACE_TASK_ANNOTATION;
+    if (node->after != PACE_NO_NODE) {
+        PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
+        PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after, 0));
+    }
+    if (h->top == PACE_NO_NODE && is_op) {
+        h->top = number;
+        h->calls = 0;
+        h->begun = false;
+    }
+    return issue_until(h, number);
+}
+
+static pace_status compile_pass(host *h) {
+    h->depth = h->next_launch = 0;
+    h->top = PACE_NO_NODE;
+    for (uint32_t i = 0; i < h->graph->nodes.count; i++)
+        if (h->graph->nodes.items[i].thread == h->thread) PACE_TRY(begin_node(h, i));
+    while (h->depth) PACE_TRY(end_node(h));
+    return PACE_OK;
+}
+
+static pace_status compile_thread(compiler *c, uint32_t rank, uint32_t thread) {
+    const pace_graph *graph = c->ranks[rank].graph;
+    host h = {.c = c, .graph = graph, .thread = thread, .rank = rank};
+    h.open = pace_alloc(graph->nodes.count + 1, sizeof *h.open);
+    pace_status status = h.open ? open_lane(c) : PACE_E_MEMORY;
+    for (h.repeat = 0; status == PACE_OK && h.repeat < c->options->repeats; h.repeat++) status = compile_pass(&h);
+    pace_free(h.open);
+    return status;
+}
+
+/* --- streams --------------------------------------------------------------------------------------------------- */
+
+/* A launch that meets others arrives first, then runs once all have (compile_meeting() makes it wait). */
+static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, uint32_t number) {
+    const pace_launch *launch = &c->ranks[rank].graph->launches.items[number];
+    uint32_t here = instance_of(c, rank, repeat);
+    pace_walk_place place = {.rank = rank, .repeat = repeat, .node = PACE_NO_NODE, .launch = number};
+    bool meets = c->meetings.of[rank] && c->meetings.of[rank][number] != PACE_NO_MEETING;
+    bool split = meets || launch->waits[1] != PACE_NO_LAUNCH;
+    double duration = c->ranks[rank].launch_ns[number];
+    PACE_TRY(add_segment(c, 0, split ? 0 : duration, place));
+    c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->options->between_ns);
+    PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->options->launch_lag_ns)));
+    if (launch->waits[0] != PACE_NO_LAUNCH) PACE_TRY(add_link(c, 1, LINK_LAUNCH_END, here, launch->waits[0], 0));
+    if (split) PACE_TRY(add_segment(c, 0, meets ? 0 : duration, place));
+    if (launch->waits[1] != PACE_NO_LAUNCH) PACE_TRY(add_link(c, 0, LINK_LAUNCH_END, here, launch->waits[1], 0));
+    if (meets) PACE_TRY(add_segment(c, 0, duration, place));
+    c->instances[here].launch_run[number] = (uint32_t)(c->replay.segments.count - 1);
+    return PACE_OK;
+}
+
+static pace_status compile_stream(compiler *c, uint32_t rank, uint32_t stream) {
+    const pace_graph *graph = c->ranks[rank].graph;
+    PACE_TRY(open_lane(c));
+    for (unsigned repeat = 0; repeat < c->options->repeats; repeat++)
+        for (uint32_t i = 0; i < graph->launches.count; i++)
+            if (graph->launches.items[i].stream == stream) PACE_TRY(compile_launch(c, rank, repeat, i));
+    return PACE_OK;
+}
+
+/* A lane on which every member arrives in turn: the last segment ends when the last one has. */
+static pace_status compile_meeting(compiler *c, const pace_meeting *meeting, unsigned repeat) {
+    PACE_TRY(open_lane(c));
+    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        const pace_meeting_member *member = &c->meetings.members.items[i];
+        uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
+        PACE_TRY(add_segment(c, 0, 0, (pace_walk_place){.rank = PACE_NOBODY}));
+        c->replay.segments.items[c->replay.segments.count - 1].dependency[0] = run - 1;
+    }
+    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        const pace_meeting_member *member = &c->meetings.members.items[i];
+        uint32_t run = c->instances[instance_of(c, member->rank, repeat)].launch_run[member->launch];
+        c->replay.segments.items[run].dependency[0] = (uint32_t)(c->replay.segments.count - 1);
+    }
+    return PACE_OK;
+}
+
+static pace_status compile_lanes(compiler *c) {
+    for (uint32_t rank = 0; rank < c->rank_count; rank++) {
+        const pace_graph *graph = c->ranks[rank].graph;
+        for (uint32_t thread = 0; thread < graph->thread_count; thread++) PACE_TRY(compile_thread(c, rank, thread));
+        for (uint32_t stream = 0; stream < graph->stream_count; stream++) PACE_TRY(compile_stream(c, rank, stream));
+    }
+    for (size_t i = 0; i < c->meetings.items.count; i++)
+        for (unsigned repeat = 0; repeat < c->options->repeats; repeat++)
+            PACE_TRY(compile_meeting(c, &c->meetings.items.items[i], repeat));
+    return open_lane(c); /* the end of the last lane */
+}
+
+/* --- links ------------------------------------------------------------------------------------------------------- */
+
+/* Dependencies count from the end of a segment; a launch's lag from the start of the call that ends its segment. */
+static void resolve(compiler *c) {
+    for (size_t i = 0; i < c->links.count; i++) {
+        const lane_link *link = &c->links.items[i];
+        const step_instance *at = &c->instances[link->instance];
+        pace_segment *segment = &c->replay.segments.items[link->segment];
+        uint32_t on = link->kind == LINK_NODE_END       ? at->node_end[link->target]
+                      : link->kind == LINK_LAUNCH_ISSUE ? at->launch_issue[link->target]
+                                                        : at->launch_run[link->target];
+        segment->dependency[link->slot] = on;
+        segment->lag_ns[link->slot] = link->lag_ns;
+        if (link->kind == LINK_LAUNCH_ISSUE) segment->lag_ns[link->slot] -= llround(c->places.items[on].call_ns);
+    }
+}
+
+static pace_status make_instances(compiler *c) {
+    c->instances = pace_alloc(c->rank_count * c->options->repeats + 1, sizeof *c->instances);
+    if (!c->instances) return PACE_E_MEMORY;
+    for (size_t rank = 0; rank < c->rank_count; rank++) {
+        size_t nodes = c->ranks[rank].graph->nodes.count, launches = c->ranks[rank].graph->launches.count;
+        for (unsigned repeat = 0; repeat < c->options->repeats; repeat++) {
+            step_instance *at = &c->instances[instance_of(c, rank, repeat)];
+            at->node_end = pace_alloc(nodes + 2 * launches + 1, sizeof *at->node_end);
+            if (!at->node_end) return PACE_E_MEMORY;
+            at->launch_issue = at->node_end + nodes;
+            at->launch_run = at->launch_issue + launches;
+        }
+    }
+    return PACE_OK;
+}
+
+static void free_compiler(compiler *c) {
+    for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
+        pace_free(c->instances[i].node_end);
+    pace_free(c->instances);
+    pace_replay_free(&c->replay);
+    pace_meetings_free(&c->meetings);
+    PACE_VEC_FREE(&c->links);
+    PACE_VEC_FREE(&c->places);
+}
+
+static pace_status run(pace_step *out, compiler *c) {
+    static const double unchanged[PACE_REPLAY_RESOURCES] = {1};
+    int64_t *start_ns = pace_alloc(c->replay.segments.count + 1, sizeof *start_ns);
+    if (!start_ns) return PACE_E_MEMORY;
+    pace_status status = pace_replay_run(&c->replay, unchanged, start_ns, NULL);
+    if (status == PACE_OK)
+        status = pace_walk_timeline(out, c->ranks, c->rank_count, c->options->repeats, &c->replay, c->places.items,
+                                    start_ns);
+    pace_free(start_ns);
+    return status;
+}
+
+pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count, const pace_walk_options *options) {
+    compiler c = {.ranks = ranks, .rank_count = count, .options = options};
+    pace_status status = make_instances(&c);
+    if (status == PACE_OK) status = pace_meetings_match(&c.meetings, ranks, count);
+    if (status == PACE_OK) status = compile_lanes(&c);
+    if (status == PACE_OK) {
+        resolve(&c);
+        status = run(out, &c);
+    }
+    free_compiler(&c);
+    return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * From a step without times to one with: when every operator and kernel of a graph runs, given what each kernel takes
+ * and what the host spends around it.
+ *
+ * The graph is compiled to segments on lanes (schedule/replay.h is the only event loop). Of a top-level operator the
+ * host runs  T1 | T2 T4 | T5 T4 | … | T3  (cost/host_costs.h); a kernel starts when its launch has reached the device,
+ * its stream is free and the launches it waits for have ended; a synchronisation holds its thread until they have.
+ * Launches of several ranks that exchange with each other start together when the last has arrived.
+ */
+#ifndef PACE_SCHEDULE_WALK_H
+#define PACE_SCHEDULE_WALK_H
+
+#include "cost/host_costs.h"
+#include "step/graph.h"
+
+typedef struct {
+    const pace_graph *graph;
+    const double *launch_ns; /* one per launch of the graph: how long it takes; an exchange: from the last arrival */
+} pace_walk_rank;
+
+typedef struct {
+    const pace_host_costs *costs;
+    double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */
+    double launch_lag_ns;              /* from the start of a launching call to its kernel's on an idle stream */
+    double between_ns;                 /* between kernels that follow at once on a stream */
+    bool one_launch;                   /* a captured graph: the host launches it whole, with one call */
+    unsigned repeats;                  /* of the step, at least 1; the device's queue lives on from one to the next */
+} pace_walk_options;
+
+/** Walks the ranks together. `out` receives a finished step per rank (count of them), each repeat under an annotation
+ * "ProfilerStep#N" on thread 0 when there are several; on failure none. `launch_ns` must be finite and at least 0.
+ * Errors: PACE_E_INPUT when the ranks' exchanges do not meet or wait for each other in a circle. */
+pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
+                      const pace_walk_options *options) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,216 @@
+#include "schedule/walk_timeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    int64_t start_ns, end_ns; /* end < start: never ran */
+} extent;
+
+static const extent never = {INT64_MAX, INT64_MIN};
+
+typedef struct {
+    const pace_graph *graph;
+    unsigned repeats;
+    extent *nodes, *calls, *runs; /* repeat by repeat */
+    extent *steps;                /* per repeat, of thread 0 */
+    pace_name *names;             /* graph's name -> step's + 1 */
+} extents;
+
+static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
+    if (start_ns < into->start_ns) into->start_ns = start_ns;
+    if (end_ns > into->end_ns) into->end_ns = end_ns;
+}
+
+static bool ran(const extent *of) { return of->end_ns >= of->start_ns; }
+
+static pace_status make_extents(extents *out, const pace_graph *graph, unsigned repeats) {
+    size_t nodes = graph->nodes.count * repeats, launches = graph->launches.count * repeats;
+    size_t all = nodes + 2 * launches + repeats;
+    *out = (extents){.graph = graph, .repeats = repeats};
+    out->nodes = pace_alloc(all + 1, sizeof *out->nodes);
+    out->names = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->names);
+    if (!out->nodes || !out->names) return PACE_E_MEMORY;
+    out->calls = out->nodes + nodes;
+    out->runs = out->calls + launches;
+    out->steps = out->runs + launches;
+    for (size_t i = 0; i < all; i++) out->nodes[i] = never;
+    return PACE_OK;
+}
+
+static void take_segment(extents *e, const pace_segment *segment, const pace_walk_place *place, int64_t start_ns) {
+    size_t nodes = e->graph->nodes.count, launches = e->graph->launches.count;
+    int64_t end_ns = start_ns + segment->duration_ns;
+    if (place->node == PACE_NO_NODE) {
+        widen(&e->runs[place->repeat * launches + place->launch], start_ns, end_ns);
+        return;
+    }
+    widen(&e->nodes[place->repeat * nodes + place->node], start_ns, end_ns);
+    if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], start_ns, end_ns);
+    if (place->launch != PACE_NO_LAUNCH)
+        widen(&e->calls[place->repeat * launches + place->launch], end_ns - llround(place->call_ns), end_ns);
+}
+
+/* Children come after their parents, so one pass backwards reaches every ancestor. */
+static void cover_children(extents *e) {
+    size_t count = e->graph->nodes.count;
+    for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
+        extent *nodes = e->nodes + repeat * count;
+        for (size_t i = count; i-- > 0;) {
+            uint32_t parent = e->graph->nodes.items[i].parent;
+            if (parent != PACE_NO_NODE && ran(&nodes[i])) widen(&nodes[parent], nodes[i].start_ns, nodes[i].end_ns);
+        }
+    }
+}
+
+static pace_status take_name(pace_name *out, extents *e, pace_step *step, pace_name name) {
+    if (!e->names[name]) {
+        const char *text = pace_names_text(&e->graph->names, name);
+        pace_name copy;
+        PACE_TRY(pace_names_add(&copy, &step->names, text, strlen(text)));
+        e->names[name] = copy + 1;
+    }
+    *out = e->names[name] - 1;
+    return PACE_OK;
+}
+
+static pace_status lane_of(uint32_t *out, pace_step *step, bool device, uint32_t number) {
+    char key[48];
+    int length = device ? snprintf(key, sizeof key, "device 0 stream %u", number)
+                        : snprintf(key, sizeof key, "host 0/%u", number);
+    return pace_step_lane(out, step, key, (size_t)length, device, 0);
+}
+
+static pace_status add_steps(pace_step *step, const extents *e) {
+    for (unsigned repeat = 0; e->repeats > 1 && repeat < e->repeats; repeat++) {
+        char text[32];
+        uint32_t lane;
+        pace_name name;
+        if (!ran(&e->steps[repeat])) continue;
+        int length = snprintf(text, sizeof text, "ProfilerStep#%u", repeat);
+        PACE_TRY(pace_names_add(&name, &step->names, text, (size_t)length));
+        PACE_TRY(lane_of(&lane, step, false, 0));
+        PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_ANNOTATION, name, e->steps[repeat].start_ns,
+                                    e->steps[repeat].end_ns - e->steps[repeat].start_ns));
+    }
+    return PACE_OK;
+}
+
+static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
+    for (size_t i = 0; i < e->graph->nodes.count; i++) {
+        const pace_node *node = &e->graph->nodes.items[i];
+        const extent *at = &e->nodes[repeat * e->graph->nodes.count + i];
+        uint32_t lane;
+        pace_name name;
+        if (!ran(at)) continue;
+        PACE_TRY(lane_of(&lane, step, false, node->thread));
+        PACE_TRY(take_name(&name, e, step, node->name));
+        PACE_TRY(
+            pace_step_add_task(step, lane, (pace_task_kind)node->kind, name, at->start_ns, at->end_ns - at->start_ns));
+        step->stage[step->count - 1] = node->stage;
+        if (node->shapes) PACE_TRY(take_name(&step->detail[step->count - 1], e, step, node->shapes));
+    }
+    return PACE_OK;
+}
+
+static pace_status call_name(pace_name *out, extents *e, pace_step *step, const pace_launch *launch) {
+    static const char plain[] = "cudaLaunchKernel";
+    if (launch->call) return take_name(out, e, step, launch->call);
+    return pace_names_add(out, &step->names, plain, sizeof plain - 1);
+}
+
+/* The kernel's own name; else what it computes, or exchanges, so that its class is found. */
+static pace_status run_name(pace_name *out, extents *e, pace_step *step, const pace_launch *launch) {
+    const pace_graph *graph = e->graph;
+    char text[160];
+    if (launch->name) return take_name(out, e, step, launch->name);
+    if (launch->exchange) {
+        const pace_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+        snprintf(text, sizeof text, "nccl_%.100s", pace_names_text(&graph->names, exchange->collective));
+    } else if (launch->op != PACE_NO_OP) {
+        const pace_op *op = &graph->ops.items[launch->op];
+        snprintf(text, sizeof text, "%s%s%.23s", pace_op_family_name(op->family), op->kind[0] ? "_" : "", op->kind);
+    } else {
+        return take_name(out, e, step, graph->nodes.items[launch->node].name);
+    }
+    return pace_names_add(out, &step->names, text, strlen(text));
+}
+
+static pace_status note_exchange(pace_step *step, extents *e, const pace_exchange *exchange) {
+    pace_exchange_info info = {.group_size = exchange->group_size, .in_elements = (int64_t)exchange->bytes};
+    PACE_TRY(take_name(&info.collective, e, step, exchange->collective));
+    PACE_TRY(take_name(&info.group, e, step, exchange->group));
+    PACE_TRY(PACE_PUSH(&step->exchanges, info));
+    step->detail[step->count - 1] = (uint32_t)step->exchanges.count;
+    return PACE_OK;
+}
+
+static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
+    for (size_t i = 0; i < e->graph->launches.count; i++) {
+        const pace_launch *launch = &e->graph->launches.items[i];
+        size_t at = repeat * e->graph->launches.count + i;
+        uint32_t lane;
+        pace_name name;
+        if (!ran(&e->runs[at])) continue;
+        PACE_TRY(lane_of(&lane, step, false, e->graph->nodes.items[launch->node].thread));
+        PACE_TRY(call_name(&name, e, step, launch));
+        PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_CALL, name, e->calls[at].start_ns,
+                                    e->calls[at].end_ns - e->calls[at].start_ns));
+        step->correlation[step->count - 1] = (uint32_t)at + 1;
+        PACE_TRY(lane_of(&lane, step, true, launch->stream));
+        PACE_TRY(run_name(&name, e, step, launch));
+        PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
+                                    e->runs[at].end_ns - e->runs[at].start_ns));
+        step->correlation[step->count - 1] = (uint32_t)at + 1;
+        if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
+    }
+    return PACE_OK;
+}
+
+static pace_status fill_step(pace_step *step, extents *e) {
+    PACE_TRY(add_steps(step, e));
+    for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
+        PACE_TRY(add_nodes(step, e, repeat));
+        PACE_TRY(add_launches(step, e, repeat));
+    }
+    step->rank = e->graph->rank;
+    step->world_size = e->graph->world_size;
+    return pace_step_finish(step);
+}
+
+static pace_status make_step(pace_step *out, extents *e) {
+    PACE_TRY(pace_step_init(out));
+    cover_children(e);
+    pace_status status = fill_step(out, e);
+    if (status != PACE_OK) pace_step_free(out);
+    return status;
+}
+
+static pace_status make_steps(pace_step *out, extents *all, size_t count) {
+    for (size_t rank = 0; rank < count; rank++) {
+        pace_status status = make_step(&out[rank], &all[rank]);
+        while (status != PACE_OK && rank > 0) pace_step_free(&out[--rank]);
+        PACE_TRY(status);
+    }
+    return PACE_OK;
+}
+
+pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
+                               const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns) {
+    extents *all = pace_alloc(count + 1, sizeof *all);
+    pace_status status = all ? PACE_OK : PACE_E_MEMORY;
+    for (size_t rank = 0; status == PACE_OK && rank < count; rank++)
+        status = make_extents(&all[rank], ranks[rank].graph, repeats);
+    for (size_t i = 0; status == PACE_OK && i < replay->segments.count; i++)
+        if (places[i].rank != PACE_NOBODY)
+            take_segment(&all[places[i].rank], &replay->segments.items[i], &places[i], start_ns[i]);
+    if (status == PACE_OK) status = make_steps(out, all, count);
+    for (size_t rank = 0; all && rank < count; rank++) {
+        pace_free(all[rank].nodes);
+        pace_free(all[rank].names);
+    }
+    pace_free(all);
+    return status;
+}

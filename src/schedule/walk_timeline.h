@@ -1,0 +1,24 @@
+/* From the segments of a walk back to tasks: what a trace of the predicted step would hold. */
+#ifndef PACE_SCHEDULE_WALK_TIMELINE_H
+#define PACE_SCHEDULE_WALK_TIMELINE_H
+
+#include "schedule/replay.h"
+#include "schedule/walk.h"
+
+#define PACE_NOBODY UINT32_MAX
+
+/* What a segment is part of. */
+typedef struct {
+    uint32_t rank;   /* PACE_NOBODY = nobody's */
+    uint32_t repeat; /* of the step */
+    uint32_t node;   /* host segments: the node; else PACE_NO_NODE */
+    uint32_t launch; /* the launch it issues or runs, or PACE_NO_LAUNCH */
+    double call_ns;  /* issuing: the part at its end that is the runtime call */
+} pace_walk_place;
+
+/** A finished step per rank; see pace_walk(). */
+pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
+                               const pace_replay *replay, const pace_walk_place *places,
+                               const int64_t *start_ns) PACE_MUST_CHECK;
+
+#endif
