@@ -42,7 +42,7 @@ static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns
                             .delay_ns = delay_ns,
                             .task = (uint32_t)c->replay.segments.count,
                             .lane = (uint32_t)(c->replay.lane_first.count - 1),
-                            .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
+                            .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
     PACE_TRY(PACE_PUSH(&c->replay.segments, segment));
     return PACE_PUSH(&c->places, place);
 }
@@ -106,24 +106,17 @@ static pace_status host_segment(host *h, double duration_ns, uint32_t node, uint
 
 static pace_status issue(host *h, uint32_t number) {
     const pace_launch *launch = &h->graph->launches.items[number];
+    step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
+    if (launch->same_call && number > 0) {
+        at->launch_issue[number] = at->launch_issue[number - 1];
+        return PACE_OK;
+    }
     const char *name = h->top == PACE_NO_NODE ? NULL : node_name(h, h->top);
     double before = h->top == PACE_NO_NODE ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, name);
     double call = overhead(h, PACE_T4, call_name(h->graph, launch));
     h->calls++;
     PACE_TRY(host_segment(h, before + call, launch->node, number, call));
-    step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
     at->launch_issue[number] = (uint32_t)(h->c->replay.segments.count - 1);
-    return PACE_OK;
-}
-
-/* The launches of nodes begun so far, as far as the thread has come. */
-static pace_status issue_until(host *h, uint32_t node) {
-    for (; h->next_launch < h->graph->launches.count; h->next_launch++) {
-        uint32_t by = h->graph->launches.items[h->next_launch].node;
-        if (h->graph->nodes.items[by].thread != h->thread) continue;
-        if (by > node) return PACE_OK;
-        PACE_TRY(issue(h, h->next_launch));
-    }
     return PACE_OK;
 }
 
@@ -140,8 +133,10 @@ static pace_status wait_at_end(host *h, uint32_t number) {
 static pace_status end_node(host *h) {
     uint32_t number = h->open[--h->depth];
     bool is_top = number == h->top;
-    if (is_top && h->calls == 0)
-        PACE_TRY(host_segment(h, overhead(h, PACE_T5, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
+    if (is_top && h->calls == 0) {
+        pace_overhead_type type = h->graph->nodes.items[number].kind == PACE_TASK_CALL ? PACE_T4 : PACE_T5;
+        PACE_TRY(host_segment(h, overhead(h, type, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
+    }
     PACE_TRY(wait_at_end(h, number));
     if (is_top && h->calls)
         PACE_TRY(host_segment(h, overhead(h, PACE_T3, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
@@ -153,28 +148,42 @@ static pace_status end_node(host *h) {
     return PACE_OK;
 }
 
+/* What the thread issues before the node of this number begins. */
+static pace_status issue_before(host *h, uint32_t number) {
+    for (; h->next_launch < h->graph->launches.count; h->next_launch++) {
+        const pace_launch *launch = &h->graph->launches.items[h->next_launch];
+        if (h->graph->nodes.items[launch->node].thread != h->thread) continue;
+        if (launch->place > number) return PACE_OK;
+        while (h->depth && h->open[h->depth - 1] != launch->node) PACE_TRY(end_node(h));
+        PACE_TRY(issue(h, h->next_launch));
+    }
+    return PACE_OK;
+}
+
 static pace_status begin_node(host *h, uint32_t number) {
     const pace_node *node = &h->graph->nodes.items[number];
+    PACE_TRY(issue_before(h, number));
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
-    bool is_op = node->kind != PACE_TASK_ANNOTATION;
     if (node->after != PACE_NO_NODE) {
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
         PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after, 0));
     }
-    if (h->top == PACE_NO_NODE && is_op) {
+    if (h->top == PACE_NO_NODE && node->kind != PACE_TASK_ANNOTATION) {
         h->top = number;
         h->calls = 0;
         h->begun = false;
     }
-    return issue_until(h, number);
+    return PACE_OK;
 }
 
 static pace_status compile_pass(host *h) {
+    uint32_t count = (uint32_t)h->graph->nodes.count;
     h->depth = h->next_launch = 0;
     h->top = PACE_NO_NODE;
-    for (uint32_t i = 0; i < h->graph->nodes.count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (h->graph->nodes.items[i].thread == h->thread) PACE_TRY(begin_node(h, i));
+    PACE_TRY(issue_before(h, count));
     while (h->depth) PACE_TRY(end_node(h));
     return PACE_OK;
 }
@@ -197,14 +206,13 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     uint32_t here = instance_of(c, rank, repeat);
     pace_walk_place place = {.rank = rank, .repeat = repeat, .node = PACE_NO_NODE, .launch = number};
     bool meets = c->meetings.of[rank] && c->meetings.of[rank][number] != PACE_NO_MEETING;
-    bool split = meets || launch->waits[1] != PACE_NO_LAUNCH;
     double duration = c->ranks[rank].launch_ns[number];
-    PACE_TRY(add_segment(c, 0, split ? 0 : duration, place));
+    PACE_TRY(add_segment(c, 0, meets ? 0 : duration, place));
     c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->options->between_ns);
     PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->options->launch_lag_ns)));
-    if (launch->waits[0] != PACE_NO_LAUNCH) PACE_TRY(add_link(c, 1, LINK_LAUNCH_END, here, launch->waits[0], 0));
-    if (split) PACE_TRY(add_segment(c, 0, meets ? 0 : duration, place));
-    if (launch->waits[1] != PACE_NO_LAUNCH) PACE_TRY(add_link(c, 0, LINK_LAUNCH_END, here, launch->waits[1], 0));
+    for (uint8_t k = 0; k < 2; k++)
+        if (launch->waits[k] != PACE_NO_LAUNCH)
+            PACE_TRY(add_link(c, (uint8_t)(k + 1), LINK_LAUNCH_END, here, launch->waits[k], 0));
     if (meets) PACE_TRY(add_segment(c, 0, duration, place));
     c->instances[here].launch_run[number] = (uint32_t)(c->replay.segments.count - 1);
     return PACE_OK;

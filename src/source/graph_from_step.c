@@ -126,6 +126,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
     PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(step, task), pace_step_name(step, task), parent, thread));
     pace_node *node = &b->graph->nodes.items[number];
+    node->task = task;
     node->module = b->module[task];
     node->stage = step->stage[task];
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
@@ -153,6 +154,7 @@ static pace_status add_launch(pace_graph_builder *b, uint32_t task, uint32_t *un
     uint32_t stream = lane_number(b, step->lane[task], b->graph->stream_count);
     PACE_TRY(pace_graph_add_launch(&number, b->graph, node, (pace_task_kind)step->kind[task], NULL, stream));
     pace_launch *launch = &b->graph->launches.items[number];
+    launch->task = task;
     launch->duration_ns = step->duration_ns[task];
     PACE_TRY(pace_graph_rename(&launch->name, b, step->name[task]));
     if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) {

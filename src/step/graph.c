@@ -31,6 +31,7 @@ pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind
                       .after = PACE_NO_NODE,
                       .waits_node = PACE_NO_NODE,
                       .waits_launch = PACE_NO_LAUNCH,
+                      .task = PACE_NO_TASK,
                       .kind = (uint8_t)kind,
                       .stage = PACE_STAGE_NONE};
     PACE_TRY(pace_names_add(&node.name, &graph->names, name, strlen(name)));
@@ -44,6 +45,7 @@ pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t nod
                                   const pace_op *op, uint32_t stream) {
     pace_launch launch = {.node = node,
                           .op = PACE_NO_OP,
+                          .task = PACE_NO_TASK,
                           .place = (uint32_t)graph->nodes.count,
                           .stream = stream,
                           .waits = {PACE_NO_LAUNCH, PACE_NO_LAUNCH},

@@ -27,6 +27,7 @@ typedef struct {
     uint32_t after;        /* node of another thread that must have ended before this starts, or PACE_NO_NODE */
     uint32_t waits_node;   /* node that must have ended before this one ends (the caller of the backward thread) */
     uint32_t waits_launch; /* device work that must have ended before this node ends (a synchronisation) */
+    uint32_t task;         /* of the measured step it was made from, PACE_NO_TASK = none */
     uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
 } pace_node;
@@ -41,6 +42,7 @@ typedef struct {
     uint32_t stream;     /* 0, 1, … */
     uint32_t waits[2];   /* launches on other streams that must have ended before it starts, or PACE_NO_LAUNCH */
     uint32_t exchange;   /* 1 + index in exchanges when it is one; 0 = not */
+    uint32_t task;       /* of the measured step it was made from, PACE_NO_TASK = none */
     bool same_call;      /* issued by the same call as the launch before it (a device graph) */
     uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
     int64_t duration_ns; /* measured; -1 = to be priced */

@@ -70,7 +70,7 @@ static void bound_by_host_or_device(void **state) {
             ns[i] = (double)kernel;
         }
         pace_walk_options options = options_for(1);
-        assert_int_equal(pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options), PACE_OK);
+        if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
         assert_int_equal(pace_step_check(&step), PACE_OK);
         ends(&step, &device, &host);
         assert_int_equal(host, OPS * (T1 + T2 + T4 + T3));
@@ -130,7 +130,7 @@ static void against_moving_clocks(void **state) {
         pace_walk_options options = options_for(1);
         pace_step step;
         int64_t device_end, host_end;
-        assert_int_equal(pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options), PACE_OK);
+        if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
         assert_int_equal(pace_step_check(&step), PACE_OK);
         ends(&step, &device_end, &host_end);
         assert_int_equal(device_end, latest);
@@ -155,7 +155,7 @@ static void threads_hand_over(void **state) {
     pace_step step;
     int64_t device, host;
     pace_walk_options options = options_for(1);
-    assert_int_equal(pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options), PACE_OK);
+    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
     ends(&step, &device, &host);
     int64_t backward_end = T1 + T5 + T1 + T2 + 5 * T4 + 4 * T5 + T3;
     assert_int_equal(host, backward_end + T1 + T5);
@@ -209,13 +209,13 @@ static void repeats_and_captured_graphs(void **state) {
     pace_step step;
     int64_t device, host;
     pace_walk_options options = options_for(6);
-    assert_int_equal(pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options), PACE_OK);
+    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
     ends(&step, &device, &host);
     assert_int_equal(device, T1 + T2 + LAG + 12 * 40000 + 11 * BETWEEN);
     assert_int_equal(step.kind_count[PACE_TASK_ANNOTATION], 6);
     pace_step_free(&step);
     options.one_launch = true;
-    assert_int_equal(pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options), PACE_OK);
+    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
     ends(&step, &device, &host);
     assert_int_equal(device, LAG + 12 * 40000 + 11 * BETWEEN);
     assert_int_equal(host, 0);

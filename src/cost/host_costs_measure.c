@@ -1,0 +1,190 @@
+#include "cost/host_costs_measure.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+typedef struct {
+    pace_host_costs *costs;
+    const pace_graph *graph;
+    const pace_step *step;
+    uint32_t thread;
+    uint32_t *open;
+    uint32_t depth, next_launch;
+    uint32_t top, calls;
+    int64_t since_ns;   /* up to here the thread's time has been told */
+    int64_t waiting_ns; /* of the time since, spent on others */
+    bool begun;         /* the thread has ended something before: a gap can be told */
+} measurer;
+
+static const pace_node *node_at(const measurer *m, uint32_t node) { return &m->graph->nodes.items[node]; }
+
+static int64_t start_of(const measurer *m, uint32_t node) {
+    uint32_t task = node_at(m, node)->task;
+    return task == PACE_NO_TASK ? m->since_ns : m->step->start_ns[task];
+}
+
+static int64_t end_of(const measurer *m, uint32_t node) {
+    uint32_t task = node_at(m, node)->task;
+    return task == PACE_NO_TASK ? m->since_ns : pace_step_end_ns(m->step, task);
+}
+
+static const char *name_of(const measurer *m, uint32_t node) {
+    return pace_names_text(&m->graph->names, node_at(m, node)->name);
+}
+
+/* The thread's time from the last told instant to `until`, but for waiting. */
+static pace_status tell(measurer *m, pace_overhead_type type, const char *name, int64_t until_ns) {
+    int64_t ns = until_ns - m->since_ns - m->waiting_ns;
+    m->since_ns = until_ns;
+    m->waiting_ns = 0;
+    return pace_host_costs_add(m->costs, type, name, (pace_host_cost){.mean_ns = ns > 0 ? (double)ns : 0, .count = 1});
+}
+
+static void wait_until(measurer *m, int64_t from_ns, int64_t until_ns) {
+    if (from_ns < m->since_ns) from_ns = m->since_ns;
+    if (until_ns > from_ns) m->waiting_ns += until_ns - from_ns;
+}
+
+static pace_status take_launch(measurer *m, uint32_t number) {
+    const pace_launch *launch = &m->graph->launches.items[number];
+    uint32_t call = launch->task == PACE_NO_TASK ? PACE_NO_TASK : m->step->cause[launch->task];
+    if (launch->same_call || call == PACE_NO_TASK || m->step->kind[call] != PACE_TASK_CALL) return PACE_OK;
+    if (m->top == PACE_NO_NODE) return PACE_OK;
+    const char *name = name_of(m, m->top);
+    PACE_TRY(tell(m, m->calls ? PACE_T5 : PACE_T2, name, m->step->start_ns[call]));
+    m->calls++;
+    if (node_at(m, launch->node)->task == call && node_at(m, launch->node)->waits_launch != PACE_NO_LAUNCH) {
+        /* a blocking copy: its wait ends with it, so the call takes what is left */
+        const pace_node *node = node_at(m, launch->node);
+        uint32_t on = m->graph->launches.items[node->waits_launch].task;
+        int64_t until = on == PACE_NO_TASK ? m->since_ns : pace_step_end_ns(m->step, on);
+        int64_t end = pace_step_end_ns(m->step, call);
+        wait_until(m, m->since_ns, until < end ? until : end);
+    }
+    return tell(m, PACE_T4, pace_names_text(&m->graph->names, launch->call), pace_step_end_ns(m->step, call));
+}
+
+static void take_waits(measurer *m, uint32_t number) {
+    const pace_node *node = node_at(m, number);
+    int64_t end = end_of(m, number), until = INT64_MIN;
+    if (node->waits_launch != PACE_NO_LAUNCH) {
+        uint32_t on = m->graph->launches.items[node->waits_launch].task;
+        if (on != PACE_NO_TASK) until = pace_step_end_ns(m->step, on);
+    }
+    if (node->waits_node != PACE_NO_NODE && end_of(m, node->waits_node) > until) until = end_of(m, node->waits_node);
+    wait_until(m, start_of(m, number), until < end ? until : end);
+}
+
+static pace_status end_node(measurer *m) {
+    uint32_t number = m->open[--m->depth];
+    take_waits(m, number);
+    if (number != m->top) return PACE_OK;
+    pace_overhead_type type = m->calls ? PACE_T3 : node_at(m, number)->kind == PACE_TASK_CALL ? PACE_T4 : PACE_T5;
+    m->top = PACE_NO_NODE;
+    m->begun = true;
+    return tell(m, type, name_of(m, number), end_of(m, number));
+}
+
+static pace_status take_launches_before(measurer *m, uint32_t number) {
+    for (; m->next_launch < m->graph->launches.count; m->next_launch++) {
+        const pace_launch *launch = &m->graph->launches.items[m->next_launch];
+        if (node_at(m, launch->node)->thread != m->thread) continue;
+        if (launch->place > number) return PACE_OK;
+        while (m->depth && m->open[m->depth - 1] != launch->node) PACE_TRY(end_node(m));
+        PACE_TRY(take_launch(m, m->next_launch));
+    }
+    return PACE_OK;
+}
+
+static pace_status begin_node(measurer *m, uint32_t number) {
+    const pace_node *node = node_at(m, number);
+    PACE_TRY(take_launches_before(m, number));
+    while (m->depth && m->open[m->depth - 1] != node->parent) PACE_TRY(end_node(m));
+    m->open[m->depth++] = number;
+    if (node->kind == PACE_TASK_ANNOTATION || m->top != PACE_NO_NODE) return PACE_OK;
+    m->top = number;
+    m->calls = 0;
+    if (!m->begun) m->since_ns = start_of(m, number);
+    if (node->after != PACE_NO_NODE) {
+        int64_t until = end_of(m, node->after), start = start_of(m, number);
+        wait_until(m, m->since_ns, until < start ? until : start);
+    }
+    return m->begun ? tell(m, PACE_T1, name_of(m, number), start_of(m, number)) : PACE_OK;
+}
+
+static pace_status take_thread(measurer *m) {
+    uint32_t count = (uint32_t)m->graph->nodes.count;
+    m->depth = m->next_launch = 0;
+    m->top = PACE_NO_NODE;
+    m->begun = false;
+    m->waiting_ns = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (node_at(m, i)->thread == m->thread) PACE_TRY(begin_node(m, i));
+    PACE_TRY(take_launches_before(m, count));
+    while (m->depth) PACE_TRY(end_node(m));
+    return PACE_OK;
+}
+
+/* --- how launches reach the device ---------------------------------------------------------------------------- */
+
+typedef struct {
+    PACE_VEC(int64_t) lags, gaps;
+} launch_samples;
+
+/* A stream that was still busy when the call began was in line, one that had long been free waited for the launch. */
+static pace_status sample_launch(launch_samples *out, const pace_graph *graph, const pace_step *step, uint32_t number,
+                                 int64_t free_ns) {
+    const pace_launch *launch = &graph->launches.items[number];
+    uint32_t call = step->cause[launch->task];
+    if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL || launch->same_call) return PACE_OK;
+    int64_t start = step->start_ns[launch->task], called = step->start_ns[call];
+    bool waits = launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
+    if (waits || start < called) return PACE_OK;
+    if (free_ns <= called) return PACE_PUSH(&out->lags, start - called);
+    if (free_ns > pace_step_end_ns(step, call) + 20000 && start >= free_ns)
+        return PACE_PUSH(&out->gaps, start - free_ns);
+    return PACE_OK;
+}
+
+static double median_of(int64_t *items, size_t count) {
+    int64_t *scratch = count ? pace_alloc(count, sizeof *scratch) : NULL;
+    double median = 0;
+    if (scratch) {
+        pace_sort_ns(items, scratch, count);
+        median = (double)(items[(count - 1) / 2] + items[count / 2]) / 2;
+    }
+    pace_free(scratch);
+    return median;
+}
+
+static pace_status measure_launches(pace_launch_costs *out, const pace_graph *graph, const pace_step *step) {
+    launch_samples samples = {0};
+    int64_t *free_ns = pace_alloc(graph->stream_count + 1, sizeof *free_ns);
+    pace_status status = free_ns ? PACE_OK : PACE_E_MEMORY;
+    for (uint32_t s = 0; free_ns && s < graph->stream_count; s++) free_ns[s] = INT64_MIN;
+    for (uint32_t i = 0; status == PACE_OK && i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->task == PACE_NO_TASK) continue;
+        status = sample_launch(&samples, graph, step, i, free_ns[launch->stream]);
+        free_ns[launch->stream] = pace_step_end_ns(step, launch->task);
+    }
+    if (status == PACE_OK)
+        *out = (pace_launch_costs){median_of(samples.lags.items, samples.lags.count),
+                                   median_of(samples.gaps.items, samples.gaps.count)};
+    pace_free(free_ns);
+    PACE_VEC_FREE(&samples.lags);
+    PACE_VEC_FREE(&samples.gaps);
+    return status;
+}
+
+pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, const pace_graph *graph,
+                                    const pace_step *step) {
+    measurer m = {.costs = costs, .graph = graph, .step = step};
+    m.open = pace_alloc(graph->nodes.count + 1, sizeof *m.open);
+    pace_status status = m.open ? PACE_OK : PACE_E_MEMORY;
+    for (m.thread = 0; status == PACE_OK && m.thread < graph->thread_count; m.thread++) status = take_thread(&m);
+    pace_free(m.open);
+    if (status == PACE_OK) status = measure_launches(launch, graph, step);
+    return status;
+}

@@ -1,0 +1,19 @@
+/* Host costs as a measured step shows them, in the terms in which the walk spends them again. */
+#ifndef PACE_COST_HOST_COSTS_MEASURE_H
+#define PACE_COST_HOST_COSTS_MEASURE_H
+
+#include "cost/host_costs.h"
+#include "step/graph.h"
+
+/* How launches reach the device: medians over the launches that show them, 0 when none does. */
+typedef struct {
+    double lag_ns;     /* from the start of a launching call to its kernel's on an idle stream */
+    double between_ns; /* between kernels that follow at once on a stream */
+} pace_launch_costs;
+
+/** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`. Waiting for the device or
+ * another thread is no overhead and left out; nothing else is, so that means give back the measured sums. */
+pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, const pace_graph *graph,
+                                    const pace_step *step) PACE_MUST_CHECK;
+
+#endif
