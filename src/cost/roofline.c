@@ -1,11 +1,16 @@
 #include "cost/roofline.h"
 
+static double first_known(const pace_device *device, pace_precision a, pace_precision b, pace_precision c) {
+    if (device->flop_per_s[a] > 0) return device->flop_per_s[a];
+    return device->flop_per_s[b] > 0 ? device->flop_per_s[b] : device->flop_per_s[c];
+}
+
 double pace_device_peak(const pace_device *device, int element_bytes) {
     switch (element_bytes) {
-    case 1: return device->flop_per_s[PACE_FP8] > 0 ? device->flop_per_s[PACE_FP8] : device->flop_per_s[PACE_INT8];
-    case 2: return device->flop_per_s[PACE_FP16] > 0 ? device->flop_per_s[PACE_FP16] : device->flop_per_s[PACE_FP32];
+    case 1: return first_known(device, PACE_FP8, PACE_INT8, PACE_INT8);
+    case 2: return first_known(device, PACE_FP16, PACE_BF16, PACE_FP32);
     case 8: return device->flop_per_s[PACE_FP64];
-    default: return device->flop_per_s[PACE_TF32] > 0 ? device->flop_per_s[PACE_TF32] : device->flop_per_s[PACE_FP32];
+    default: return first_known(device, PACE_TF32, PACE_FP32_MATRIX, PACE_FP32);
     }
 }
 

@@ -1,120 +1,12 @@
 /*
- * The device catalogue: reading catalog/devices.yaml and finding a trace's device in it. Names are compared word
+ * The device catalogue: loading catalog/devices.yaml and finding a trace's device in it. Names are compared word
  * by word (letters and digits, case-insensitive), so that "L4" is not found in "L40S".
  */
-#include "machine/device.h"
+#include "machine/device_entry.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-static const char *const precision_keys[PACE_PRECISIONS] = {
-    [PACE_FP64] = "fp64", [PACE_FP32] = "fp32", [PACE_TF32] = "tf32", [PACE_FP16] = "fp16",
-    [PACE_BF16] = "bf16", [PACE_FP8] = "fp8",   [PACE_INT8] = "int8",
-};
-
-static const char *const text_keys[] = {"name", "vendor", "match", "source", "confidence", "flop_per_s"};
-
-static const struct {
-    const char *key;
-    size_t offset;
-} number_keys[] = {
-    {"boost_hz", offsetof(pace_device, boost_hz)},
-    {"memory_bytes", offsetof(pace_device, memory_bytes)},
-    {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s)},
-    {"l2_bytes", offsetof(pace_device, l2_bytes)},
-    {"l2_bytes_per_s", offsetof(pace_device, l2_bytes_per_s)},
-    {"launch_s", offsetof(pace_device, launch_s)},
-    {"pcie_bytes_per_s", offsetof(pace_device, pcie_bytes_per_s)},
-};
-
-enum { TEXT_KEYS = sizeof text_keys / sizeof *text_keys, NUMBER_KEYS = sizeof number_keys / sizeof *number_keys };
-
-static pace_status read_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    double value = 0;
-    PACE_TRY(pace_yaml_number(&value, yaml, node));
-    if (value < 0)
-        return pace_fail(PACE_E_INPUT, "%s: a figure of a device is not negative", pace_yaml_place(yaml, node));
-    *out = value;
-    return PACE_OK;
-}
-
-static pace_status read_text(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *entry,
-                             const char *key) {
-    const pace_yaml_node *node = pace_yaml_get(entry, key);
-    const char *text = pace_yaml_text(node);
-    if (!text || !*text)
-        return pace_fail(PACE_E_INPUT, "%s: a device needs the text \"%s\"", pace_yaml_place(yaml, node ? node : entry),
-                         key);
-    if (strlen(text) >= size)
-        return pace_fail(PACE_E_INPUT, "%s: longer than %zu characters", pace_yaml_place(yaml, node), size - 1);
-    memcpy(out, text, strlen(text) + 1);
-    return PACE_OK;
-}
-
-static pace_status read_rates(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *rates) {
-    if (rates && !pace_yaml_is_map(rates))
-        return pace_fail(PACE_E_INPUT, "%s: expected a map of precisions", pace_yaml_place(yaml, rates));
-    for (size_t i = 0; i < pace_yaml_count(rates); i++) {
-        int precision = 0;
-        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(rates, i)) != 0)
-            precision++;
-        const pace_yaml_node *value = pace_yaml_item(rates, i);
-        if (precision == PACE_PRECISIONS)
-            return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.80s\"", pace_yaml_place(yaml, value),
-                             pace_yaml_key(rates, i));
-        PACE_TRY(read_number(&device->flop_per_s[precision], yaml, value));
-    }
-    return PACE_OK;
-}
-
-static pace_status read_match(const pace_yaml *yaml, const pace_yaml_node *entry) {
-    const pace_yaml_node *match = pace_yaml_get(entry, "match");
-    if (!match) return PACE_OK;
-    if (!pace_yaml_is_list(match))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list of phrases", pace_yaml_place(yaml, match));
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        const pace_yaml_node *phrase = pace_yaml_item(match, i);
-        const char *text = pace_yaml_text(phrase);
-        if (!text || !*text) return pace_fail(PACE_E_INPUT, "%s: expected a phrase", pace_yaml_place(yaml, phrase));
-    }
-    return PACE_OK;
-}
-
-static pace_status read_sm_count(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *node) {
-    double value = 0;
-    PACE_TRY(read_number(&value, yaml, node));
-    if (value > INT_MAX || value != floor(value))
-        return pace_fail(PACE_E_INPUT, "%s: expected a count", pace_yaml_place(yaml, node));
-    device->sm_count = (int)value;
-    return PACE_OK;
-}
-
-static pace_status read_member(pace_device *device, const pace_yaml *yaml, const char *key,
-                               const pace_yaml_node *value) {
-    if (strcmp(key, "sm_count") == 0) return read_sm_count(device, yaml, value);
-    for (size_t i = 0; i < NUMBER_KEYS; i++)
-        if (strcmp(number_keys[i].key, key) == 0)
-            return read_number((double *)(void *)((char *)device + number_keys[i].offset), yaml, value);
-    for (size_t i = 0; i < TEXT_KEYS; i++)
-        if (strcmp(text_keys[i], key) == 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a device", pace_yaml_place(yaml, value), key);
-}
-
-static pace_status read_device(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a device is a map", pace_yaml_place(yaml, entry));
-    PACE_TRY(read_text(device->name, sizeof device->name, yaml, entry, "name"));
-    PACE_TRY(read_text(device->vendor, sizeof device->vendor, yaml, entry, "vendor"));
-    PACE_TRY(read_rates(device, yaml, pace_yaml_get(entry, "flop_per_s")));
-    PACE_TRY(read_match(yaml, entry));
-    for (size_t i = 0; i < pace_yaml_count(entry); i++)
-        PACE_TRY(read_member(device, yaml, pace_yaml_key(entry, i), pace_yaml_item(entry, i)));
-    const char *source = pace_yaml_text(pace_yaml_get(entry, "source"));
-    device->source = source ? source : "";
-    return PACE_OK;
-}
 
 static pace_status refuse_twin(const pace_device_catalog *catalog, size_t index) {
     for (size_t i = 0; i < index; i++)
@@ -125,17 +17,17 @@ static pace_status refuse_twin(const pace_device_catalog *catalog, size_t index)
 }
 
 static pace_status read_devices(pace_device_catalog *catalog) {
-    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(catalog->yaml), "devices");
+    const pace_yaml_node *root = pace_yaml_root(catalog->yaml), *list = pace_yaml_get(root, "devices");
     if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"devices\"",
-                         pace_yaml_place(catalog->yaml, pace_yaml_root(catalog->yaml)));
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"devices\"", pace_yaml_place(catalog->yaml, root));
     size_t count = pace_yaml_count(list);
     catalog->devices = pace_alloc(count, sizeof *catalog->devices);
     catalog->nodes = pace_alloc(count, sizeof *catalog->nodes);
     if (!catalog->devices || !catalog->nodes) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         catalog->nodes[i] = pace_yaml_item(list, i);
-        PACE_TRY(read_device(&catalog->devices[i], catalog->yaml, catalog->nodes[i]));
+        PACE_TRY(pace_device_entry_read(&catalog->devices[i], catalog->yaml, catalog->nodes[i],
+                                        pace_yaml_get(root, "sources")));
         PACE_TRY(refuse_twin(catalog, i));
         catalog->count++;
     }
@@ -215,4 +107,22 @@ const pace_device *pace_device_find(const pace_device_catalog *catalog, const ch
         best_length = length;
     }
     return best;
+}
+
+static const char *text_or_none(const pace_yaml_node *node) {
+    const char *text = pace_yaml_text(node);
+    return text ? text : "";
+}
+
+pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog, const pace_device *device,
+                                             const char *key, const char *precision) {
+    const pace_yaml_node *entry = catalog->nodes[device - catalog->devices], *figure = pace_yaml_get(entry, key);
+    if (precision) figure = pace_yaml_get(figure, precision);
+    const pace_yaml_node *confidence = pace_yaml_get(figure, "confidence");
+    const char *source = pace_yaml_text(pace_yaml_get(figure, "source"));
+    const pace_yaml_node *sources = pace_yaml_get(pace_yaml_root(catalog->yaml), "sources");
+    return (pace_figure_source){
+        .source = source ? text_or_none(pace_yaml_get(sources, source)) : device->source,
+        .confidence = text_or_none(confidence ? confidence : pace_yaml_get(entry, "confidence")),
+    };
 }

@@ -1,17 +1,18 @@
 /*
- * Devices: what an accelerator can do at best, from catalog/devices.yaml, found by its catalogue name or by the
- * name a trace gives it ("NVIDIA A100-SXM4-40GB").
+ * Devices: what an accelerator can do at best and what was measured of it, from catalog/devices.yaml, found by its
+ * catalogue name or by the name a trace or a table gives it ("NVIDIA A100-SXM4-40GB").
  */
 #ifndef PACE_MACHINE_DEVICE_H
 #define PACE_MACHINE_DEVICE_H
 
 #include "machine/catalog.h"
 
-/* Precisions of pace_device.flop_per_s: dense matrix rates, no sparsity. */
+/* Precisions of the rates of a device: dense, no sparsity. */
 typedef enum {
     PACE_FP64,
-    PACE_FP32,
-    PACE_TF32,
+    PACE_FP32,        /* the vector rate */
+    PACE_FP32_MATRIX, /* FP32 on matrix units, where a device has it */
+    PACE_TF32,        /* this and the following: the matrix rate */
     PACE_FP16,
     PACE_BF16,
     PACE_FP8,
@@ -19,19 +20,25 @@ typedef enum {
     PACE_PRECISIONS
 } pace_precision;
 
+/* Every figure is positive; 0 = unknown or not supported. */
 typedef struct {
     char name[48]; /* catalogue name, "a100-40-sxm" */
     char vendor[16];
-    double flop_per_s[PACE_PRECISIONS]; /* 0 = not supported. FP32 is the vector rate; TF32, FP16 … the matrix rate */
-    double boost_hz;                    /* 0 = unknown */
+    double flop_per_s[PACE_PRECISIONS];            /* the vendor's peak */
+    double achievable_flop_per_s[PACE_PRECISIONS]; /* best rate of a matrix product that was measured */
+    double base_hz, boost_hz;                      /* clock of the SMs or compute units */
     double memory_bytes;
-    double memory_bytes_per_s;
+    double memory_bytes_per_s;     /* the vendor's peak */
+    double achievable_bytes_per_s; /* of a streaming kernel that reads and writes, measured */
     double l2_bytes;
-    double l2_bytes_per_s;   /* 0 = unknown */
-    int sm_count;            /* SMs or compute units */
-    double launch_s;         /* host cost of a kernel launch, 0 = unknown */
-    double pcie_bytes_per_s; /* host link, one direction */
-    const char *source;      /* where the figures are from; borrowed from the catalogue */
+    double l2_bytes_per_s;            /* reads that hit, measured */
+    int sm_count;                     /* SMs or compute units */
+    double launch_s;                  /* time per kernel launch, back to back from one thread, measured */
+    double pcie_bytes_per_s;          /* host link, one direction, raw rate of the bus */
+    double pcie_pinned_bytes_per_s;   /* large copy between host and device, page-locked host memory, measured */
+    double pcie_pageable_bytes_per_s; /* the same from ordinary host memory */
+    double tdp_w;
+    const char *source; /* where the figures are from; borrowed from the catalogue */
 } pace_device;
 
 typedef struct {
@@ -41,11 +48,24 @@ typedef struct {
     pace_yaml_node const **nodes; /* for matching */
 } pace_device_catalog;
 
+/* Where one figure is from and how sure it is ("high", "medium", "low"); "" when the file does not say. */
+typedef struct {
+    const char *source, *confidence; /* borrowed from the catalogue */
+} pace_figure_source;
+
 pace_status pace_device_catalog_load(pace_device_catalog *out) PACE_MUST_CHECK;
 void pace_device_catalog_free(pace_device_catalog *catalog);
 
 /** By catalogue name (case-insensitive), or by a trace's device name: the entry with the longest `match` phrase
  * whose words all occur in it, memory_bytes (0 = unknown) breaking ties between sizes. NULL when unknown. */
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes);
+
+/** The key of a precision in the catalogue ("bf16"). */
+const char *pace_precision_key(pace_precision precision);
+
+/** The source of a figure by its key in the catalogue: `key` "l2_bytes_per_s", or "achievable_flop_per_s" with
+ * `precision` "bf16", else NULL. A figure without a source of its own has the device's. */
+pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog, const pace_device *device,
+                                             const char *key, const char *precision);
 
 #endif

@@ -1,0 +1,216 @@
+#include "machine/device_entry.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const pace_yaml *yaml;
+    const pace_yaml_node *entry, *sources;
+} reader;
+
+static const char *const precision_keys[PACE_PRECISIONS] = {
+    [PACE_FP64] = "fp64", [PACE_FP32] = "fp32", [PACE_FP32_MATRIX] = "fp32_matrix",
+    [PACE_TF32] = "tf32", [PACE_FP16] = "fp16", [PACE_BF16] = "bf16",
+    [PACE_FP8] = "fp8",   [PACE_INT8] = "int8",
+};
+
+static const char *const text_keys[] = {"name", "vendor", "match", "source", "confidence"};
+
+/* No device is near these limits: a figure beyond them is a slipped digit or the wrong unit. */
+static const double MOST_FLOP_PER_S = 1e17;
+static const double MOST_SMS = 1e5;
+
+static const struct {
+    const char *key;
+    size_t offset;
+    double most;
+} number_keys[] = {
+    {"base_hz", offsetof(pace_device, base_hz), 1e10},
+    {"boost_hz", offsetof(pace_device, boost_hz), 1e10},
+    {"memory_bytes", offsetof(pace_device, memory_bytes), 1e14},
+    {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s), 1e14},
+    {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), 1e14},
+    {"l2_bytes", offsetof(pace_device, l2_bytes), 1e12},
+    {"l2_bytes_per_s", offsetof(pace_device, l2_bytes_per_s), 1e15},
+    {"launch_s", offsetof(pace_device, launch_s), 1e-2},
+    {"pcie_bytes_per_s", offsetof(pace_device, pcie_bytes_per_s), 1e13},
+    {"pcie_pinned_bytes_per_s", offsetof(pace_device, pcie_pinned_bytes_per_s), 1e13},
+    {"pcie_pageable_bytes_per_s", offsetof(pace_device, pcie_pageable_bytes_per_s), 1e13},
+    {"tdp_w", offsetof(pace_device, tdp_w), 1e5},
+};
+
+/* The first figure is at most the second, when both are known. */
+static const struct {
+    const char *less;
+    size_t less_offset;
+    const char *more;
+    size_t more_offset;
+} orders[] = {
+    {"base_hz", offsetof(pace_device, base_hz), "boost_hz", offsetof(pace_device, boost_hz)},
+    {"l2_bytes", offsetof(pace_device, l2_bytes), "memory_bytes", offsetof(pace_device, memory_bytes)},
+    {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), "memory_bytes_per_s",
+     offsetof(pace_device, memory_bytes_per_s)},
+    {"memory_bytes_per_s", offsetof(pace_device, memory_bytes_per_s), "l2_bytes_per_s",
+     offsetof(pace_device, l2_bytes_per_s)},
+    {"pcie_pinned_bytes_per_s", offsetof(pace_device, pcie_pinned_bytes_per_s), "pcie_bytes_per_s",
+     offsetof(pace_device, pcie_bytes_per_s)},
+    {"pcie_pageable_bytes_per_s", offsetof(pace_device, pcie_pageable_bytes_per_s), "pcie_bytes_per_s",
+     offsetof(pace_device, pcie_bytes_per_s)},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static double *number_at(pace_device *device, size_t offset) { return (double *)(void *)((char *)device + offset); }
+
+const char *pace_precision_key(pace_precision precision) { return precision_keys[precision]; }
+
+static pace_status check_confidence(const reader *r, const pace_yaml_node *node) {
+    static const char *const known[] = {"high", "medium", "low"};
+    const char *text = pace_yaml_text(node);
+    for (size_t i = 0; text && i < COUNT(known); i++)
+        if (strcmp(text, known[i]) == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a confidence: high, medium or low", pace_yaml_place(r->yaml, node));
+}
+
+static pace_status check_source(const reader *r, const pace_yaml_node *node) {
+    const char *key = pace_yaml_text(node);
+    if (key && pace_yaml_text(pace_yaml_get(r->sources, key))) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: \"%.80s\" is not in the file's map \"sources\"", pace_yaml_place(r->yaml, node),
+                     key ? key : "");
+}
+
+/* The number of a figure that says where it is from; NULL when there is none. */
+static pace_status check_sourced(const pace_yaml_node **value, const reader *r, const pace_yaml_node *figure) {
+    *value = NULL;
+    for (size_t i = 0; i < pace_yaml_count(figure); i++) {
+        const char *key = pace_yaml_key(figure, i);
+        const pace_yaml_node *member = pace_yaml_item(figure, i);
+        if (strcmp(key, "value") == 0) *value = member;
+        else if (strcmp(key, "source") == 0) PACE_TRY(check_source(r, member));
+        else if (strcmp(key, "confidence") == 0) PACE_TRY(check_confidence(r, member));
+        else
+            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a figure", pace_yaml_place(r->yaml, member),
+                             key);
+    }
+    if (*value) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: a figure needs a \"value\"", pace_yaml_place(r->yaml, figure));
+}
+
+static pace_status read_number(double *out, const reader *r, const pace_yaml_node *node, double most) {
+    double value = 0;
+    if (pace_yaml_is_map(node)) PACE_TRY(check_sourced(&node, r, node));
+    PACE_TRY(pace_yaml_number(&value, r->yaml, node));
+    if (!(value > 0))
+        return pace_fail(PACE_E_INPUT, "%s: a figure of a device is positive, found %g; leave out what is unknown",
+                         pace_yaml_place(r->yaml, node), value);
+    if (value > most)
+        return pace_fail(PACE_E_INPUT, "%s: %g is beyond any device, expected at most %g (SI units, no prefix)",
+                         pace_yaml_place(r->yaml, node), value, most);
+    *out = value;
+    return PACE_OK;
+}
+
+static pace_status read_text(char *out, size_t size, const reader *r, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(r->entry, key);
+    const char *text = pace_yaml_text(node);
+    if (!text || !*text)
+        return pace_fail(PACE_E_INPUT, "%s: a device needs the text \"%s\"",
+                         pace_yaml_place(r->yaml, node ? node : r->entry), key);
+    if (strlen(text) >= size)
+        return pace_fail(PACE_E_INPUT, "%s: longer than %zu characters", pace_yaml_place(r->yaml, node), size - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return PACE_OK;
+}
+
+static pace_status read_rates(double *rates, const reader *r, const pace_yaml_node *node) {
+    if (!pace_yaml_is_map(node))
+        return pace_fail(PACE_E_INPUT, "%s: expected a map of precisions", pace_yaml_place(r->yaml, node));
+    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+        int precision = 0;
+        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(node, i)) != 0)
+            precision++;
+        const pace_yaml_node *value = pace_yaml_item(node, i);
+        if (precision == PACE_PRECISIONS)
+            return pace_fail(PACE_E_INPUT, "%s: unknown precision \"%.80s\"", pace_yaml_place(r->yaml, value),
+                             pace_yaml_key(node, i));
+        PACE_TRY(read_number(&rates[precision], r, value, MOST_FLOP_PER_S));
+    }
+    return PACE_OK;
+}
+
+static pace_status check_match(const reader *r) {
+    const pace_yaml_node *match = pace_yaml_get(r->entry, "match");
+    if (match && !pace_yaml_is_list(match))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list of phrases", pace_yaml_place(r->yaml, match));
+    for (size_t i = 0; i < pace_yaml_count(match); i++) {
+        const pace_yaml_node *phrase = pace_yaml_item(match, i);
+        const char *text = pace_yaml_text(phrase);
+        if (!text || !*text) return pace_fail(PACE_E_INPUT, "%s: expected a phrase", pace_yaml_place(r->yaml, phrase));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_sm_count(int *out, const reader *r, const pace_yaml_node *node) {
+    double value = 0;
+    PACE_TRY(read_number(&value, r, node, MOST_SMS));
+    if (value != floor(value)) return pace_fail(PACE_E_INPUT, "%s: expected a count", pace_yaml_place(r->yaml, node));
+    *out = (int)value;
+    return PACE_OK;
+}
+
+static pace_status read_member(pace_device *device, const reader *r, const char *key, const pace_yaml_node *value) {
+    if (strcmp(key, "sm_count") == 0) return read_sm_count(&device->sm_count, r, value);
+    if (strcmp(key, "flop_per_s") == 0) return read_rates(device->flop_per_s, r, value);
+    if (strcmp(key, "achievable_flop_per_s") == 0) return read_rates(device->achievable_flop_per_s, r, value);
+    for (size_t i = 0; i < COUNT(number_keys); i++)
+        if (strcmp(number_keys[i].key, key) == 0)
+            return read_number(number_at(device, number_keys[i].offset), r, value, number_keys[i].most);
+    for (size_t i = 0; i < COUNT(text_keys); i++)
+        if (strcmp(text_keys[i], key) == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a device", pace_yaml_place(r->yaml, value), key);
+}
+
+static pace_status check_orders(pace_device *device, const reader *r) {
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        double less = *number_at(device, orders[i].less_offset), more = *number_at(device, orders[i].more_offset);
+        if (less > 0 && more > 0 && less > more)
+            return pace_fail(PACE_E_INPUT, "%s: %s %g is more than %s %g",
+                             pace_yaml_place(r->yaml, pace_yaml_get(r->entry, orders[i].less)), orders[i].less, less,
+                             orders[i].more, more);
+    }
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        if (device->achievable_flop_per_s[i] > device->flop_per_s[i])
+            return pace_fail(PACE_E_INPUT, "%s: the achievable %s rate %g is more than the peak %g",
+                             pace_yaml_place(r->yaml, pace_yaml_get(pace_yaml_get(r->entry, "achievable_flop_per_s"),
+                                                                    precision_keys[i])),
+                             precision_keys[i], device->achievable_flop_per_s[i], device->flop_per_s[i]);
+    return PACE_OK;
+}
+
+/* A roofline needs both its sides: an entry gives a rate and a memory bandwidth, or neither (a generic device). */
+static pace_status check_roofline(const pace_device *device, const reader *r) {
+    bool rates = false;
+    for (int i = 0; i < PACE_PRECISIONS; i++) rates |= device->flop_per_s[i] > 0;
+    if (rates == (device->memory_bytes_per_s > 0)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: \"%s\" gives %s but no %s", pace_yaml_place(r->yaml, r->entry), device->name,
+                     rates ? "flop_per_s" : "memory_bytes_per_s", rates ? "memory_bytes_per_s" : "flop_per_s");
+}
+
+pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *entry,
+                                   const pace_yaml_node *sources) {
+    const reader r = {yaml, entry, sources};
+    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a device is a map", pace_yaml_place(yaml, entry));
+    PACE_TRY(read_text(device->name, sizeof device->name, &r, "name"));
+    PACE_TRY(read_text(device->vendor, sizeof device->vendor, &r, "vendor"));
+    PACE_TRY(check_match(&r));
+    for (size_t i = 0; i < pace_yaml_count(entry); i++)
+        PACE_TRY(read_member(device, &r, pace_yaml_key(entry, i), pace_yaml_item(entry, i)));
+    const pace_yaml_node *confidence = pace_yaml_get(entry, "confidence");
+    if (confidence) PACE_TRY(check_confidence(&r, confidence));
+    PACE_TRY(check_orders(device, &r));
+    PACE_TRY(check_roofline(device, &r));
+    const char *source = pace_yaml_text(pace_yaml_get(entry, "source"));
+    device->source = source ? source : "";
+    return PACE_OK;
+}

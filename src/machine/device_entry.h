@@ -1,0 +1,15 @@
+/*
+ * One entry of catalog/devices.yaml. A figure is a number, or a map {value, source, confidence} where `source` names
+ * a line of the file's map `sources`. Figures that cannot be are refused with their place: not positive, beyond what
+ * any device reaches, a measured rate above its peak, an L2 slower than the memory behind it.
+ */
+#ifndef PACE_MACHINE_DEVICE_ENTRY_H
+#define PACE_MACHINE_DEVICE_ENTRY_H
+
+#include "machine/device.h"
+
+/** Reads `entry` into `device`, which is zero. `sources` may be NULL. PACE_E_INPUT with line and column. */
+pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, const pace_yaml_node *entry,
+                                   const pace_yaml_node *sources) PACE_MUST_CHECK;
+
+#endif
