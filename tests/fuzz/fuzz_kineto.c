@@ -1,5 +1,5 @@
 /*
- * Fuzz target of the whole way from bytes to tiles: any bytes, read as a trace, either fail with a message or give a
+ * Fuzz target of the whole way from bytes to tiles and the critical path: any bytes, read as a trace, either fail with a message or give a
  * step that keeps its invariants and that every analysis of a rank can work on.
  */
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "insight/rank.h"
+#include "insight/critical.h"
 #include "source/kineto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,6 +35,14 @@ static void check_tiles(const pace_rank *rank) {
     }
 }
 
+/* Whatever waits for whatever, the schedule can finish and gives back the measured starts. */
+static void check_path(const pace_rank *rank) {
+    pace_critical critical;
+    must(pace_critical_find(&critical, rank));
+    if (critical.worst_error_ns != 0) abort();
+    pace_critical_free(&critical);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const pace_kernel_classes *classes = kernel_classes();
     pace_rank rank = {0};
@@ -51,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(pace_rank_understand(&rank, classes, NULL));
     must(pace_rank_tile(&rank));
     check_tiles(&rank);
+    check_path(&rank);
     pace_rank_free(&rank);
     return 0;
 }
