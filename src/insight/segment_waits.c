@@ -39,11 +39,18 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
     return list;
 }
 
-static void add(pace_segment *s, const wait_list *list) {
+static void add(pace_segment *s, const wait_list *list, int64_t lag_ns) {
     for (int i = 0; i < list->count; i++) {
-        int d = pace_segment_depend(s, list->on[i], 0, false);
+        int d = pace_segment_depend(s, list->on[i], lag_ns, false);
         if (d >= 0) s->recorded[d] = true;
     }
+}
+
+/* From the end of the segment before to the end of this one. A call that found done what it waits for was not held up:
+ * in a replay it may end no sooner than that, so the segment may start so much sooner, and its gap stays the host's. */
+static int64_t own_time(const pace_replay *replay, const pace_segment *s) {
+    bool first = s == replay->segments.items + replay->lane_first.items[s->lane];
+    return segment_end(s) - (first ? replay->origin_ns : segment_end(s - 1));
 }
 
 /* A call that returned after what it waits for had ended inside it is cut there: the segment keeps the part behind, its
@@ -51,7 +58,6 @@ static void add(pace_segment *s, const wait_list *list) {
 static void cut_call(const pace_replay *replay, pace_segment *s, const wait_list *list) {
     int64_t released = segment_end(&replay->segments.items[list->on[0]]), end = segment_end(s);
     if (released > end) released = end; /* by the rounding of whole microseconds */
-    if (released <= s->start_ns) return;
     s->duration_ns = end - released;
     s->start_ns = released;
 }
@@ -64,7 +70,8 @@ void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const u
         if (!call && first_segment[s->task] != i) continue; /* a later part of the same task */
         wait_list list = choose(replay, step, first_segment, s, call ? segment_end(s) : s->start_ns);
         if (list.count == 0) continue;
-        if (call) cut_call(replay, s, &list);
-        add(s, &list);
+        bool held = !call || segment_end(&replay->segments.items[list.on[0]]) > s->start_ns;
+        if (call && held) cut_call(replay, s, &list);
+        add(s, &list, held ? 0 : -own_time(replay, s));
     }
 }

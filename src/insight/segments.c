@@ -260,6 +260,20 @@ static void add_thread_edges(builder *b) {
     }
 }
 
+/* Nothing waits for what starts after it. What starts at the same instant is waited for only by what stands behind it,
+ * so that no circle can close where times are too coarse to tell. */
+static void drop_backward_edges(pace_replay *replay) {
+    for (uint32_t i = 0; i < replay->segments.count; i++) {
+        pace_segment *s = &replay->segments.items[i];
+        for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) {
+            if (s->dependency[d] == PACE_NO_SEGMENT) continue;
+            int64_t start = replay->segments.items[s->dependency[d]].start_ns;
+            if (start > s->start_ns || (start == s->start_ns && s->dependency[d] > i))
+                s->dependency[d] = PACE_NO_SEGMENT;
+        }
+    }
+}
+
 static pace_status build(builder *b) {
     bool host_only = b->rank->work.host_is_device;
     if (!host_only) PACE_TRY(add_host_lanes(b));
@@ -272,6 +286,7 @@ static pace_status build(builder *b) {
         add_stream_edges(b);
     }
     add_thread_edges(b);
+    drop_backward_edges(b->replay);
     pace_replay_explain(b->replay);
     return PACE_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const categories[PACE_TASK_KINDS] = {"cpu_op",       "user_annotation", "python_function",
@@ -70,16 +71,78 @@ static void put_shapes(pace_jsonw *json, const char *text) {
     }
 }
 
-/* What launched what, by new numbers: those of the tasks. */
-static void put_link(pace_jsonw *json, const pace_step *step, uint32_t task) {
-    uint32_t cause = step->cause[task];
-    if (step->kind[task] == PACE_TASK_CALL) put_int(json, "correlation", (int64_t)task + 1);
-    else if (step->kind[task] == PACE_TASK_OP) put_int(json, "External id", (int64_t)task + 1);
-    else if (cause != PACE_NO_TASK)
-        put_int(json, step->kind[cause] == PACE_TASK_CALL ? "correlation" : "External id", (int64_t)cause + 1);
+/* New numbers, so that the trace reads back to the same links. A call's correlation is even and ascends with its start,
+ * so that odd numbers are left for event records in between; a forward operator's is its node's. 0 = none. */
+typedef struct {
+    const pace_step *step;
+    uint32_t *of; /* task -> number */
+} numbers;
+
+typedef struct {
+    int64_t start_ns;
+    uint32_t task;
+} call_start;
+
+static int by_start(const void *left, const void *right) {
+    const call_start *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
 }
 
-static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
+static pace_status number_tasks(numbers *out, const pace_step *step) {
+    uint32_t *of = pace_alloc(step->count, sizeof *of);
+    call_start *calls = pace_alloc(step->kind_count[PACE_TASK_CALL], sizeof *calls);
+    if (!of || !calls) {
+        pace_free(of);
+        pace_free(calls);
+        return PACE_E_MEMORY;
+    }
+    size_t count = 0;
+    for (uint32_t task = 0; task < step->count; task++)
+        if (step->kind[task] == PACE_TASK_CALL) calls[count++] = (call_start){step->start_ns[task], task};
+    if (count) qsort(calls, count, sizeof *calls, by_start);
+    for (size_t i = 0; i < count; i++) of[calls[i].task] = (uint32_t)(2 * i + 2);
+    for (size_t i = 0; i < step->gradients.count; i++)
+        if (step->gradients.items[i].forward != PACE_NO_TASK)
+            of[step->gradients.items[i].forward] = step->gradients.items[i].forward + 1;
+    pace_free(calls);
+    *out = (numbers){step, of};
+    return PACE_OK;
+}
+
+/* What launched what. */
+static void put_link(pace_jsonw *json, const numbers *n, uint32_t task) {
+    const pace_step *step = n->step;
+    uint32_t cause = step->cause[task];
+    if (step->kind[task] == PACE_TASK_CALL) put_int(json, "correlation", n->of[task]);
+    else if (step->kind[task] == PACE_TASK_OP) put_int(json, "External id", (int64_t)task + 1);
+    else if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) put_int(json, "correlation", n->of[cause]);
+    else if (cause != PACE_NO_TASK) put_int(json, "External id", (int64_t)cause + 1);
+}
+
+/* What a synchronisation waits for: an event recorded right after the launch of the last task waited for. */
+static void put_sync(pace_jsonw *json, const numbers *n, uint32_t task) {
+    const pace_sync *sync = &n->step->syncs.items[n->step->detail[task] - 1];
+    if (sync->call != PACE_NO_TASK) put_int(json, "correlation", n->of[sync->call]);
+    uint32_t launch = sync->on == PACE_NO_TASK ? PACE_NO_TASK : n->step->cause[sync->on];
+    if (launch == PACE_NO_TASK || n->step->kind[launch] != PACE_TASK_CALL) return;
+    put_int(json, "wait_on_stream", n->step->lane[sync->on]);
+    put_int(json, "wait_on_cuda_event_record_corr_id", (int64_t)n->of[launch] + 1);
+}
+
+/* A backward operator names its forward operator's number, on a thread named by its lane; one without names none. */
+static void put_autograd(pace_jsonw *json, const numbers *n, uint32_t task) {
+    const pace_step *step = n->step;
+    const pace_gradient *gradient = pace_step_gradient(step, task);
+    if (!gradient && n->of[task] == 0) return;
+    bool known = gradient && gradient->forward != PACE_NO_TASK;
+    put_int(json, "Sequence number", !gradient ? n->of[task] : known ? n->of[gradient->forward] : 0);
+    put_int(json, "Fwd thread id",
+            !gradient ? 0 : 1 + (int64_t)(known ? step->lane[gradient->forward] : step->lanes.count));
+}
+
+static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
+    const pace_step *step = n->step;
     uint32_t lane = step->lane[task];
     bool device = step->lanes.items[lane].device;
     put_head(json, pace_step_name(step, task), categories[step->kind[task]], device ? 0 : 1, (int64_t)lane,
@@ -89,7 +152,9 @@ static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     pace_jsonw_object(json);
     if (device) put_int(json, "device", step->lanes.items[lane].device_id);
     if (device) put_int(json, "stream", (int64_t)lane);
-    put_link(json, step, task);
+    put_link(json, n, task);
+    if (step->kind[task] == PACE_TASK_SYNC && step->detail[task]) put_sync(json, n, task);
+    if (step->kind[task] == PACE_TASK_OP) put_autograd(json, n, task);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
         put_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
@@ -98,6 +163,38 @@ static void put_task(pace_jsonw *json, const pace_step *step, uint32_t task) {
     pace_jsonw_text(json, step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
     pace_jsonw_object_end(json);
     pace_jsonw_object_end(json);
+}
+
+static void put_wait_end(pace_jsonw *json, const pace_step *step, char phase, size_t id, uint32_t task, int64_t at_ns) {
+    bool device = step->lanes.items[step->lane[task]].device;
+    pace_jsonw_compact(json);
+    pace_jsonw_object(json);
+    pace_jsonw_key(json, "ph");
+    pace_jsonw_text(json, phase == 's' ? "s" : "f");
+    pace_jsonw_key(json, "cat");
+    pace_jsonw_text(json, "paceline_wait");
+    pace_jsonw_key(json, "name");
+    pace_jsonw_text(json, "waits for");
+    put_int(json, "id", (int64_t)id);
+    put_int(json, "pid", device ? 0 : 1);
+    put_int(json, "tid", (int64_t)step->lane[task]);
+    pace_jsonw_key(json, "ts");
+    pace_jsonw_ns_as_us(json, at_ns);
+    if (phase == 'f') {
+        pace_jsonw_key(json, "bp");
+        pace_jsonw_text(json, "e");
+    }
+    pace_jsonw_object_end(json);
+}
+
+/* An arrow for each recorded wait: from the end of what is waited for to where the waiting task goes on. */
+static void put_waits(pace_jsonw *json, const pace_step *step) {
+    for (size_t i = 0; i < step->waits.count; i++) {
+        uint32_t task = step->waits.items[i].task, on = step->waits.items[i].on;
+        put_wait_end(json, step, 's', i, on, pace_step_end_ns(step, on));
+        put_wait_end(json, step, 'f', i, task,
+                     pace_task_on_device(step->kind[task]) ? step->start_ns[task] : pace_step_end_ns(step, task));
+    }
 }
 
 enum { TRACK_PID = 1000000 };
@@ -182,7 +279,11 @@ pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
                  pace_names_text(&step->names, step->lanes.items[i].key));
     put_tracks(&json, rank);
     PACE_TRY(put_path(&json, rank));
-    for (uint32_t task = 0; task < step->count; task++) put_task(&json, step, task);
+    numbers n;
+    PACE_TRY(number_tasks(&n, step));
+    for (uint32_t task = 0; task < step->count; task++) put_task(&json, &n, task);
+    pace_free(n.of);
+    put_waits(&json, step);
     pace_jsonw_array_end(&json);
     pace_jsonw_object_end(&json);
     pace_sink_text(sink, "\n");

@@ -173,7 +173,7 @@ const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);
  * first, causes are host tasks. PACE_E_INTERNAL names the first task that breaks one. */
 pace_status pace_step_check(const pace_step *step) PACE_MUST_CHECK;
 
-/** The waits of a task: `*count` of them from the returned one on. */
+/** The waits of a task: `*count` of them from the returned one on; NULL when it has none. */
 const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t task);
 
 /** What a backward operator differentiates; NULL when the task is not known to be one. */

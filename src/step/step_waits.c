@@ -187,5 +187,5 @@ const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t 
     }
     *count = 0;
     while (low + *count < step->waits.count && step->waits.items[low + *count].task == task) ++*count;
-    return step->waits.items + low;
+    return *count ? step->waits.items + low : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Fuzz target of the whole way from bytes to tiles and the critical path: any bytes, read as a trace, either fail with a message or give a
- * step that keeps its invariants and that every analysis of a rank can work on.
+ * Fuzz target of the whole way from bytes to tiles and the critical path: any bytes, read as a trace, either fail with
+ * a message or give a step that keeps its invariants and that every analysis of a rank can work on.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -149,6 +149,27 @@ static void test_replay(void **state) {
     pace_rank_free(&rank);
 }
 
+/* The host comes to the call long after what it waits for is done: it ends no sooner than that, and is not held up. */
+static void test_late_call(void **state) {
+    (void)state;
+    int64_t start[64];
+    pace_replay replay;
+    read_trace(CALL("cudaLaunchKernel", 1, 0, 5) WORK("kernel", "a", 7, 1, 10, 30)
+                   CALL("cudaDeviceSynchronize", 2, 60, 10) CALL("cudaMalloc", 3, 80, 5));
+    waits_for("cudaDeviceSynchronize", "a", NULL);
+    assert_int_equal(pace_segments_build(&replay, &rank, 0, 400000), PACE_OK);
+    uint32_t a = segment_of(&replay, "a"), sync = segment_of(&replay, "cudaDeviceSynchronize");
+    int64_t longer[] = {0, 20000, 30000, 31000, 90000}, later[] = {0, 0, 0, 1000, 60000};
+    for (size_t i = 0; i < 5; i++) {
+        replay.segments.items[a].duration_ns = 30000 + longer[i];
+        run(&replay, start);
+        assert_int_equal(start[sync], 60000 + later[i]);
+        assert_int_equal(start[segment_of(&replay, "cudaMalloc")], 80000 + later[i]);
+    }
+    pace_replay_free(&replay);
+    pace_rank_free(&rank);
+}
+
 static pace_critical path_of(const char *events) {
     pace_critical critical;
     read_trace(events);
@@ -280,9 +301,9 @@ static int end_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waits),   cmocka_unit_test(test_contradicted), cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_late_call), cmocka_unit_test(test_waits),   cmocka_unit_test(test_contradicted),
+        cmocka_unit_test(test_replay),    cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_stages),    cmocka_unit_test(test_modules),
     };
     return cmocka_run_group_tests(tests, start_all, end_all);
 }
