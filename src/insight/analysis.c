@@ -168,11 +168,16 @@ static pace_status add_device(pace_analysis *analysis, const pace_rank *trace, u
 }
 
 static pace_status add_devices(pace_analysis *analysis, pace_rank *trace, const pace_analyze_options *options) {
+    enum { MOST = 256 }; /* no machine has as many; each costs a pass over the trace */
     pace_device_ids ids;
     PACE_TRY(pace_rank_device_ids(&ids, &trace->step));
-    pace_status status = ids.count < 2 ? PACE_PUSH(&analysis->ranks, trace) : PACE_OK;
-    for (size_t i = 0; ids.count > 1 && status == PACE_OK && i < ids.count; i++)
+    bool apart = ids.count > 1 && ids.count <= MOST;
+    pace_status status = apart ? PACE_OK : PACE_PUSH(&analysis->ranks, trace);
+    for (size_t i = 0; apart && status == PACE_OK && i < ids.count; i++)
         status = add_device(analysis, trace, ids.items[i], options);
+    if (status == PACE_OK && ids.count > MOST)
+        status = warn(analysis, "%s: %zu devices are more than %d: they are taken as one", trace->path, ids.count,
+                      (int)MOST);
     PACE_VEC_FREE(&ids);
     return status;
 }

@@ -43,6 +43,24 @@ static void check_path(const pace_rank *rank) {
     pace_critical_free(&critical);
 }
 
+/* The devices share out the trace's work. */
+static void check_devices(const pace_rank *trace, const pace_kernel_classes *classes) {
+    pace_device_ids ids;
+    must(pace_rank_device_ids(&ids, &trace->step));
+    size_t items = 0;
+    for (size_t i = 0; i < ids.count; i++) {
+        pace_rank *device;
+        must(pace_rank_of_device(&device, trace, ids.items[i], classes, NULL));
+        must(pace_rank_tile(device));
+        check_tiles(device);
+        items += device->work.items.count;
+        pace_rank_free(device);
+        pace_free(device);
+    }
+    if (ids.count && items != trace->work.items.count) abort();
+    PACE_VEC_FREE(&ids);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const pace_kernel_classes *classes = kernel_classes();
     pace_rank rank = {0};
@@ -60,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(pace_rank_tile(&rank));
     check_tiles(&rank);
     check_path(&rank);
+    check_devices(&rank, classes);
     pace_rank_free(&rank);
     return 0;
 }

@@ -117,6 +117,12 @@ def test_silent_device():
     check_identities("silent", doc)
 
 
+def test_too_many():
+    events = [{"ph": "X", "cat": "kernel", "name": "k", "pid": i, "tid": 1, "ts": i, "dur": 2} for i in range(300)]
+    doc = document(json.dumps({"traceEvents": events}).encode())
+    expect("devices" not in doc["ranks"][0] and doc["window"]["busy_ns"] == 301000 and len(doc["warnings"]) == 1, "300 devices")
+
+
 def test_read_back():
     text = json.dumps(hand_made()).encode()
     first, back = document(text), document(analyze("--format", "perfetto", "-", stdin=text))

@@ -15,7 +15,7 @@
 #define HOST "\"pid\":9,\"tid\":9,"
 #define DEVICE "\"pid\":0,\"tid\":7,"
 
-/* One step of each kind of task, nested, linked, out of order, with escapes. */
+/* One step of each kind of task, nested, linked, out of order, with escapes, on two devices. */
 static const char trace[] =
     "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA A100-SXM4-80GB\",\"totalGlobalMem\":85000000000}],\n"
     "\"distributedInfo\":{\"rank\":0,\"world_size\":2},\"traceEvents\":[\n"
@@ -39,6 +39,8 @@ static const char trace[] =
     "\"stream\":7,\"wait_on_stream\":20,\"wait_on_cuda_event_record_corr_id\":3}},\n"
     "{\"ph\":\"B\",\"cat\":\"cpu_op\",\"name\":\"Optimizer.step#SGD\"," HOST "\"ts\":240},\n"
     "{\"ph\":\"E\",\"cat\":\"cpu_op\"," HOST "\"ts\":260},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"pid\":1,\"tid\":7,\"ts\":205,\"dur\":25,"
+    "\"args\":{\"device\":1,\"stream\":20}},\n"
     "{\"ph\":\"Z\",\"name\":\"of an unknown phase\"," HOST "\"ts\":1}\n]}\n";
 
 typedef struct {
