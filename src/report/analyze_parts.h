@@ -29,6 +29,9 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
 /** Pipeline bubbles, and who waits for whom in sends and receives. */
 void pace_put_messages(pace_node *root, const pace_analysis *analysis);
 
+/** Why the device stood idle, by what the work behind each gap waited for. */
+void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
+
 /** The five host overheads; with a path the raw samples too, as JSON, whole or not at all. */
 pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us,
                                const char *path) PACE_MUST_CHECK;

@@ -211,6 +211,7 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank, const p
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) {
     PACE_TRY(pace_put_critical(root, analysis, rank));
+    pace_put_idle_causes(root, rank);
     PACE_TRY(put_operators(root, rank, options));
     return pace_put_overheads(root, rank, options->profiler_event_us, options->overheads_path);
 }

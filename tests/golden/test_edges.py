@@ -176,6 +176,10 @@ def check_read_back():
     """The perfetto format carries the links: what is read back has the same figures."""
     for path in sorted(glob.glob(os.path.join(SHARED, "hta_*.json.gz"))):
         first = analyze(path, "json")
+        idle = sum(row[column] for row in first["window_matrix"].values()
+                   for column in ("idle_host_ns", "idle_input_ns", "idle_other_ns"))
+        causes = sum(row["time_ns"] for row in first["idle_causes"])
+        expect(causes == idle, "idle causes", os.path.basename(path), causes, idle)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(analyze(path, "perfetto", raw=True))
             file.flush()

@@ -11,6 +11,7 @@
 
 #include "base/input.h"
 #include "insight/critical.h"
+#include "insight/idle_causes.h"
 #include "insight/operators.h"
 #include "insight/segments.h"
 #include "source/kineto.h"
@@ -189,6 +190,28 @@ static void test_share(void **state) {
     assert_int_equal(none.recorded_handovers, 0);
 }
 
+/* Four gaps: the device runs dry in a synchronising call; the host is late; a stream waits for another; a launch. */
+static void test_idle_causes(void **state) {
+    (void)state;
+    read_trace(
+        CALL("cudaLaunchKernel", 1, 0, 5) CALL("cudaStreamSynchronize", 2, 6, 36) CALL("cudaLaunchKernel", 3, 50, 5)
+            CALL("cudaLaunchKernel", 4, 90, 5) CALL("cudaEventRecord", 5, 96, 1) CALL("cudaStreamWaitEvent", 6, 97, 1)
+                CALL("cudaLaunchKernel", 7, 98, 2) CALL("cudaLaunchKernel", 8, 101, 2) WORK("kernel", "a", 7, 1, 10, 30)
+                    WORK("kernel", "b", 7, 3, 60, 20) WORK("kernel", "c", 7, 4, 100, 20)
+                        WORK("kernel", "d", 20, 7, 125, 5) WORK("kernel", "e", 20, 8, 133, 7)
+                            SYNC("Stream Sync", 7, 2, 7, "") SYNC("Stream Wait Event", 20, 6, 97, ON(7, 5)));
+    const int64_t expected[PACE_IDLE_CAUSES] = {0, 20000, 20000, 5000, 3000};
+    pace_idle_sums sums = pace_idle_causes(&rank, 10000, 140000);
+    for (int c = 0; c < PACE_IDLE_CAUSES; c++) {
+        assert_int_equal(sums.time_ns[c], expected[c]);
+        assert_int_equal(sums.gaps[c], expected[c] > 0);
+    }
+    sums = pace_idle_causes(&rank, 50000, 90000); /* clipped: a gap keeps its cause */
+    assert_int_equal(sums.time_ns[PACE_IDLE_BY_SYNCHRONISATION], 10000);
+    assert_int_equal(sums.time_ns[PACE_IDLE_BY_HOST], 10000);
+    pace_rank_free(&rank);
+}
+
 /* --- autograd ----------------------------------------------------------------------------------------------- */
 
 #define OP(name, tid, ts, dur, args) EVENT("cpu_op", name, 9, tid, ts, dur, args)
@@ -301,9 +324,9 @@ static int end_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_late_call), cmocka_unit_test(test_waits),   cmocka_unit_test(test_contradicted),
-        cmocka_unit_test(test_replay),    cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_stages),    cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_idle_causes),  cmocka_unit_test(test_late_call), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_contradicted), cmocka_unit_test(test_replay),    cmocka_unit_test(test_share),
+        cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stages),    cmocka_unit_test(test_modules),
     };
     return cmocka_run_group_tests(tests, start_all, end_all);
 }

@@ -1,0 +1,72 @@
+#include "insight/idle_causes.h"
+
+#include <string.h>
+
+const char *const pace_idle_cause_names[PACE_IDLE_CAUSES] = {"input", "synchronisation", "host", "stream", "launch"};
+
+bool pace_call_synchronises(const pace_step *step, uint32_t call) {
+    size_t recorded;
+    if (step->kind[call] != PACE_TASK_CALL) return false;
+    pace_step_waits(&recorded, step, call);
+    return recorded || strstr(pace_step_name(step, call), "Synchronize");
+}
+
+/* The synchronising call that runs on a thread at an instant, or ends there, or PACE_NO_TASK. */
+static uint32_t synchronising_at(const pace_step *step, uint32_t lane_number, int64_t at_ns) {
+    const pace_lane *lane = &step->lanes.items[lane_number];
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] <= at_ns) low = middle + 1;
+        else high = middle;
+    }
+    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
+    while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) < at_ns || !pace_call_synchronises(step, task)))
+        task = step->parent[task];
+    return task;
+}
+
+/* Queued work that the trace says waited for another stream, longer than for its launch. */
+static bool waited_for_stream(const pace_step *step, uint32_t task) {
+    size_t count;
+    const pace_wait *waits = pace_step_waits(&count, step, task);
+    for (size_t i = 0; i < count; i++)
+        if (step->lane[waits[i].on] != step->lane[task] &&
+            pace_step_end_ns(step, waits[i].on) > pace_step_end_ns(step, step->cause[task]))
+            return true;
+    return false;
+}
+
+static pace_idle_cause cause_of(const pace_rank *rank, const pace_tile *tile, int64_t gap_start_ns) {
+    const pace_step *step = rank->work.step;
+    if (tile->resource == PACE_IDLE_INPUT) return PACE_IDLE_BY_INPUT;
+    if (rank->work.host_is_device) return PACE_IDLE_BY_HOST;
+    uint32_t task = rank->work.items.items[tile->item].task, call = step->cause[task];
+    if (call == PACE_NO_TASK) return PACE_IDLE_BY_LAUNCH;
+    if (tile->resource == PACE_IDLE_OTHER)
+        return waited_for_stream(step, task) ? PACE_IDLE_BY_STREAM : PACE_IDLE_BY_LAUNCH;
+    bool synchronised = synchronising_at(step, step->lane[call], gap_start_ns) != PACE_NO_TASK;
+    return synchronised ? PACE_IDLE_BY_SYNCHRONISATION : PACE_IDLE_BY_HOST;
+}
+
+static bool is_gap(const pace_tile *tile) {
+    return tile->resource == PACE_IDLE_HOST || tile->resource == PACE_IDLE_INPUT || tile->resource == PACE_IDLE_OTHER;
+}
+
+pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
+    pace_idle_sums sums = {{0}, {0}};
+    int64_t gap_start_ns = INT64_MIN;
+    for (size_t i = 0; i < rank->tiles.count && rank->tiles.items[i].start_ns < end_ns; i++) {
+        const pace_tile *tile = &rank->tiles.items[i];
+        if (!is_gap(tile)) continue;
+        bool goes_on = i > 0 && is_gap(tile - 1) && tile[-1].item == tile->item && tile[-1].end_ns == tile->start_ns;
+        if (!goes_on) gap_start_ns = tile->start_ns;
+        int64_t from = tile->start_ns > start_ns ? tile->start_ns : start_ns;
+        int64_t to = tile->end_ns < end_ns ? tile->end_ns : end_ns;
+        if (to <= from) continue;
+        pace_idle_cause cause = cause_of(rank, tile, gap_start_ns);
+        sums.gaps[cause]++;
+        sums.time_ns[cause] += to - from;
+    }
+    return sums;
+}

@@ -1,0 +1,35 @@
+/*
+ * Why the device stood idle: what the work that ended each gap was waiting for.
+ *
+ * Until the host issued that work, the host was: because it fetched input, because it had first waited for the device
+ * (a synchronising call was running when the device ran dry), or because it was late. Work that was queued already
+ * waited for another stream, as far as the trace names it, or for its launch and for what the trace does not tell.
+ */
+#ifndef PACE_INSIGHT_IDLE_CAUSES_H
+#define PACE_INSIGHT_IDLE_CAUSES_H
+
+#include "insight/rank.h"
+
+typedef enum {
+    PACE_IDLE_BY_INPUT,
+    PACE_IDLE_BY_SYNCHRONISATION,
+    PACE_IDLE_BY_HOST,
+    PACE_IDLE_BY_STREAM,
+    PACE_IDLE_BY_LAUNCH,
+    PACE_IDLE_CAUSES
+} pace_idle_cause;
+
+extern const char *const pace_idle_cause_names[PACE_IDLE_CAUSES];
+
+typedef struct {
+    size_t gaps[PACE_IDLE_CAUSES];
+    int64_t time_ns[PACE_IDLE_CAUSES]; /* add up to the idle columns of the matrix (but idle_rank) of the window */
+} pace_idle_sums;
+
+/** The gaps of [start, end) of a tiled rank. */
+pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t end_ns);
+
+/** Whether a call is known to have waited for the device: by a recorded wait, else by its name. */
+bool pace_call_synchronises(const pace_step *step, uint32_t call);
+
+#endif
