@@ -20,7 +20,6 @@ void pace_host_costs_free(pace_host_costs *costs) {
 
 /* Mean and variance of two samples together (Chan, Golub, LeVeque 1979). */
 static void pool(pace_host_cost *into, pace_host_cost more) {
-    if (!(more.count > 0)) return;
     double count = into->count + more.count, gap = more.mean_ns - into->mean_ns;
     double squares = into->std_ns * into->std_ns * into->count + more.std_ns * more.std_ns * more.count +
                      gap * gap * into->count * more.count / count;
@@ -31,12 +30,25 @@ static void pool(pace_host_cost *into, pace_host_cost more) {
 
 pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                 pace_host_cost figure) {
-    pace_name number = 0;
-    if (name && *name) PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
+    if (!(figure.count > 0)) return PACE_OK;
+    costs->types[type].log_sum += figure.count * log(figure.mean_ns + 1);
+    costs->types[type].log_count += figure.count;
+    if (!name || !*name) return PACE_OK;
+    pace_name number;
+    PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
     while (costs->types[type].by_name.count <= number)
         PACE_TRY(PACE_PUSH(&costs->types[type].by_name, ((pace_host_cost){0})));
-    pool(&costs->types[type].by_name.items[0], figure);
-    if (number) pool(&costs->types[type].by_name.items[number], figure);
+    pool(&costs->types[type].by_name.items[number], figure);
+    return PACE_OK;
+}
+
+pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name, double ns) {
+    bool known;
+    pace_name number;
+    pace_host_cost figure = pace_host_costs_get(costs, type, name, &known);
+    if (!known) return pace_host_costs_add(costs, type, name, (pace_host_cost){.mean_ns = ns, .count = 1});
+    PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
+    costs->types[type].by_name.items[number].mean_ns += ns / figure.count;
     return PACE_OK;
 }
 
@@ -59,7 +71,9 @@ pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_t
     *known = name && pace_names_find(&number, &costs->names, name, strlen(name)) && number < count &&
              figures[number].count > 0;
     if (*known) return figures[number];
-    return count ? figures[0] : (pace_host_cost){0};
+    double samples = costs->types[type].log_count;
+    if (!(samples > 0)) return (pace_host_cost){0};
+    return (pace_host_cost){.mean_ns = exp(costs->types[type].log_sum / samples) - 1, .count = samples};
 }
 
 pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op) {

@@ -30,9 +30,10 @@ typedef struct {
 } pace_call_list;
 
 typedef struct {
-    pace_names names; /* operators and calls; name 0 stands for all */
+    pace_names names; /* operators and calls */
     struct {
         PACE_VEC(pace_host_cost) by_name;
+        double log_sum, log_count; /* of all samples: what is typical, whatever a few may be */
     } types[PACE_OVERHEAD_TYPES];
     PACE_VEC(pace_call_list) lists; /* by name */
     PACE_VEC(pace_name) calls;
@@ -41,15 +42,20 @@ typedef struct {
 pace_status pace_host_costs_init(pace_host_costs *costs) PACE_MUST_CHECK;
 void pace_host_costs_free(pace_host_costs *costs);
 
-/** Pools a figure in, for the name and for all names of the type. `name` NULL or "" = for all alone. */
+/** Pools a figure in, for the name and for the type. `name` NULL or "" = for the type alone. */
 pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                 pace_host_cost figure) PACE_MUST_CHECK;
+
+/** Adds time to the samples of a name without counting one more. */
+pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name,
+                                     double ns) PACE_MUST_CHECK;
 
 /** Remembers the calls an operator makes, as numbers of costs->names; the longest list seen is kept. */
 pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls,
                                       uint32_t count) PACE_MUST_CHECK;
 
-/** The figure of a name; *known tells whether it is the name's own, else it is that of all names of the type. */
+/** The figure of a name; *known tells whether it is the name's own. Else it is what is typical of the type, the
+ * geometric mean of all: a single stall of a second is no reason to expect one of an operator never seen. */
 pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_type type, const char *name,
                                    bool *known);
 

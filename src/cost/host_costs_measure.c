@@ -14,7 +14,8 @@ typedef struct {
     uint32_t top, calls;
     int64_t since_ns;   /* up to here the thread's time has been told */
     int64_t waiting_ns; /* of the time since, spent on others */
-    bool begun;         /* the thread has ended something before: a gap can be told */
+    bool begun;         /* a gap can be told */
+    uint32_t first;     /* the thread's first operator */
 } measurer;
 
 static const pace_node *node_at(const measurer *m, uint32_t node) { return &m->graph->nodes.items[node]; }
@@ -33,8 +34,10 @@ static const char *name_of(const measurer *m, uint32_t node) {
     return pace_names_text(&m->graph->names, node_at(m, node)->name);
 }
 
-/* The thread's time from the last told instant to `until`, but for waiting. */
+/* The thread's time from the last told instant to `until`, but for waiting. Each instant is told once, however ranges
+ * that were rounded overlap. */
 static pace_status tell(measurer *m, pace_overhead_type type, const char *name, int64_t until_ns) {
+    if (until_ns < m->since_ns) until_ns = m->since_ns;
     int64_t ns = until_ns - m->since_ns - m->waiting_ns;
     m->since_ns = until_ns;
     m->waiting_ns = 0;
@@ -97,6 +100,21 @@ static pace_status take_launches_before(measurer *m, uint32_t number) {
     return PACE_OK;
 }
 
+/* The first gap is from where the annotations around it begin; without any there is none. */
+static void begin_thread(measurer *m, uint32_t number) {
+    uint32_t outermost = m->open[0];
+    m->first = number;
+    m->since_ns = start_of(m, outermost);
+    m->begun = outermost != number;
+}
+
+/* What is left of the last annotation goes round to the first operator's gap: steps follow each other. */
+static pace_status end_thread(measurer *m, uint32_t outermost) {
+    int64_t left = end_of(m, outermost) - m->since_ns;
+    if (!m->begun || node_at(m, outermost)->kind != PACE_TASK_ANNOTATION || left <= 0) return PACE_OK;
+    return pace_host_costs_lengthen(m->costs, PACE_T1, name_of(m, m->first), (double)left);
+}
+
 static pace_status begin_node(measurer *m, uint32_t number) {
     const pace_node *node = node_at(m, number);
     PACE_TRY(take_launches_before(m, number));
@@ -105,7 +123,7 @@ static pace_status begin_node(measurer *m, uint32_t number) {
     if (node->kind == PACE_TASK_ANNOTATION || m->top != PACE_NO_NODE) return PACE_OK;
     m->top = number;
     m->calls = 0;
-    if (!m->begun) m->since_ns = start_of(m, number);
+    if (!m->begun) begin_thread(m, number);
     if (node->after != PACE_NO_NODE) {
         int64_t until = end_of(m, node->after), start = start_of(m, number);
         wait_until(m, m->since_ns, until < start ? until : start);
@@ -122,8 +140,9 @@ static pace_status take_thread(measurer *m) {
     for (uint32_t i = 0; i < count; i++)
         if (node_at(m, i)->thread == m->thread) PACE_TRY(begin_node(m, i));
     PACE_TRY(take_launches_before(m, count));
+    uint32_t outermost = m->depth ? m->open[0] : PACE_NO_NODE;
     while (m->depth) PACE_TRY(end_node(m));
-    return PACE_OK;
+    return outermost == PACE_NO_NODE ? PACE_OK : end_thread(m, outermost);
 }
 
 /* --- how launches reach the device ---------------------------------------------------------------------------- */

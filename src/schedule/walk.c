@@ -84,7 +84,7 @@ static const char *node_name(const host *h, uint32_t node) {
 static double overhead(const host *h, pace_overhead_type type, const char *name) {
     if (h->c->options->one_launch) return 0;
     bool known;
-    double ns = pace_host_costs_get(h->c->options->costs, type, name, &known).mean_ns;
+    double ns = pace_host_costs_get(h->c->ranks[h->rank].costs, type, name, &known).mean_ns;
     return ns * h->c->options->scale[type];
 }
 
@@ -193,6 +193,8 @@ static pace_status compile_thread(compiler *c, uint32_t rank, uint32_t thread) {
     host h = {.c = c, .graph = graph, .thread = thread, .rank = rank};
     h.open = pace_alloc(graph->nodes.count + 1, sizeof *h.open);
     pace_status status = h.open ? open_lane(c) : PACE_E_MEMORY;
+    if (status == PACE_OK && c->ranks[rank].start_ns > 0)
+        status = add_segment(c, llround(c->ranks[rank].start_ns), 0, (pace_walk_place){.rank = PACE_NOBODY});
     for (h.repeat = 0; status == PACE_OK && h.repeat < c->options->repeats; h.repeat++) status = compile_pass(&h);
     pace_free(h.open);
     return status;
@@ -208,8 +210,8 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     bool meets = c->meetings.of[rank] && c->meetings.of[rank][number] != PACE_NO_MEETING;
     double duration = c->ranks[rank].launch_ns[number];
     PACE_TRY(add_segment(c, 0, meets ? 0 : duration, place));
-    c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->options->between_ns);
-    PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->options->launch_lag_ns)));
+    c->replay.segments.items[c->replay.segments.count - 1].overlap_ns = llround(c->ranks[rank].between_ns);
+    PACE_TRY(add_link(c, 0, LINK_LAUNCH_ISSUE, here, number, llround(c->ranks[rank].launch_lag_ns)));
     for (uint8_t k = 0; k < 2; k++)
         if (launch->waits[k] != PACE_NO_LAUNCH)
             PACE_TRY(add_link(c, (uint8_t)(k + 1), LINK_LAUNCH_END, here, launch->waits[k], 0));

@@ -16,13 +16,14 @@
 typedef struct {
     const pace_graph *graph;
     const double *launch_ns; /* one per launch of the graph: how long it takes; an exchange: from the last arrival */
+    const pace_host_costs *costs;
+    double launch_lag_ns; /* from the start of a launching call to its kernel's on an idle stream */
+    double between_ns;    /* between kernels that follow at once on a stream */
+    double start_ns;      /* when the rank begins, on a clock of all ranks */
 } pace_walk_rank;
 
 typedef struct {
-    const pace_host_costs *costs;
     double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */
-    double launch_lag_ns;              /* from the start of a launching call to its kernel's on an idle stream */
-    double between_ns;                 /* between kernels that follow at once on a stream */
     bool one_launch;                   /* a captured graph: the host launches it whole, with one call */
     unsigned repeats;                  /* of the step, at least 1; the device's queue lives on from one to the next */
 } pace_walk_options;

@@ -42,13 +42,17 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
 
 static void take_segment(extents *e, const pace_segment *segment, const pace_walk_place *place, int64_t start_ns) {
     size_t nodes = e->graph->nodes.count, launches = e->graph->launches.count;
-    int64_t end_ns = start_ns + segment->duration_ns;
+    int64_t end_ns = start_ns + segment->duration_ns, from_ns = start_ns - segment->delay_ns;
     if (place->node == PACE_NO_NODE) {
         widen(&e->runs[place->repeat * launches + place->launch], start_ns, end_ns);
         return;
     }
     widen(&e->nodes[place->repeat * nodes + place->node], start_ns, end_ns);
-    if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], start_ns, end_ns);
+    uint32_t around = place->node; /* the gap before an operator is time of the annotations around it */
+    while (around != PACE_NO_NODE && e->graph->nodes.items[around].kind != PACE_TASK_ANNOTATION)
+        around = e->graph->nodes.items[around].parent;
+    if (around != PACE_NO_NODE) widen(&e->nodes[place->repeat * nodes + around], from_ns, end_ns);
+    if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], from_ns, end_ns);
     if (place->launch != PACE_NO_LAUNCH)
         widen(&e->calls[place->repeat * launches + place->launch], end_ns - llround(place->call_ns), end_ns);
 }
@@ -147,23 +151,31 @@ static pace_status note_exchange(pace_step *step, extents *e, const pace_exchang
     return PACE_OK;
 }
 
+static pace_status add_call(pace_step *step, extents *e, const pace_launch *launch, const extent *call) {
+    uint32_t lane;
+    pace_name name;
+    if (!ran(call)) return PACE_OK; /* another launch's call */
+    PACE_TRY(lane_of(&lane, step, false, e->graph->nodes.items[launch->node].thread));
+    PACE_TRY(call_name(&name, e, step, launch));
+    return pace_step_add_task(step, lane, PACE_TASK_CALL, name, call->start_ns, call->end_ns - call->start_ns);
+}
+
 static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
+    uint32_t id = 0; /* of the call, shared by all that it launches */
     for (size_t i = 0; i < e->graph->launches.count; i++) {
         const pace_launch *launch = &e->graph->launches.items[i];
-        size_t at = repeat * e->graph->launches.count + i;
+        size_t at = repeat * e->graph->launches.count + i, before = step->count;
         uint32_t lane;
         pace_name name;
         if (!ran(&e->runs[at])) continue;
-        PACE_TRY(lane_of(&lane, step, false, e->graph->nodes.items[launch->node].thread));
-        PACE_TRY(call_name(&name, e, step, launch));
-        PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_CALL, name, e->calls[at].start_ns,
-                                    e->calls[at].end_ns - e->calls[at].start_ns));
-        step->correlation[step->count - 1] = (uint32_t)at + 1;
+        if (!launch->same_call) id = (uint32_t)at + 1;
+        PACE_TRY(add_call(step, e, launch, &e->calls[at]));
+        if (step->count > before) step->correlation[before] = id;
         PACE_TRY(lane_of(&lane, step, true, launch->stream));
         PACE_TRY(run_name(&name, e, step, launch));
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
-        step->correlation[step->count - 1] = (uint32_t)at + 1;
+        step->correlation[step->count - 1] = id;
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }
     return PACE_OK;

@@ -18,12 +18,13 @@ typedef struct {
     pace_graph *graph;
     pace_kernel_classes *classes;
     int64_t from_ns, to_ns;
-    uint32_t *holder;    /* host task -> the nearest task at or above it that is a node; PACE_NO_TASK = none */
-    uint32_t *op;        /* host task -> the nearest operator at or above it in the interval; PACE_NO_TASK = none */
-    pace_name *module;   /* host task -> the module whose Python frame is nearest; 0 = none */
-    uint32_t *number;    /* task -> number of its node or launch; PACE_NO_NODE = none */
-    pace_name *renamed;  /* step's names -> graph's + 1 */
-    uint32_t *thread_of; /* lane -> thread or stream + 1 */
+    uint32_t *holder;     /* host task -> the nearest task at or above it that is a node; PACE_NO_TASK = none */
+    uint32_t *op;         /* host task -> the nearest operator at or above it in the interval; PACE_NO_TASK = none */
+    pace_name *module;    /* host task -> the module whose Python frame is nearest; 0 = none */
+    int64_t *work_end_ns; /* host task -> end of the device work it launched; INT64_MIN = none */
+    uint32_t *number;     /* task -> number of its node or launch; PACE_NO_NODE = none */
+    pace_name *renamed;   /* step's names -> graph's + 1 */
+    uint32_t *thread_of;  /* lane -> thread or stream + 1 */
     PACE_VEC(pace_graph_entry) entries;
     PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
 } pace_graph_builder;
@@ -43,7 +44,8 @@ static inline int64_t pace_graph_issued_ns(const pace_step *step, uint32_t task)
     return step->start_ns[cause == PACE_NO_TASK ? task : cause];
 }
 
-/** Whether a call returns only when device work has ended. */
-bool pace_graph_call_blocks(const pace_step *step, uint32_t call);
+/** Whether a call returns only when device work has ended: by its name, or, of a copy, because it was done by then
+ * (asynchronous copies of pageable memory are not). */
+bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call);
 
 #endif

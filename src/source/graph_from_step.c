@@ -25,14 +25,15 @@ static pace_task_kind node_kind(const pace_step *step, uint32_t task) {
 }
 
 /* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */
-static bool is_node(const pace_graph_builder *b, uint32_t task, const bool *launches) {
+static bool is_node(const pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
     uint32_t parent = step->parent[task], op = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
     if (!in_interval(b, task)) return false;
     switch (step->kind[task]) {
     case PACE_TASK_OP:
     case PACE_TASK_ANNOTATION: return true;
-    case PACE_TASK_CALL: return pace_graph_call_blocks(step, task) || (launches[task] && op == PACE_NO_TASK);
+    case PACE_TASK_CALL:
+        return pace_graph_call_blocks(b, task) || (b->work_end_ns[task] != INT64_MIN && op == PACE_NO_TASK);
     default: return false;
     }
 }
@@ -54,11 +55,11 @@ static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t tas
     return pace_names_add(out, &b->graph->names, path, outer + own);
 }
 
-static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane, const bool *launches) {
+static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane) {
     const pace_step *step = b->step;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
         uint32_t parent = step->parent[task];
-        bool node = is_node(b, task, launches);
+        bool node = is_node(b, task);
         b->holder[task] = node ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : b->holder[parent];
         b->op[task] = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
         if (node && node_kind(step, task) == PACE_TASK_OP) b->op[task] = task;
@@ -70,16 +71,15 @@ static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane, 
 
 static pace_status take_host(pace_graph_builder *b) {
     const pace_step *step = b->step;
-    bool *launches = pace_alloc(step->count + 1, sizeof *launches);
-    if (!launches) return PACE_E_MEMORY;
-    for (uint32_t task = 0; task < step->count; task++)
-        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK)
-            launches[step->cause[task]] = true;
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++)
-        if (!step->lanes.items[i].device) status = take_host_lane(b, &step->lanes.items[i], launches);
-    pace_free(launches);
-    return status;
+    for (uint32_t task = 0; task < step->count; task++) b->work_end_ns[task] = INT64_MIN;
+    for (uint32_t task = 0; task < step->count; task++) {
+        uint32_t cause = step->cause[task];
+        if (!pace_task_on_device(step->kind[task]) || cause == PACE_NO_TASK) continue;
+        if (pace_step_end_ns(step, task) > b->work_end_ns[cause]) b->work_end_ns[cause] = pace_step_end_ns(step, task);
+    }
+    for (size_t i = 0; i < step->lanes.count; i++)
+        if (!step->lanes.items[i].device) PACE_TRY(take_host_lane(b, &step->lanes.items[i]));
+    return PACE_OK;
 }
 
 static pace_status take_device(pace_graph_builder *b) {
@@ -185,9 +185,11 @@ static pace_status make_room(pace_graph_builder *b) {
     b->op = pace_alloc(tasks, sizeof *b->op);
     b->module = pace_alloc(tasks, sizeof *b->module);
     b->number = pace_alloc(tasks, sizeof *b->number);
+    b->work_end_ns = pace_alloc(tasks, sizeof *b->work_end_ns);
     b->renamed = pace_alloc(pace_names_count(&b->step->names) + 1, sizeof *b->renamed);
     b->thread_of = pace_alloc(b->step->lanes.count + 1, sizeof *b->thread_of);
-    if (!b->holder || !b->op || !b->module || !b->number || !b->renamed || !b->thread_of) return PACE_E_MEMORY;
+    if (!b->holder || !b->op || !b->module || !b->number || !b->work_end_ns || !b->renamed || !b->thread_of)
+        return PACE_E_MEMORY;
     memset(b->holder, 0xff, tasks * sizeof *b->holder);
     memset(b->op, 0xff, tasks * sizeof *b->op);
     memset(b->number, 0xff, tasks * sizeof *b->number);
@@ -216,6 +218,7 @@ pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t
     pace_free(b.op);
     pace_free(b.module);
     pace_free(b.number);
+    pace_free(b.work_end_ns);
     pace_free(b.renamed);
     pace_free(b.thread_of);
     PACE_VEC_FREE(&b.entries);

@@ -11,10 +11,12 @@ static bool is_synchronize(const char *name) { return strstr(name, "Synchronize"
 
 static bool is_copy(const char *name) { return strstr(name, "Memcpy") != NULL; }
 
-bool pace_graph_call_blocks(const pace_step *step, uint32_t call) {
-    const char *name = pace_step_name(step, call);
+bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call) {
+    const char *name = pace_step_name(b->step, call);
     if (is_synchronize(name) || strstr(name, "hipMemcpyWithStream")) return true;
-    return is_copy(name) && !strstr(name, "Async");
+    if (!is_copy(name)) return false;
+    int64_t work_end = b->work_end_ns[call];
+    return !strstr(name, "Async") || (work_end != INT64_MIN && work_end <= pace_step_end_ns(b->step, call));
 }
 
 /* --- host calls that wait for the device ----------------------------------------------------------------------- */
@@ -76,7 +78,7 @@ static pace_status link_blocking_calls(pace_graph_builder *b) {
             last[graph->nodes.items[graph->launches.items[launch].node].thread] = (uint32_t)launch;
             launch++;
         }
-        if (node->kind == PACE_TASK_CALL && pace_graph_call_blocks(b->step, task))
+        if (node->kind == PACE_TASK_CALL && pace_graph_call_blocks(b, task))
             link_blocking_call(b, i, (uint32_t)launch, last[node->thread]);
     }
     pace_free(last);
@@ -176,29 +178,53 @@ static bool is_root(const pace_graph_builder *b, uint32_t number) {
     return above == PACE_NO_TASK || b->op[above] == PACE_NO_TASK;
 }
 
-/* A thread that wakes after another went quiet was handed the work: the autograd thread at the backward pass, and the
- * caller after it. */
+/* The node of a thread that ended last by an instant, seen from the one begun last: what ended inside an operator that
+ * still runs counts too, since autograd hands work over from within. */
+static uint32_t ended_by(const pace_graph_builder *b, uint32_t from, const uint32_t *before, int64_t instant_ns) {
+    uint32_t best = PACE_NO_NODE;
+    int64_t latest = INT64_MIN;
+    for (uint32_t node = from, tries = 0; node != PACE_NO_NODE && tries < 64; node = before[node], tries++) {
+        uint32_t task = b->node_task.items[node];
+        int64_t end = task == PACE_NO_TASK ? INT64_MAX : pace_step_end_ns(b->step, task);
+        if (end > instant_ns || end <= latest) continue;
+        latest = end;
+        best = node;
+        if (is_root(b, node)) break; /* whatever came before ended before */
+    }
+    return best;
+}
+
+/* A thread that wakes when another has just ended something was handed the work: the autograd thread at the backward
+ * pass, the caller after it, gradients accumulated elsewhere. */
+static void link_thread(pace_graph_builder *b, uint32_t number, const uint32_t *last, uint32_t own_root,
+                        const uint32_t *before) {
+    pace_node *node = &b->graph->nodes.items[number];
+    int64_t start = b->step->start_ns[b->node_task.items[number]];
+    int64_t latest = own_root == PACE_NO_NODE ? INT64_MIN : pace_step_end_ns(b->step, b->node_task.items[own_root]);
+    if (own_root != PACE_NO_NODE && start - latest < QUIET_NS) return;
+    for (uint32_t t = 0; t < b->graph->thread_count; t++) {
+        if (t == node->thread) continue;
+        uint32_t ended = ended_by(b, last[t], before, start);
+        if (ended == PACE_NO_NODE || pace_step_end_ns(b->step, b->node_task.items[ended]) <= latest) continue;
+        latest = pace_step_end_ns(b->step, b->node_task.items[ended]);
+        node->after = ended;
+    }
+}
+
 static pace_status link_threads(pace_graph_builder *b) {
-    const pace_step *step = b->step;
-    pace_graph *graph = b->graph;
-    uint32_t threads = graph->thread_count, *last = pace_alloc(threads + 1, sizeof *last);
+    uint32_t threads = b->graph->thread_count, nodes = (uint32_t)b->graph->nodes.count;
+    uint32_t *last = pace_alloc(2 * (size_t)threads + nodes + 1, sizeof *last);
     if (!last) return PACE_E_MEMORY;
-    memset(last, 0xff, (threads + 1) * sizeof *last);
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        if (!is_root(b, i)) continue;
-        pace_node *node = &graph->nodes.items[i];
-        int64_t start = step->start_ns[b->node_task.items[i]];
-        uint32_t own = last[node->thread];
-        int64_t latest = own == PACE_NO_NODE ? INT64_MIN : pace_step_end_ns(step, b->node_task.items[own]);
-        if (own == PACE_NO_NODE || start - latest >= QUIET_NS)
-            for (uint32_t t = 0; t < threads; t++) {
-                if (t == node->thread || last[t] == PACE_NO_NODE) continue;
-                int64_t end = pace_step_end_ns(step, b->node_task.items[last[t]]);
-                if (end > start || end <= latest) continue;
-                latest = end;
-                node->after = last[t];
-            }
-        last[node->thread] = i;
+    uint32_t *root = last + threads, *before = root + threads; /* per thread; per thread; per node, on its thread */
+    memset(last, 0xff, 2 * (size_t)threads * sizeof *last);
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t thread = b->graph->nodes.items[i].thread;
+        before[i] = last[thread];
+        if (is_root(b, i)) {
+            link_thread(b, i, last, root[thread], before);
+            root[thread] = i;
+        }
+        last[thread] = i;
     }
     pace_free(last);
     return PACE_OK;

@@ -30,8 +30,17 @@ static int free_costs(void **state) {
 }
 
 static pace_walk_options options_for(unsigned repeats) {
-    return (pace_walk_options){
-        .costs = &costs, .scale = {1, 1, 1, 1, 1}, .launch_lag_ns = LAG, .between_ns = BETWEEN, .repeats = repeats};
+    return (pace_walk_options){.scale = {1, 1, 1, 1, 1}, .repeats = repeats};
+}
+
+static pace_walk_rank rank_of(const pace_graph *graph, const double *launch_ns) {
+    return (pace_walk_rank){
+        .graph = graph, .launch_ns = launch_ns, .costs = &costs, .launch_lag_ns = LAG, .between_ns = BETWEEN};
+}
+
+static void walk(pace_step *out, const pace_graph *graph, const double *launch_ns, const pace_walk_options *options) {
+    pace_walk_rank rank = rank_of(graph, launch_ns);
+    if (pace_walk(out, &rank, 1, options) != PACE_OK) fail_msg("%s", pace_message());
 }
 
 static uint32_t node(pace_graph *graph, const char *name, uint32_t parent, uint32_t thread) {
@@ -70,7 +79,7 @@ static void bound_by_host_or_device(void **state) {
             ns[i] = (double)kernel;
         }
         pace_walk_options options = options_for(1);
-        if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+        walk(&step, &graph, ns, &options);
         assert_int_equal(pace_step_check(&step), PACE_OK);
         ends(&step, &device, &host);
         assert_int_equal(host, OPS * (T1 + T2 + T4 + T3));
@@ -130,7 +139,7 @@ static void against_moving_clocks(void **state) {
         pace_walk_options options = options_for(1);
         pace_step step;
         int64_t device_end, host_end;
-        if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+        walk(&step, &graph, ns, &options);
         assert_int_equal(pace_step_check(&step), PACE_OK);
         ends(&step, &device_end, &host_end);
         assert_int_equal(device_end, latest);
@@ -155,7 +164,7 @@ static void threads_hand_over(void **state) {
     pace_step step;
     int64_t device, host;
     pace_walk_options options = options_for(1);
-    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+    walk(&step, &graph, ns, &options);
     ends(&step, &device, &host);
     int64_t backward_end = T1 + T5 + T1 + T2 + 5 * T4 + 4 * T5 + T3;
     assert_int_equal(host, backward_end + T1 + T5);
@@ -183,7 +192,7 @@ static void ranks_meet(void **state) {
             graph->launches.items[launch(graph, by, 0)].exchange = (uint32_t)i + 1;
         }
     }
-    pace_walk_rank ranks[2] = {{&graphs[0], ns[0]}, {&graphs[1], ns[1]}};
+    pace_walk_rank ranks[2] = {rank_of(&graphs[0], ns[0]), rank_of(&graphs[1], ns[1])};
     pace_walk_options options = options_for(1);
     pace_step steps[2];
     assert_int_equal(pace_walk(steps, ranks, 2, &options), PACE_OK);
@@ -191,6 +200,14 @@ static void ranks_meet(void **state) {
         int64_t device, host;
         ends(&steps[rank], &device, &host);
         assert_int_equal(device, T1 + T2 + LAG + 90000 + BETWEEN + 7000 + BETWEEN + 5000);
+        pace_step_free(&steps[rank]);
+    }
+    ranks[0].start_ns = 200000; /* later than rank 1's long kernel ends */
+    assert_int_equal(pace_walk(steps, ranks, 2, &options), PACE_OK);
+    for (int rank = 0; rank < 2; rank++) {
+        int64_t device, host;
+        ends(&steps[rank], &device, &host);
+        assert_int_equal(device, 200000 + T1 + T2 + LAG + 10000 + BETWEEN + 7000 + BETWEEN + 5000);
         pace_step_free(&steps[rank]);
     }
     graphs[1].exchanges.items[1].peer = 5; /* nobody here receives what rank 0 sends to rank 1 */
@@ -209,13 +226,13 @@ static void repeats_and_captured_graphs(void **state) {
     pace_step step;
     int64_t device, host;
     pace_walk_options options = options_for(6);
-    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+    walk(&step, &graph, ns, &options);
     ends(&step, &device, &host);
     assert_int_equal(device, T1 + T2 + LAG + 12 * 40000 + 11 * BETWEEN);
     assert_int_equal(step.kind_count[PACE_TASK_ANNOTATION], 6);
     pace_step_free(&step);
     options.one_launch = true;
-    if (pace_walk(&step, &(pace_walk_rank){&graph, ns}, 1, &options) != PACE_OK) fail_msg("%s", pace_message());
+    walk(&step, &graph, ns, &options);
     ends(&step, &device, &host);
     assert_int_equal(device, LAG + 12 * 40000 + 11 * BETWEEN);
     assert_int_equal(host, 0);
