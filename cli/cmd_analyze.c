@@ -31,6 +31,9 @@ int cmd_analyze(cli_arguments *arguments) {
     }
     pace_format format;
     if (!cli_output_format(&format, "analyze", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("analyze", output.path, arguments->words, operands) ||
+        !cli_spares_inputs("analyze", options.overheads_path, arguments->words, operands))
+        return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;
     pace_status status = pace_analyze(&report, arguments->words, (size_t)operands, &options);

@@ -20,6 +20,7 @@ int cmd_compare(cli_arguments *arguments) {
     if (operands != 2) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "compare", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("compare", output.path, arguments->words, operands)) return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;
     pace_status status = pace_compare(&report, arguments->words[0], arguments->words[1], &options);

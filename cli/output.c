@@ -49,6 +49,17 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
     return false;
 }
 
+bool cli_spares_inputs(const char *verb, const char *path, const char *const *inputs, int count) {
+    struct stat target, input;
+    if (!path || stat(path, &target) != 0 || !S_ISREG(target.st_mode)) return true;
+    for (int i = 0; i < count; i++) {
+        if (stat(inputs[i], &input) != 0 || input.st_ino != target.st_ino || input.st_dev != target.st_dev) continue;
+        fprintf(stderr, "paceline %s: %s: is an input: expected another file to write to\n", verb, path);
+        return false;
+    }
+    return true;
+}
+
 static bool progress_shown;
 
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total) {

@@ -22,6 +22,9 @@ typedef struct {
 /** Checks --format and the suffix before any work is done. False after a message. */
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output);
 
+/** Whether writing to `path` (may be NULL) leaves the inputs as they are. False after a message. */
+bool cli_spares_inputs(const char *verb, const char *path, const char *const *inputs, int count);
+
 /** Writes the report and prints its warnings; frees it; returns the exit status. */
 int cli_output_report(const char *verb, pace_report *report, pace_format format, const cli_output *output);
 

@@ -247,6 +247,10 @@ def test_odd_options():
         expect(not any(step["label"] == "aten::mm" for step in steps), "a step inside a step", steps)
     one, other = document(path), document(path, os.path.join(FOLDER, ".", "odd.json"))
     expect(figures(one) == figures(other) and len(other["warnings"]) == 1, "the same file twice", other["warnings"])
+    for words in (("analyze", "-o"), ("analyze", "--overheads"), ("compare", path, "-o")):
+        code, _, err = run(*words, path, path)
+        expect_line(code, err, 2, "odd.json", "input")
+        expect(json.load(open(path)) == small_trace(), "an input was written over", words)
     code, _, err = run("compare", path)
     expect_line(code, err, 2, "two traces", "1")
     code, _, err = run("compare", path, os.path.join(FOLDER, "nosuch.json"))
