@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden"))
+import test_edges
 import test_tracelens
 
 PACELINE = os.environ["PACELINE"]
@@ -103,6 +105,13 @@ def collective_row():
     return row("analyze/last-rank", "chakra/dlrm_8xV100_kineto", "matches", "collectives", 8, right, ">=8")
 
 
+def edges_row(case, source, check, unit, note):
+    """What a check of the golden test compares, and how much of it differs."""
+    compared, wrong = len(test_edges.compared), len(test_edges.wrong)
+    check()
+    return row(case, source, "differing", unit, len(test_edges.compared) - compared, len(test_edges.wrong) - wrong, "<=0", note)
+
+
 def main():
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("skipped: the reference data are not at hand")
@@ -111,7 +120,12 @@ def main():
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
-            tracelens_row(), tracelens_tables_row(), replay_row(), collective_row()]
+            tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
+            edges_row("analyze/hta-critical-path", "kineto/hta_simple_add_1xA100_criticalpath_overlay",
+                      test_edges.check_reference_path, "tasks and edges",
+                      "kernels, copies, calls and waits on the path Holistic Trace Analysis drew, and on ours, between first and last device work"),
+            edges_row("analyze/autograd-links", "kineto/hta_resnet_ddp, hta_minitoy", test_edges.check_arrows, "links",
+                      "forward-backward arrows drawn by PyTorch's profiler, against the links from sequence numbers")]
     if "--update" in sys.argv:
         with open(LEDGER) as file:  # rows measured live are kept, not recomputed
             rows_kept = [line for line in csv.DictReader(file) if line["case"] not in {r["case"] for r in rows}]

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "insight/critical.h"
+#include "insight/idle_causes.h"
 #include "source/kineto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -61,6 +62,20 @@ static void check_devices(const pace_rank *trace, const pace_kernel_classes *cla
     PACE_VEC_FREE(&ids);
 }
 
+/* The causes divide the idle columns of the window's matrix. */
+static void check_idle_causes(const pace_rank *rank) {
+    if (rank->tiles.count == 0) return;
+    const pace_window *window = &rank->work.window;
+    pace_matrix matrix = pace_matrix_of(&rank->tiles, window->first_ns, window->last_ns);
+    pace_idle_sums sums = pace_idle_causes(rank, window->first_ns, window->last_ns);
+    int64_t idle = 0;
+    for (int s = 0; s < PACE_STAGES; s++)
+        idle +=
+            matrix.cell_ns[s][PACE_IDLE_HOST] + matrix.cell_ns[s][PACE_IDLE_INPUT] + matrix.cell_ns[s][PACE_IDLE_OTHER];
+    for (int c = 0; c < PACE_IDLE_CAUSES; c++) idle -= sums.time_ns[c];
+    if (idle != 0) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const pace_kernel_classes *classes = kernel_classes();
     pace_rank rank = {0};
@@ -78,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(pace_rank_tile(&rank));
     check_tiles(&rank);
     check_path(&rank);
+    check_idle_causes(&rank);
     check_devices(&rank, classes);
     pace_rank_free(&rank);
     return 0;
