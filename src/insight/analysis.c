@@ -138,8 +138,7 @@ static pace_status match_messages(pace_analysis *analysis) {
     return status;
 }
 
-/* What the ranks exchange, one clock for all, and with both the tiles. */
-static pace_status join_ranks(pace_analysis *analysis) {
+pace_status pace_analysis_join(pace_analysis *analysis) {
     pace_rank *const *ranks = analysis->ranks.items;
     size_t count = analysis->ranks.count;
     PACE_TRY(match_messages(analysis));
@@ -204,7 +203,7 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
-    if (status == PACE_OK) status = join_ranks(&analysis);
+    if (status == PACE_OK) status = pace_analysis_join(&analysis);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);
     else *out = analysis;

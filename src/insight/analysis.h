@@ -20,6 +20,10 @@ typedef struct {
  * are warnings when others could be read. */
 pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** What the ranks exchange, one clock for all of them, and with both their tiles. Part of pace_analysis_load(), for
+ * ranks that come from elsewhere: each must have been understood (insight/rank.h). */
+pace_status pace_analysis_join(pace_analysis *analysis) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
 /** Whether a trace has several devices that worked. */

@@ -1,6 +1,6 @@
 #include "insight/critical.h"
 
-#include "insight/segments.h"
+#include "insight/joint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 const char *const pace_advice_names[PACE_ADVICES] = {"compute", "memory", "copy",    "network",
                                                      "host",    "input",  "balance", "gap"};
 
-void pace_critical_free(pace_critical *critical) { PACE_VEC_FREE(&critical->pieces); }
+void pace_critical_free(pace_critical *critical) {
+    PACE_VEC_FREE(&critical->pieces);
+    PACE_VEC_FREE(&critical->by_rank_ns);
+}
 
 /* --- which step ------------------------------------------------------------------------------------------------ */
 
@@ -42,11 +45,12 @@ static pace_status choose_step(pace_critical *out, const pace_rank *rank) {
 
 /* --- the path --------------------------------------------------------------------------------------------------- */
 
-static uint32_t segment_ending_at(const pace_replay *replay, int64_t to_ns) {
+/* Of the home rank's. */
+static uint32_t segment_ending_at(const pace_joint *joint, int64_t to_ns) {
     uint32_t best = PACE_NO_SEGMENT;
     int64_t latest = INT64_MIN;
-    for (uint32_t i = 0; i < replay->segments.count; i++) {
-        const pace_segment *s = &replay->segments.items[i];
+    for (uint32_t i = 0; i < joint->home_segments; i++) {
+        const pace_segment *s = &joint->replay.segments.items[i];
         int64_t end = s->start_ns + s->duration_ns;
         if (end <= to_ns && end > latest) {
             latest = end;
@@ -56,13 +60,19 @@ static uint32_t segment_ending_at(const pace_replay *replay, int64_t to_ns) {
     return best;
 }
 
-static pace_status add_piece(pace_critical *out, int64_t start, int64_t end, uint8_t resource, uint32_t task,
-                             bool waiting) {
+typedef struct {
+    pace_critical *out;
+    uint32_t rank; /* whose segment the walk is at */
+} path_walk;
+
+static pace_status add_piece(path_walk *w, int64_t start, int64_t end, uint8_t resource, uint32_t task, bool waiting) {
+    pace_critical *out = w->out;
     if (start < out->from_ns) start = out->from_ns;
     if (end <= start) return PACE_OK;
     out->by_resource_ns[resource] += end - start;
+    out->by_rank_ns.items[w->rank] += end - start;
     if (resource == PACE_ADVICE_GAP) out->unexplained_ns += end - start;
-    return PACE_PUSH(&out->pieces, ((pace_path_piece){start, end, resource, task, waiting}));
+    return PACE_PUSH(&out->pieces, ((pace_path_piece){start, end, resource, task, w->rank, waiting}));
 }
 
 static void reverse(pace_critical *out) {
@@ -73,20 +83,23 @@ static void reverse(pace_critical *out) {
     }
 }
 
-static pace_status walk_back(pace_critical *out, const pace_replay *replay, const uint8_t *bound) {
+static pace_status walk_back(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
+    const pace_replay *replay = &joint->replay;
+    path_walk w = {.out = out, .rank = joint->home};
     int64_t at = out->to_ns;
-    uint32_t segment = segment_ending_at(replay, out->to_ns);
+    uint32_t segment = segment_ending_at(joint, out->to_ns);
     bool whole = true; /* false: only the part before the segment's start counts (a launch left it there) */
     while (at > out->from_ns && segment != PACE_NO_SEGMENT) {
         const pace_segment *s = &replay->segments.items[segment];
+        if (segment < joint->first_meeting) w.rank = joint->lane_rank.items[s->lane];
         if (whole) {
             int64_t end = s->start_ns + s->duration_ns;
-            if (at > end) PACE_TRY(add_piece(out, end, at, PACE_ADVICE_GAP, s->task, true));
-            PACE_TRY(add_piece(out, s->start_ns, at < end ? at : end, s->resource, s->task, false));
+            if (at > end) PACE_TRY(add_piece(&w, end, at, PACE_ADVICE_GAP, s->task, true));
+            PACE_TRY(add_piece(&w, s->start_ns, at < end ? at : end, s->resource, s->task, false));
         }
         at = s->start_ns < at ? s->start_ns : at;
         int64_t ready = s->start_ns - s->delay_ns;
-        PACE_TRY(add_piece(out, ready, at, s->delay_resource, s->task, true));
+        PACE_TRY(add_piece(&w, ready, at, s->delay_resource, s->task, true));
         if (ready < at) at = ready;
         uint8_t why = bound[segment];
         if (why == PACE_BOUND_BY_ORIGIN) break;
@@ -98,12 +111,12 @@ static pace_status walk_back(pace_critical *out, const pace_replay *replay, cons
         int d = why - PACE_BOUND_BY_DEPENDENCY;
         const pace_segment *on = &replay->segments.items[s->dependency[d]];
         int64_t from = on->start_ns + (s->from_start[d] ? 0 : on->duration_ns);
-        PACE_TRY(add_piece(out, from, at, s->lag_resource, s->task, true));
+        PACE_TRY(add_piece(&w, from, at, s->lag_resource, s->task, true));
         if (from < at) at = from;
         whole = !s->from_start[d];
         segment = s->dependency[d];
     }
-    PACE_TRY(add_piece(out, out->from_ns, at, PACE_ADVICE_GAP, PACE_NO_TASK, true));
+    PACE_TRY(add_piece(&w, out->from_ns, at, PACE_ADVICE_GAP, PACE_NO_TASK, true));
     reverse(out);
     return PACE_OK;
 }
@@ -117,14 +130,19 @@ static int64_t end_at(const pace_replay *replay, const double *factor, const int
     return start[segment] + (int64_t)((double)s->duration_ns * factor[s->resource] + 0.5);
 }
 
-static pace_status replay_without(pace_critical *out, const pace_replay *replay, int64_t *start) {
-    uint32_t last = segment_ending_at(replay, out->to_ns), first = segment_ending_at(replay, out->from_ns);
+/* The step, between the same two ends on the home rank, if one resource took no time on any rank. The last, without
+ * waiting, is not one resource's speed: its run is of ranks that do not wait for each other. */
+static pace_status replay_without(pace_critical *out, pace_joint *joint, int64_t *start) {
+    const pace_replay *replay = &joint->replay;
+    uint32_t last = segment_ending_at(joint, out->to_ns), first = segment_ending_at(joint, out->from_ns);
     if (first != PACE_NO_SEGMENT) {
         const pace_segment *s = &replay->segments.items[first];
         if (s->start_ns + s->duration_ns != out->from_ns)
             first = PACE_NO_SEGMENT; /* the step begins at an annotation */
     }
-    for (int r = 0; r < PACE_ADVICES; r++) {
+    for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
+        int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
+        if (r == PACE_ADVICE_BALANCE) pace_joint_part(joint);
         double factor[PACE_REPLAY_RESOURCES];
         for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
         PACE_TRY(pace_replay_run(replay, factor, start, NULL));
@@ -136,17 +154,19 @@ static pace_status replay_without(pace_critical *out, const pace_replay *replay,
     return PACE_OK;
 }
 
-static void count_handovers(pace_critical *out, const pace_replay *replay, const uint8_t *bound) {
-    for (uint32_t i = 0; i < replay->segments.count; i++) {
-        const pace_segment *s = &replay->segments.items[i];
+/* On the home rank; where it met others is counted by nobody. */
+static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
+    for (uint32_t i = 0; i < joint->home_segments; i++) {
+        const pace_segment *s = &joint->replay.segments.items[i];
         int d = bound[i] - PACE_BOUND_BY_DEPENDENCY;
-        if (d < 0 || s->from_start[d]) continue;
+        if (d < 0 || s->from_start[d] || s->dependency[d] >= joint->first_meeting) continue;
         out->handovers++;
         out->recorded_handovers += s->recorded[d];
     }
 }
 
-static pace_status analyse(pace_critical *out, const pace_replay *replay) {
+static pace_status analyse(pace_critical *out, pace_joint *joint) {
+    const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
     uint8_t *bound = pace_alloc(count, 1);
@@ -158,29 +178,52 @@ static pace_status analyse(pace_critical *out, const pace_replay *replay) {
         int64_t error = llabs(start[i] - replay->segments.items[i].start_ns);
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
-    if (status == PACE_OK) count_handovers(out, replay, bound);
-    if (status == PACE_OK) status = walk_back(out, replay, bound);
-    if (status == PACE_OK) status = replay_without(out, replay, start);
+    if (status == PACE_OK) count_handovers(out, joint, bound);
+    if (status == PACE_OK) status = walk_back(out, joint, bound);
+    if (status == PACE_OK) status = replay_without(out, joint, start);
     pace_free(start);
     pace_free(bound);
     return status;
 }
 
-pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
-    pace_critical critical = {.mark = SIZE_MAX};
+static pace_status make_joint(pace_joint *out, const pace_critical *critical, const pace_analysis *analysis,
+                              const pace_rank *rank, uint32_t index) {
+    int64_t origin = critical->from_ns;
+    if (critical->mark != SIZE_MAX && rank->marks.items.items[critical->mark].start_ns < origin)
+        origin = rank->marks.items.items[critical->mark].start_ns;
+    if (critical->scope != PACE_PATH_OF_ALL_RANKS) return pace_joint_alone(out, rank, index, origin, critical->to_ns);
+    return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
+}
+
+static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
+                        pace_path_scope scope) {
+    pace_critical critical = {.mark = SIZE_MAX, .scope = scope};
     if (rank->work.items.count == 0) {
         *out = critical;
         return PACE_OK;
     }
-    PACE_TRY(choose_step(&critical, rank));
-    int64_t origin = critical.from_ns;
-    if (critical.mark != SIZE_MAX && rank->marks.items.items[critical.mark].start_ns < origin)
-        origin = rank->marks.items.items[critical.mark].start_ns;
-    pace_replay replay = {0};
-    pace_status status = pace_segments_build(&replay, rank, origin, critical.to_ns);
-    if (status == PACE_OK) status = analyse(&critical, &replay);
-    pace_replay_free(&replay);
+    pace_joint joint = {0};
+    pace_status status = choose_step(&critical, rank);
+    for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
+        status = PACE_PUSH(&critical.by_rank_ns, 0);
+    if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
+    if (status == PACE_OK) status = analyse(&critical, &joint);
+    pace_joint_free(&joint);
     if (status != PACE_OK) pace_critical_free(&critical);
     else *out = critical;
+    return status;
+}
+
+pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
+    return find(out, NULL, rank, 0, PACE_PATH_OF_ONE_RANK);
+}
+
+pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank) {
+    uint32_t index = 0;
+    while (analysis->ranks.items[index] != rank) index++;
+    if (analysis->ranks.count == 1) return find(out, analysis, rank, index, PACE_PATH_OF_ONE_RANK);
+    pace_status status = find(out, analysis, rank, index, PACE_PATH_OF_ALL_RANKS);
+    if (status == PACE_E_LIMIT) return find(out, analysis, rank, index, PACE_PATH_TOO_LARGE);
+    if (status == PACE_E_INPUT) return find(out, analysis, rank, index, PACE_PATH_KNOTTED);
     return status;
 }

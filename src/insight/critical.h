@@ -8,7 +8,7 @@
 #ifndef PACE_INSIGHT_CRITICAL_H
 #define PACE_INSIGHT_CRITICAL_H
 
-#include "insight/rank.h"
+#include "insight/analysis.h"
 #include "schedule/replay.h"
 
 /* Advice names, DESIGN §1. `gap` is delay no edge explains. */
@@ -30,23 +30,38 @@ typedef struct {
     int64_t start_ns, end_ns;
     uint8_t resource; /* pace_advice */
     uint32_t task;    /* what runs, or waits */
+    uint32_t rank;    /* index of the rank it is a task of */
     bool waiting;     /* a delay or launch lag before the task, not the task itself */
 } pace_path_piece;
 
+typedef enum {
+    PACE_PATH_OF_ONE_RANK,  /* there is but one, or it was asked for alone */
+    PACE_PATH_OF_ALL_RANKS, /* one replay of all */
+    PACE_PATH_TOO_LARGE,    /* too many segments to join: of one rank, what it waited for others is `balance` */
+    PACE_PATH_KNOTTED       /* the ranks' waits contradict each other (clocks): of one rank, as above */
+} pace_path_scope;
+
 typedef struct {
     size_t mark; /* index of the step; SIZE_MAX = the whole trace */
-    int64_t from_ns, to_ns;
+    pace_path_scope scope;
+    int64_t from_ns, to_ns;           /* on the rank's clock */
     PACE_VEC(pace_path_piece) pieces; /* tile [from, to) exactly, in order */
     int64_t by_resource_ns[PACE_ADVICES];
-    int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free */
+    PACE_VEC(int64_t) by_rank_ns;     /* by index; of all ranks together */
+    int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free, on all ranks; balance: if none waited */
     int64_t worst_error_ns;           /* largest |replayed - measured| start of any segment; 0 */
     int64_t unexplained_ns;           /* delay on the path that no edge explains */
     /* starts that another lane decided by what it finished: all of the step, and those whose wait the trace names */
     size_t handovers, recorded_handovers;
 } pace_critical;
 
-/** Analyses one step of the rank: the one of median device time. No work, no path: pieces stay empty. */
+/** Analyses one step of the rank alone: the one of median device time. No work, no path: pieces stay empty. */
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** The same step of the same rank (one of the analysis'), with a path that goes on, where the rank waited for another,
+ * on that rank: the one that was late. */
+pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
+                                      const pace_rank *rank) PACE_MUST_CHECK;
 void pace_critical_free(pace_critical *critical);
 
 #endif

@@ -114,7 +114,7 @@ static void split(pace_p2p_message *own, pace_rank *const *ranks) {
         own->wait_ns[s] = start[!s] - start[s];
         pace_work_item *item = &ranks[own->rank[s]]->work.items.items[own->item[s]];
         int64_t until = start[!s] - ranks[own->rank[s]]->shift_ns;
-        if (until > item->wait_until_ns || item->wait_until_ns == 0) item->wait_until_ns = until;
+        if (until > item->wait_until_ns) item->wait_until_ns = until;
     }
 }
 

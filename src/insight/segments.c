@@ -13,6 +13,7 @@ enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
 typedef struct {
     pace_replay *replay;
     const pace_rank *rank;
+    pace_arrivals *arrivals; /* may be NULL */
     int64_t from_ns, to_ns;
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
@@ -105,11 +106,17 @@ static pace_status add_host_lanes(builder *b) {
     return PACE_OK;
 }
 
-/* Communication is cut where the last rank arrived: waiting is imbalance, the rest the network's. */
-static pace_status add_work(builder *b, const pace_work_item *item) {
+/* Communication is cut where the last rank arrived: waiting is imbalance, the rest the network's. The next work on the
+ * lane begins at `next_ns`. */
+static pace_status add_work(builder *b, uint32_t index, int64_t next_ns) {
+    const pace_work_item *item = &b->rank->work.items.items[index];
     uint32_t lane = (uint32_t)(b->replay->lane_first.count - 1);
-    int64_t start = item->start_ns, until = item->wait_until_ns;
-    if (until > start && until > b->from_ns) {
+    int64_t start = item->start_ns > b->from_ns ? item->start_ns : b->from_ns, until = item->wait_until_ns;
+    bool cut = b->arrivals && item->class == PACE_WORK_COMMUNICATION;
+    if (cut) PACE_TRY(PACE_PUSH(b->arrivals, ((pace_arrival){index, (uint32_t)b->replay->segments.count})));
+    if (until > next_ns) until = next_ns; /* a lane's segments start in order, also where work overlaps */
+    if (until < start) until = start;
+    if (cut || until > start) {
         PACE_TRY(add_segment(b, item->task, lane, start, until, PACE_ADVICE_BALANCE));
         start = until;
     }
@@ -130,12 +137,13 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
     if (count) qsort(order, count, sizeof *order, by_lane);
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
-        const pace_work_item *item = &work->items.items[order[i].item];
         if (i == 0 || order[i].lane != order[i - 1].lane) {
             status = open_lane(b);
             b->lane_on_device[b->replay->lane_first.count - 1] = on_device;
         }
-        if (status == PACE_OK) status = add_work(b, item);
+        bool followed = i + 1 < count && order[i + 1].lane == order[i].lane;
+        int64_t next_ns = followed ? work->items.items[order[i + 1].item].start_ns : INT64_MAX;
+        if (status == PACE_OK) status = add_work(b, order[i].item, next_ns);
     }
     pace_free(order);
     return status;
@@ -178,6 +186,7 @@ static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, 
         for (uint32_t tries = 0; low > first && tries < 16; tries++) {
             const pace_segment *s = &b->replay->segments.items[--low];
             if (segment_end(s) <= latest) break;
+            if (s->resource == PACE_ADVICE_BALANCE) continue;          /* that a wait is over sets nobody free */
             bool known = b->rank->step.cause[s->task] != PACE_NO_TASK; /* unknown launchers may have been early */
             if (known && pace_task_issued_ns(&b->rank->step, s->task) > issued_by) continue;
             latest = segment_end(s);
@@ -291,9 +300,10 @@ static pace_status build(builder *b) {
     return PACE_OK;
 }
 
-pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
+pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, const pace_rank *rank, int64_t from_ns,
+                                    int64_t to_ns) {
     pace_replay replay = {.origin_ns = from_ns};
-    builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
+    builder b = {.replay = &replay, .rank = rank, .arrivals = arrivals, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
     b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
     b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
@@ -309,4 +319,8 @@ pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t
     if (status != PACE_OK) pace_replay_free(&replay);
     else *out = replay;
     return status;
+}
+
+pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
+    return pace_segments_build_cut(out, NULL, rank, from_ns, to_ns);
 }

@@ -78,7 +78,7 @@ static bool is_peer_copy(const char *name) {
 
 static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64_t start, int64_t end) {
     const pace_step *step = work->step;
-    pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, 0, false};
+    pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, INT64_MIN, false};
     if (step->kind[task] == PACE_TASK_KERNEL) item.class = (uint8_t)class_of_kernel(c, task);
     else if (step->kind[task] == PACE_TASK_COPY) item.peer_copy = is_peer_copy(pace_step_name(step, task));
     else if (step->kind[task] == PACE_TASK_OP) item.class = (uint8_t)class_of_operator(c, task);

@@ -6,51 +6,125 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    pace_name name;
+    const char *name; /* "" = nothing recorded; borrowed from a rank's step */
+    uint32_t rank;
+    pace_name number; /* of the name, in that rank's step */
     uint8_t resource;
     bool waiting;
     int64_t time_ns;
     size_t count;
 } path_row;
 
-static int by_identity(const void *left, const void *right) {
-    const path_row *a = left, *b = right;
-    if (a->name != b->name) return a->name < b->name ? -1 : 1;
+static int by_kind(const path_row *a, const path_row *b) {
     if (a->resource != b->resource) return a->resource < b->resource ? -1 : 1;
     return (int)a->waiting - (int)b->waiting;
+}
+
+static int by_number(const void *left, const void *right) {
+    const path_row *a = left, *b = right;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->number != b->number) return a->number < b->number ? -1 : 1;
+    return by_kind(a, b);
+}
+
+static int by_text(const void *left, const void *right) {
+    const path_row *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order ? order : by_kind(a, b);
 }
 
 static int by_time(const void *left, const void *right) {
     const path_row *a = left, *b = right;
     if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return by_identity(left, right);
+    return by_text(left, right);
 }
 
-static size_t gather(path_row *rows, const pace_critical *critical, const pace_step *step) {
-    size_t count = critical->pieces.count, kept = 0;
+static size_t merge(path_row *rows, size_t count, int (*order)(const void *, const void *)) {
+    size_t kept = 0;
+    if (count) qsort(rows, count, sizeof *rows, order);
     for (size_t i = 0; i < count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
-        pace_name name = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task];
-        rows[i] = (path_row){name, piece->resource, piece->waiting, piece->end_ns - piece->start_ns, 1};
-    }
-    if (count) qsort(rows, count, sizeof *rows, by_identity);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && by_identity(&rows[kept - 1], &rows[i]) == 0) {
+        if (kept && order(&rows[kept - 1], &rows[i]) == 0) {
             rows[kept - 1].time_ns += rows[i].time_ns;
-            rows[kept - 1].count++;
+            rows[kept - 1].count += rows[i].count;
         } else {
             rows[kept++] = rows[i];
         }
     }
+    return kept;
+}
+
+static const char *name_of(const pace_analysis *analysis, const pace_path_piece *piece) {
+    return piece->task == PACE_NO_TASK ? "" : pace_step_name(&analysis->ranks.items[piece->rank]->step, piece->task);
+}
+
+/* Names are numbers in each rank and texts between them: pieces are merged by number, the few left by text. */
+static size_t gather(path_row *rows, const pace_critical *critical, const pace_analysis *analysis) {
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+        rows[i] = (path_row){.name = name_of(analysis, piece),
+                             .rank = piece->rank,
+                             .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
+                             .resource = piece->resource,
+                             .waiting = piece->waiting,
+                             .time_ns = piece->end_ns - piece->start_ns,
+                             .count = 1};
+    }
+    size_t kept = merge(rows, critical->pieces.count, by_number);
+    kept = merge(rows, kept, by_text);
     if (kept) qsort(rows, kept, sizeof *rows, by_time);
     return kept;
 }
 
-static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_rank *rank) {
+/* How the path runs through the ranks. */
+static void put_by_rank(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
+    static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
+                                          {"rank", "rank", PACE_SHOW_INT},
+                                          {"time_ns", "on the path", PACE_SHOW_NS},
+                                          {"share", "share", PACE_SHOW_SHARE},
+                                          {"count", "visits", PACE_SHOW_INT}};
+    int64_t length = critical->to_ns - critical->from_ns;
+    uint32_t most = 0;
+    char name[PACE_RANK_NAME];
+    bool across = critical->scope == PACE_PATH_OF_ALL_RANKS, devices = pace_analysis_has_devices(analysis);
+    pace_node *table = pace_node_table(path, "by_rank", across ? "The path through the ranks" : NULL,
+                                       across ? PACE_FOR_ALL : PACE_FOR_JSON, columns + !devices, 4 + devices, 16);
+    for (uint32_t r = 0; r < critical->by_rank_ns.count; r++) {
+        int64_t visits = 0;
+        if (critical->by_rank_ns.items[r] > critical->by_rank_ns.items[most]) most = r;
+        for (size_t i = 0; i < critical->pieces.count; i++)
+            visits += critical->pieces.items[i].rank == r && (i == 0 || critical->pieces.items[i - 1].rank != r);
+        pace_table_row(table);
+        if (devices) pace_table_int(table, analysis->ranks.items[r]->device_id);
+        pace_table_int(table, analysis->ranks.items[r]->step.rank);
+        pace_table_int(table, critical->by_rank_ns.items[r]);
+        pace_table_real(table, length > 0 ? (double)critical->by_rank_ns.items[r] / (double)length : 0);
+        pace_table_int(table, visits);
+    }
+    if (across)
+        pace_node_note(
+            path,
+            "The path runs through all ranks, on the one that was late where others waited: %.0f %% of it on "
+            "%s.",
+            length > 0 ? 100.0 * (double)critical->by_rank_ns.items[most] / (double)length : 0.0,
+            pace_rank_name(name, analysis->ranks.items[most]));
+    if (critical->scope == PACE_PATH_TOO_LARGE)
+        pace_node_note(
+            path, "The step of all ranks is too large to be replayed at once: the path is this rank's, and what it "
+                  "waited for others stands as balance.");
+    if (critical->scope == PACE_PATH_KNOTTED)
+        pace_node_note(path,
+                       "The ranks' waits contradict each other, so that they cannot be replayed at once: the path is "
+                       "this rank's, and what it waited for others stands as balance.");
+}
+
+static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                            const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
     pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
     pace_node *figures = pace_node_object(path, NULL, NULL, PACE_FOR_JSON);
@@ -58,6 +132,8 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
                    critical->mark == SIZE_MAX
                        ? NULL
                        : pace_names_text(&rank->step.names, rank->marks.items.items[critical->mark].label));
+    static const char *const scopes[] = {"one_rank", "all_ranks", "too_large", "knotted"};
+    pace_node_text(figures, "scope", scopes[critical->scope]);
     pace_node_int(figures, "length_ns", length);
     pace_node_int(figures, "start_ns", critical->from_ns);
     pace_node_int(figures, "pieces", (int64_t)critical->pieces.count);
@@ -73,7 +149,7 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     }
     path_row *rows = pace_alloc(critical->pieces.count, sizeof *rows);
     if (!rows) return PACE_E_MEMORY;
-    size_t count = gather(rows, critical, &rank->step);
+    size_t count = gather(rows, critical, analysis);
     static const pace_column columns[] = {{"name", "on the path", PACE_SHOW_TEXT},
                                           {"resource", "resource", PACE_SHOW_TEXT},
                                           {"what", "what", PACE_SHOW_TEXT},
@@ -83,8 +159,7 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     pace_node *table = pace_node_table(path, "top", NULL, PACE_FOR_ALL, columns, 6, 10);
     for (size_t i = 0; i < count; i++) {
         pace_table_row(table);
-        pace_table_text(table, rows[i].name ? pace_names_text(&rank->step.names, rows[i].name)
-                                            : "(before the step's first recorded work)");
+        pace_table_text(table, *rows[i].name ? rows[i].name : "(before the step's first recorded work)");
         pace_table_text(table, pace_advice_names[rows[i].resource]);
         pace_table_text(table, rows[i].waiting ? "before it" : "itself");
         pace_table_int(table, (int64_t)rows[i].count);
@@ -92,6 +167,7 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
         pace_table_real(table, length > 0 ? (double)rows[i].time_ns / (double)length : 0);
     }
     pace_free(rows);
+    put_by_rank(path, critical, analysis);
     pace_node_note(path, "%.1f %% of the path is delay that no recorded dependency explains.",
                    length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
     if (critical->handovers)
@@ -222,7 +298,8 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
-static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critical *critical) {
+static void put_lanes(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                      const pace_critical *critical) {
     static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
                                                                 "host",    "idle",   "input", "other"};
     static const char *const class_colors[] = {"compute", "memory", "communication", "copy"};
@@ -243,8 +320,15 @@ static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critica
     pace_lanes_lane(lanes, "critical path");
     for (size_t i = 0; i < critical->pieces.count; i++) {
         const pace_path_piece *p = &critical->pieces.items[i];
-        pace_lanes_slice(lanes, p->start_ns, p->end_ns, p->waiting ? "idle" : "path",
-                         p->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, p->task));
+        const pace_rank *own = analysis->ranks.items[p->rank];
+        const char *name = p->task == PACE_NO_TASK ? "before" : name_of(analysis, p);
+        char elsewhere[256];
+        if (own != rank) {
+            char which[PACE_RANK_NAME];
+            snprintf(elsewhere, sizeof elsewhere, "%s: %s", pace_rank_name(which, own), name);
+            name = elsewhere;
+        }
+        pace_lanes_slice(lanes, p->start_ns, p->end_ns, p->waiting ? "idle" : "path", name);
     }
     for (uint32_t lane = 0; lane < rank->step.lanes.count; lane++) {
         bool named = false;
@@ -263,12 +347,12 @@ static void put_lanes(pace_node *root, const pace_rank *rank, const pace_critica
 
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
     pace_critical critical;
-    PACE_TRY(pace_critical_find(&critical, rank));
+    PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     pace_status status = PACE_OK;
     if (critical.to_ns > critical.from_ns) {
-        put_lanes(root, rank, &critical);
+        put_lanes(root, analysis, rank, &critical);
         put_advice(root, &critical);
-        status = put_path(root, &critical, rank);
+        status = put_path(root, &critical, analysis, rank);
     }
     put_collectives(root, analysis);
     pace_put_messages(root, analysis);

@@ -47,16 +47,17 @@ static bubble bubble_of(const pace_rank *rank) {
 }
 
 static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {{"rank", "rank", PACE_SHOW_INT},
+    static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
+                                          {"rank", "rank", PACE_SHOW_INT},
                                           {"forward_ns", "waiting in forward", PACE_SHOW_NS},
                                           {"backward_ns", "in backward", PACE_SHOW_NS},
                                           {"other_ns", "elsewhere", PACE_SHOW_NS},
                                           {"waiting_ns", "all a step", PACE_SHOW_NS},
                                           {"share", "of the step", PACE_SHOW_SHARE},
                                           {"exposed_ns", "transfer exposed", PACE_SHOW_NS}};
-    bool any = analysis->messages.items.count > 0;
+    bool any = analysis->messages.items.count > 0, devices = pace_analysis_has_devices(analysis);
     pace_node *table = pace_node_table(root, "bubbles", any ? "Pipeline bubbles: idle while a peer is late" : NULL,
-                                       any ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 7, 16);
+                                       any ? PACE_FOR_ALL : PACE_FOR_JSON, columns + !devices, 7 + devices, 16);
     double worst = 0, worst_ms = 0;
     int64_t worst_rank = PACE_NO_RANK;
     for (size_t r = 0; any && r < analysis->ranks.count; r++) {
@@ -65,6 +66,7 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
         int64_t forward = b.wait_ns[PACE_STAGE_FORWARD], backward = b.wait_ns[PACE_STAGE_BACKWARD];
         double share = b.span_ns > 0 ? (double)b.all_ns / (double)b.span_ns : 0;
         pace_table_row(table);
+        if (devices) pace_table_int(table, rank->device_id);
         pace_table_int(table, rank->step.rank);
         pace_table_int(table, forward / b.steps);
         pace_table_int(table, backward / b.steps);

@@ -214,19 +214,21 @@ static void put_tracks(pace_jsonw *json, const pace_rank *rank) {
     }
 }
 
-static pace_status put_path(pace_jsonw *json, const pace_rank *rank) {
+static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, const pace_rank *rank) {
     pace_critical critical;
-    PACE_TRY(pace_critical_find(&critical, rank));
+    PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     put_name(json, "thread_name", TRACK_PID, 3, "critical path");
     for (size_t i = 0; i < critical.pieces.count; i++) {
         const pace_path_piece *piece = &critical.pieces.items[i];
-        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(&rank->step, piece->task),
+        const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+        put_head(json, piece->task == PACE_NO_TASK ? "before" : pace_step_name(step, piece->task),
                  "paceline_critical_path", TRACK_PID, 3, piece->start_ns, piece->end_ns - piece->start_ns);
         pace_jsonw_key(json, "args");
         pace_jsonw_compact(json);
         pace_jsonw_object(json);
         pace_jsonw_key(json, "resource");
         pace_jsonw_text(json, pace_advice_names[piece->resource]);
+        if (step->rank >= 0) put_int(json, "rank", step->rank);
         pace_jsonw_key(json, "waiting");
         pace_jsonw_bool(json, piece->waiting);
         pace_jsonw_object_end(json);
@@ -278,7 +280,7 @@ pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
         put_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
                  pace_names_text(&step->names, step->lanes.items[i].key));
     put_tracks(&json, rank);
-    PACE_TRY(put_path(&json, rank));
+    PACE_TRY(put_path(&json, context, rank));
     numbers n;
     PACE_TRY(number_tasks(&n, step));
     for (uint32_t task = 0; task < step->count; task++) put_task(&json, &n, task);

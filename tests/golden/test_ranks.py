@@ -1,0 +1,145 @@
+"""The critical path over all ranks: it goes on where a rank waited for another, on the one that was late."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import pipeline_trace as pipeline
+
+PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
+MAKE_TRACE = os.environ["MAKE_TRACE"]
+REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+wrong = []
+
+
+def expect(condition, *what):
+    if not condition:
+        wrong.append(what)
+        print("differs:", *what)
+
+
+def analyze(*paths):
+    run = subprocess.run([PACELINE, "analyze", "--check", "--format", "json", *paths], capture_output=True, text=True)
+    expect(run.returncode == 0, paths, run.stderr)
+    return json.loads(run.stdout)
+
+
+def by_rank(document):
+    return [row["time_ns"] for row in document["critical_path"]["by_rank"]]
+
+
+def step_if_free(document, resource):
+    return [row["step_if_free_ns"] for row in document["advice"] if row["resource"] == resource]
+
+
+def check_identities(name, document, scope="all_ranks"):
+    path = document["critical_path"]
+    expect(path["scope"] == scope, name, "scope", path["scope"])
+    expect(path["replay_error_ns"] == 0, name, "replayed starts are off by", path["replay_error_ns"])
+    for key in ("by_resource",):
+        expect(sum(path[key].values()) == path["length_ns"], name, key, "does not tile the step", path[key])
+    expect(sum(by_rank(document)) == path["length_ns"], name, "the ranks' parts do not tile the step", path["by_rank"])
+    expect(sum(row["time_ns"] for row in path["top"]) == path["length_ns"], name, "the top items do not add up")
+    for row in document["advice"]:
+        expect(0 <= row["step_if_free_ns"] <= path["length_ns"], name, "a free resource made the step longer", row)
+
+
+def write_late(folder, late_us, skew_us):
+    """Two ranks: compute, all-reduce, compute; the second one's first compute takes `late_us` longer."""
+    first = [1000, 1000 + late_us]
+    meet = 100 + max(first)
+    for rank in range(2):
+        kernels = [("ampere_sgemm_first", 7, 100, first[rank]), (REDUCE, 20, 100 + first[rank], meet + 200 - 100 - first[rank]),
+                   ("ampere_sgemm_second", 7, meet + 200, 500)]
+        events = []
+        for i, (name, stream, start, took) in enumerate(kernels):
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                           "ts": skew_us * rank + 10 * i, "dur": 5, "args": {"correlation": i + 1}})
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": skew_us * rank + start,
+                           "dur": took, "args": {"device": rank, "stream": stream, "correlation": i + 1}})
+        events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1,
+                       "ts": skew_us * rank, "dur": meet + 800, "args": {}})
+        pipeline.write(folder, rank, 2, events)
+    return meet + 700
+
+
+def check_late(folder):
+    for late_us, skew_us in ((0, 0), (300, 0), (300, 77), (2500, -40)):
+        name = f"late by {late_us} us"
+        place = os.path.join(folder, f"late{late_us}_{skew_us}")
+        length = write_late(place, late_us, skew_us) * 1000
+        document = analyze(place)
+        check_identities(name, document)
+        expect(document["critical_path"]["length_ns"] == length, name, "length", document["critical_path"]["length_ns"], length)
+        if late_us == 0:
+            continue
+        # The late rank from the step's begin to its arrival; then the transfer and the last compute of the slowest.
+        expect(by_rank(document) == [700000, (1100 + late_us) * 1000], name, "by rank", by_rank(document))
+        expect(document["critical_path"]["by_resource"]["balance_ns"] == 0, name, "still waits", document["critical_path"])
+        expect(step_if_free(document, "balance") == [length - late_us * 1000], name, "balance", document["advice"])
+        # Without compute the late rank is late no more: launch, gap and transfer are left.
+        expect(step_if_free(document, "compute") == [length - (1500 + late_us) * 1000], name, "compute", document["advice"])
+        # The rank alone still shows what it waited as communication.
+        alone = analyze(os.path.join(place, "rank0.json"))
+        expect(alone["critical_path"]["scope"] == "one_rank", name, "alone", alone["critical_path"]["scope"])
+
+
+def check_pipeline(folder):
+    stages, batches = 4, 8
+    kernels = pipeline.simulate(stages, batches, lambda s, b: 1000000, lambda s, b: 2000000, 10000, 500000)
+    for rank in range(stages):
+        pipeline.write(folder, rank, stages, pipeline.events_of(kernels[rank], rank, stages, "kernel", 999 * rank))
+    document = analyze(folder)
+    check_identities("pipeline", document)
+    path = document["critical_path"]["by_resource"]
+    # A stage is idle (p-1)(t_f+t_b) of the step, and the path through all stages computes all the time.
+    expect(path["compute_ns"] == (batches + stages - 1) * 3000000, "pipeline", "compute on the path", path)
+    expect(path["balance_ns"] == 0 and path["network_ns"] % 10000 == 0, "pipeline", path)
+
+
+def check_knot(folder):
+    """Two exchanges that each rank enters in the other order, at the same instants: no replay of both can be."""
+    names = [[REDUCE + "_X", REDUCE + "_Y"], [REDUCE + "_Y", REDUCE + "_X"]]
+    for rank in range(2):
+        rows = [(REDUCE, 10 * i, 5) for i in range(5)] + [(names[rank][0], 100, 10), (names[rank][1], 110, 10)]
+        events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start, "dur": took,
+                   "args": {"device": rank, "stream": 7}} for name, start, took in rows]
+        pipeline.write(folder, rank, 2, events)
+    document = analyze(folder)
+    check_identities("knot", document, "knotted")
+
+
+def check_generated(folder):
+    """Data-parallel training of many events: every fourth rank is 4 % slower, and the path goes through one of those."""
+    paths = []
+    for rank in range(4):
+        paths.append(os.path.join(folder, f"generated{rank}.json"))
+        with open(paths[-1], "wb") as file:
+            subprocess.run([MAKE_TRACE, "--ranks", "4", "--rank", str(rank), "--steps", "3", "--layers", "12", "--compact"],
+                           stdout=file, stderr=subprocess.DEVNULL, check=True)
+    document = analyze(*paths)
+    check_identities("generated", document)
+    expect(by_rank(document)[1] == max(by_rank(document)), "generated", "the slow rank is not on the path", by_rank(document))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_late(folder)
+        check_pipeline(os.path.join(folder, "pipeline"))
+        check_knot(os.path.join(folder, "knot"))
+        check_generated(folder)
+    for place in ("chakra/dlrm_8xV100_kineto", ):
+        if glob.glob(os.path.join(SHARED, place, "*.json.gz")):
+            document = analyze(os.path.join(SHARED, place))
+            check_identities(place, document)
+            # Ranks 7, 5 and 4 were last (the data's own notes); their host decides when the collectives begin.
+            balance = document["critical_path"]["by_resource"]["balance_ns"]
+            expect(balance == 0, place, "still waits", balance)
+    print(f"{len(wrong)} differences")
+    return 1 if wrong else 0
+
+
+sys.exit(main())
