@@ -210,10 +210,22 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     return status;
 }
 
+/* What all its steps took together, or its span where there are none. */
+static int64_t time_taken_ns(const pace_rank *device) {
+    int64_t steps_ns = 0;
+    for (size_t i = 0; i < device->marks.items.count; i++)
+        steps_ns += device->marks.items.items[i].to_ns - device->marks.items.items[i].from_ns;
+    return steps_ns > 0 ? steps_ns : device->work.window.span_ns;
+}
+
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {
-    const pace_rank *slowest = analysis->ranks.items[0];
-    for (size_t i = 1; i < analysis->ranks.count; i++)
-        if (analysis->ranks.items[i]->work.window.span_ns > slowest->work.window.span_ns)
-            slowest = analysis->ranks.items[i];
-    return slowest;
+    const pace_rank *slowest = analysis->traces.items[0], *device = NULL;
+    for (size_t i = 1; i < analysis->traces.count; i++)
+        if (analysis->traces.items[i]->work.window.span_ns > slowest->work.window.span_ns)
+            slowest = analysis->traces.items[i];
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        const pace_rank *rank = analysis->ranks.items[i];
+        if (rank->trace == slowest && (!device || time_taken_ns(rank) > time_taken_ns(device))) device = rank;
+    }
+    return device ? device : slowest;
 }

@@ -29,7 +29,8 @@ void pace_analysis_free(pace_analysis *analysis);
 /** Whether a trace has several devices that worked. */
 bool pace_analysis_has_devices(const pace_analysis *analysis);
 
-/** The rank whose device was busy or waiting longest (its span); ties go to the first. */
+/** The rank whose devices were busy or waiting longest (the span of its trace); of several devices the one whose steps
+ * took longest, for their spans differ by chance where they exchange. Ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);
 
 #endif
