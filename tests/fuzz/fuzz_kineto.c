@@ -76,14 +76,53 @@ static void check_idle_causes(const pace_rank *rank) {
     if (idle != 0) abort();
 }
 
+static pace_status read_trace(pace_step *out, const uint8_t *data, size_t size) {
+    pace_read_notes notes;
+    pace_input *input;
+    PACE_TRY(pace_input_open_memory(&input, "fuzz", data, size));
+    pace_status status = pace_kineto_read(out, input, &notes, NULL, NULL);
+    pace_input_free(input);
+    return status;
+}
+
+/* The trace beside itself as another rank that was twice as fast: all exchanges match, and somebody always waits. */
+static void check_two_ranks(const uint8_t *data, size_t size, const pace_kernel_classes *classes) {
+    pace_analysis analysis = {0};
+    for (int i = 0; i < 2; i++) {
+        pace_rank *rank = pace_alloc(1, sizeof *rank);
+        if (!rank) abort();
+        must(read_trace(&rank->step, data, size));
+        rank->step.rank = i;
+        for (uint32_t task = 0; i == 1 && task < rank->step.count; task++) {
+            int64_t end = pace_step_end_ns(&rank->step, task) / 2;
+            rank->step.start_ns[task] /= 2;
+            rank->step.duration_ns[task] = end - rank->step.start_ns[task];
+        }
+        must(pace_rank_understand(rank, classes, NULL));
+        must(PACE_PUSH(&analysis.traces, rank));
+        must(PACE_PUSH(&analysis.ranks, rank));
+    }
+    must(pace_analysis_join(&analysis));
+    for (int i = 0; i < 2; i++) {
+        pace_critical critical;
+        check_tiles(analysis.ranks.items[i]);
+        must(pace_critical_find_across(&critical, &analysis, analysis.ranks.items[i]));
+        int64_t at = critical.from_ns;
+        if (critical.worst_error_ns != 0) abort();
+        for (size_t p = 0; p < critical.pieces.count; p++) {
+            if (critical.pieces.items[p].start_ns != at) abort();
+            at = critical.pieces.items[p].end_ns;
+        }
+        if (at != critical.to_ns) abort();
+        pace_critical_free(&critical);
+    }
+    pace_analysis_free(&analysis);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const pace_kernel_classes *classes = kernel_classes();
     pace_rank rank = {0};
-    pace_read_notes notes;
-    pace_input *input;
-    if (pace_input_open_memory(&input, "fuzz", data, size) != PACE_OK) return 0;
-    pace_status status = pace_kineto_read(&rank.step, input, &notes, NULL, NULL);
-    pace_input_free(input);
+    pace_status status = read_trace(&rank.step, data, size);
     if (status != PACE_OK) {
         if (pace_message()[0] == '\0' || status == PACE_E_INTERNAL) abort();
         return 0;
@@ -96,5 +135,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_idle_causes(&rank);
     check_devices(&rank, classes);
     pace_rank_free(&rank);
+    check_two_ranks(data, size, classes);
     return 0;
 }

@@ -151,6 +151,26 @@ def check_all_to_all(folder):
     expect([row["last_rank"] for row in document["collectives"]] == [1], "all-to-all", document["collectives"])
 
 
+def check_titles(folder):
+    """The ranks of a title count inside their group: between the ranks 4 and 6 of the world these are 0 and 1. Where the group's
+    members are not told, a title is believed only where the own rank stands for itself."""
+    for name, told, expected in (("told", {"Collective name": "", "Process Group Ranks": "[4, 6]"}, {(4, 6): (0, 3000)}),
+                                 ("not told", None, {})):
+        place = os.path.join(folder, "titles " + name)
+        for number, title, start in ((4, "nccl:send 0->1", 103), (6, "nccl:recv 1<-0", 100)):
+            events = [host("user_annotation", title, 12, 6), host("cuda_runtime", "cudaLaunchKernel", 14, 1, correlation=1),
+                      kernel(number, 9, start, 200, SENDRECV, 1)]
+            if told:
+                args = dict(told, **{"Collective name": title[5:9]})
+                events.append(host("cpu_op", "record_param_comms", 11, 8, **args))
+            pipeline.write(place, number, 8, events)
+        document = analyze(place)
+        found = {(row["source"], row["destination"]): (row["source_wait_ns"], row["destination_wait_ns"])
+                 for row in document["point_to_point"] if row["transfer_ns"] is not None}
+        expect(found == expected, "titles", name, document["point_to_point"])
+        expect(sum(row["messages"] for row in document["point_to_point"]) == (1 if told else 2), "titles", name, "count")
+
+
 def check_groups(folder):
     """Two pairs of ranks reduce each among themselves: a collective joins the members of its group only."""
     place = os.path.join(folder, "groups")
@@ -244,6 +264,7 @@ def main():
         check_batches(folder)
         check_buffered(folder)
         check_all_to_all(folder)
+        check_titles(folder)
         check_groups(folder)
         check_measured(folder)
     print(f"{len(wrong)} differences")

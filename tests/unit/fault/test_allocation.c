@@ -41,6 +41,15 @@ static const char trace[] =
     "{\"ph\":\"E\",\"cat\":\"cpu_op\"," HOST "\"ts\":260},\n"
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"pid\":1,\"tid\":7,\"ts\":205,\"dur\":25,"
     "\"args\":{\"device\":1,\"stream\":20}},\n"
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"record_param_comms\"," HOST "\"ts\":262,\"dur\":2,"
+    "\"args\":{\"Collective name\":\"send\",\"Dst Rank\":0,\"Process Group Ranks\":\"[0, 1]\"}},\n"
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"nccl:coalesced\"," HOST "\"ts\":265,\"dur\":5},\n"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\"," HOST
+    "\"ts\":266,\"dur\":2,\"args\":{\"correlation\":6}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_SendRecv\"," DEVICE
+    "\"ts\":270,\"dur\":9,\"args\":{\"device\":0,\"stream\":21,\"correlation\":6}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_SendRecv\"," DEVICE
+    "\"ts\":272,\"dur\":9,\"args\":{\"device\":0,\"stream\":22,\"Collective name\":\"recv\",\"Src Rank\":0}},\n"
     "{\"ph\":\"Z\",\"name\":\"of an unknown phase\"," HOST "\"ts\":1}\n]}\n";
 
 typedef struct {
