@@ -3,7 +3,8 @@
 
 Part 1: a synthetic trace (--size, default 256M), analyzed --runs times; the best and the median are printed, next to
 what reading the same file with `cat` costs in the same run.
-Part 2: the same question to HolisticTraceAnalysis (TraceAnalysis and get_temporal_breakdown) on one trace of
+Part 2: the same trace read and asked about apart (bench_parts.c), next to what read(2) alone costs in the same run.
+Part 3: the same question to HolisticTraceAnalysis (TraceAnalysis and get_temporal_breakdown) on one trace of
 --peer-size (default 64M); both programs start cold, as a user would start them. Skipped, and said so, when the peer
 cannot be installed. No figure here decides a test.
 """
@@ -63,6 +64,18 @@ def make_trace(tool, path, size):
     return count, events
 
 
+def measure_parts(program, trace, runs):
+    """Medians of processor seconds: loading, insight, and read(2) alone."""
+    said = subprocess.run([program, str(trace), str(runs)], capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in said.splitlines()]
+    parts = {key: statistics.median(row[key] for row in rows) for key in ("read_s", "load_cpu_s", "insight_cpu_s")}
+    size, events = rows[0]["bytes"], rows[0]["events"]
+    print(f"loading alone: median {size / 1e6 / parts['load_cpu_s']:.0f} MB/s per processor second, "
+          f"{parts['load_cpu_s'] / parts['read_s']:.0f} times as long as read(2) of the same file")
+    print(f"insight alone: median {events / 1e6 / parts['insight_cpu_s']:.1f} M events/s")
+    return parts
+
+
 def peer_python(folder):
     """A private environment with the peer in it, or None and why not."""
     python = folder / "bin" / "python"
@@ -97,7 +110,8 @@ def main():
     args = parser.parse_args()
     paceline = Path(args.build) / "paceline"
     tool = Path(args.build) / "tests" / "make_trace"
-    for path in (paceline, tool):
+    parts = Path(args.build) / "tests" / "bench_parts"
+    for path in (paceline, tool, parts):
         if not path.exists():
             sys.exit(f"bench: {path} is not built; run ./run bench analyze")
     figures = {}
@@ -117,6 +131,7 @@ def main():
               f"({size / 1e6 / cpu:.0f} MB/s per processor second)")
         print(f"  peak memory {rss / 1e6:.0f} MB = {rss / size:.3f} of the file")
         print(f"  {best / limit:.1f} times as long as `cat` of the same file")
+        figures["parts"] = measure_parts(parts, trace, args.runs)
         if not args.no_peer:
             python, why = peer_python(ROOT / "build" / "hta-venv")
             if python is None:

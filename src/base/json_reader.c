@@ -22,16 +22,16 @@
 #define HAVE_SSE2 0
 #endif
 
-enum { BLOCK = 64, WINDOW_BYTES = 1 << 20, NO_BYTE = -1 };
+enum { BLOCK = 64, WINDOW_BYTES = 1 << 17, NO_BYTE = -1 };
 
 #define TOKEN_MAX ((size_t)256 << 20)
 
 /* What may come next. */
 typedef enum {
-    DUE_VALUE,      /* a value and nothing else */
+    DUE_VALUE,      /* a value and nothing else: at the start, behind a colon */
     DUE_FIRST_ITEM, /* behind '[' */
     DUE_FIRST_KEY,  /* behind '{' */
-    DUE_COLON,      /* behind a key */
+    DUE_COLON,      /* behind a key that no colon follows at once */
     DUE_COMMA,      /* behind a value: a comma, a closing bracket, or at depth 0 the end */
 } due_next;
 
@@ -303,8 +303,15 @@ static pace_json_token read_string(pace_json *json, pace_json_token kind) {
     json->text = json->token + 1;
     json->length = (size_t)(quote - json->text);
     json->at = quote + 1;
-    json->due = kind == PACE_JSON_KEY ? DUE_COLON : DUE_COMMA;
     json->token_depth = json->depth;
+    if (kind == PACE_JSON_STRING) {
+        json->due = DUE_COMMA;
+    } else if (PACE_LIKELY(*json->at == ':')) { /* as every writer has it: one turn less for its value */
+        json->at++;
+        json->due = DUE_VALUE;
+    } else {
+        json->due = DUE_COLON;
+    }
     return json->last = kind;
 }
 
@@ -836,11 +843,25 @@ static bool is_numeric(const pace_json *json) {
     return json->last == PACE_JSON_NUMBER || json->last == PACE_JSON_STRING;
 }
 
+/* Digits alone, at most 18 of them, as nearly every whole number is. */
+static inline bool quick_int(int64_t *out, const char *at, size_t length) {
+    int64_t value = 0;
+    if (length == 0 || length > 18) return false;
+    for (const char *end = at + length; at < end; at++) {
+        if (!is_digit(*at)) return false;
+        value = value * 10 + (*at - '0');
+    }
+    *out = value;
+    return true;
+}
+
 bool pace_json_int(const pace_json *json, int64_t *out) {
     decimal number;
     int64_t value;
     bool exact;
-    if (!is_numeric(json) || !split_decimal(&number, json->text, json->length)) return false;
+    if (!is_numeric(json)) return false;
+    if (PACE_LIKELY(quick_int(out, json->text, json->length))) return true;
+    if (!split_decimal(&number, json->text, json->length)) return false;
     if (!to_scaled_int(&value, &number, 0, &exact) || !exact) return false;
     *out = value;
     return true;

@@ -94,11 +94,15 @@ static pace_status lane_of(uint32_t *out, reader *r) {
 /* Shapes of an operator as one interned text: dims, types and concrete inputs, a line each. */
 static pace_status shapes_of(uint32_t *out, reader *r) {
     pace_kineto_event *e = &r->event;
-    PACE_TRY(PACE_PUSH(&e->dims, '\n'));
-    for (size_t i = 0; i < e->types.count; i++) PACE_TRY(PACE_PUSH(&e->dims, e->types.items[i]));
-    PACE_TRY(PACE_PUSH(&e->dims, '\n'));
-    for (size_t i = 0; i < e->concrete.count && e->concrete.count < 512; i++)
-        PACE_TRY(PACE_PUSH(&e->dims, e->concrete.items[i]));
+    size_t types = e->types.count, concrete = e->concrete.count < 512 ? e->concrete.count : 0;
+    PACE_TRY(pace_grow(&e->dims.items, &e->dims.capacity, e->dims.count + types + concrete + 2, 1));
+    char *to = e->dims.items + e->dims.count;
+    *to++ = '\n';
+    if (types) memcpy(to, e->types.items, types);
+    to += types;
+    *to++ = '\n';
+    if (concrete) memcpy(to, e->concrete.items, concrete);
+    e->dims.count += types + concrete + 2;
     return pace_names_add(out, &r->step->names, e->dims.items, e->dims.count);
 }
 

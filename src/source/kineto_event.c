@@ -286,29 +286,46 @@ static void keep_category(pace_kineto_event *event, const char *text, size_t len
     event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
 }
 
-static pace_status keep_member(pace_kineto_event *event, const char *key, size_t length, pace_json_token token,
-                               pace_json *json, pace_names *names) {
-    if (token != PACE_JSON_STRING && token != PACE_JSON_NUMBER) return PACE_OK;
-    size_t text_length;
-    const char *text = pace_json_text(json, &text_length);
-    if (is(key, length, "ph")) {
-        event->phase = text_length ? text[0] : 0;
-    } else if (is(key, length, "ts")) {
-        event->has_start = pace_json_us_to_ns(json, &event->start_ns);
-    } else if (is(key, length, "dur")) {
-        event->has_duration = pace_json_us_to_ns(json, &event->duration_ns);
-    } else if (is(key, length, "cat")) {
-        keep_category(event, text, text_length);
-    } else if (is(key, length, "name")) {
-        return pace_kineto_intern(&event->name, json, names);
-    } else if (is(key, length, "pid")) {
-        copy_id(event->pid, json);
-    } else if (is(key, length, "tid")) {
-        copy_id(event->tid, json);
-    } else if (is(key, length, "id")) {
-        event->id = id_or_zero(json);
+typedef enum { NO_MEMBER, PHASE, START, DURATION, CATEGORY, NAME, PROCESS, THREAD, IDENTITY, ARGS } member;
+
+static member member_of(const char *key, size_t length) {
+    switch (length) {
+    case 2:
+        if (is(key, length, "ph")) return PHASE;
+        if (is(key, length, "ts")) return START;
+        return is(key, length, "id") ? IDENTITY : NO_MEMBER;
+    case 3:
+        if (is(key, length, "dur")) return DURATION;
+        if (is(key, length, "cat")) return CATEGORY;
+        if (is(key, length, "pid")) return PROCESS;
+        return is(key, length, "tid") ? THREAD : NO_MEMBER;
+    case 4:
+        if (is(key, length, "name")) return NAME;
+        return is(key, length, "args") ? ARGS : NO_MEMBER;
+    default: return NO_MEMBER;
+    }
+}
+
+static pace_status keep_member(pace_kineto_event *event, member which, pace_json *json, pace_names *names) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    switch (which) {
+    case PHASE: event->phase = length ? text[0] : 0; break;
+    case START: event->has_start = pace_json_us_to_ns(json, &event->start_ns); break;
+    case DURATION: event->has_duration = pace_json_us_to_ns(json, &event->duration_ns); break;
+    case CATEGORY: keep_category(event, text, length); break;
+    case NAME: return pace_kineto_intern(&event->name, json, names);
+    case PROCESS: copy_id(event->pid, json); break;
+    case THREAD: copy_id(event->tid, json); break;
+    case IDENTITY: event->id = id_or_zero(json); break;
+    default: break;
     }
     return PACE_OK;
+}
+
+/* An arrow of which nothing is kept but that it was there (one in three events of a trace). */
+static bool is_idle_arrow(const pace_kineto_event *event) {
+    return (event->phase == 's' || event->phase == 'f') && !event->autograd && event->has_start;
 }
 
 pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,
@@ -319,15 +336,16 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
         if (token != PACE_JSON_KEY) return token;
         size_t length;
         const char *text = pace_json_text(json, &length);
-        char key[8];
-        if (length >= sizeof key) {
+        member which = member_of(text, length);
+        if (which == NO_MEMBER) {
             token = pace_json_skip(json);
         } else {
-            memcpy(key, text, length);
             token = pace_json_next(json);
-            if (is(key, length, "args") && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
+            if (which == ARGS && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
             else if (is_open(token)) token = pace_json_leave(json);
-            else *status = keep_member(event, key, length, token, json, names);
+            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)
+                *status = keep_member(event, which, json, names);
+            if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
         if (is_failure(token)) return token;

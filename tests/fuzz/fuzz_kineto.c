@@ -9,6 +9,9 @@
 
 #include "insight/critical.h"
 #include "insight/idle_causes.h"
+#include "insight/operators.h"
+#include "insight/overheads.h"
+#include "insight/spread.h"
 #include "source/kineto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,6 +37,34 @@ static void check_tiles(const pace_rank *rank) {
         const pace_tile *tile = &rank->tiles.items[i];
         if (tile->end_ns < tile->start_ns || tile->stage >= PACE_STAGES || tile->resource >= PACE_RESOURCES) abort();
     }
+}
+
+/* The time of the rows is the time of the work, however it is grouped. */
+static void check_operators(const pace_rank *rank) {
+    int64_t work_ns = 0;
+    for (size_t i = 0; i < rank->work.items.count; i++)
+        work_ns += rank->work.items.items[i].end_ns - rank->work.items.items[i].start_ns;
+    for (int grouping = PACE_BY_KERNEL; grouping <= PACE_BY_MODULE; grouping++) {
+        pace_operator_rows rows;
+        must(pace_operators_sum(&rows, rank, (pace_grouping)grouping));
+        int64_t rows_ns = 0;
+        for (size_t i = 0; i < rows.count; i++) {
+            rows_ns += rows.items[i].time_ns;
+            if (!(rows.items[i].flop >= 0) || !(rows.items[i].bytes >= 0)) abort();
+        }
+        if (rows_ns != work_ns) abort();
+        PACE_VEC_FREE(&rows);
+    }
+}
+
+static void check_rest(const pace_rank *rank) {
+    pace_overheads overheads;
+    must(pace_overheads_measure(&overheads, rank, 500));
+    pace_overheads_free(&overheads);
+    if (rank->marks.items.count == 0) return;
+    pace_spread spread;
+    must(pace_spread_measure(&spread, rank));
+    pace_spread_free(&spread);
 }
 
 /* Whatever waits for whatever, the schedule can finish and gives back the measured starts. */
@@ -131,6 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(pace_rank_understand(&rank, classes, NULL));
     must(pace_rank_tile(&rank));
     check_tiles(&rank);
+    check_operators(&rank);
+    check_rest(&rank);
     check_path(&rank);
     check_idle_causes(&rank);
     check_devices(&rank, classes);
