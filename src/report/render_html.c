@@ -73,6 +73,8 @@ static void write_sort_key(page_out *page, double value) {
     put(page, "\"");
 }
 
+enum { LONG_TEXT = 30 }; /* bytes beyond which a cell may not show all of its text */
+
 static void write_cell(page_out *page, const pace_grid_column *column, const pace_grid_cell *cell) {
     if (column->numeric) {
         put(page, column->share ? "<td class=\"n share\"" : "<td class=\"n\"");
@@ -83,14 +85,16 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
         }
     } else {
         put(page, "<td class=\"t\"");
-        if (strlen(cell->text) > 30) {
+        if (strlen(cell->text) > LONG_TEXT) {
             put(page, " title=\"");
             write_escaped(page, cell->text);
             put(page, "\"");
         }
     }
     put(page, ">");
-    write_escaped(page, cell->text);
+    char *simple = column->numeric || strlen(cell->text) <= LONG_TEXT ? NULL : pace_text_simple(cell->text);
+    write_escaped(page, simple ? simple : cell->text); /* whole in the title */
+    pace_free(simple);
     put(page, "</td>");
 }
 

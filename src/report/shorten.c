@@ -86,11 +86,16 @@ static void simplify(char *text) {
     text[to] = '\0';
 }
 
+char *pace_text_simple(const char *text) {
+    char *simple = pace_copy_text(text, strlen(text));
+    if (simple) simplify(simple);
+    return simple;
+}
+
 char *pace_text_shorten(const char *text, size_t width) {
     if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
-    char *simple = pace_copy_text(text, strlen(text));
+    char *simple = pace_text_simple(text);
     if (!simple) return NULL;
-    simplify(simple);
     char *shorter = cut(simple, width);
     pace_free(simple);
     return shorter;

@@ -35,6 +35,9 @@ uint32_t pace_utf8_next(const char **at);
 size_t pace_text_width(const char *text);
 /** Terminal columns of one character. */
 size_t pace_code_width(uint32_t code);
+/** A C++ function reduced to its name and template arguments, without namespaces; other texts as they are. NULL: out of
+ * memory. (shorten.c) */
+char *pace_text_simple(const char *text);
 /** Shortens a clean text to `width` columns: a C++ function to its name and template arguments, then with '…' in it,
  * keeping more of its head than its tail. NULL: out of memory. (shorten.c) */
 char *pace_text_shorten(const char *text, size_t width);
