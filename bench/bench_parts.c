@@ -88,7 +88,8 @@ int main(int argc, char **argv) {
         moment loaded = now();
         ask(&rank, classes);
         moment done = now();
-        printf("{\"bytes\": %" PRIu64 ", \"events\": %zu, \"read_s\": %.6f, \"load_cpu_s\": %.6f, \"load_wall_s\": %.6f, "
+        printf("{\"bytes\": %" PRIu64
+               ", \"events\": %zu, \"read_s\": %.6f, \"load_cpu_s\": %.6f, \"load_wall_s\": %.6f, "
                "\"insight_cpu_s\": %.6f, \"insight_wall_s\": %.6f}\n",
                notes.bytes, rank.step.event_count, alone_s, loaded.cpu_s - start.cpu_s, loaded.wall_s - start.wall_s,
                done.cpu_s - loaded.cpu_s, done.wall_s - loaded.wall_s);
