@@ -125,12 +125,85 @@ def check_generated(folder):
     expect(by_rank(document)[1] == max(by_rank(document)), "generated", "the slow rank is not on the path", by_rank(document))
 
 
+BEGIN_NS = 1000000  # by then the host has launched all of it
+
+
+def measured_pipeline(iteration):
+    """Per stage its computes in order, as (start, end, kind, micro-batch) in ns: one iteration of a measured 1F1B of 8 stages."""
+    stages = []
+    for rank in range(8):
+        with open(os.path.join(SHARED, "kineto", "primus_pp8", f"pp_rank_{rank}.json")) as file:
+            row = json.load(file)[iteration]
+        own = []
+        for kind, key in (("F", "fwd"), ("B", "bwd")):
+            for batch, (start, end) in enumerate(zip(row[key + "_start"], row[key + "_end"])):
+                own.append((BEGIN_NS + round(start * 1e6), BEGIN_NS + round(end * 1e6), kind, batch))
+        stages.append(sorted(own))
+    return stages
+
+
+def check_measured(folder):
+    """The data hold computes only. A receive is taken to be posted when the compute before it ended, a send when its own did, and
+    both to end when the compute that waits for them starts."""
+    if not os.path.isdir(os.path.join(SHARED, "kineto", "primus_pp8")):
+        print("skipped: the measured pipeline is not at hand")
+        return
+    for iteration in ("5", "12"):
+        stages = measured_pipeline(iteration)
+        kernels, binding = [[] for _ in stages], {}
+        ended = {(s, kind, batch): end for s, own in enumerate(stages) for start, end, kind, batch in own}
+        bubble = [0] * len(stages)
+        for s, own in enumerate(stages):
+            for i, (start, end, kind, batch) in enumerate(own):
+                kernels[s].append(pipeline.Kernel("ampere_sgemm_" + kind, pipeline.COMPUTE, start, end))
+                source = s - 1 if kind == "F" else s + 1
+                before = own[i - 1][1] if i else BEGIN_NS
+                binding[s, i] = (s, i - 1, before)
+                if not 0 <= source < len(stages):
+                    continue
+                sent = ended[source, kind, batch]
+                out, into = (pipeline.FORWARD_OUT, pipeline.FORWARD_IN) if kind == "F" else (pipeline.BACKWARD_OUT, pipeline.BACKWARD_IN)
+                kernels[source].append(pipeline.Kernel("send", out, sent, start, (source, s)))
+                kernels[s].append(pipeline.Kernel("recv", into, before, start, (source, s)))
+                bubble[s] += max(0, sent - before)
+                if sent > before:
+                    binding[s, i] = (source, [row[2:] for row in stages[source]].index((kind, batch)), sent)
+        place = os.path.join(folder, "measured" + iteration)
+        for s, own in enumerate(kernels):
+            own.sort(key=lambda k: k.start)
+            # Sends on one stream follow each other; where a measured one begins before the last has ended it gets its own.
+            free = {}
+            for k in own:
+                while k.message and free.get(k.stream, 0) > k.start:
+                    k.stream += 100
+                free[k.stream] = k.end
+            pipeline.write(place, s, 8, pipeline.events_of(own, s, 8, "kernel", 0))
+        document = analyze(place)
+        name = "measured pipeline " + iteration
+        check_identities(name, document)
+        rank, own = 0, [0] * len(stages)
+        i, compute = len(stages[0]) - 1, 0
+        while i >= 0:
+            start, end = stages[rank][i][:2]
+            compute += end - start
+            own[rank] += 1
+            rank, i, _ = binding[rank, i]
+        path = document["critical_path"]["by_resource"]
+        expect(path["compute_ns"] == compute, name, "compute on the path", path, compute)
+        expect([row["count"] > 0 for row in document["critical_path"]["by_rank"]] == [n > 0 for n in own], name, own)
+        found = [row["waiting_ns"] for row in document["bubbles"]]
+        expect(found[1:] == bubble[1:], name, "bubbles", found, bubble)
+        length = document["critical_path"]["length_ns"]
+        print(f"{name}: {compute / length:.1%} of the path computes, bubbles {min(found) / length:.1%} to {max(found) / length:.1%}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_late(folder)
         check_pipeline(os.path.join(folder, "pipeline"))
         check_knot(os.path.join(folder, "knot"))
         check_generated(folder)
+        check_measured(folder)
     for place in ("chakra/dlrm_8xV100_kineto", ):
         if glob.glob(os.path.join(SHARED, place, "*.json.gz")):
             document = analyze(os.path.join(SHARED, place))
