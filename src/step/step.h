@@ -80,7 +80,7 @@ typedef struct {
 } pace_wait;
 
 /* `task` is a backward operator; `forward` the operator it differentiates, or PACE_NO_TASK when that was not recorded.
- */
+ * What it directly encloses of the same node is not listed again. */
 typedef struct {
     uint32_t task, forward;
 } pace_gradient;
@@ -176,7 +176,7 @@ pace_status pace_step_check(const pace_step *step) PACE_MUST_CHECK;
 /** The waits of a task: `*count` of them from the returned one on; NULL when it has none. */
 const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t task);
 
-/** What a backward operator differentiates; NULL when the task is not known to be one. */
+/** What a backward operator differentiates; NULL when the task is not listed as one. */
 const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task);
 
 static inline int64_t pace_step_end_ns(const pace_step *step, uint32_t task) {

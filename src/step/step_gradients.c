@@ -138,11 +138,18 @@ static pace_status find_thread(linker *l, uint32_t thread) {
 
 enum { MOST_THREADS = 64 }; /* more are damage, and each costs a pass */
 
+/* Autograd's engine notes a node twice, around it and in it: the outer one stands for both. */
+static bool noted_around(const pace_step *step, uint32_t task, const pace_autograd_note *note) {
+    uint32_t parent = step->parent[task];
+    const pace_autograd_note *around = parent == PACE_NO_TASK ? NULL : note_of(step, parent);
+    return around && around->thread == note->thread && around->sequence == note->sequence;
+}
+
 static pace_status link_notes(linker *l) {
     pace_step *step = l->step;
     for (uint32_t task = 0; task < step->count; task++) {
         const pace_autograd_note *note = note_of(step, task);
-        if (!note || note->thread == 0) continue;
+        if (!note || note->thread == 0 || noted_around(step, task, note)) continue;
         if (!thread_of(l, note->thread) && l->threads.count < MOST_THREADS) PACE_TRY(find_thread(l, note->thread));
         const thread_lane *known = thread_of(l, note->thread);
         uint32_t forward =
