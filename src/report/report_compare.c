@@ -146,6 +146,16 @@ static pace_status build(pace_report *report, const pace_rank *a, const pace_ran
     return pace_report_status(report);
 }
 
+/* Of several ranks or devices one is compared. */
+static void put_which(pace_node *root, const char *side, const pace_analysis *analysis) {
+    char name[PACE_RANK_NAME];
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    if (analysis->ranks.count < 2) return;
+    pace_rank_name(name, rank);
+    pace_node_note(root, "%s is the slowest of %zu: %s.", side, analysis->ranks.count,
+                   name[0] == '-' ? rank->path : name);
+}
+
 pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
                          const pace_analyze_options *options) {
     static const pace_analyze_options defaults;
@@ -161,6 +171,8 @@ pace_status pace_compare(pace_report **out, const char *path_a, const char *path
     pace_report *report;
     status = pace_new_report(&report, "compare", "Two traces side by side", both, 2, options);
     if (status == PACE_OK) {
+        put_which(pace_report_root(report), "A", &a);
+        put_which(pace_report_root(report), "B", &b);
         status = build(report, pace_analysis_slowest(&a), pace_analysis_slowest(&b));
         if (status != PACE_OK) pace_report_free(report);
         else *out = report;

@@ -183,6 +183,16 @@ def test_synthetic():
     expect("devices" not in document(make("--steps", "2", "--layers", "2"))["ranks"][0], "one device is the rank itself")
 
 
+def test_compare():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "two.json")
+        with open(path, "w") as file:
+            json.dump(hand_made(), file)
+        doc = json.loads(subprocess.run([PACELINE, "compare", "--format", "json", path, path], capture_output=True, check=True).stdout)
+    expect(doc["notes"] == ["A is the slowest of 2: device 1.", "B is the slowest of 2: device 1."], "compared", doc["notes"])
+    expect(doc["a_step_ns"] == doc["b_step_ns"] == 90000, "the mean step of device 1", doc["a_step_ns"])
+
+
 def test_several_ranks():
     with tempfile.TemporaryDirectory() as folder:
         for rank in range(2):
