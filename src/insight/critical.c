@@ -52,6 +52,7 @@ static uint32_t segment_ending_at(const pace_joint *joint, int64_t to_ns) {
     for (uint32_t i = 0; i < joint->home_segments; i++) {
         const pace_segment *s = &joint->replay.segments.items[i];
         int64_t end = s->start_ns + s->duration_ns;
+        if (joint->lane_rank.items[s->lane] != joint->home) continue;
         if (end <= to_ns && end > latest) {
             latest = end;
             best = i;

@@ -35,11 +35,39 @@ static int64_t offset_of(const joiner *j, uint32_t rank) { /* to be added to its
     return j->analysis->ranks.items[rank]->shift_ns - j->analysis->ranks.items[j->joint->home]->shift_ns;
 }
 
-static pace_status append(pace_joint *joint, const pace_replay *replay, uint32_t rank, int64_t offset_ns) {
+/* The ranks that are devices of one trace stand together; they share its host. A rank of one device is alone. */
+typedef struct {
+    uint32_t first, count, host; /* host = the rank to which the host's lanes count */
+} trace_ranks;
+
+static trace_ranks trace_of(const joiner *j, uint32_t rank) {
+    pace_rank *const *ranks = j->analysis->ranks.items;
+    const pace_rank *trace = pace_rank_trace(ranks[rank]);
+    trace_ranks all = {rank, 1, rank};
+    while (all.first > 0 && pace_rank_trace(ranks[all.first - 1]) == trace) all.first--;
+    all.count = rank - all.first + 1;
+    while (all.first + all.count < j->analysis->ranks.count && pace_rank_trace(ranks[all.first + all.count]) == trace)
+        all.count++;
+    return all;
+}
+
+/* Whose lane it is, from its first segment. */
+static uint32_t rank_of_lane(const joiner *j, const pace_replay *replay, size_t lane, const trace_ranks *all) {
+    uint32_t segment = replay->lane_first.items[lane];
+    if (all->count == 1 || segment == replay->lane_first.items[lane + 1]) return all->host;
+    const pace_step *step = &j->analysis->ranks.items[all->host]->step;
+    const pace_lane *own = &step->lanes.items[step->lane[replay->segments.items[segment].task]];
+    for (uint32_t r = all->first; own->device && r < all->first + all->count; r++)
+        if (j->analysis->ranks.items[r]->device_id == own->device_id) return r;
+    return all->host;
+}
+
+static pace_status append(joiner *j, const pace_replay *replay, const trace_ranks *all, int64_t offset_ns) {
+    pace_joint *joint = j->joint;
     uint32_t first = (uint32_t)joint->replay.segments.count, lane = (uint32_t)joint->replay.lane_first.count;
     for (size_t i = 0; i + 1 < replay->lane_first.count; i++) {
         PACE_TRY(PACE_PUSH(&joint->replay.lane_first, first + replay->lane_first.items[i]));
-        PACE_TRY(PACE_PUSH(&joint->lane_rank, rank));
+        PACE_TRY(PACE_PUSH(&joint->lane_rank, rank_of_lane(j, replay, i, all)));
     }
     for (size_t i = 0; i < replay->segments.count; i++) {
         pace_segment s = replay->segments.items[i];
@@ -57,20 +85,24 @@ static int by_item(const void *left, const void *right) {
     return (a->item > b->item) - (a->item < b->item);
 }
 
-static pace_status add_rank(joiner *j, uint32_t rank) {
+/* A rank, and the other devices of its trace. */
+static pace_status add_trace(joiner *j, uint32_t rank) {
     pace_replay own = {0};
-    pace_arrivals *arrivals = &j->arrivals[rank];
+    trace_ranks all = trace_of(j, rank);
     uint32_t first = (uint32_t)j->joint->replay.segments.count;
     int64_t offset = offset_of(j, rank);
-    PACE_TRY(pace_segments_build_cut(&own, arrivals, j->analysis->ranks.items[rank], j->from_ns - offset,
-                                     j->to_ns - offset));
+    PACE_TRY(pace_segments_build_cut(&own, j->arrivals + all.first, j->analysis->ranks.items + all.first, all.count,
+                                     j->from_ns - offset, j->to_ns - offset));
     pace_status status = PACE_OK;
     if (first + own.segments.count > j->most_segments)
         status = pace_fail(PACE_E_LIMIT, "more than %zu segments in one step of all ranks", j->most_segments);
-    if (status == PACE_OK) status = append(j->joint, &own, rank, offset);
+    if (status == PACE_OK) status = append(j, &own, &all, offset);
     pace_replay_free(&own);
-    for (size_t i = 0; i < arrivals->count; i++) arrivals->items[i].segment += first;
-    if (arrivals->count) qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, by_item);
+    for (pace_arrivals *arrivals = j->arrivals + all.first; arrivals < j->arrivals + all.first + all.count;
+         arrivals++) {
+        for (size_t i = 0; i < arrivals->count; i++) arrivals->items[i].segment += first;
+        if (arrivals->count) qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, by_item);
+    }
     return status;
 }
 
@@ -205,10 +237,11 @@ static pace_status join_messages(joiner *j) {
 
 static pace_status join(joiner *j) {
     pace_joint *joint = j->joint;
-    PACE_TRY(add_rank(j, joint->home));
+    trace_ranks home = trace_of(j, joint->home);
+    PACE_TRY(add_trace(j, joint->home));
     joint->home_segments = (uint32_t)joint->replay.segments.count;
-    for (uint32_t r = 0; r < j->analysis->ranks.count; r++)
-        if (r != joint->home) PACE_TRY(add_rank(j, r));
+    for (uint32_t r = 0; r < j->analysis->ranks.count; r += trace_of(j, r).count)
+        if (r != home.first) PACE_TRY(add_trace(j, r));
     joint->first_meeting = (uint32_t)joint->replay.segments.count;
     const pace_collectives *collectives = &j->analysis->collectives;
     for (size_t i = 0; i < collectives->items.count; i++)

@@ -18,8 +18,8 @@ typedef struct {
     pace_replay replay;           /* times on the home rank's clock; its lanes stand first */
     PACE_VEC(uint32_t) lane_rank; /* lane -> index of its rank; PACE_NO_INDEX where ranks meet */
     uint32_t home;                /* index of the home rank */
-    uint32_t home_segments;       /* so many segments, the first, are the home rank's */
-    uint32_t first_meeting;       /* from here on segments are where ranks meet */
+    uint32_t home_segments; /* so many segments, the first, are the home rank's and of its trace's other devices */
+    uint32_t first_meeting; /* from here on segments are where ranks meet */
 } pace_joint;
 
 /** The window [from, to) of one rank alone: what it waited for others has its length. */

@@ -12,8 +12,8 @@ enum { LAUNCH_NS = 10000, HANDOVER_NS = 20000 };
 
 typedef struct {
     pace_replay *replay;
-    const pace_rank *rank;
-    pace_arrivals *arrivals; /* may be NULL */
+    const pace_rank *rank;   /* the device at hand; all share tasks and host */
+    pace_arrivals *arrivals; /* its own; may be NULL */
     int64_t from_ns, to_ns;
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
@@ -283,10 +283,14 @@ static void drop_backward_edges(pace_replay *replay) {
     }
 }
 
-static pace_status build(builder *b) {
+static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *devices, size_t count) {
     bool host_only = b->rank->work.host_is_device;
     if (!host_only) PACE_TRY(add_host_lanes(b));
-    PACE_TRY(add_work_lanes(b, !host_only));
+    for (size_t i = 0; i < count; i++) {
+        b->rank = devices[i];
+        b->arrivals = arrivals ? &arrivals[i] : NULL;
+        PACE_TRY(add_work_lanes(b, !host_only));
+    }
     PACE_TRY(open_lane(b)); /* the end of the last lane */
     if (!host_only) {
         pace_segments_add_waits(b->replay, &b->rank->step, b->first_segment);
@@ -300,10 +304,11 @@ static pace_status build(builder *b) {
     return PACE_OK;
 }
 
-pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, const pace_rank *rank, int64_t from_ns,
-                                    int64_t to_ns) {
+pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, pace_rank *const *devices, size_t count,
+                                    int64_t from_ns, int64_t to_ns) {
     pace_replay replay = {.origin_ns = from_ns};
-    builder b = {.replay = &replay, .rank = rank, .arrivals = arrivals, .from_ns = from_ns, .to_ns = to_ns};
+    const pace_rank *rank = devices[0];
+    builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
     b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
     b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
@@ -311,7 +316,7 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, c
     pace_status status = b.first_segment && b.lane_on_device && b.passed ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
-        status = build(&b);
+        status = build(&b, arrivals, devices, count);
     }
     pace_free(b.first_segment);
     pace_free(b.lane_on_device);
@@ -322,5 +327,6 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, c
 }
 
 pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
-    return pace_segments_build_cut(out, NULL, rank, from_ns, to_ns);
+    pace_rank *const one[] = {(pace_rank *)rank}; /* read only: what may be written are arrivals */
+    return pace_segments_build_cut(out, NULL, one, 1, from_ns, to_ns);
 }

@@ -18,9 +18,9 @@ typedef PACE_VEC(pace_arrival) pace_arrivals;
 pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t from_ns,
                                 int64_t to_ns) PACE_MUST_CHECK;
 
-/** The same, with every communication item cut and listed in `arrivals`: appended to, the caller's to free even on
- * failure. */
-pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, const pace_rank *rank, int64_t from_ns,
-                                    int64_t to_ns) PACE_MUST_CHECK;
+/** The same of all `count` devices of one trace and the host they share (one rank alone: itself), with every
+ * communication item cut and listed in its device's `arrivals`: appended to, the caller's to free even on failure. */
+pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, pace_rank *const *devices, size_t count,
+                                    int64_t from_ns, int64_t to_ns) PACE_MUST_CHECK;
 
 #endif

@@ -81,6 +81,11 @@ static size_t gather(path_row *rows, const pace_critical *critical, const pace_a
     return kept;
 }
 
+static void put_rank(pace_node *table, const pace_rank *rank) {
+    if (rank->step.rank >= 0) pace_table_int(table, rank->step.rank);
+    else pace_table_none(table);
+}
+
 /* How the path runs through the ranks. */
 static void put_by_rank(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
     static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
@@ -101,7 +106,7 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
             visits += critical->pieces.items[i].rank == r && (i == 0 || critical->pieces.items[i - 1].rank != r);
         pace_table_row(table);
         if (devices) pace_table_int(table, analysis->ranks.items[r]->device_id);
-        pace_table_int(table, analysis->ranks.items[r]->step.rank);
+        put_rank(table, analysis->ranks.items[r]);
         pace_table_int(table, critical->by_rank_ns.items[r]);
         pace_table_real(table, length > 0 ? (double)critical->by_rank_ns.items[r] / (double)length : 0);
         pace_table_int(table, visits);
@@ -213,11 +218,6 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
 }
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
-
-static void put_rank(pace_node *table, const pace_rank *rank) {
-    if (rank->step.rank >= 0) pace_table_int(table, rank->step.rank);
-    else pace_table_none(table);
-}
 
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */

@@ -46,6 +46,11 @@ static bubble bubble_of(const pace_rank *rank) {
     return b;
 }
 
+static void put_rank(pace_node *table, int64_t number) {
+    if (number == PACE_NO_RANK) pace_table_none(table);
+    else pace_table_int(table, number);
+}
+
 static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
     static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
                                           {"rank", "rank", PACE_SHOW_INT},
@@ -67,7 +72,7 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
         double share = b.span_ns > 0 ? (double)b.all_ns / (double)b.span_ns : 0;
         pace_table_row(table);
         if (devices) pace_table_int(table, rank->device_id);
-        pace_table_int(table, rank->step.rank);
+        put_rank(table, rank->step.rank);
         pace_table_int(table, forward / b.steps);
         pace_table_int(table, backward / b.steps);
         pace_table_int(table, (b.all_ns - forward - backward) / b.steps);
@@ -114,11 +119,6 @@ static void count_message(pair *p, const pace_analysis *analysis, const pace_p2p
     }
     for (int k = 0; k < PACE_RESOURCES; k++)
         if (m->cause == pace_resource_names[k]) p->cause_ns[k] += m->wait_ns[0] + m->wait_ns[1];
-}
-
-static void put_rank(pace_node *table, int64_t number) {
-    if (number == PACE_NO_RANK) pace_table_none(table);
-    else pace_table_int(table, number);
 }
 
 static void put_pair(pace_node *table, const pace_analysis *analysis, const pair *p) {

@@ -123,6 +123,32 @@ def test_too_many():
     expect("devices" not in doc["ranks"][0] and doc["window"]["busy_ns"] == 301000 and len(doc["warnings"]) == 1, "300 devices")
 
 
+def test_path_across():
+    """The host waits 48 us for device 1 (5 to 50), then gives device 0 its work (57 to 60, 70 to 100): the path of device
+    0's step is both kernels, 75 us, and what the host did around them."""
+    def call(name, ts, dur, correlation):
+        return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 9, "tid": 9, "ts": ts, "dur": dur,
+                "args": {"correlation": correlation}}
+
+    def kernel(name, device, ts, dur, correlation):
+        return {"ph": "X", "cat": "kernel", "name": name, "pid": device, "tid": 7, "ts": ts, "dur": dur,
+                "args": {"device": device, "stream": 7, "correlation": correlation}}
+
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "pid": 9, "tid": 9, "ts": 0, "dur": 100},
+              call("cudaLaunchKernel", 2, 1, 1), kernel("ampere_sgemm_a", 1, 5, 45, 1),
+              call("cudaStreamSynchronize", 4, 48, 2),
+              call("cudaLaunchKernel", 54, 1, 3), kernel("ampere_sgemm_b", 0, 57, 3, 3),
+              call("cudaLaunchKernel", 58, 1, 4), kernel("ampere_sgemm_c", 0, 70, 30, 4)]
+    doc = document(json.dumps({"traceEvents": events}).encode())
+    path = doc["critical_path"]
+    expect(doc["slowest_device"] == 0 and path["length_ns"] == 100000, "the step", path["length_ns"])
+    expect(path["by_resource"]["compute_ns"] == 75000 and path["replay_error_ns"] == 0, "the path", path["by_resource"])
+    expect([(row["device_id"], row["rank"], row["time_ns"]) for row in path["by_rank"]] == [(0, None, 52000), (1, None, 48000)],
+           "through the devices", path["by_rank"])
+    free = [row["step_if_free_ns"] for row in doc["advice"] if row["resource"] == "compute"]
+    expect(free == [25000], "without compute", free)
+
+
 def test_read_back():
     text = json.dumps(hand_made()).encode()
     first, back = document(text), document(analyze("--format", "perfetto", "-", stdin=text))
