@@ -15,6 +15,7 @@ static const struct {
     const char *summary;
 } verbs[] = {
     {"analyze", cmd_analyze, "where the time of a training step goes, and what to change first"},
+    {"predict", cmd_predict, "what the step would be elsewhere, or if something were different"},
     {"compare", cmd_compare, "two traces side by side"},
     {"machines", cmd_machines, "the devices of the catalogue"},
 };

@@ -57,6 +57,15 @@ static int store(const char *verb, const cli_option *option, const char *value) 
         *(const char **)option->target = value;
         return 0;
     }
+    if (option->type == OPTION_LIST) {
+        cli_list *list = option->target;
+        if (list->count == CLI_LIST) {
+            fprintf(stderr, "paceline %s: %s: expected at most %d of them\n", verb, option->name, (int)CLI_LIST);
+            return -1;
+        }
+        list->items[list->count++] = value;
+        return 0;
+    }
     char *end;
     double number = strtod(value, &end);
     if (*value == '\0' || *end != '\0' || !(number >= 0) || number > 1e18) {

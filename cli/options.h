@@ -9,7 +9,14 @@
 
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_INPUT = 3, CLI_MISSING = 4 };
 
-typedef enum { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER } option_type;
+typedef enum { OPTION_FLAG, OPTION_TEXT, OPTION_NUMBER, OPTION_LIST } option_type;
+
+/* The values of an option that may be given several times. */
+enum { CLI_LIST = 64 };
+typedef struct {
+    const char *items[CLI_LIST];
+    size_t count;
+} cli_list;
 
 typedef struct {
     const char *name; /* "--format" */
@@ -17,7 +24,7 @@ typedef struct {
     option_type type;
     const char *argument; /* shown in help: "FILE" */
     const char *help;
-    void *target; /* bool *, const char ** or double * */
+    void *target; /* bool *, const char **, double * or cli_list * */
 } cli_option;
 
 /** Parses `words` after the verb. Operands are gathered in place at the front of `words`; their number is returned,

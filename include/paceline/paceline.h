@@ -103,6 +103,32 @@ PACE_API pace_status pace_analyze(pace_report **out, const char *const *paths, s
 PACE_API pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
                                   const pace_analyze_options *options);
 
+/** Words given to an option. */
+typedef struct {
+    const char *const *items;
+    size_t count;
+} pace_words;
+
+/** Options of pace_predict(): what-ifs, each walked alone, and all together when there are several of different kinds.
+ * Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    pace_words on;             /**< devices it would run on, catalogue names */
+    const char *from;          /**< device it was measured on; NULL = what the trace says */
+    pace_words scale;          /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
+    pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
+    bool graph;                /**< the step as one captured device graph: launches cost nothing */
+    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_predict_options;
+
+/** Predicts what a recorded step would take elsewhere. Errors: PACE_E_USAGE for a what-if that cannot be understood,
+ * PACE_E_MISSING for an unknown device, and those of pace_analyze(). */
+PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
+                                  const pace_predict_options *options);
+
 /** Lists the devices of the catalogue, or describes one when `name` is not NULL. */
 PACE_API pace_status pace_machines(pace_report **out, const char *name);
 

@@ -8,7 +8,9 @@
 static bool product(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where, double b, double m,
                     double n, double k) {
     if (!(op->flop > 0) || !(where->flop_per_s > 0) || !(where->memory_bytes_per_s > 0)) return false;
-    double waste = where->device->sm_count > 0 ? pace_tiling_best(b, m, n, k, where->device->sm_count).cost : 1;
+    bool sized = m > 0 && n > 0 && k > 0 && b > 0; /* of some operators only the amounts are known */
+    double waste =
+        sized && where->device->sm_count > 0 ? pace_tiling_best(b, m, n, k, where->device->sm_count).cost : 1;
     parts->fixed_s = where->figure->fixed_s * (op->pass == PACE_PASS_BACKWARD ? 2 : 1);
     parts->compute_s = waste * op->flop / (where->figure->compute * where->flop_per_s);
     parts->memory_s = (op->read_bytes + op->write_bytes) / (where->figure->memory * where->memory_bytes_per_s);

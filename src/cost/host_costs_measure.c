@@ -18,7 +18,7 @@ typedef struct {
     uint32_t first;     /* the thread's first operator */
 } measurer;
 
-static const pace_node *node_at(const measurer *m, uint32_t node) { return &m->graph->nodes.items[node]; }
+static const pace_graph_node *node_at(const measurer *m, uint32_t node) { return &m->graph->nodes.items[node]; }
 
 static int64_t start_of(const measurer *m, uint32_t node) {
     uint32_t task = node_at(m, node)->task;
@@ -59,7 +59,7 @@ static pace_status take_launch(measurer *m, uint32_t number) {
     m->calls++;
     if (node_at(m, launch->node)->task == call && node_at(m, launch->node)->waits_launch != PACE_NO_LAUNCH) {
         /* a blocking copy: its wait ends with it, so the call takes what is left */
-        const pace_node *node = node_at(m, launch->node);
+        const pace_graph_node *node = node_at(m, launch->node);
         uint32_t on = m->graph->launches.items[node->waits_launch].task;
         int64_t until = on == PACE_NO_TASK ? m->since_ns : pace_step_end_ns(m->step, on);
         int64_t end = pace_step_end_ns(m->step, call);
@@ -69,7 +69,7 @@ static pace_status take_launch(measurer *m, uint32_t number) {
 }
 
 static void take_waits(measurer *m, uint32_t number) {
-    const pace_node *node = node_at(m, number);
+    const pace_graph_node *node = node_at(m, number);
     int64_t end = end_of(m, number), until = INT64_MIN;
     if (node->waits_launch != PACE_NO_LAUNCH) {
         uint32_t on = m->graph->launches.items[node->waits_launch].task;
@@ -116,7 +116,7 @@ static pace_status end_thread(measurer *m, uint32_t outermost) {
 }
 
 static pace_status begin_node(measurer *m, uint32_t number) {
-    const pace_node *node = node_at(m, number);
+    const pace_graph_node *node = node_at(m, number);
     PACE_TRY(take_launches_before(m, number));
     while (m->depth && m->open[m->depth - 1] != node->parent) PACE_TRY(end_node(m));
     m->open[m->depth++] = number;

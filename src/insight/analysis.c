@@ -210,6 +210,39 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     return status;
 }
 
+static pace_status take_step(pace_analysis *analysis, pace_step *step, const char *name, const char *device) {
+    pace_rank *rank = pace_alloc(1, sizeof *rank);
+    if (!rank) {
+        pace_step_free(step);
+        return PACE_E_MEMORY;
+    }
+    rank->step = *step;
+    rank->path = pace_copy_text(name, strlen(name));
+    pace_status status = rank->path ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK && device) rank->device = pace_device_find(&analysis->devices, device, 0);
+    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, NULL);
+    if (status == PACE_OK && rank->work.host_is_device) rank->device = NULL;
+    if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
+    if (status == PACE_OK) return PACE_PUSH(&analysis->ranks, rank);
+    free_rank(rank);
+    return status;
+}
+
+pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
+                                   const char *device) {
+    pace_analysis analysis = {0};
+    size_t taken = 0;
+    pace_status status = pace_device_catalog_load(&analysis.devices);
+    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
+    for (; status == PACE_OK && taken < count; taken++)
+        status = take_step(&analysis, &steps[taken], names[taken], device);
+    for (; taken < count; taken++) pace_step_free(&steps[taken]);
+    if (status == PACE_OK) status = pace_analysis_join(&analysis);
+    if (status != PACE_OK) pace_analysis_free(&analysis);
+    else *out = analysis;
+    return status;
+}
+
 /* What all its steps took together, or its span where there are none. */
 static int64_t time_taken_ns(const pace_rank *device) {
     int64_t steps_ns = 0;

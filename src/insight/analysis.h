@@ -24,6 +24,10 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
 /** What the ranks exchange, one clock for all of them, and with both their tiles. Part of pace_analysis_load(), for
  * ranks that come from elsewhere: each must have been understood (insight/rank.h). */
 pace_status pace_analysis_join(pace_analysis *analysis) PACE_MUST_CHECK;
+
+/** The same of steps that were made instead of read (takes them, whatever comes of it), on one device (may be NULL). */
+pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
+                                   const char *device) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
 /** Whether a trace has several devices that worked. */

@@ -121,7 +121,7 @@ static pace_status issue(host *h, uint32_t number) {
 }
 
 static pace_status wait_at_end(host *h, uint32_t number) {
-    const pace_node *node = &h->graph->nodes.items[number];
+    const pace_graph_node *node = &h->graph->nodes.items[number];
     uint32_t here = instance_of(h->c, h->rank, h->repeat);
     if (node->waits_node == PACE_NO_NODE && node->waits_launch == PACE_NO_LAUNCH) return PACE_OK;
     PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
@@ -161,7 +161,7 @@ static pace_status issue_before(host *h, uint32_t number) {
 }
 
 static pace_status begin_node(host *h, uint32_t number) {
-    const pace_node *node = &h->graph->nodes.items[number];
+    const pace_graph_node *node = &h->graph->nodes.items[number];
     PACE_TRY(issue_before(h, number));
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;

@@ -104,7 +104,7 @@ static pace_status add_steps(pace_step *step, const extents *e) {
 
 static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
     for (size_t i = 0; i < e->graph->nodes.count; i++) {
-        const pace_node *node = &e->graph->nodes.items[i];
+        const pace_graph_node *node = &e->graph->nodes.items[i];
         const extent *at = &e->nodes[repeat * e->graph->nodes.count + i];
         uint32_t lane;
         pace_name name;

@@ -125,7 +125,7 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : b->number[holder];
     uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
     PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(step, task), pace_step_name(step, task), parent, thread));
-    pace_node *node = &b->graph->nodes.items[number];
+    pace_graph_node *node = &b->graph->nodes.items[number];
     node->task = task;
     node->module = b->module[task];
     node->stage = step->stage[task];

@@ -59,7 +59,7 @@ static void link_blocking_call(pace_graph_builder *b, uint32_t number, uint32_t 
     uint32_t call = b->node_task.items[number];
     int64_t end = pace_step_end_ns(step, call);
     uint32_t task = last_ended(b, step->start_ns[call], end + ROUNDING_NS, issued, PACE_NO_TASK);
-    pace_node *node = &b->graph->nodes.items[number];
+    pace_graph_node *node = &b->graph->nodes.items[number];
     node->waits_launch = task != PACE_NO_TASK ? b->number[task] : thread_last;
 }
 
@@ -70,7 +70,7 @@ static pace_status link_blocking_calls(pace_graph_builder *b) {
     memset(last, 0xff, (graph->thread_count + 1) * sizeof *last);
     size_t launch = 0;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const pace_node *node = &graph->nodes.items[i];
+        const pace_graph_node *node = &graph->nodes.items[i];
         uint32_t task = b->node_task.items[i];
         /* a blocking copy waits for itself: its own launch stands behind it */
         while (launch < graph->launches.count &&
@@ -172,7 +172,7 @@ static pace_status link_streams(pace_graph_builder *b) {
 
 /* An operator, or call, that no operator encloses. */
 static bool is_root(const pace_graph_builder *b, uint32_t number) {
-    const pace_node *nodes = b->graph->nodes.items;
+    const pace_graph_node *nodes = b->graph->nodes.items;
     if (nodes[number].kind == PACE_TASK_ANNOTATION || b->node_task.items[number] == PACE_NO_TASK) return false;
     uint32_t above = b->step->parent[b->node_task.items[number]];
     return above == PACE_NO_TASK || b->op[above] == PACE_NO_TASK;
@@ -198,7 +198,7 @@ static uint32_t ended_by(const pace_graph_builder *b, uint32_t from, const uint3
  * pass, the caller after it, gradients accumulated elsewhere. */
 static void link_thread(pace_graph_builder *b, uint32_t number, const uint32_t *last, uint32_t own_root,
                         const uint32_t *before) {
-    pace_node *node = &b->graph->nodes.items[number];
+    pace_graph_node *node = &b->graph->nodes.items[number];
     int64_t start = b->step->start_ns[b->node_task.items[number]];
     int64_t latest = own_root == PACE_NO_NODE ? INT64_MIN : pace_step_end_ns(b->step, b->node_task.items[own_root]);
     if (own_root != PACE_NO_NODE && start - latest < QUIET_NS) return;

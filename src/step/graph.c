@@ -26,14 +26,14 @@ void pace_graph_free(pace_graph *graph) {
 
 pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind kind, const char *name,
                                 uint32_t parent, uint32_t thread) {
-    pace_node node = {.parent = parent,
-                      .thread = thread,
-                      .after = PACE_NO_NODE,
-                      .waits_node = PACE_NO_NODE,
-                      .waits_launch = PACE_NO_LAUNCH,
-                      .task = PACE_NO_TASK,
-                      .kind = (uint8_t)kind,
-                      .stage = PACE_STAGE_NONE};
+    pace_graph_node node = {.parent = parent,
+                            .thread = thread,
+                            .after = PACE_NO_NODE,
+                            .waits_node = PACE_NO_NODE,
+                            .waits_launch = PACE_NO_LAUNCH,
+                            .task = PACE_NO_TASK,
+                            .kind = (uint8_t)kind,
+                            .stage = PACE_STAGE_NONE};
     PACE_TRY(pace_names_add(&node.name, &graph->names, name, strlen(name)));
     PACE_TRY(PACE_PUSH(&graph->nodes, node));
     if (thread >= graph->thread_count) graph->thread_count = thread + 1;
@@ -90,7 +90,7 @@ pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op
 static pace_status check_links(const pace_graph *graph) {
     size_t nodes = graph->nodes.count, launches = graph->launches.count;
     for (size_t i = 0; i < nodes; i++) {
-        const pace_node *node = &graph->nodes.items[i];
+        const pace_graph_node *node = &graph->nodes.items[i];
         bool has_parent = node->parent != PACE_NO_NODE;
         if (has_parent && (node->parent >= i || graph->nodes.items[node->parent].thread != node->thread))
             return pace_fail(PACE_E_INPUT, "graph: node %zu: expected its parent before it and on its thread", i);
@@ -130,7 +130,7 @@ static pace_status edge(order_check *check, size_t from, size_t to) {
 static pace_status thread_edges(order_check *check, const pace_graph *graph, uint32_t *last) {
     for (uint32_t t = 0; t < graph->thread_count; t++) last[t] = PACE_NO_NODE;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const pace_node *node = &graph->nodes.items[i];
+        const pace_graph_node *node = &graph->nodes.items[i];
         uint32_t open = last[node->thread];
         PACE_TRY(edge(check, 2 * i, 2 * i + 1));
         /* what was open and does not enclose this one has ended */

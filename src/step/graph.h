@@ -30,7 +30,7 @@ typedef struct {
     uint32_t task;         /* of the measured step it was made from, PACE_NO_TASK = none */
     uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
-} pace_node;
+} pace_graph_node;
 
 /* A kernel, copy, memset or exchange put on a stream. */
 typedef struct {
@@ -60,7 +60,7 @@ typedef struct {
 
 typedef struct {
     pace_names names;
-    PACE_VEC(pace_node) nodes;
+    PACE_VEC(pace_graph_node) nodes;
     PACE_VEC(pace_launch) launches;
     PACE_VEC(pace_op) ops; /* interned: equal operations share one */
     PACE_VEC(pace_exchange) exchanges;

@@ -1,15 +1,17 @@
-"""Recomputes the analyze rows of accuracy/ledger.csv from the reference data and compares; --update rewrites them.
+"""Recomputes the analyze and walk rows of accuracy/ledger.csv from the reference data and compares; --update rewrites them.
 
 The reference data are other people's and not shipped: skipped when they are not at hand.
 """
 import csv
 import json
 import os
+import statistics
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden"))
 import test_edges
+import test_predict
 import test_tracelens
 
 PACELINE = os.environ["PACELINE"]
@@ -112,6 +114,17 @@ def edges_row(case, source, check, unit, note):
     return row(case, source, "differing", unit, len(test_edges.compared) - compared, len(test_edges.wrong) - wrong, "<=0", note)
 
 
+def walk_rows():
+    errors = [abs(e) for e in test_predict.replay_errors().values()]
+    ranks = [abs(e) for e in test_predict.rank_errors()]
+    source = "kineto, chakra/dlrm_8xV100_kineto"
+    note = "mean step of a trace, walked with its own kernel times and one figure per operator and overhead type"
+    return [row("predict/replay-median", source, "median_abs_error", "ratio", len(errors), statistics.median(errors), "<=0.03", note),
+            row("predict/replay-max", source, "max_abs_error", "ratio", len(errors), max(errors), "<=0.08", note),
+            row("predict/dlrm-8xV100-ranks", "chakra/dlrm_8xV100_kineto", "max_abs_error", "ratio", len(ranks), max(ranks), "<=0.05",
+                "each rank's step, overheads from the step itself")]
+
+
 def main():
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("skipped: the reference data are not at hand")
@@ -120,7 +133,7 @@ def main():
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
-            tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
+            *walk_rows(), tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
             edges_row("analyze/hta-critical-path", "kineto/hta_simple_add_1xA100_criticalpath_overlay",
                       test_edges.check_reference_path, "tasks and edges",
                       "kernels, copies, calls and waits on the path Holistic Trace Analysis drew, and on ours, between first and last device work"),

@@ -104,7 +104,7 @@ static void what_a_step_holds(void **state) {
     uint32_t backward = find_node(&graph, "autograd::engine::evaluate_function: MmBackward0");
     uint32_t reduce = find_node(&graph, "nccl:all_reduce"), add = find_node(&graph, "aten::add_");
     uint32_t sync = find_node(&graph, "cudaStreamSynchronize"), whole = find_node(&graph, "cudaGraphLaunch");
-    const pace_node *nodes = graph.nodes.items;
+    const pace_graph_node *nodes = graph.nodes.items;
     const pace_launch *launches = graph.launches.items;
     assert_int_equal(graph.nodes.count, 9);
     assert_int_equal(graph.launches.count, 8);

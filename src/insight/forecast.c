@@ -1,0 +1,239 @@
+#include "insight/forecast.h"
+
+#include "insight/critical.h"
+#include "insight/forecast_price.h"
+#include "source/graph_from_step.h"
+
+#include <string.h>
+
+/* The walk's own error when a trace is walked again with one figure per operator and type: see docs/accuracy.md. */
+static const double walk_spread = 0.03;
+
+void pace_scenario_init(pace_scenario *scenario, const char *label) {
+    *scenario = (pace_scenario){.label = label};
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
+}
+
+void pace_scenario_free(pace_scenario *scenario) {
+    for (size_t i = 0; i < scenario->scales.count; i++) regfree(&scenario->scales.items[i].name);
+    PACE_VEC_FREE(&scenario->scales);
+}
+
+pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) {
+    char reason[128];
+    regex_t compiled;
+    int fault = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
+    if (fault) {
+        regerror(fault, &compiled, reason, sizeof reason);
+        return pace_fail(PACE_E_USAGE, "'%.200s' is no regular expression: %s", regex, reason);
+    }
+    size_t count = scenario->scales.count;
+    pace_status status =
+        pace_grow(&scenario->scales.items, &scenario->scales.capacity, count + 1, sizeof *scenario->scales.items);
+    if (status != PACE_OK) {
+        regfree(&compiled);
+        return status;
+    }
+    scenario->scales.items[count].name = compiled;
+    scenario->scales.items[count].factor = factor;
+    scenario->scales.count++;
+    return PACE_OK;
+}
+
+/* --- from a measured analysis ------------------------------------------------------------------------------------ */
+
+static void free_rank(pace_forecast_rank *rank) {
+    pace_graph_free(&rank->graph);
+    pace_host_costs_free(&rank->costs);
+    pace_free(rank->measured_ns);
+}
+
+void pace_forecast_free(pace_forecast *forecast) {
+    for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
+    PACE_VEC_FREE(&forecast->ranks);
+    pace_cost_free(forecast->cost);
+    *forecast = (pace_forecast){0};
+}
+
+/* Steps that are annotated bound what is walked; else all of the trace is. */
+static void interval_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank) {
+    bool annotated = rank->marks.items.count && rank->marks.origin == PACE_MARKS_ANNOTATED;
+    *from_ns = annotated ? rank->marks.items.items[0].start_ns : INT64_MIN;
+    *to_ns = annotated ? rank->marks.items.items[rank->marks.items.count - 1].end_ns : INT64_MAX;
+}
+
+/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. */
+static void take_waits(double *task_ns, const pace_analysis *measured, const pace_rank *trace) {
+    for (size_t r = 0; r < measured->ranks.count; r++) {
+        if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
+        const pace_work *work = &measured->ranks.items[r]->work;
+        for (size_t i = 0; i < work->items.count; i++) {
+            const pace_work_item *item = &work->items.items[i];
+            if (item->wait_until_ns > item->start_ns)
+                task_ns[item->task] = (double)(item->end_ns - item->wait_until_ns);
+        }
+    }
+}
+
+static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysis *measured, const pace_rank *trace) {
+    double *task_ns = pace_alloc(trace->step.count + 1, sizeof *task_ns);
+    rank->measured_ns = pace_alloc(rank->graph.launches.count + 1, sizeof *rank->measured_ns);
+    if (!task_ns || !rank->measured_ns) {
+        pace_free(task_ns);
+        return PACE_E_MEMORY;
+    }
+    for (size_t i = 0; i < trace->step.count; i++) task_ns[i] = (double)trace->step.duration_ns[i];
+    take_waits(task_ns, measured, trace);
+    for (size_t i = 0; i < rank->graph.launches.count; i++) {
+        uint32_t task = rank->graph.launches.items[i].task;
+        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : task_ns[task];
+    }
+    pace_free(task_ns);
+    return PACE_OK;
+}
+
+static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace) {
+    int64_t from_ns, to_ns;
+    interval_of(&from_ns, &to_ns, trace);
+    pace_forecast_rank rank = {.name = trace->path};
+    if (trace->marks.items.count && from_ns != INT64_MIN) rank.start_ns = (double)(from_ns + trace->shift_ns);
+    PACE_TRY(pace_host_costs_init(&rank.costs));
+    pace_status status = pace_graph_from_step(&rank.graph, &trace->step, from_ns, to_ns);
+    if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
+    if (status == PACE_OK) status = pace_host_costs_measure(&rank.costs, &rank.launch, &rank.graph, &trace->step);
+    if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+static void start_at_the_first(pace_forecast *forecast) {
+    double first = forecast->ranks.items[0].start_ns;
+    for (size_t i = 0; i < forecast->ranks.count; i++)
+        if (forecast->ranks.items[i].start_ns < first) first = forecast->ranks.items[i].start_ns;
+    for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].start_ns -= first;
+}
+
+pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
+    pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device};
+    pace_status status = pace_cost_create(&forecast.cost);
+    for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
+        status = add_trace(&forecast, measured->traces.items[i]);
+    if (status == PACE_OK) {
+        start_at_the_first(&forecast);
+        *out = forecast;
+    } else {
+        pace_forecast_free(&forecast);
+    }
+    return status;
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------- */
+
+double pace_mean_step_ns(const pace_rank *rank) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns) continue;
+        sum += (double)(mark->to_ns - mark->from_ns);
+        count++;
+    }
+    return count ? sum / (double)count : (double)rank->work.window.span_ns;
+}
+
+double pace_analysis_step_ns(const pace_analysis *analysis) {
+    double most = 0;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        double step = pace_mean_step_ns(analysis->ranks.items[i]);
+        if (step > most) most = step;
+    }
+    return most;
+}
+
+/* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
+static pace_status estimate(pace_forecast_result *result) {
+    pace_critical path;
+    PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
+    double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
+    double on_device = length > 0
+                           ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
+                                      path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
+                                 length
+                           : 0;
+    pace_rung rung = PACE_RUNG_MEASURED;
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels += result->families[f].kernel_ns;
+    for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
+        double share = on_device * result->families[f].spread_ns / kernels;
+        variance += share * share;
+        for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
+            if (result->families[f].by_rung[r]) rung = (pace_rung)r;
+    }
+    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis) / 1e9, sqrt(variance), rung};
+    pace_critical_free(&path);
+    return PACE_OK;
+}
+
+typedef struct {
+    pace_walk_rank *ranks;
+    pace_step *steps;
+    const char **names;
+    double **launch_ns;
+} walk_room;
+
+static bool make_room(walk_room *room, const pace_forecast *forecast) {
+    size_t count = forecast->ranks.count;
+    room->ranks = pace_alloc(count, sizeof *room->ranks);
+    room->steps = pace_alloc(count, sizeof *room->steps);
+    room->names = pace_alloc(count, sizeof *room->names);
+    room->launch_ns = pace_alloc(count, sizeof *room->launch_ns);
+    bool made = room->ranks && room->steps && room->names && room->launch_ns;
+    for (size_t i = 0; made && i < count; i++) {
+        room->launch_ns[i] = pace_alloc(forecast->ranks.items[i].graph.launches.count + 1, sizeof(double));
+        made = room->launch_ns[i] != NULL;
+    }
+    return made;
+}
+
+static void free_room(walk_room *room, size_t count) {
+    for (size_t i = 0; room->launch_ns && i < count; i++) pace_free(room->launch_ns[i]);
+    pace_free(room->launch_ns);
+    pace_free(room->ranks);
+    pace_free(room->steps);
+    pace_free(room->names);
+}
+
+static pace_status price_and_walk(walk_room *room, pace_forecast_result *result, const pace_forecast *forecast,
+                                  const pace_scenario *scenario) {
+    pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = 1};
+    memcpy(options.scale, scenario->overhead_scale, sizeof options.scale);
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+        PACE_TRY(pace_forecast_price(room->launch_ns[i], result->families, forecast, rank, scenario));
+        room->names[i] = rank->name;
+        room->ranks[i] = (pace_walk_rank){.graph = &rank->graph,
+                                          .launch_ns = room->launch_ns[i],
+                                          .costs = &rank->costs,
+                                          .launch_lag_ns = rank->launch.lag_ns,
+                                          .between_ns = rank->launch.between_ns,
+                                          .start_ns = rank->start_ns};
+    }
+    PACE_TRY(pace_walk(room->steps, room->ranks, forecast->ranks.count, &options));
+    const pace_device *device = scenario->device ? scenario->device : forecast->device;
+    return pace_analysis_of_steps(&result->analysis, room->steps, forecast->ranks.count, room->names,
+                                  device ? device->name : NULL);
+}
+
+pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
+    walk_room room = {0};
+    pace_forecast_result result = {0};
+    pace_status status = make_room(&room, forecast) ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = price_and_walk(&room, &result, forecast, scenario);
+    free_room(&room, forecast->ranks.count);
+    if (status != PACE_OK) return status;
+    status = estimate(&result);
+    if (status == PACE_OK) *out = result;
+    else pace_analysis_free(&result.analysis);
+    return status;
+}
+
+void pace_forecast_result_free(pace_forecast_result *result) { pace_analysis_free(&result->analysis); }

@@ -1,0 +1,84 @@
+/*
+ * A step elsewhere: the graph of what its ranks do, priced and walked under a scenario, and understood like a
+ * measured one.
+ *
+ * A forecast is made of a measured analysis, or of graphs that have no times. Running it gives an analysis on which
+ * everything works that works on a trace: matrix, critical path, advice.
+ */
+#ifndef PACE_INSIGHT_FORECAST_H
+#define PACE_INSIGHT_FORECAST_H
+
+#include "cost/cost.h"
+#include "cost/host_costs_measure.h"
+#include "insight/analysis.h"
+#include "schedule/walk.h"
+
+#include <regex.h>
+
+/* What is different. Zero-initialised with pace_scenario_init() it is the step as it is. */
+typedef struct {
+    const char *label;
+    const pace_device *device;                  /* where it runs; NULL = where it was measured */
+    double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
+    bool one_launch;                            /* captured as a device graph */
+    PACE_VEC(struct {
+        regex_t name; /* of the kernel or of the operator that launches it */
+        double factor;
+    })
+    scales;
+} pace_scenario;
+
+void pace_scenario_init(pace_scenario *scenario, const char *label);
+void pace_scenario_free(pace_scenario *scenario);
+
+/** Kernels whose own or operator's name matches take `factor` times as long. PACE_E_USAGE for a bad expression. */
+pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) PACE_MUST_CHECK;
+
+typedef struct {
+    const char *name; /* of the input, borrowed */
+    pace_graph graph;
+    double *measured_ns; /* per launch, -1 = none; an exchange: from the last rank's arrival */
+    pace_host_costs costs;
+    pace_launch_costs launch;
+    double start_ns; /* on a clock of all ranks */
+} pace_forecast_rank;
+
+typedef struct {
+    PACE_VEC(pace_forecast_rank) ranks;
+    const pace_analysis *measured; /* borrowed; NULL = made of graphs */
+    const pace_device *device;     /* what the times were measured on; NULL = unknown */
+    pace_cost *cost;
+} pace_forecast;
+
+/** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
+ * trace are used as they are. */
+pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) PACE_MUST_CHECK;
+void pace_forecast_free(pace_forecast *forecast);
+
+/* How the time of kernels was come by, by operation family and for what nothing is known of. */
+typedef struct {
+    double kernel_ns; /* summed over launches */
+    double spread_ns; /* the same times their spread */
+    size_t launches;  /* of these */
+    size_t unknown;   /* launches whose operation is unknown */
+    size_t by_rung[PACE_RUNGS];
+} pace_forecast_family;
+
+typedef struct {
+    pace_analysis analysis; /* of the walked steps */
+    pace_estimate step_s;   /* of the slowest rank: mean of its steps */
+    pace_forecast_family families[PACE_OP_FAMILIES];
+} pace_forecast_result;
+
+/** Prices and walks. Errors: PACE_E_INPUT as pace_walk(). */
+pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast,
+                              const pace_scenario *scenario) PACE_MUST_CHECK;
+void pace_forecast_result_free(pace_forecast_result *result);
+
+/** The mean device time of a rank's steps that did work, ns; without steps its span. */
+double pace_mean_step_ns(const pace_rank *rank);
+
+/** The slowest rank's. */
+double pace_analysis_step_ns(const pace_analysis *analysis);
+
+#endif

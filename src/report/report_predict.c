@@ -1,0 +1,191 @@
+/* pace_predict(): the step as it is, walked anew, and under every what-if. */
+#include "report/analyze_parts.h"
+#include "report/scenarios.h"
+#include "report/show.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    pace_device_catalog devices; /* of the scenarios */
+    pace_analysis measured;
+    pace_forecast forecast;
+    pace_scenarios scenarios;
+    pace_forecast_result *results; /* one per scenario */
+    size_t result_count;
+} prediction;
+
+static void free_prediction(prediction *p) {
+    for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
+    pace_free(p->results);
+    pace_scenarios_free(&p->scenarios);
+    pace_forecast_free(&p->forecast);
+    pace_analysis_free(&p->measured);
+    pace_device_catalog_free(&p->devices);
+}
+
+static pace_status run(prediction *p, const char *const *paths, size_t path_count,
+                       const pace_predict_options *options) {
+    pace_analyze_options reading = {.step_regex = options->step_regex,
+                                    .device = options->from,
+                                    .progress = options->progress,
+                                    .progress_context = options->progress_context};
+    PACE_TRY(pace_device_catalog_load(&p->devices));
+    PACE_TRY(pace_scenarios_make(&p->scenarios, options, &p->devices)); /* before anything long */
+    PACE_TRY(pace_analysis_load(&p->measured, paths, path_count, &reading));
+    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph;
+    if (about_device && pace_analysis_slowest(&p->measured)->work.host_is_device)
+        return pace_fail(PACE_E_INPUT, "%s: a what-if needs a trace with device work, found host operators alone",
+                         p->measured.traces.items[0]->path);
+    PACE_TRY(pace_forecast_of_analysis(&p->forecast, &p->measured));
+    p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
+    if (!p->results) return PACE_E_MEMORY;
+    for (; p->result_count < p->scenarios.items.count; p->result_count++)
+        PACE_TRY(
+            pace_forecast_run(&p->results[p->result_count], &p->forecast, &p->scenarios.items.items[p->result_count]));
+    return PACE_OK;
+}
+
+/* --- the report -------------------------------------------------------------------------------------------------- */
+
+static int64_t ns(double s) { return llround(s * 1e9); }
+
+static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
+    int64_t sum = 0;
+    for (int stage = 0; stage < PACE_STAGES; stage++)
+        for (int resource = from; resource <= to; resource++) sum += matrix->cell_ns[stage][resource];
+    return sum;
+}
+
+static void put_scenario(pace_node *table, const prediction *p, size_t number) {
+    const pace_forecast_result *result = &p->results[number];
+    pace_matrix matrix;
+    pace_mean_matrix(&matrix, pace_analysis_slowest(&result->analysis));
+    pace_table_row(table);
+    pace_table_text(table, p->scenarios.items.items[number].label);
+    pace_table_int(table, ns(result->step_s.median));
+    pace_table_int(table, ns(pace_estimate_low(result->step_s)));
+    pace_table_int(table, ns(pace_estimate_high(result->step_s)));
+    pace_table_real(table, result->step_s.median > 0 ? p->results[0].step_s.median / result->step_s.median : NAN);
+    pace_table_int(table, column_ns(&matrix, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND));
+    pace_table_int(table, column_ns(&matrix, PACE_MEMORY_BOUND, PACE_COPY));
+    pace_table_int(table, column_ns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION));
+    pace_table_int(table, column_ns(&matrix, PACE_IDLE_HOST, PACE_IDLE_OTHER));
+    pace_table_text(table, pace_rung_names[result->step_s.rung]);
+}
+
+static void put_scenarios(pace_node *root, const prediction *p) {
+    static const pace_column columns[] = {
+        {"scenario", "what if", PACE_SHOW_TEXT}, {"step_ns", "step", PACE_SHOW_NS},
+        {"low_ns", "low", PACE_SHOW_NS},         {"high_ns", "high", PACE_SHOW_NS},
+        {"speedup", "speed-up", PACE_SHOW_REAL}, {"compute_ns", "compute", PACE_SHOW_NS},
+        {"memory_ns", "memory", PACE_SHOW_NS},   {"exposed_ns", "exposed", PACE_SHOW_NS},
+        {"idle_ns", "idle", PACE_SHOW_NS},       {"rung", NULL, PACE_SHOW_TEXT},
+    };
+    pace_node *table = pace_node_table(root, "scenarios", "The step, as it is and if", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    for (size_t i = 0; i < p->result_count; i++) put_scenario(table, p, i);
+    pace_node_note(root, "low to high holds 9 of 10 measurements; speed-up is against the step as it is, walked anew. "
+                         "Kernels measured here move to another device by the ratio of two estimates.");
+}
+
+static void put_headline(pace_node *root, const prediction *p) {
+    double measured_s = pace_analysis_step_ns(&p->measured) / 1e9;
+    const pace_estimate *as_is = &p->results[0].step_s;
+    pace_node_sentence(
+        root, true, "The step takes %s as measured; walked anew from one figure per operator it takes %s (%+.1f %%).",
+        pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(as_is->median)).text,
+        measured_s > 0 ? 100 * (as_is->median / measured_s - 1) : 0.0);
+    if (p->result_count > 1) {
+        const pace_forecast_result *end = &p->results[p->result_count - 1];
+        pace_node_sentence(root, true, "If \"%s\", %s (%s to %s): %.2f times as fast.",
+                           p->scenarios.items.items[p->result_count - 1].label,
+                           pace_show_ns(ns(end->step_s.median)).text,
+                           pace_show_ns(ns(pace_estimate_low(end->step_s))).text,
+                           pace_show_ns(ns(pace_estimate_high(end->step_s))).text, as_is->median / end->step_s.median);
+    }
+    pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_int(step, "measured_ns", ns(measured_s));
+    pace_node_int(step, "walked_ns", ns(as_is->median));
+    pace_node_real(step, "walk_error", measured_s > 0 ? as_is->median / measured_s - 1 : NAN);
+}
+
+/* Each rank as measured and walked anew. */
+static void put_ranks(pace_node *root, const prediction *p) {
+    static const pace_column columns[] = {
+        {"rank", "rank", PACE_SHOW_INT},
+        {"measured_ns", "measured", PACE_SHOW_NS},
+        {"walked_ns", "walked", PACE_SHOW_NS},
+    };
+    const pace_analysis *walked = &p->results[0].analysis;
+    pace_node *table = pace_node_table(root, "ranks", "Ranks as measured and walked anew",
+                                       p->measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, columns,
+                                       sizeof columns / sizeof *columns, 16);
+    for (size_t i = 0; i < p->measured.traces.count && i < walked->traces.count; i++) {
+        int64_t rank = p->measured.traces.items[i]->step.rank;
+        pace_table_row(table);
+        if (rank >= 0) pace_table_int(table, rank);
+        else pace_table_none(table);
+        pace_table_int(table, llround(pace_mean_step_ns(p->measured.traces.items[i])));
+        pace_table_int(table, llround(pace_mean_step_ns(walked->traces.items[i])));
+    }
+}
+
+/* What the kernels' times rest on, for the last scenario: the families that matter, and what is not known. */
+static void put_families(pace_node *root, const pace_forecast_result *result) {
+    static const pace_column columns[] = {
+        {"family", "kernels", PACE_SHOW_TEXT},   {"launches", "launches", PACE_SHOW_INT},
+        {"kernel_ns", "time", PACE_SHOW_NS},     {"spread", "spread", PACE_SHOW_SHARE},
+        {"measured", "measured", PACE_SHOW_INT}, {"calibrated", "calibrated", PACE_SHOW_INT},
+        {"learned", "learned", PACE_SHOW_INT},   {"formula", "formula", PACE_SHOW_INT},
+        {"roofline", "roofline", PACE_SHOW_INT}, {"unknown", "amount unknown", PACE_SHOW_INT},
+    };
+    pace_node *table = pace_node_table(root, "families", "What the kernels' times rest on", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+        const pace_forecast_family *family = &result->families[f];
+        if (family->launches == 0) continue;
+        pace_table_row(table);
+        pace_table_text(table, pace_op_family_name((pace_op_family)f));
+        pace_table_int(table, (int64_t)family->launches);
+        pace_table_int(table, llround(family->kernel_ns));
+        pace_table_real(table, family->kernel_ns > 0 ? family->spread_ns / family->kernel_ns : 0);
+        for (int r = 0; r < PACE_RUNGS; r++) pace_table_int(table, (int64_t)family->by_rung[r]);
+        pace_table_int(table, (int64_t)family->unknown);
+    }
+}
+
+static pace_status build(pace_report *report, prediction *p) {
+    pace_node *root = pace_report_root(report);
+    pace_forecast_result *end = &p->results[p->result_count - 1];
+    const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
+    pace_matrix matrix;
+    put_headline(root, p);
+    put_scenarios(root, p);
+    put_ranks(root, p);
+    pace_mean_matrix(&matrix, slowest);
+    pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);
+    put_families(root, end);
+    PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
+    return pace_report_status(report);
+}
+
+pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
+                         const pace_predict_options *options) {
+    static const pace_predict_options defaults;
+    if (!options) options = &defaults;
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "predict: expected at least one trace, found none");
+    prediction p = {0};
+    pace_report *report = NULL;
+    pace_status status = run(&p, paths, path_count, options);
+    if (status == PACE_OK) {
+        pace_analyze_options echo = {.command = options->command, .command_count = options->command_count};
+        const pace_analysis *const one[] = {&p.measured};
+        status = pace_new_report(&report, "predict", "What the step would be", one, 1, &echo);
+    }
+    if (status == PACE_OK) status = build(report, &p);
+    free_prediction(&p);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

@@ -1,0 +1,127 @@
+#include "report/scenarios.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pace_scenarios_free(pace_scenarios *scenarios) {
+    for (size_t i = 0; i < scenarios->items.count; i++) pace_scenario_free(&scenarios->items.items[i]);
+    for (size_t i = 0; i < scenarios->labels.count; i++) pace_free(scenarios->labels.items[i]);
+    PACE_VEC_FREE(&scenarios->items);
+    PACE_VEC_FREE(&scenarios->labels);
+}
+
+/* --- one what-if put into a scenario --------------------------------------------------------------------------- */
+
+static pace_status put_device(pace_scenario *scenario, const char *name, const pace_device_catalog *devices) {
+    scenario->device = pace_device_find(devices, name, 0);
+    if (scenario->device) return PACE_OK;
+    return pace_fail(PACE_E_MISSING, "--on: device '%s' is not in the catalogue ('paceline machines' lists it)", name);
+}
+
+static pace_status put_scale(pace_scenario *scenario, const char *text) {
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    double factor = colon ? strtod(colon + 1, &end) : -1;
+    bool plain = colon && colon > text && colon[1] && *end == '\0' && factor >= 0 && factor <= 1e6;
+    if (!plain)
+        return pace_fail(PACE_E_USAGE, "--scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
+    size_t start = strncmp(text, "kernel=", 7) == 0 ? 7 : 0;
+    char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
+    if (!regex) return PACE_E_MEMORY;
+    pace_status status = pace_scenario_scale(scenario, regex, factor);
+    pace_free(regex);
+    return status;
+}
+
+static pace_status put_drop(pace_scenario *scenario, const char *text) {
+    bool all = strcmp(text, "all") == 0;
+    int digit = (text[0] == 't' || text[0] == 'T') && text[1] && !text[2] ? text[1] - '1' : -1;
+    if (!all && (digit < 0 || digit >= PACE_OVERHEAD_TYPES))
+        return pace_fail(PACE_E_USAGE, "--drop-overhead: expected T1 to T5 or all, found '%s'", text);
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (all || type == digit) scenario->overhead_scale[type] = 0;
+    return PACE_OK;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    pace_scenarios *out;
+    const pace_predict_options *options;
+    const pace_device_catalog *devices;
+} maker;
+
+static pace_status add(maker *m, const char *format, ...) PACE_PRINTF(2, 3);
+static pace_status add(maker *m, const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *label = pace_copy_text(text, strlen(text));
+    if (!label) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&m->out->labels, label);
+    if (status != PACE_OK) {
+        pace_free(label);
+        return status;
+    }
+    pace_scenario scenario;
+    pace_scenario_init(&scenario, label);
+    return PACE_PUSH(&m->out->items, scenario);
+}
+
+static pace_scenario *last(maker *m) { return &m->out->items.items[m->out->items.count - 1]; }
+
+static pace_status add_each(maker *m) {
+    const pace_predict_options *o = m->options;
+    for (size_t i = 0; i < o->on.count; i++) {
+        PACE_TRY(add(m, "on %s", o->on.items[i]));
+        PACE_TRY(put_device(last(m), o->on.items[i], m->devices));
+    }
+    for (size_t i = 0; i < o->scale.count; i++) {
+        PACE_TRY(add(m, "scale %s", o->scale.items[i]));
+        PACE_TRY(put_scale(last(m), o->scale.items[i]));
+    }
+    for (size_t i = 0; i < o->drop_overhead.count; i++) {
+        PACE_TRY(add(m, "without overhead %s", o->drop_overhead.items[i]));
+        PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
+    }
+    return o->graph ? (add(m, "as one device graph") == PACE_OK ? (last(m)->one_launch = true, PACE_OK) : PACE_E_MEMORY)
+                    : PACE_OK;
+}
+
+/* A step runs on one device: of several, each is tried with everything else. */
+static pace_status add_together(maker *m, const char *device) {
+    const pace_predict_options *o = m->options;
+    PACE_TRY(device && o->on.count > 1 ? add(m, "all together on %s", device) : add(m, "all together"));
+    if (device) PACE_TRY(put_device(last(m), device, m->devices));
+    for (size_t i = 0; i < o->scale.count; i++) PACE_TRY(put_scale(last(m), o->scale.items[i]));
+    for (size_t i = 0; i < o->drop_overhead.count; i++) PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
+    last(m)->one_launch = o->graph;
+    return PACE_OK;
+}
+
+static pace_status add_all(maker *m) {
+    const pace_predict_options *o = m->options;
+    size_t others = o->scale.count + o->drop_overhead.count + o->graph;
+    PACE_TRY(add(m, "as it is"));
+    PACE_TRY(add_each(m));
+    if (others == 0 || others + (o->on.count > 0) < 2) return PACE_OK;
+    if (o->on.count == 0) return add_together(m, NULL);
+    for (size_t i = 0; i < o->on.count; i++) PACE_TRY(add_together(m, o->on.items[i]));
+    return PACE_OK;
+}
+
+pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options,
+                                const pace_device_catalog *devices) {
+    pace_scenarios scenarios = {0};
+    maker m = {&scenarios, options, devices};
+    pace_status status = add_all(&m);
+    if (status == PACE_OK) *out = scenarios;
+    else pace_scenarios_free(&scenarios);
+    return status;
+}

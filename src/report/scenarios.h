@@ -1,0 +1,16 @@
+/* From the options of pace_predict() to scenarios: each what-if alone, then all together. */
+#ifndef PACE_REPORT_SCENARIOS_H
+#define PACE_REPORT_SCENARIOS_H
+
+#include "insight/forecast.h"
+
+typedef struct {
+    PACE_VEC(pace_scenario) items; /* the first is the step as it is */
+    PACE_VEC(char *) labels;
+} pace_scenarios;
+
+pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options,
+                                const pace_device_catalog *devices) PACE_MUST_CHECK;
+void pace_scenarios_free(pace_scenarios *scenarios);
+
+#endif

@@ -1,0 +1,101 @@
+"""`paceline predict` against measured steps and against what must hold whatever the numbers are.
+
+Walked anew from one figure per operator and overhead type, with its own kernel times, a recorded step must come back:
+that checks the walk, not a forecast. The reference traces are other people's and not shipped.
+"""
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+
+# Traces with whole, annotated steps, their launches and kernels; not the sampled ones.
+WHOLE = ["hta_dlrm_2xV100_rank1_stacks", "hta_dlrm_8xA100_rank3_stacks", "hta_minitoy_train_1xMI250",
+         "hta_resnet_ddp_2xA100_rank0_ncclmeta", "kineto_resnet50_1xV100_workers0", "kineto_resnet50_1xV100_workers4",
+         "tl_bert_small_infer_1xh100", "tl_bert_small_infer_1xmi300", "tl_qwen05b_generate_1xh100",
+         "tl_qwen05b_generate_1xmi300", "tl_vit_infer_1xh100", "tl_vit_infer_1xmi300"]
+
+
+def predict(*words):
+    done = subprocess.run([PACELINE, "predict", "-f", "json", *words], capture_output=True)
+    assert done.returncode == 0, (words, done.stderr.decode())
+    return json.loads(done.stdout)
+
+
+def replay_errors():
+    """The error of the mean step of each trace, the slowest rank of several."""
+    errors = {}
+    for name in WHOLE:
+        errors[name] = predict(os.path.join(SHARED, "kineto", name + ".json.gz"))["step"]["walk_error"]
+    errors["dlrm_8xV100"] = predict(os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto"))["step"]["walk_error"]
+    return errors
+
+
+def rank_errors():
+    ranks = predict(os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto"))["ranks"]
+    assert [r["rank"] for r in ranks] == list(range(8))
+    return [r["walked_ns"] / r["measured_ns"] - 1 for r in ranks]
+
+
+def scenarios(*words):
+    return {s["scenario"]: s for s in predict(*words)["scenarios"]}
+
+
+def check_scenarios(trace):
+    """What no numbers can change: leaving a thing out never slows a step down, a factor of one changes nothing."""
+    plain = scenarios(trace, "--scale", ".:1", "--drop-overhead", "all", "--graph")
+    as_it_is = plain["as it is"]
+    assert plain["scale .:1"]["step_ns"] == as_it_is["step_ns"], plain
+    assert plain["without overhead all"]["step_ns"] <= as_it_is["step_ns"], plain
+    assert plain["as one device graph"]["step_ns"] <= as_it_is["step_ns"], plain
+    for s in plain.values():
+        assert s["low_ns"] < s["step_ns"] < s["high_ns"], s
+
+
+def check_devices(trace):
+    """A device that is better at everything is not slower; the same device changes nothing."""
+    moved = scenarios(trace, "--on", "a100-40-sxm", "--on", "h100-80-sxm", "--from", "a100-40-sxm")
+    assert moved["on a100-40-sxm"]["step_ns"] == moved["as it is"]["step_ns"], moved
+    assert moved["on h100-80-sxm"]["step_ns"] <= moved["as it is"]["step_ns"], moved
+
+
+def check_refusals():
+    for words, status in (([DEMO, "--graph"], 3), ([DEMO, "--scale", "gemm"], 2), ([DEMO, "--scale", "(:2"], 2),
+                          ([DEMO, "--scale", "a:-1"], 2), ([DEMO, "--drop-overhead", "T9"], 2), ([], 2),
+                          ([os.path.join(SOURCE, "README.md")], 3)):
+        done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
+        assert done.returncode == status, (words, done.returncode, done.stderr)
+        assert len(done.stderr.strip().splitlines()) == 1 and not done.stdout, (words, done.stderr)
+
+
+def check_unknown_device(trace):
+    done = subprocess.run([PACELINE, "predict", trace, "--on", "nosuch"], capture_output=True, text=True)
+    assert done.returncode == 4 and "nosuch" in done.stderr and not done.stdout, done
+
+
+def main():
+    check_refusals()
+    step = predict(DEMO)["step"]
+    assert abs(step["walk_error"]) <= 0.01, step
+    if not os.path.isdir(os.path.join(SHARED, "kineto")):
+        print("reference traces are not here: the bundled trace alone was predicted")
+        return
+    check_scenarios(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
+    check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
+    check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
+    errors = replay_errors()
+    for name, error in errors.items():
+        print(f"{name:45s} {100 * error:+.2f} %")
+    assert statistics.median(map(abs, errors.values())) <= 0.03, errors
+    assert max(map(abs, errors.values())) <= 0.08, errors
+    assert max(map(abs, rank_errors())) <= 0.05, rank_errors()
+
+
+if __name__ == "__main__":
+    main()
