@@ -100,6 +100,25 @@ def check_pipeline(folder):
     expect(path["balance_ns"] == 0 and path["network_ns"] % 10000 == 0, "pipeline", path)
 
 
+def check_devices(folder):
+    """One process, two devices: the host waits for the second before it gives the first its last kernel."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1600, "args": {}}]
+    rows = [("cudaLaunchKernel", 0, 4, 1, 20, 1000), ("cudaLaunchKernel", 5, 4, 0, 15, 50), ("cudaDeviceSynchronize", 30, 995, None, 0, 0),
+            ("cudaLaunchKernel", 1030, 4, 0, 1040, 500)]
+    for i, (name, start, took, device, begin, length) in enumerate(rows):
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": took,
+                       "args": {"correlation": i + 1}})
+        if device is not None:
+            events.append({"ph": "X", "cat": "kernel", "name": "ampere_sgemm", "pid": device, "tid": 7, "ts": begin, "dur": length,
+                           "args": {"device": device, "stream": 7, "correlation": i + 1}})
+    document = analyze(pipeline.write(folder, 0, 1, events))
+    check_identities("devices", document)
+    on = {row["device_id"]: row["time_ns"] for row in document["critical_path"]["by_rank"]}
+    expect(document["critical_path"]["by_resource"]["compute_ns"] == 1500000, "devices", document["critical_path"])
+    # The second device's kernel and the launch before it; then the host, which counts with the first, and its kernel.
+    expect(on == {0: 520000, 1: 1020000}, "devices", "the host's wait is not followed", on)
+
+
 def check_knot(folder):
     """Two exchanges that each rank enters in the other order, at the same instants: no replay of both can be."""
     names = [[REDUCE + "_X", REDUCE + "_Y"], [REDUCE + "_Y", REDUCE + "_X"]]
@@ -201,6 +220,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_late(folder)
         check_pipeline(os.path.join(folder, "pipeline"))
+        check_devices(os.path.join(folder, "devices"))
         check_knot(os.path.join(folder, "knot"))
         check_generated(folder)
         check_measured(folder)
