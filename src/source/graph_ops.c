@@ -1,8 +1,8 @@
 /* What each launch of a measured step computes, moves or exchanges. */
+#include "source/collective_names.h"
 #include "source/graph_builder.h"
 #include "step/op_call.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* --- copies --------------------------------------------------------------------------------------------------------
@@ -43,34 +43,11 @@ static pace_op copy_op(const pace_step *step, uint32_t task) {
 /* --- exchanges -----------------------------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *text; /* in lower case without "_": in a kernel's, operator's or profiler's name */
-    const char *collective;
-} collectives[] = {
-    {"allreduce", "allreduce"}, {"reducescatter", "reducescatter"},
-    {"allgather", "allgather"}, {"alltoall", "alltoall"},
-    {"broadcast", "broadcast"}, {"barrier", "allreduce"},
-    {"gather", "gather"},       {"scatter", "scatter"},
-    {"reduce", "reduce"},       {"sendrecv", ""}, /* NCCL's kernel for all that is made of sends */
-    {"recv", "recv"},           {"send", "send"},
-};
-
-static const char *collective_in(const char *text) {
-    char plain[256];
-    size_t length = 0;
-    for (; *text && length + 1 < sizeof plain; text++)
-        if (*text != '_') plain[length++] = (char)tolower((unsigned char)*text);
-    plain[length] = '\0';
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
-        if (strstr(plain, collectives[i].text)) return collectives[i].collective;
-    return "";
-}
-
 /* The kernel says it, or the operators around its call do: old traces have no more than their names. */
 static const char *collective_of(const pace_step *step, uint32_t task) {
-    const char *found = collective_in(pace_step_name(step, task));
+    const char *found = pace_collective_in(pace_step_name(step, task));
     for (uint32_t host = step->cause[task]; !*found && host != PACE_NO_TASK; host = step->parent[host])
-        if (step->kind[host] <= PACE_TASK_ANNOTATION) found = collective_in(pace_step_name(step, host));
+        if (step->kind[host] <= PACE_TASK_ANNOTATION) found = pace_collective_in(pace_step_name(step, host));
     return *found ? found : "sendrecv";
 }
 
@@ -108,7 +85,7 @@ static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
     const char *collective = collective_of(step, task);
     if (step->detail[task] && step->kind[task] == PACE_TASK_KERNEL) {
         const pace_exchange_info *info = &step->exchanges.items[step->detail[task] - 1];
-        const char *said = collective_in(pace_names_text(&step->names, info->collective));
+        const char *said = pace_collective_in(pace_names_text(&step->names, info->collective));
         if (*said) collective = said;
         exchange.group_size = info->group_size;
         exchange.bytes = (double)info->in_elements * bytes_of_dtype(pace_names_text(&step->names, info->dtype));
@@ -195,12 +172,12 @@ static pace_status set_kernels_of(op_setter *s, uint32_t task) {
     pace_graph_builder *b = s->b;
     const pace_step *step = b->step;
     pace_op_shapes shapes;
-    pace_op op;
+    pace_op ops[PACE_CALL_OPS], op = {0};
     const char *text = step->detail[task] ? pace_names_text(&step->names, step->detail[task]) : "";
     bool shaped = pace_op_shapes_parse(&shapes, text);
-    if (pace_op_of_call(&op, pace_step_name(step, task), shaped ? &shapes : NULL))
-        return share_op(s, s->first[task], &op);
-    b->graph->unknown_ops++;
+    if (pace_ops_of_call(ops, &op.family, pace_step_name(step, task), shaped ? &shapes : NULL))
+        return share_op(s, s->first[task], &ops[0]);
+    PACE_TRY(pace_graph_count_unknown(b->graph, b->graph->nodes.items[b->number[task]].name));
     for (uint32_t i = s->first[task]; i != PACE_NO_LAUNCH; i = s->next[i]) PACE_TRY(put_family_alone(s, i, &op));
     return PACE_OK;
 }

@@ -20,6 +20,7 @@ void pace_graph_free(pace_graph *graph) {
     PACE_VEC_FREE(&graph->launches);
     PACE_VEC_FREE(&graph->ops);
     PACE_VEC_FREE(&graph->exchanges);
+    PACE_VEC_FREE(&graph->unknown);
     pace_free(graph->op_slots);
     *graph = (pace_graph){0};
 }
@@ -84,6 +85,15 @@ pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op
         *slot = (uint32_t)graph->ops.count;
     }
     *out = *slot - 1;
+    return PACE_OK;
+}
+
+pace_status pace_graph_count_unknown(pace_graph *graph, pace_name name) {
+    size_t i = 0;
+    graph->unknown_ops++;
+    while (i < graph->unknown.count && graph->unknown.items[i].name != name) i++;
+    if (i == graph->unknown.count) PACE_TRY(PACE_PUSH(&graph->unknown, ((pace_unknown_op){.name = name})));
+    graph->unknown.items[i].count++;
     return PACE_OK;
 }
 

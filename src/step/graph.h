@@ -58,6 +58,12 @@ typedef struct {
     double bytes;         /* what one rank puts in; all-gather: its part */
 } pace_exchange;
 
+/* An operator that issues device work whose amount is not known, and how often. */
+typedef struct {
+    pace_name name;
+    uint64_t count;
+} pace_unknown_op;
+
 typedef struct {
     pace_names names;
     PACE_VEC(pace_graph_node) nodes;
@@ -67,9 +73,10 @@ typedef struct {
     uint32_t *op_slots; /* hash table of ops */
     size_t op_slot_count;
     uint32_t thread_count, stream_count;
-    int64_t rank, world_size; /* -1 = unknown */
-    pace_name device_name;    /* the device it was recorded on, 0 = none */
-    uint64_t unknown_ops;     /* operators that issue kernels whose amount is unknown */
+    int64_t rank, world_size;          /* -1 = unknown */
+    pace_name device_name;             /* the device it was recorded on, 0 = none */
+    PACE_VEC(pace_unknown_op) unknown; /* in order of first appearance */
+    uint64_t unknown_ops;              /* the sum of their counts */
 } pace_graph;
 
 pace_status pace_graph_init(pace_graph *graph) PACE_MUST_CHECK;
@@ -87,6 +94,9 @@ pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t nod
 
 /** The number of an operation, added when new. */
 pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op *op) PACE_MUST_CHECK;
+
+/** Counts an operator as unknown. */
+pace_status pace_graph_count_unknown(pace_graph *graph, pace_name name) PACE_MUST_CHECK;
 
 /** The invariants: parents come first and share the thread, links name what exists, and nothing waits for itself (no
  * cycle over after, waits, streams and issue order). PACE_E_INPUT names the first fault. */

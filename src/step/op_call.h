@@ -4,8 +4,14 @@
 
 #include "step/op_shapes.h"
 
-/** The operation that an operator of this name is, given the shapes of its arguments (NULL = unknown). False when the
- * operator or its shapes are not understood: *out is then its family at most, without amounts. */
-bool pace_op_of_call(pace_op *out, const char *name, const pace_op_shapes *shapes);
+enum { PACE_CALL_OPS = 2 };
+
+/** The operations that an operator of this name issues, in order, given the shapes of its arguments (NULL = unknown):
+ * one or two. 0 when the operator or its shapes are not understood. *family is set whenever the name is known. */
+unsigned pace_ops_of_call(pace_op out[PACE_CALL_OPS], pace_op_family *family, const char *name,
+                          const pace_op_shapes *shapes);
+
+/** Whether an operator issues no device work itself: views, allocations, and those made of others. */
+bool pace_op_is_idle(const char *name);
 
 #endif

@@ -24,7 +24,13 @@ static const struct {
     {"c10::complex<float>", 8},
 };
 
+/* "float"; "TensorList(float)" where the type of a list's tensors is known. */
 static unsigned char bytes_of_type(const char *text, size_t length) {
+    static const char list[] = "TensorList(";
+    if (length > sizeof list && memcmp(text, list, sizeof list - 1) == 0) {
+        text += sizeof list - 1;
+        length -= sizeof list; /* and its bracket */
+    }
     for (size_t i = 0; i < sizeof element_types / sizeof *element_types; i++)
         if (strlen(element_types[i].type) == length && memcmp(element_types[i].type, text, length) == 0)
             return element_types[i].bytes;
@@ -40,16 +46,32 @@ static int64_t read_int(const char **at) {
     return value;
 }
 
-/* One argument's dims. Lists of tensors ([[2,3],[4]] at this place) and scalars have none. */
+static void end_of_tensor(pace_op_shapes *out, unsigned argument, unsigned index, double elements) {
+    if (!(elements > 0)) return;
+    out->list_count[argument]++;
+    out->list_elements[argument] += elements;
+    if (elements > out->list_largest[argument]) out->list_largest[argument] = elements;
+    if (index < 8) out->list_mask[argument] |= (unsigned char)(1U << index);
+}
+
+/* One argument's dims. Of a list of tensors ([[2,3],[4]] at this place) the elements are summed; scalars have none. */
 static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
-    unsigned depth = 0;
+    unsigned depth = 0, index = 0;
+    double elements = 0;
     do {
-        if (**at == '[') depth++, ++*at;
-        else if (**at == ']') depth--, ++*at;
-        else if (**at >= '0' && **at <= '9') {
+        if (**at == '[') {
+            depth++, elements = 0;
+            ++*at;
+        } else if (**at == ']') {
+            if (depth == 2 && argument < PACE_OP_ARGUMENTS) end_of_tensor(out, argument, index, elements);
+            if (depth == 2) index++;
+            depth--;
+            ++*at;
+        } else if (**at >= '0' && **at <= '9') {
             int64_t value = read_int(at);
             if (argument < PACE_OP_ARGUMENTS && depth == 1 && out->rank[argument] < 6)
                 out->dims[argument][out->rank[argument]++] = value;
+            if (depth == 2) elements = (elements > 0 ? elements : 1) * (double)value;
         } else if (**at == '\n' || **at == '\0') return;
         else ++*at;
     } while (depth);
@@ -94,20 +116,32 @@ static const char *closing_quote(const char *at) {
     return *at ? at : NULL;
 }
 
+/* A word: truth values are numbers, whichever way they are written; the digits of others are none. */
+static bool read_word(const char **at, int64_t *value) {
+    const char *from = *at;
+    while (is_letter(**at) || is_digit(**at)) ++*at;
+    size_t length = (size_t)(*at - from);
+    bool yes = length == 4 && (memcmp(from, "True", 4) == 0 || memcmp(from, "true", 4) == 0);
+    bool no = length == 5 && (memcmp(from, "False", 5) == 0 || memcmp(from, "false", 5) == 0);
+    *value = yes;
+    return yes || no;
+}
+
 /* "Concrete Inputs": numbers, lists of numbers, booleans and words as text, "" for tensors. */
 static void read_scalars(pace_op_shapes *out, const char *at) {
     for (unsigned argument = 0; argument < PACE_OP_ARGUMENTS && (at = strchr(at, '"')); argument++) {
         const char *end = closing_quote(++at);
         if (!end) return;
-        if (strncmp(at, "True", 4) == 0) out->scalars[argument][0] = 1;
-        for (unsigned k = 0; at < end && k < 4;) {
+        unsigned char *count = &out->scalar_count[argument];
+        while (at < end && *count < 4) {
             bool minus = *at == '-';
+            int64_t value;
             if (minus) at++;
             if (is_digit(*at)) {
-                int64_t size = as_size(read_number(&at));
-                out->scalars[argument][k++] = minus ? -size : size;
-            } else if (is_letter(*at)) { /* the digits of a word are no numbers */
-                while (is_letter(*at) || is_digit(*at)) at++;
+                value = as_size(read_number(&at));
+                out->scalars[argument][(*count)++] = minus ? -value : value;
+            } else if (is_letter(*at)) {
+                if (read_word(&at, &value)) out->scalars[argument][(*count)++] = value;
             } else if (at < end) {
                 at++;
             }

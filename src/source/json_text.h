@@ -1,0 +1,21 @@
+/* A JSON value kept as compact text, and a walk over the elements of an array in such text. Private to source/. */
+#ifndef PACE_SOURCE_JSON_TEXT_H
+#define PACE_SOURCE_JSON_TEXT_H
+
+#include "base/json_reader.h"
+#include "base/memory.h"
+
+typedef PACE_VEC(char) pace_text;
+
+/** Appends bytes and keeps a NUL behind them. */
+pace_status pace_text_append(pace_text *text, const char *bytes, size_t length) PACE_MUST_CHECK;
+
+/** Replaces *out by the value that is due next, white space left out, strings as written. Returns the kind of its first
+ * token, or ERROR / TRUNCATED; a failure to allocate is ERROR with *status set. */
+pace_json_token pace_json_capture(pace_text *out, pace_json *json, pace_status *status);
+
+/** The next element of the array that *at is inside of ('[' was the character before, or an element); false at its end,
+ * with *at behind the bracket. Sets the element's place and length. */
+bool pace_json_element(const char **at, const char **element, size_t *length);
+
+#endif
