@@ -114,7 +114,7 @@ static pace_status add_all(builder *b) {
 /* --- threads ----------------------------------------------------------------------------------------------------- */
 
 static bool is_root(const builder *b, uint32_t number) {
-    const pace_node *nodes = b->graph->nodes.items;
+    const pace_graph_node *nodes = b->graph->nodes.items;
     if (nodes[number].kind == PACE_TASK_ANNOTATION) return false;
     for (uint32_t above = nodes[number].parent; above != PACE_NO_NODE; above = nodes[above].parent)
         if (nodes[above].kind == PACE_TASK_OP) return false;
@@ -130,7 +130,7 @@ static bool hands_over(const uint32_t *next, uint32_t other, uint32_t number) {
 static void link_handovers(builder *b, uint32_t *last, const uint32_t *next) {
     pace_graph *graph = b->graph;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        pace_node *node = &graph->nodes.items[i];
+        pace_graph_node *node = &graph->nodes.items[i];
         if (!is_root(b, i)) continue;
         uint32_t own = last[node->thread], latest = own;
         for (uint32_t t = 0; t < graph->thread_count; t++) {
@@ -145,7 +145,7 @@ static void link_handovers(builder *b, uint32_t *last, const uint32_t *next) {
 
 /* The range of the caller encloses what autograd does for it: its end waits for the last of that. */
 static void link_callers(builder *b) {
-    pace_node *nodes = b->graph->nodes.items;
+    pace_graph_node *nodes = b->graph->nodes.items;
     for (uint32_t i = 0; i < b->graph->nodes.count; i++) {
         int64_t id = b->trace->nodes.items[b->node.items[i]].forward_parent;
         uint32_t found = id > 0 ? pace_trace_find(b->trace, id) : PACE_NO_NODE, root = i;

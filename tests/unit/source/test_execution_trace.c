@@ -138,7 +138,7 @@ static void write_trace(char *to, size_t room, const char *schema) {
 }
 
 static void check_step(const pace_graph *graph) {
-    const pace_node *nodes = graph->nodes.items;
+    const pace_graph_node *nodes = graph->nodes.items;
     const pace_launch *launches = graph->launches.items;
     uint32_t step = find_node(graph, "## step ##"), matmul = find_node(graph, "aten::matmul");
     uint32_t mm = find_node(graph, "aten::mm");
