@@ -19,8 +19,12 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
         if (item->class > PACE_WORK_MEMORY_BOUND) continue;
-        ptrdiff_t at = pace_marks_at(marks, pace_task_issued_ns(work->step, item->task));
-        if (at >= 0 && item->end_ns > last[at]) last[at] = item->end_ns;
+        int64_t issued_ns = pace_task_issued_ns(work->step, item->task);
+        ptrdiff_t at = pace_marks_at(marks, issued_ns);
+        /* what the host issued after the last annotation is no step's: the trace ran on without one */
+        bool issue_known = work->host_is_device || work->step->cause[item->task] != PACE_NO_TASK;
+        bool beyond = at + 1 == (ptrdiff_t)count && issue_known && issued_ns > marks->items.items[at].end_ns;
+        if (at >= 0 && !beyond && item->end_ns > last[at]) last[at] = item->end_ns;
     }
     int64_t bound = marks->items.items[0].start_ns;
     for (size_t i = 0; i < count; i++) {

@@ -94,6 +94,22 @@ static bool price_once(summer *s, uint32_t op) {
     return true;
 }
 
+/* On the host an operator's self time is not the time of what it computes when an operator within computes it. */
+static bool is_composite(summer *s, uint32_t op) {
+    const pace_step *step = &s->rank->step;
+    pace_op_amount amount;
+    int64_t end_ns = pace_step_end_ns(step, op);
+    for (uint32_t at = op + 1; at < step->count && step->lane[at] == step->lane[op] && step->start_ns[at] < end_ns;
+         at++)
+        if (pace_op_cache_amount(&amount, &s->cache, step, at)) return true;
+    return false;
+}
+
+static bool amount_of(pace_op_amount *out, summer *s, uint32_t op) {
+    if (!pace_op_cache_amount(out, &s->cache, &s->rank->step, op)) return false;
+    return !s->rank->work.host_is_device || !is_composite(s, op);
+}
+
 static pace_status add_item(summer *s, const pace_work_item *item) {
     const pace_step *step = &s->rank->step;
     bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
@@ -109,7 +125,7 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     bool first = op == PACE_NO_TASK || !by_operator || price_once(s, op);
     row->calls += first;
     pace_op_amount amount;
-    if (!by_operator || op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &s->cache, step, op)) return PACE_OK;
+    if (!by_operator || op == PACE_NO_TASK || !amount_of(&amount, s, op)) return PACE_OK;
     row->modelled_ns += (double)duration;
     if (!first) return PACE_OK;
     row->flop += amount.flop;

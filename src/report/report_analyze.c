@@ -226,7 +226,7 @@ static pace_status build(pace_report *report, pace_analysis *analysis, const pac
     PACE_TRY(pace_put_headline(root, analysis, rank, options));
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
-    put_rank_table(root, analysis);
+    if (rank->work.items.count) put_rank_table(root, analysis);
     PACE_TRY(put_step_table(root, rank));
     put_json_ranks(root, analysis);
     PACE_TRY(pace_put_step_matrix(root, rank));

@@ -43,11 +43,12 @@ static void put_operator_table(pace_node *root, const pace_rank *rank, const pac
     }
 }
 
-/* "[[512], [141, 512], [512, 512], [], []]" as "[512] [141,512] [512,512]": what people and programs read alike. */
-static void write_sizes(char *out, size_t size, const char *text) {
+/* "[[512], [141, 512], [512, 512], [], []]" as "[512] [141,512] [512,512]": what people and programs read alike.
+ * Never longer than the text. */
+static void write_sizes(char *out, const char *text) {
     size_t used = 0, end = 0;
     unsigned depth = 0;
-    for (const char *at = text; *at && *at != '\n' && used + 2 < size; at++) {
+    for (const char *at = text; *at && *at != '\n'; at++) {
         depth += *at == '[';
         depth -= *at == ']' && depth > 0;
         if (*at == ' ' || (*at == '[' && depth == 1) || depth == 0) continue;
@@ -73,13 +74,16 @@ static bool write_type(char *out, size_t size, const char *text) {
     return false;
 }
 
-static void put_shape_row(pace_node *table, const pace_rank *rank, const pace_operator_row *row, int64_t total_ns) {
+static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const pace_operator_row *row,
+                                 int64_t total_ns) {
     const char *text = row->shapes ? pace_names_text(&rank->step.names, row->shapes) : "";
-    char sizes[256] = "", type[48];
-    if (*text == '[') write_sizes(sizes, sizeof sizes, text);
+    char type[48], *sizes = pace_alloc(strlen(text) + 1, 1);
+    if (!sizes) return PACE_E_MEMORY;
+    if (*text == '[') write_sizes(sizes, text);
     pace_table_row(table);
     pace_table_text(table, row->name ? pace_names_text(&rank->step.names, row->name) : no_operator);
     pace_table_text(table, sizes);
+    pace_free(sizes);
     if (*text == '[' && write_type(type, sizeof type, text)) pace_table_text(table, type);
     else pace_table_none(table);
     pace_table_int(table, (int64_t)row->calls);
@@ -91,6 +95,7 @@ static void put_shape_row(pace_node *table, const pace_rank *rank, const pace_op
     put_rate(table, row->flop, seconds);
     put_rate(table, row->bytes, seconds);
     put_rate(table, row->roofline_s, seconds);
+    return PACE_OK;
 }
 
 /* Only where the trace recorded shapes. */
@@ -116,9 +121,12 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank) {
     pace_node *table =
         pace_node_table(root, "operator_shapes", "Device time by operator and shapes, whole trace",
                         any ? PACE_FOR_ALL : PACE_FOR_JSON, columns, sizeof columns / sizeof *columns, 10);
-    for (size_t i = 0; i < rows.count; i++) put_shape_row(table, rank, &rows.items[i], total_ns);
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
+        status = put_shape_row(table, rank, &rows.items[i], total_ns);
     PACE_VEC_FREE(&rows);
-    if (!any)
+    PACE_TRY(status);
+    if (!any && total_ns > 0)
         pace_node_note(root, "The trace records no shapes (record_shapes=True does): flop and bytes are unknown.");
     return PACE_OK;
 }
@@ -186,6 +194,18 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     return PACE_OK;
 }
 
+/* Without peak rates there is no roofline: said, not left for the reader to notice. */
+static void put_unknown_device(pace_node *root, const pace_rank *rank) {
+    if (rank->device || rank->work.host_is_device || rank->work.items.count == 0) return;
+    const pace_traced_device *traced = pace_step_device(&rank->step, rank->device_id);
+    const char *name = traced && traced->name ? pace_names_text(&rank->step.names, traced->name) : NULL;
+    if (name)
+        pace_node_note(root,
+                       "The catalogue does not know the device '%s': no roofline and no utilisation (--on names one).",
+                       name);
+    else pace_node_note(root, "The trace does not name its device: no roofline and no utilisation (--on names one).");
+}
+
 static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_analyze_options *options) {
     static const struct {
         pace_grouping grouping;
@@ -202,6 +222,7 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank, const p
         PACE_VEC_FREE(&rows);
         if (i > 0) continue;
         put_unlinked(root, rank);
+        put_unknown_device(root, rank);
         PACE_TRY(put_throughput(root, rank, options));
         PACE_TRY(put_shapes(root, rank));
     }

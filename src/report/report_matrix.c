@@ -152,7 +152,7 @@ pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
     if (steps > 1) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", steps);
     else if (steps) snprintf(title, sizeof title, "Stage by resource, one step");
     else snprintf(title, sizeof title, "Stage by resource, whole trace");
-    pace_put_matrix(root, "matrix", title, PACE_FOR_ALL, &mean);
+    pace_put_matrix(root, "matrix", title, pace_matrix_total(&mean) > 0 ? PACE_FOR_ALL : PACE_FOR_JSON, &mean);
     pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);
     put_json_step_matrices(root, rank);
     int64_t total = pace_matrix_total(&mean), other = 0;
