@@ -141,6 +141,29 @@ static void put_autograd(pace_jsonw *json, const numbers *n, uint32_t task) {
             !gradient ? 0 : 1 + (int64_t)(known ? step->lane[gradient->forward] : step->lanes.count));
 }
 
+/* What a host operator or a kernel exchanges, as the profiler names it. */
+static void put_exchange(pace_jsonw *json, const pace_step *step, uint32_t task) {
+    const pace_exchange_info *info = pace_step_exchange(step, task);
+    if (!info) return;
+    const struct {
+        const char *key;
+        pace_name text;
+    } texts[] = {{"Collective name", info->collective},
+                 {"dtype", info->dtype},
+                 {"Process Group Name", info->group},
+                 {"Process Group Ranks", info->group_ranks}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].text == 0) continue;
+        pace_jsonw_key(json, texts[i].key);
+        pace_jsonw_text(json, pace_names_text(&step->names, texts[i].text));
+    }
+    if (info->in_elements) put_int(json, "In msg nelems", info->in_elements);
+    if (info->out_elements) put_int(json, "Out msg nelems", info->out_elements);
+    if (info->group_size) put_int(json, "Group size", info->group_size);
+    if (info->source != PACE_NO_RANK) put_int(json, "Src Rank", info->source);
+    if (info->destination != PACE_NO_RANK) put_int(json, "Dst Rank", info->destination);
+}
+
 static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_step *step = n->step;
     uint32_t lane = step->lane[task];
@@ -153,6 +176,7 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     if (device) put_int(json, "device", step->lanes.items[lane].device_id);
     if (device) put_int(json, "stream", (int64_t)lane);
     put_link(json, n, task);
+    put_exchange(json, step, task);
     if (step->kind[task] == PACE_TASK_SYNC && step->detail[task]) put_sync(json, n, task);
     if (step->kind[task] == PACE_TASK_OP) put_autograd(json, n, task);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])

@@ -76,6 +76,19 @@ def check_styles(folder):
     expect(alone["bubbles"][0]["exposed_ns"] > 0, "alone", "exposed", alone["bubbles"])
 
 
+def check_round_trip(folder):
+    """The trace that analyze writes for Perfetto holds the messages as the one it read."""
+    for style in ("kernel", "record", "title", "batch"):
+        path = os.path.join(folder, style, "rank1.json")
+        run = subprocess.run([PACELINE, "analyze", "--format", "perfetto", path], capture_output=True, text=True)
+        again = os.path.join(folder, "again.json")
+        with open(again, "w") as file:
+            file.write(run.stdout)
+        before, after = analyze(path), analyze(again)
+        for key in ("point_to_point", "bubbles"):
+            expect(before[key] == after[key] and before[key], "round trip", style, key, before[key], after[key])
+
+
 def check_closed_form(folder):
     """The first stage of 1F1B over p stages is idle (p-1)(t_f + t_b) a step (Narayanan et al., SC'21, section 2.2)."""
     for stages, batches in ((2, 3), (4, 8), (8, 16)):
@@ -260,6 +273,7 @@ def check_measured(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_styles(folder)
+        check_round_trip(folder)
         check_closed_form(folder)
         check_batches(folder)
         check_buffered(folder)
