@@ -191,10 +191,14 @@ def check_groups(folder):
         pair = [rank % 2, rank % 2 + 2]
         args = {"Collective name": "allreduce", "Group size": 2, "Process Group Ranks": str(pair), "dtype": "Float",
                 "In msg nelems": 4}
-        pipeline.write(place, rank, 4, [kernel(rank, 9, 100 + 10 * rank, 300 + 7 * (rank % 2),
-                                               "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, **args)])
-    found = [(row["last_rank"], row["wait_ns"]) for row in analyze(place)["collectives"]]
-    expect(found == [(2, 10000), (3, 10000)], "groups", found)
+        name, start, end = "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 100 + 10 * rank, 300 + 7 * (rank % 2)
+        pipeline.write(place, rank, 4, [kernel(rank, 9, start, end, name, 0, **args)])
+        pipeline.write(place + "_host", rank, 4, [host("cpu_op", "record_param_comms", 10, 10, **args),
+                                                  host("cuda_runtime", "cudaLaunchKernel", 11, 1, correlation=1),
+                                                  kernel(rank, 9, start, end, name, 1)])
+    for told in (place, place + "_host"):
+        found = [(row["last_rank"], row["wait_ns"], row["bytes"]) for row in analyze(told)["collectives"]]
+        expect(found == [(2, 10000, 16), (3, 10000, 16)], "groups", told, found)
 
 
 def measured_rank(rows, rank, stages):
