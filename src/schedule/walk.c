@@ -31,6 +31,7 @@ typedef struct {
     step_instance *instances;         /* rank by rank, repeat by repeat */
     PACE_VEC(pace_walk_place) places; /* one per segment */
     pace_meetings meetings;
+    double **overheads; /* rank -> type * names + name -> ns, below 0 = not yet looked up */
 } compiler;
 
 static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
@@ -77,19 +78,24 @@ typedef struct {
     bool begun;     /* its T1 has been spent */
 } host;
 
-static const char *node_name(const host *h, uint32_t node) {
-    return pace_names_text(&h->graph->names, h->graph->nodes.items[node].name);
-}
+static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
 
-static double overhead(const host *h, pace_overhead_type type, const char *name) {
-    if (h->c->options->one_launch) return 0;
+static double look_up(const host *h, pace_overhead_type type, const char *name) {
     bool known;
     double ns = pace_host_costs_get(h->c->ranks[h->rank].costs, type, name, &known).mean_ns;
     return ns * h->c->options->scale[type];
 }
 
-static const char *call_name(const pace_graph *graph, const pace_launch *launch) {
-    return launch->call ? pace_names_text(&graph->names, launch->call) : "cudaLaunchKernel";
+static double overhead(const host *h, pace_overhead_type type, pace_name name) {
+    if (h->c->options->one_launch) return 0;
+    double *ns = &h->c->overheads[h->rank][(size_t)type * pace_names_count(&h->graph->names) + name];
+    if (*ns < 0) *ns = look_up(h, type, pace_names_text(&h->graph->names, name));
+    return *ns;
+}
+
+static double call_overhead(const host *h, const pace_launch *launch) {
+    if (launch->call) return overhead(h, PACE_T4, launch->call);
+    return h->c->options->one_launch ? 0 : look_up(h, PACE_T4, "cudaLaunchKernel");
 }
 
 /* T1 is spent before whatever the operator does first. */
@@ -111,9 +117,9 @@ static pace_status issue(host *h, uint32_t number) {
         at->launch_issue[number] = at->launch_issue[number - 1];
         return PACE_OK;
     }
-    const char *name = h->top == PACE_NO_NODE ? NULL : node_name(h, h->top);
-    double before = h->top == PACE_NO_NODE ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, name);
-    double call = overhead(h, PACE_T4, call_name(h->graph, launch));
+    bool alone = h->top == PACE_NO_NODE;
+    double before = alone ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, node_name(h, h->top));
+    double call = call_overhead(h, launch);
     h->calls++;
     PACE_TRY(host_segment(h, before + call, launch->node, number, call));
     at->launch_issue[number] = (uint32_t)(h->c->replay.segments.count - 1);
@@ -291,7 +297,21 @@ static pace_status make_instances(compiler *c) {
     return PACE_OK;
 }
 
+static pace_status make_overheads(compiler *c) {
+    c->overheads = pace_alloc(c->rank_count + 1, sizeof *c->overheads);
+    if (!c->overheads) return PACE_E_MEMORY;
+    for (size_t rank = 0; rank < c->rank_count; rank++) {
+        size_t count = pace_names_count(&c->ranks[rank].graph->names) * PACE_OVERHEAD_TYPES;
+        c->overheads[rank] = pace_alloc(count + 1, sizeof **c->overheads);
+        if (!c->overheads[rank]) return PACE_E_MEMORY;
+        for (size_t i = 0; i < count; i++) c->overheads[rank][i] = -1;
+    }
+    return PACE_OK;
+}
+
 static void free_compiler(compiler *c) {
+    for (size_t i = 0; c->overheads && i < c->rank_count; i++) pace_free(c->overheads[i]);
+    pace_free(c->overheads);
     for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
         pace_free(c->instances[i].node_end);
     pace_free(c->instances);
@@ -316,6 +336,7 @@ static pace_status run(pace_step *out, compiler *c) {
 pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count, const pace_walk_options *options) {
     compiler c = {.ranks = ranks, .rank_count = count, .options = options};
     pace_status status = make_instances(&c);
+    if (status == PACE_OK) status = make_overheads(&c);
     if (status == PACE_OK) status = pace_meetings_match(&c.meetings, ranks, count);
     if (status == PACE_OK) status = compile_lanes(&c);
     if (status == PACE_OK) {

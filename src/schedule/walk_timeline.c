@@ -17,6 +17,8 @@ typedef struct {
     extent *nodes, *calls, *runs; /* repeat by repeat */
     extent *steps;                /* per repeat, of thread 0 */
     pace_name *names;             /* graph's name -> step's + 1 */
+    pace_name *op_names;          /* operation -> name of kernels that have none + 1 */
+    uint32_t *lanes;              /* threads, then streams -> lane + 1 */
 } extents;
 
 static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
@@ -32,7 +34,9 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     *out = (extents){.graph = graph, .repeats = repeats};
     out->nodes = pace_alloc(all + 1, sizeof *out->nodes);
     out->names = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->names);
-    if (!out->nodes || !out->names) return PACE_E_MEMORY;
+    out->op_names = pace_alloc(graph->ops.count + 1, sizeof *out->op_names);
+    out->lanes = pace_alloc((size_t)graph->thread_count + graph->stream_count + 1, sizeof *out->lanes);
+    if (!out->nodes || !out->names || !out->op_names || !out->lanes) return PACE_E_MEMORY;
     out->calls = out->nodes + nodes;
     out->runs = out->calls + launches;
     out->steps = out->runs + launches;
@@ -80,11 +84,16 @@ static pace_status take_name(pace_name *out, extents *e, pace_step *step, pace_n
     return PACE_OK;
 }
 
-static pace_status lane_of(uint32_t *out, pace_step *step, bool device, uint32_t number) {
-    char key[48];
-    int length = device ? snprintf(key, sizeof key, "device 0 stream %u", number)
-                        : snprintf(key, sizeof key, "host 0/%u", number);
-    return pace_step_lane(out, step, key, (size_t)length, device, 0);
+static pace_status lane_of(uint32_t *out, pace_step *step, const extents *e, bool device, uint32_t number) {
+    uint32_t *lane = &e->lanes[device ? e->graph->thread_count + number : number];
+    if (!*lane) {
+        char key[48];
+        int length = snprintf(key, sizeof key, device ? "device 0 stream %u" : "host 0/%u", number);
+        PACE_TRY(pace_step_lane(lane, step, key, (size_t)length, device, 0));
+        ++*lane;
+    }
+    *out = *lane - 1;
+    return PACE_OK;
 }
 
 static pace_status add_steps(pace_step *step, const extents *e) {
@@ -95,7 +104,7 @@ static pace_status add_steps(pace_step *step, const extents *e) {
         if (!ran(&e->steps[repeat])) continue;
         int length = snprintf(text, sizeof text, "ProfilerStep#%u", repeat);
         PACE_TRY(pace_names_add(&name, &step->names, text, (size_t)length));
-        PACE_TRY(lane_of(&lane, step, false, 0));
+        PACE_TRY(lane_of(&lane, step, e, false, 0));
         PACE_TRY(pace_step_add_task(step, lane, PACE_TASK_ANNOTATION, name, e->steps[repeat].start_ns,
                                     e->steps[repeat].end_ns - e->steps[repeat].start_ns));
     }
@@ -109,7 +118,7 @@ static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
         uint32_t lane;
         pace_name name;
         if (!ran(at)) continue;
-        PACE_TRY(lane_of(&lane, step, false, node->thread));
+        PACE_TRY(lane_of(&lane, step, e, false, node->thread));
         PACE_TRY(take_name(&name, e, step, node->name));
         PACE_TRY(
             pace_step_add_task(step, lane, (pace_task_kind)node->kind, name, at->start_ns, at->end_ns - at->start_ns));
@@ -128,8 +137,10 @@ static pace_status call_name(pace_name *out, extents *e, pace_step *step, const 
 /* The kernel's own name; else what it computes, or exchanges, so that its class is found. */
 static pace_status run_name(pace_name *out, extents *e, pace_step *step, const pace_launch *launch) {
     const pace_graph *graph = e->graph;
+    pace_name *kept = launch->op == PACE_NO_OP || launch->exchange ? NULL : &e->op_names[launch->op];
     char text[160];
     if (launch->name) return take_name(out, e, step, launch->name);
+    if (kept && *kept) return *out = *kept - 1, PACE_OK;
     if (launch->exchange) {
         const pace_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
         snprintf(text, sizeof text, "nccl_%.100s", pace_names_text(&graph->names, exchange->collective));
@@ -139,7 +150,9 @@ static pace_status run_name(pace_name *out, extents *e, pace_step *step, const p
     } else {
         return take_name(out, e, step, graph->nodes.items[launch->node].name);
     }
-    return pace_names_add(out, &step->names, text, strlen(text));
+    PACE_TRY(pace_names_add(out, &step->names, text, strlen(text)));
+    if (kept) *kept = *out + 1;
+    return PACE_OK;
 }
 
 static pace_status note_exchange(pace_step *step, extents *e, const pace_exchange *exchange) {
@@ -155,7 +168,7 @@ static pace_status add_call(pace_step *step, extents *e, const pace_launch *laun
     uint32_t lane;
     pace_name name;
     if (!ran(call)) return PACE_OK; /* another launch's call */
-    PACE_TRY(lane_of(&lane, step, false, e->graph->nodes.items[launch->node].thread));
+    PACE_TRY(lane_of(&lane, step, e, false, e->graph->nodes.items[launch->node].thread));
     PACE_TRY(call_name(&name, e, step, launch));
     return pace_step_add_task(step, lane, PACE_TASK_CALL, name, call->start_ns, call->end_ns - call->start_ns);
 }
@@ -171,7 +184,7 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         if (!launch->same_call) id = (uint32_t)at + 1;
         PACE_TRY(add_call(step, e, launch, &e->calls[at]));
         if (step->count > before) step->correlation[before] = id;
-        PACE_TRY(lane_of(&lane, step, true, launch->stream));
+        PACE_TRY(lane_of(&lane, step, e, true, launch->stream));
         PACE_TRY(run_name(&name, e, step, launch));
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
@@ -222,6 +235,8 @@ pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size
     for (size_t rank = 0; all && rank < count; rank++) {
         pace_free(all[rank].nodes);
         pace_free(all[rank].names);
+        pace_free(all[rank].op_names);
+        pace_free(all[rank].lanes);
     }
     pace_free(all);
     return status;

@@ -1,0 +1,123 @@
+/*
+ * How many tasks a second the schedule places: the event loop alone on generated segments, and the whole way from a
+ * graph without times to a step with them. Also how many operations a second are priced. One core.
+ */
+#include "cost/cost.h"
+#include "schedule/replay.h"
+#include "schedule/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double now_s(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void check(pace_status status) {
+    if (status == PACE_OK) return;
+    fprintf(stderr, "bench_schedule: %s\n", pace_message());
+    exit(1);
+}
+
+/* Half the segments on a host thread, each launching one of the other half on one of four streams. */
+static double event_loop(uint32_t tasks) {
+    enum { STREAMS = 4 };
+    static const double unchanged[PACE_REPLAY_RESOURCES] = {1};
+    uint32_t half = tasks / 2;
+    pace_replay replay = {0};
+    for (uint32_t lane = 0; lane <= STREAMS; lane++) {
+        check(PACE_PUSH(&replay.lane_first, (uint32_t)replay.segments.count));
+        for (uint32_t i = 0; i < (lane ? half / STREAMS : half); i++) {
+            pace_segment segment = {.duration_ns = lane ? 20000 + (int64_t)(i * 2654435761u % 30000) : 9000,
+                                    .lane = lane,
+                                    .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT}};
+            if (lane) segment.dependency[0] = i * STREAMS + lane - 1;
+            check(PACE_PUSH(&replay.segments, segment));
+        }
+    }
+    check(PACE_PUSH(&replay.lane_first, (uint32_t)replay.segments.count));
+    int64_t *start_ns = malloc(replay.segments.count * sizeof *start_ns);
+    double best = 1e9;
+    for (int run = 0; run < 3; run++) {
+        double begin = now_s();
+        check(pace_replay_run(&replay, unchanged, start_ns, NULL));
+        double taken = now_s() - begin;
+        if (taken < best) best = taken;
+    }
+    double rate = (double)replay.segments.count / best;
+    free(start_ns);
+    pace_replay_free(&replay);
+    return rate;
+}
+
+/* Operators with two kernels each, one in four alike: tasks are operators, calls and kernels. */
+static void graph_of(pace_graph *graph, uint32_t operators) {
+    check(pace_graph_init(graph));
+    for (uint32_t i = 0; i < operators; i++) {
+        pace_op op = {.family = PACE_OP_GEMM,
+                      .precision = PACE_FP32,
+                      .element_bytes = 4,
+                      .size = {1, 64 + i % 977, 256, 512}};
+        uint32_t node, launch;
+        pace_op_complete(&op);
+        check(pace_graph_add_node(&node, graph, PACE_TASK_OP, i % 4 ? "aten::linear" : "aten::relu", PACE_NO_NODE, 0));
+        for (uint32_t k = 0; k < 2; k++) check(pace_graph_add_launch(&launch, graph, node, PACE_TASK_KERNEL, &op, k));
+    }
+}
+
+static double walk(uint32_t tasks) {
+    pace_graph graph;
+    pace_host_costs costs;
+    graph_of(&graph, tasks / 5);
+    check(pace_host_costs_init(&costs));
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        check(pace_host_costs_add(&costs, (pace_overhead_type)type, "aten::linear", (pace_host_cost){4000, 0, 1}));
+    double *ns = malloc(graph.launches.count * sizeof *ns);
+    for (size_t i = 0; i < graph.launches.count; i++) ns[i] = 15000;
+    pace_walk_rank rank = {
+        .graph = &graph, .launch_ns = ns, .costs = &costs, .launch_lag_ns = 6000, .between_ns = 1000};
+    pace_walk_options options = {.scale = {1, 1, 1, 1, 1}, .repeats = 1};
+    pace_step step;
+    double begin = now_s();
+    check(pace_walk(&step, &rank, 1, &options));
+    double rate = (double)step.count / (now_s() - begin);
+    pace_step_free(&step);
+    pace_host_costs_free(&costs);
+    pace_graph_free(&graph);
+    free(ns);
+    return rate;
+}
+
+static double price(void) {
+    pace_graph graph;
+    pace_cost *cost;
+    pace_device_catalog devices;
+    graph_of(&graph, 977);
+    check(pace_cost_create(&cost));
+    check(pace_device_catalog_load(&devices));
+    const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
+    double sum = 0, begin = now_s();
+    size_t priced = 0;
+    for (int round = 0; round < 500; round++)
+        for (size_t i = 0; i < graph.ops.count; i++, priced++) {
+            pace_estimate estimate;
+            check(pace_cost_op(&estimate, cost, device, &graph.ops.items[i]));
+            sum += estimate.median;
+        }
+    double rate = (double)priced / (now_s() - begin);
+    pace_cost_free(cost);
+    pace_device_catalog_free(&devices);
+    pace_graph_free(&graph);
+    return sum > 0 ? rate : 0;
+}
+
+int main(int count, char **words) {
+    uint32_t tasks = count > 1 ? (uint32_t)atol(words[1]) : 10000000;
+    printf("event loop          %6.1f M segments/s (budget: 20 M tasks/s)\n", event_loop(tasks) / 1e6);
+    printf("graph to timeline   %6.1f M tasks/s\n", walk(tasks) / 1e6);
+    printf("cost                %6.1f M operations/s (budget: 5 M/s)\n", price() / 1e6);
+    return 0;
+}
