@@ -4,6 +4,7 @@
  */
 #include "machine/catalog.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,4 +72,67 @@ pace_status pace_catalog_load(pace_yaml **out, const char *name) {
         if (found) return PACE_OK;
     }
     return load_compiled(out, name);
+}
+
+pace_status pace_catalog_load_file(pace_yaml **out, const char *path) {
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return pace_fail(PACE_E_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    pace_status status = parse_stream(out, stream, path);
+    fclose(stream);
+    return status;
+}
+
+void pace_catalog_names_free(pace_catalog_names *list) {
+    for (size_t i = 0; i < list->names.count; i++) pace_free(list->names.items[i]);
+    PACE_VEC_FREE(&list->names);
+}
+
+/* Keeps the list sorted. */
+static pace_status add_name(pace_catalog_names *list, const char *folder, const char *file) {
+    char name[512];
+    snprintf(name, sizeof name, "%.128s%.256s", folder, file);
+    size_t at = list->names.count;
+    while (at > 0 && strcmp(list->names.items[at - 1], name) > 0) at--;
+    if (at > 0 && strcmp(list->names.items[at - 1], name) == 0) return PACE_OK;
+    char *copy = pace_copy_text(name, strlen(name));
+    if (!copy) return PACE_E_MEMORY;
+    if (PACE_PUSH(&list->names, copy) != PACE_OK) {
+        pace_free(copy);
+        return PACE_E_MEMORY;
+    }
+    memmove(list->names.items + at + 1, list->names.items + at, (list->names.count - 1 - at) * sizeof copy);
+    list->names.items[at] = copy;
+    return PACE_OK;
+}
+
+static bool is_yaml(const char *name) {
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
+}
+
+/* A directory without the folder adds nothing. */
+static pace_status list_directory(pace_catalog_names *list, const char *directory, const char *folder) {
+    size_t size = strlen(directory) + strlen(folder) + 2;
+    char *path = pace_alloc(size, 1);
+    if (!path) return PACE_E_MEMORY;
+    snprintf(path, size, "%s/%s", directory, folder);
+    DIR *entries = opendir(path);
+    pace_status status = PACE_OK;
+    for (struct dirent *entry; entries && status == PACE_OK && (entry = readdir(entries));)
+        if (is_yaml(entry->d_name)) status = add_name(list, folder, entry->d_name);
+    if (entries) closedir(entries);
+    pace_free(path);
+    return status;
+}
+
+pace_status pace_catalog_list(pace_catalog_names *out, const char *folder) {
+    pace_catalog_names list = {0};
+    const char *directory = getenv("PACELINE_CATALOG");
+    size_t length = strlen(folder);
+    pace_status status = directory && *directory ? list_directory(&list, directory, folder) : PACE_OK;
+    for (const pace_catalog_file *file = pace_catalog_files; status == PACE_OK && file->name; file++)
+        if (strncmp(file->name, folder, length) == 0) status = add_name(&list, folder, file->name + length);
+    if (status != PACE_OK) pace_catalog_names_free(&list);
+    else *out = list;
+    return status;
 }

@@ -19,4 +19,15 @@ extern const pace_catalog_file pace_catalog_files[];
 /** Parses a catalogue file ("devices.yaml"). PACE_E_MISSING when there is none. */
 pace_status pace_catalog_load(pace_yaml **out, const char *name) PACE_MUST_CHECK;
 
+/** Parses a YAML file of the user's. PACE_E_IO when it cannot be opened. */
+pace_status pace_catalog_load_file(pace_yaml **out, const char *path) PACE_MUST_CHECK;
+
+/** The names of the catalogue's files in a folder ("models/"): compiled in, and those of the directory. */
+typedef struct {
+    PACE_VEC(char *) names; /* sorted, each once */
+} pace_catalog_names;
+
+pace_status pace_catalog_list(pace_catalog_names *out, const char *folder) PACE_MUST_CHECK;
+void pace_catalog_names_free(pace_catalog_names *list);
+
 #endif

@@ -1,0 +1,25 @@
+#include "output.h"
+#include "verbs.h"
+
+#include <stdio.h>
+
+int cmd_models(cli_arguments *arguments) {
+    cli_output output = {0};
+    const char *set = NULL;
+    const cli_option table[] = {{"--set", 0, OPTION_TEXT, "KEY=VALUE,...",
+                                 "the model's parameters, or precision, attention, sequence, tp", &set},
+                                CLI_OUTPUT_OPTIONS(output)};
+    bool helped;
+    int operands = cli_parse("models", "[NAME | FILE.yaml[:NAME]]",
+                             "Lists the models of the catalogue, or describes one layer by layer.", table,
+                             sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
+    if (helped) return CLI_DONE;
+    if (operands > 1) fprintf(stderr, "paceline models: expected one name, found %d\n", operands);
+    if (operands < 0 || operands > 1) return CLI_USAGE;
+    pace_format format;
+    if (!cli_output_format(&format, "models", &output)) return CLI_USAGE;
+    pace_report *report;
+    pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, set);
+    if (status != PACE_OK) return cli_fail("models", status);
+    return cli_output_report("models", report, format, &output);
+}

@@ -1,0 +1,146 @@
+#include "model/config.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const modes[] = {"inference", "training", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", NULL};
+static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", NULL};
+static const char *const executions[] = {"eager", "compiled", "graph", NULL};
+static const char *const attentions[] = {"fused", "math", NULL};
+static const char *const inputs[] = {"synthetic", "pinned", "pageable", NULL};
+static const char *const recomputes[] = {"none", "selective", "full", NULL};
+
+static const struct {
+    const char *key;
+    size_t offset;
+    const char *const *words; /* NULL: a number of at least `least` */
+    double least;
+} fields[] = {
+    {"micro_batch", offsetof(pace_config, micro_batch), NULL, 1},
+    {"global_batch", offsetof(pace_config, global_batch), NULL, 0},
+    {"sequence", offsetof(pace_config, sequence), NULL, 0},
+    {"mode", offsetof(pace_config, mode), modes, 0},
+    {"precision", offsetof(pace_config, precision), precisions, 0},
+    {"optimizer", offsetof(pace_config, optimizer), optimizers, 0},
+    {"execution", offsetof(pace_config, execution), executions, 0},
+    {"attention", offsetof(pace_config, attention), attentions, 0},
+    {"input", offsetof(pace_config, input), inputs, 0},
+    {"recompute", offsetof(pace_config, recompute), recomputes, 0},
+    {"fused_optimizer", offsetof(pace_config, fused_optimizer), NULL, 0},
+    {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0},
+    {"read_loss", offsetof(pace_config, read_loss), NULL, 0},
+    {"dp", offsetof(pace_config, dp), NULL, 1},
+    {"tp", offsetof(pace_config, tp), NULL, 1},
+    {"pp", offsetof(pace_config, pp), NULL, 1},
+    {"vpp", offsetof(pace_config, vpp), NULL, 1},
+    {"cp", offsetof(pace_config, cp), NULL, 1},
+    {"ep", offsetof(pace_config, ep), NULL, 1},
+    {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
+    {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static const double MOST = 2147483648.0;
+
+pace_config pace_config_default(void) {
+    return (pace_config){.micro_batch = 1,
+                         .mode = PACE_TRAINING,
+                         .input = PACE_INPUT_PAGEABLE,
+                         .dp = 1,
+                         .tp = 1,
+                         .pp = 1,
+                         .vpp = 1,
+                         .cp = 1,
+                         .ep = 1,
+                         .bucket_bytes = 25 * 1048576.0};
+}
+
+static size_t find(const char *key) {
+    size_t i = 0;
+    while (i < FIELDS && strcmp(fields[i].key, key) != 0) i++;
+    return i;
+}
+
+static pace_status fail_word(const char *key, const char *const *words, const char *value) {
+    char list[160] = "";
+    for (size_t i = 0, used = 0; words[i] && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    return pace_fail(PACE_E_USAGE, "%s: expected one of %s, found \"%.80s\"", key, list, value);
+}
+
+static bool is_sound(size_t field, double value) {
+    return value >= fields[field].least && value <= MOST && value == floor(value);
+}
+
+pace_status pace_config_set(pace_config *config, const char *key, const char *value) {
+    size_t at = find(key);
+    if (at == FIELDS) return pace_fail(PACE_E_USAGE, "a configuration has no field \"%.80s\"", key);
+    void *target = (char *)config + fields[at].offset;
+    if (fields[at].words) {
+        int word = 0;
+        while (fields[at].words[word] && strcmp(fields[at].words[word], value) != 0) word++;
+        if (!fields[at].words[word]) return fail_word(key, fields[at].words, value);
+        *(int *)target = word;
+        return PACE_OK;
+    }
+    char *end = NULL;
+    double number = strtod(value, &end);
+    if (end == value || *end || !is_sound(at, number))
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number of at least %g, found \"%.80s\"", key,
+                         fields[at].least, value);
+    *(double *)target = number;
+    return PACE_OK;
+}
+
+const char *pace_config_word(const pace_config *config, const char *key) {
+    size_t at = find(key);
+    if (at == FIELDS || !fields[at].words) return NULL;
+    return fields[at].words[*(const int *)(const void *)((const char *)config + fields[at].offset)];
+}
+
+pace_status pace_config_check(const pace_config *config) {
+    for (size_t i = 0; i < FIELDS; i++) {
+        const void *target = (const char *)config + fields[i].offset;
+        if (fields[i].words) {
+            int count = 0;
+            while (fields[i].words[count]) count++;
+            if (*(const int *)target < 0 || *(const int *)target >= count)
+                return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
+        } else if (!is_sound(i, *(const double *)target)) {
+            return pace_fail(PACE_E_USAGE, "%s: expected a whole number of at least %g, found %g", fields[i].key,
+                             fields[i].least, *(const double *)target);
+        }
+    }
+    double once = config->micro_batch * config->dp;
+    if (fmod(config->global_batch, once) != 0)
+        return pace_fail(PACE_E_USAGE, "global_batch %g is no multiple of micro_batch x dp = %g", config->global_batch,
+                         once);
+    return PACE_OK;
+}
+
+double pace_config_micro_batches(const pace_config *config) {
+    return config->global_batch > 0 ? config->global_batch / (config->micro_batch * config->dp) : 1;
+}
+
+bool pace_config_is_amp(const pace_config *config) {
+    return config->precision == PACE_RUN_AMP || config->precision == PACE_RUN_AMP_BF16;
+}
+
+pace_precision pace_config_matrix_precision(const pace_config *config) {
+    switch (config->precision) {
+    case PACE_RUN_TF32: return PACE_TF32;
+    case PACE_RUN_FP16:
+    case PACE_RUN_AMP: return PACE_FP16;
+    case PACE_RUN_BF16:
+    case PACE_RUN_AMP_BF16: return PACE_BF16;
+    default: return PACE_FP32;
+    }
+}
+
+int pace_config_parameter_bytes(const pace_config *config) {
+    return config->precision == PACE_RUN_FP16 || config->precision == PACE_RUN_BF16 ? 2 : 4;
+}

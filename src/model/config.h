@@ -1,0 +1,65 @@
+/*
+ * How a model is run: batch, precision, optimizer, execution, and how ranks share the work. What pace_model_lower()
+ * cannot lower yet is refused there, never ignored.
+ */
+#ifndef PACE_MODEL_CONFIG_H
+#define PACE_MODEL_CONFIG_H
+
+#include "machine/device.h"
+
+/* What numbers are held and multiplied in. With amp (torch.autocast) matrix products, convolutions and attention run in
+ * half precision, normalization over channels, softmax and loss in single, and parameters are held in single. */
+typedef enum {
+    PACE_RUN_FP32,
+    PACE_RUN_TF32,
+    PACE_RUN_FP16,
+    PACE_RUN_BF16,
+    PACE_RUN_AMP,      /* autocast to fp16, with loss scaling */
+    PACE_RUN_AMP_BF16, /* autocast to bf16 */
+} pace_run_precision;
+
+typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW } pace_optimizer;
+typedef enum { PACE_EAGER, PACE_COMPILED, PACE_CUDA_GRAPH } pace_execution;
+typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
+typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
+
+/* Attention as products and a softmax whose scores go through memory, or as one kernel. */
+typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH } pace_attention_kernel;
+
+/* Where a batch comes from: made on the device, or copied from pinned or pageable host memory. */
+typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE } pace_input_copy;
+
+typedef struct {
+    double micro_batch;  /* samples of one forward pass on one rank */
+    double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
+    double sequence;     /* tokens of a sample; 0 = the model's own */
+    int mode, precision, optimizer, execution, attention, input, recompute; /* of the enums above */
+    double fused_optimizer; /* 1 = one kernel updates all parameters; 0 = a kernel per operation ("foreach") */
+    double keep_gradients;  /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
+    double read_loss;       /* 1 = the host reads the loss and waits for it */
+    double dp, tp, pp, vpp, cp, ep, zero_stage;
+    double bucket_bytes; /* data parallel: gradients exchanged at once */
+} pace_config;
+
+/** Single-device eager training of one sample in fp32 with SGD; input from pageable memory; 25 MiB buckets, which is
+ * the default of DistributedDataParallel. */
+pace_config pace_config_default(void);
+
+/** Sets a field by its name and a value's text: ("precision", "amp"), ("micro_batch", "64"). PACE_E_USAGE names what
+ * was expected. */
+pace_status pace_config_set(pace_config *config, const char *key, const char *value) PACE_MUST_CHECK;
+
+/** The word of an enumerated field's value ("amp"), or NULL when the field has none. */
+const char *pace_config_word(const pace_config *config, const char *key);
+
+/** Sizes are whole and positive, and global_batch is a multiple of micro_batch x dp. PACE_E_USAGE else. */
+pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
+
+/** Micro-batches of a step on one rank. */
+double pace_config_micro_batches(const pace_config *config);
+/** The precision of matrix products, and the bytes of one element of a parameter. */
+pace_precision pace_config_matrix_precision(const pace_config *config);
+int pace_config_parameter_bytes(const pace_config *config);
+bool pace_config_is_amp(const pace_config *config);
+
+#endif

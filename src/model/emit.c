@@ -1,0 +1,240 @@
+#include "model/emit.h"
+
+#include <string.h>
+
+enum { MAX_LAUNCHES = 1 << 24 };
+
+pace_name pace_emit_name(pace_lowering *to, const char *text) {
+    pace_name name = 0;
+    if (to->status == PACE_OK) to->status = pace_names_add(&name, &to->graph->names, text, strlen(text));
+    return name;
+}
+
+static void add_node(pace_lowering *to, pace_task_kind kind, const char *name) {
+    uint32_t parent = to->depth ? to->open[to->depth - 1] : PACE_NO_NODE, number = 0;
+    if (to->status != PACE_OK) return;
+    if (to->depth >= PACE_EMIT_DEPTH) {
+        to->status = pace_fail(PACE_E_INTERNAL, "lowering opens more than %d operators", PACE_EMIT_DEPTH);
+        return;
+    }
+    to->status = pace_graph_add_node(&number, to->graph, kind, name, parent, to->thread);
+    if (to->status != PACE_OK) return;
+    pace_graph_node *node = &to->graph->nodes.items[number];
+    node->stage = (uint8_t)to->stage;
+    node->module = to->module;
+    node->after = to->after;
+    to->after = PACE_NO_NODE;
+    to->open[to->depth] = to->last_node[to->thread] = number;
+}
+
+void pace_emit_open(pace_lowering *to, const char *name) {
+    if (to->region == PACE_NO_NODE) add_node(to, PACE_TASK_OP, name);
+    to->depth++;
+}
+
+void pace_emit_annotation(pace_lowering *to, const char *name) {
+    add_node(to, PACE_TASK_ANNOTATION, name);
+    to->depth++;
+}
+
+void pace_emit_close(pace_lowering *to) { to->depth--; }
+
+void pace_emit_host(pace_lowering *to, const char *name) {
+    pace_emit_open(to, name);
+    pace_emit_close(to);
+}
+
+void pace_emit_op(pace_lowering *to, const char *name, pace_op op) {
+    pace_emit_open(to, name);
+    pace_emit_launch(to, op);
+    pace_emit_close(to);
+}
+
+void pace_emit_open_backward(pace_lowering *to, const char *name) {
+    char text[96] = "autograd::engine::evaluate_function: ";
+    strncat(text, name, sizeof text - strlen(text) - 1);
+    pace_emit_open(to, text);
+    pace_emit_open(to, name);
+}
+
+void pace_emit_close_backward(pace_lowering *to) {
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+void pace_emit_backward_view(pace_lowering *to, const char *name) {
+    pace_emit_open_backward(to, name);
+    pace_emit_close_backward(to);
+}
+
+static uint32_t add_launch(pace_lowering *to, const pace_op *op, uint32_t stream) {
+    uint32_t number = PACE_NO_LAUNCH;
+    uint32_t node = to->region != PACE_NO_NODE ? to->region : to->depth ? to->open[to->depth - 1] : PACE_NO_NODE;
+    bool copy = op && op->family == PACE_OP_TRANSFER;
+    if (to->status == PACE_OK && to->graph->launches.count >= MAX_LAUNCHES)
+        to->status = pace_fail(PACE_E_LIMIT, "the step has more than %d launches", MAX_LAUNCHES);
+    if (to->status == PACE_OK)
+        to->status =
+            pace_graph_add_launch(&number, to->graph, node, copy ? PACE_TASK_COPY : PACE_TASK_KERNEL, op, stream);
+    if (to->status != PACE_OK) return PACE_NO_LAUNCH;
+    pace_launch *launch = &to->graph->launches.items[number];
+    launch->call = to->call;
+    if (copy && !to->call) launch->call = pace_emit_name(to, "cudaMemcpyAsync");
+    return number;
+}
+
+static void issue(pace_lowering *to, const pace_op *op) {
+    uint32_t number = add_launch(to, op, 0);
+    if (number == PACE_NO_LAUNCH) return;
+    to->graph->launches.items[number].waits[0] = to->await_exchange;
+    to->await_exchange = PACE_NO_LAUNCH;
+    to->last_launch = number;
+}
+
+static bool is_fusible(const pace_op *op) {
+    switch (op->family) {
+    case PACE_OP_ELEMENTWISE:
+    case PACE_OP_NORMALIZATION:
+    case PACE_OP_SOFTMAX:
+    case PACE_OP_REDUCTION:
+    case PACE_OP_COPY:
+    case PACE_OP_LOSS: return true;
+    default: return false;
+    }
+}
+
+static double elements_of(const pace_op *op) {
+    bool rows = op->family != PACE_OP_ELEMENTWISE && op->family != PACE_OP_COPY;
+    return rows ? op->size[0] * op->size[1] : op->size[0];
+}
+
+void pace_emit_flush(pace_lowering *to) {
+    pace_op *op = &to->fused;
+    if (to->fused_count > 1) { /* read and written tensors as multiples of the largest: the amounts follow again */
+        double tensor_bytes = op->size[0] * op->element_bytes;
+        op->size[1] = op->read_bytes / tensor_bytes;
+        op->size[2] = op->write_bytes / tensor_bytes;
+    }
+    if (to->fused_count > 0) issue(to, op);
+    to->fused_count = 0;
+}
+
+/* What the operation before wrote is not read again; it is written only when something else needs it. */
+static void fuse(pace_lowering *to, const pace_op *op) {
+    pace_op *fused = &to->fused;
+    double handed = op->read_bytes < to->fused_last_bytes ? op->read_bytes : to->fused_last_bytes;
+    if (to->fused_count == 0) {
+        *fused = *op;
+    } else {
+        double elements = elements_of(op), before = elements_of(fused);
+        double flop = fused->flop + op->flop, reads = fused->read_bytes + op->read_bytes - handed;
+        double writes = fused->write_bytes + op->write_bytes - (to->keeps ? 0 : to->fused_last_bytes);
+        int bytes = fused->element_bytes > op->element_bytes ? fused->element_bytes : op->element_bytes;
+        *fused = (pace_op){.family = PACE_OP_ELEMENTWISE,
+                           .precision = fused->precision,
+                           .element_bytes = bytes,
+                           .kind = "fused",
+                           .size = {elements > before ? elements : before},
+                           .flop = flop,
+                           .read_bytes = reads,
+                           .write_bytes = writes};
+    }
+    to->fused_last_bytes = op->write_bytes;
+    to->fused_count++;
+}
+
+void pace_emit_launch(pace_lowering *to, pace_op op) {
+    bool compiled = to->region != PACE_NO_NODE && to->config->execution == PACE_COMPILED;
+    if (to->status != PACE_OK) return;
+    if (compiled && is_fusible(&op)) {
+        fuse(to, &op);
+        return;
+    }
+    pace_emit_flush(to);
+    issue(to, &op);
+}
+
+void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
+                        bool blocking) {
+    pace_exchange exchange = {.group_size = (int64_t)group_size, .peer = -1, .bytes = bytes};
+    pace_emit_flush(to);
+    pace_emit_open(to, "c10d::allreduce_");
+    exchange.collective = pace_emit_name(to, collective);
+    exchange.group = pace_emit_name(to, group);
+    uint32_t number = add_launch(to, NULL, 1);
+    pace_emit_close(to);
+    if (number == PACE_NO_LAUNCH) return;
+    to->status = PACE_PUSH(&to->graph->exchanges, exchange);
+    pace_launch *launch = &to->graph->launches.items[number];
+    launch->exchange = (uint32_t)to->graph->exchanges.count;
+    launch->waits[0] = to->last_launch;
+    to->last_exchange = number;
+    if (blocking) to->await_exchange = number;
+}
+
+/* ---- operations ---- */
+
+static pace_precision precision_of(const pace_lowering *to, int bytes) {
+    if (bytes != 2) return PACE_FP32;
+    pace_precision matrix = pace_config_matrix_precision(to->config);
+    return matrix == PACE_BF16 ? PACE_BF16 : PACE_FP16;
+}
+
+static pace_op finish(pace_op op) {
+    pace_op_complete(&op);
+    return op;
+}
+
+static void set_kind(pace_op *op, const char *kind) {
+    size_t length = strlen(kind);
+    memcpy(op->kind, kind, length < sizeof op->kind ? length : sizeof op->kind - 1);
+}
+
+pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, double k, int bytes) {
+    return finish((pace_op){.family = PACE_OP_GEMM,
+                            .precision = bytes == 2 ? precision_of(to, 2) : pace_config_matrix_precision(to->config),
+                            .element_bytes = bytes,
+                            .size = {b, m, n, k}});
+}
+
+pace_op pace_emit_elementwise(const pace_lowering *to, const char *kind, double elements, double inputs, double outputs,
+                              int bytes) {
+    pace_op op = {.family = PACE_OP_ELEMENTWISE,
+                  .precision = precision_of(to, bytes),
+                  .element_bytes = bytes,
+                  .size = {elements, inputs, outputs}};
+    set_kind(&op, kind);
+    return finish(op);
+}
+
+pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const char *kind, pace_pass pass, double rows,
+                       double columns, int bytes) {
+    pace_op op = {.family = family,
+                  .pass = pass,
+                  .precision = precision_of(to, bytes),
+                  .element_bytes = bytes,
+                  .size = {rows, columns}};
+    set_kind(&op, kind);
+    return finish(op);
+}
+
+pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double elements, int bytes) {
+    pace_op op = {.family = PACE_OP_COPY,
+                  .precision = precision_of(to, bytes),
+                  .element_bytes = bytes,
+                  .size = {elements}};
+    set_kind(&op, kind);
+    return finish(op);
+}
+
+pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes) {
+    pace_op op = pace_emit_copy(to, "cast", elements, from_bytes);
+    op.write_bytes = elements * to_bytes;
+    return op;
+}
+
+pace_op pace_emit_transfer(const char *kind, double bytes) {
+    pace_op op = {.family = PACE_OP_TRANSFER, .precision = PACE_FP32, .element_bytes = 1, .size = {bytes}};
+    set_kind(&op, kind);
+    return finish(op);
+}

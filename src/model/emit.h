@@ -1,0 +1,103 @@
+/*
+ * What lowering writes with: operators that open and close, launches, exchanges, and the operations of each family.
+ * The first failure is kept in `status`; calls behind it do nothing, so that lowering reads as what it issues.
+ */
+#ifndef PACE_MODEL_EMIT_H
+#define PACE_MODEL_EMIT_H
+
+#include "model/model.h"
+#include "step/graph.h"
+
+enum { PACE_EMIT_DEPTH = 8 };
+
+typedef struct {
+    pace_graph *graph;
+    const pace_model *model;
+    const pace_config *config;
+    double batch, sequence;
+    pace_status status;
+
+    /* where the host is */
+    uint32_t thread;
+    pace_stage stage;
+    pace_name module;
+    uint32_t open[PACE_EMIT_DEPTH];
+    unsigned depth;
+    uint32_t last_node[2];   /* of each thread */
+    uint32_t region;         /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
+    pace_name call;          /* of its launches */
+    uint32_t after;          /* the next node waits for it */
+    uint32_t last_launch;    /* on stream 0 */
+    uint32_t await_exchange; /* the next launch on stream 0 waits for it */
+    uint32_t last_exchange;
+
+    /* compiled: what is being fused */
+    pace_op fused;
+    unsigned fused_count;
+    double fused_last_bytes; /* written by its last operation */
+    bool keeps;              /* what is written now is read again later */
+
+    /* per layer */
+    int *bytes;          /* of an element of its output */
+    uint32_t *gradients; /* arrived at its output in this backward pass */
+    uint32_t *uses;      /* layers that read it */
+    bool *needs_gradient;
+    double bucket_bytes;      /* gradients not yet exchanged */
+    bool accumulates;         /* a micro-batch before this one left gradients */
+    bool exchanges_gradients; /* this micro-batch is the last */
+} pace_lowering;
+
+/** A text among the graph's names. */
+pace_name pace_emit_name(pace_lowering *to, const char *text);
+
+/* ---- host ---- */
+void pace_emit_open(pace_lowering *to, const char *name);
+void pace_emit_annotation(pace_lowering *to, const char *name); /* opens */
+void pace_emit_close(pace_lowering *to);
+/** An operator that gives the device nothing. */
+void pace_emit_host(pace_lowering *to, const char *name);
+/** An operator with one launch. */
+void pace_emit_op(pace_lowering *to, const char *name, pace_op op);
+/** Autograd's two levels around a backward function ("AddmmBackward0"). */
+void pace_emit_open_backward(pace_lowering *to, const char *name);
+void pace_emit_close_backward(pace_lowering *to);
+/** A backward function that only makes views. */
+void pace_emit_backward_view(pace_lowering *to, const char *name);
+
+/* ---- device ---- */
+void pace_emit_launch(pace_lowering *to, pace_op op);
+/** Ends what is being fused. */
+void pace_emit_flush(pace_lowering *to);
+/** An exchange on stream 1 behind what stream 0 was given; `blocking`: stream 0 waits for it. */
+void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
+                        bool blocking);
+
+/* ---- operations; `bytes` of an element ---- */
+pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, double k, int bytes);
+pace_op pace_emit_elementwise(const pace_lowering *to, const char *kind, double elements, double inputs, double outputs,
+                              int bytes);
+pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const char *kind, pace_pass pass, double rows,
+                       double columns, int bytes);
+pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double elements, int bytes);
+/** A copy between precisions. */
+pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes);
+pace_op pace_emit_transfer(const char *kind, double bytes);
+
+/* ---- layers (lower_forward.c, lower_backward.c) ---- */
+void pace_lower_forward(pace_lowering *to, uint32_t layer);
+void pace_lower_backward(pace_lowering *to, uint32_t layer);
+/** Exchanges the gradients that no full bucket took along. */
+void pace_lower_last_bucket(pace_lowering *to);
+
+static inline double pace_emit_elements(const pace_lowering *to, const pace_shape *shape) {
+    return to->batch * pace_shape_elements(shape, to->sequence, to->config->tp);
+}
+/** Places of a shape: elements over channels. */
+static inline double pace_emit_places(const pace_lowering *to, const pace_shape *shape) {
+    return to->batch * (shape->sequence ? to->sequence : 1) * shape->height * shape->width;
+}
+static inline double pace_emit_channels(const pace_lowering *to, const pace_shape *shape) {
+    return shape->channels / (shape->sharded ? to->config->tp : 1);
+}
+
+#endif

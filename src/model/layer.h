@@ -1,0 +1,33 @@
+/*
+ * The kinds of layers: what each is called, which options it takes, and how its output, its parameters and its
+ * arithmetic follow from its input. One table row a kind.
+ */
+#ifndef PACE_MODEL_LAYER_H
+#define PACE_MODEL_LAYER_H
+
+#include "model/model.h"
+
+typedef struct pace_layer_rule pace_layer_rule;
+
+/** The rule of a kind's word, or NULL. */
+const pace_layer_rule *pace_layer_rule_find(const char *word);
+
+/** The option a key means for the kind; PACE_OPTIONS when it has none of that name. */
+pace_layer_option pace_layer_rule_option(const pace_layer_rule *rule, const char *key);
+/** The option a bare value means ("linear: 1000"); PACE_OPTIONS when the kind takes none. */
+pace_layer_option pace_layer_rule_main(const pace_layer_rule *rule);
+/** Whether the option is a pair (height, width) of which one number sets both. */
+bool pace_layer_option_is_pair(pace_layer_option option);
+/** Whether the option may be given as a list of a number for each table. */
+bool pace_layer_option_is_list(pace_layer_option option);
+bool pace_layer_rule_takes_shard(const pace_layer_rule *rule);
+
+/** A layer of the kind with its default options; options that must be given are NAN. */
+pace_layer pace_layer_make(const pace_layer_rule *rule);
+
+/** Derives the shape, parameters and multiply-adds. `rows` are the embedding bag's tables. PACE_E_INPUT says what does
+ * not fit, without the place. */
+pace_status pace_layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_shape *inputs, size_t count,
+                             const double *rows) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,322 @@
+#include "model/lower.h"
+
+#include "model/emit.h"
+#include "model/lower_ops.h"
+
+#include <string.h>
+
+static pace_status refuse(const char *what) {
+    return pace_fail(PACE_E_USAGE, "%s: a model's step is not built with it yet, expected none", what);
+}
+
+static pace_status check_config(const pace_model *model, const pace_config *config) {
+    PACE_TRY(pace_config_check(config));
+    if (config->pp > 1 || config->vpp > 1) return refuse("pipeline parallelism");
+    if (config->cp > 1) return refuse("context parallelism");
+    if (config->ep > 1) return refuse("expert parallelism");
+    if (config->zero_stage > 0) return refuse("ZeRO");
+    if (config->recompute != PACE_RECOMPUTE_NONE) return refuse("recomputation");
+    if (model->sequence > 0 || config->sequence == 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "the model \"%s\" has no sequence whose length could be set",
+                     pace_names_text(&model->names, model->name));
+}
+
+/* An output needs a gradient when a layer before it, or its own, has parameters. */
+static void plan_layers(pace_lowering *to) {
+    const pace_model *model = to->model;
+    for (uint32_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        int widest = 0;
+        to->needs_gradient[i] = layer->parameters > 0 || layer->option[PACE_OPTION_TIED] > 0;
+        for (uint32_t k = 0; k < layer->input_count; k++) {
+            uint32_t from = model->inputs.items[layer->first_input + k];
+            to->uses[from]++;
+            if (to->needs_gradient[from]) to->needs_gradient[i] = true;
+            if (to->bytes[from] > widest) widest = to->bytes[from];
+        }
+        to->bytes[i] = pace_layer_element_bytes(layer, to->config, widest);
+    }
+}
+
+/* Elements of the targets: one class or token for each place of the output. */
+static double target_bytes(const pace_lowering *to) {
+    double sum = 0;
+    for (size_t i = 0; i < to->model->layers.count; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        if (layer->kind == PACE_LAYER_LOSS && sum == 0)
+            sum = layer->word[0] == 'c' ? 8 * pace_emit_places(to, &layer->shape)
+                                        : 4 * pace_emit_elements(to, &layer->shape);
+    }
+    return sum;
+}
+
+static void copy_in(pace_lowering *to, double bytes) {
+    bool pinned = to->config->input == PACE_INPUT_PINNED;
+    pace_emit_open(to, "aten::to");
+    pace_emit_open(to, "aten::_to_copy");
+    pace_emit_op(to, "aten::copy_", pace_emit_transfer(pinned ? "h2d_pinned" : "h2d_pageable", bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void lower_input(pace_lowering *to) {
+    to->stage = PACE_STAGE_INPUT;
+    to->module = 0;
+    if (to->config->input == PACE_INPUT_SYNTHETIC) return;
+    for (uint32_t i = 0; i < to->model->layers.count; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        int bytes = to->bytes[i] == 8 ? 8 : 4; /* images come in single precision */
+        if (layer->kind == PACE_LAYER_INPUT) copy_in(to, bytes * pace_emit_elements(to, &layer->shape));
+    }
+    if (to->config->mode == PACE_TRAINING) copy_in(to, target_bytes(to));
+}
+
+static pace_name module_of(pace_lowering *to, uint32_t layer) {
+    return pace_emit_name(to, pace_names_text(&to->model->names, to->model->layers.items[layer].name));
+}
+
+/* compiled: what follows is issued by one operator. */
+static void enter_region(pace_lowering *to, const char *name) {
+    if (to->config->execution != PACE_COMPILED) return;
+    pace_emit_open(to, name);
+    if (to->status == PACE_OK) to->region = to->open[to->depth - 1];
+}
+
+static void leave_region(pace_lowering *to) {
+    if (to->config->execution != PACE_COMPILED) return;
+    pace_emit_flush(to);
+    to->region = PACE_NO_NODE;
+    pace_emit_close(to);
+}
+
+static void lower_forward(pace_lowering *to) {
+    bool training = to->config->mode == PACE_TRAINING;
+    to->stage = PACE_STAGE_FORWARD;
+    enter_region(to, "Torch-Compiled Region: 0/0");
+    for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
+        if (to->model->layers.items[i].training_only && !training) continue;
+        to->module = module_of(to, i);
+        pace_lower_forward(to, i);
+    }
+    to->module = 0;
+    leave_region(to);
+}
+
+static void backward_layers(pace_lowering *to) {
+    memset(to->gradients, 0, to->model->layers.count * sizeof *to->gradients);
+    enter_region(to, "CompiledFunctionBackward");
+    for (uint32_t i = (uint32_t)to->model->layers.count; i-- > 0 && to->status == PACE_OK;) {
+        to->module = module_of(to, i);
+        pace_lower_backward(to, i);
+    }
+    to->module = 0;
+    if (to->exchanges_gradients) pace_lower_last_bucket(to);
+    leave_region(to);
+}
+
+/* Thread 0 gives autograd's thread the loss and waits until it is done. In a CUDA graph there are no threads. */
+static void lower_backward(pace_lowering *to) {
+    bool threads = to->region == PACE_NO_NODE;
+    uint32_t caller = PACE_NO_NODE;
+    to->stage = PACE_STAGE_BACKWARD;
+    if (threads) {
+        pace_emit_open(to, "aten::ones_like");
+        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
+        pace_emit_close(to);
+        uint32_t loss = to->last_node[0];
+        pace_emit_annotation(to, "## backward ##");
+        caller = to->last_node[0];
+        pace_emit_close(to);
+        to->thread = 1;
+        to->after = loss;
+    }
+    backward_layers(to);
+    if (!threads) return;
+    to->thread = 0;
+    to->after = PACE_NO_NODE;
+    uint32_t last = to->last_node[1];
+    if (to->status != PACE_OK || last == PACE_NO_NODE) return;
+    while (to->graph->nodes.items[last].parent != PACE_NO_NODE) last = to->graph->nodes.items[last].parent;
+    to->graph->nodes.items[caller].waits_node = last;
+}
+
+/* What each optimizer's foreach implementation does, one kernel over all tensors each (PyTorch 2, torch/optim). */
+typedef struct {
+    const char *name, *kind;
+    double inputs;
+} foreach_pass;
+
+static const foreach_pass sgd[] = {{"aten::_foreach_add_", "foreach_add", 2}, {0}};
+static const foreach_pass momentum[] = {{"aten::_foreach_mul_", "foreach_mul", 1},
+                                        {"aten::_foreach_add_", "foreach_add", 2},
+                                        {"aten::_foreach_add_", "foreach_add", 2},
+                                        {0}};
+static const foreach_pass adam[] = {
+    {"aten::_foreach_lerp_", "foreach_lerp", 2},       {"aten::_foreach_mul_", "foreach_mul", 1},
+    {"aten::_foreach_addcmul_", "foreach_addcmul", 2}, {"aten::_foreach_sqrt", "foreach_sqrt", 1},
+    {"aten::_foreach_div_", "foreach_div", 1},         {"aten::_foreach_add_", "foreach_add", 1},
+    {"aten::_foreach_addcdiv_", "foreach_addcdiv", 3}, {0}};
+
+static const struct {
+    const char *step, *zero, *fused, *kind;
+    const foreach_pass *passes;
+} optimizers[] = {
+    [PACE_SGD] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "sgd", sgd},
+    [PACE_MOMENTUM] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "momentum",
+                       momentum},
+    [PACE_ADAM] = {"Optimizer.step#Adam.step", "Optimizer.zero_grad#Adam.zero_grad", "aten::_fused_adam_", "adam",
+                   adam},
+    [PACE_ADAMW] = {"Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad", "aten::_fused_adamw_", "adamw",
+                    adam},
+};
+
+/* Parameters that the optimizer updates: the rows of embedding bags are updated where their gradient is formed. */
+static void count_parameters(const pace_lowering *to, double *parameters, double *tensors) {
+    *parameters = *tensors = 0;
+    for (size_t i = 0; i < to->model->layers.count; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        if (layer->kind == PACE_LAYER_EMBEDDING_BAG) continue;
+        *parameters += pace_lower_parameters(to, layer);
+        *tensors += layer->tensors;
+    }
+}
+
+static void lower_zero_grad(pace_lowering *to) {
+    double parameters, tensors;
+    to->stage = PACE_STAGE_UPDATE;
+    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
+    count_parameters(to, &parameters, &tensors);
+    if (to->config->keep_gradients > 0 && parameters > 0)
+        pace_emit_op(to, "aten::_foreach_zero_",
+                     pace_emit_copy(to, "fill", parameters, pace_config_parameter_bytes(to->config)));
+    if (to->region == PACE_NO_NODE) pace_emit_close(to);
+}
+
+static void update_all(pace_lowering *to, double parameters, double tensors) {
+    int bytes = pace_config_parameter_bytes(to->config), optimizer = to->config->optimizer;
+    if (to->config->precision == PACE_RUN_AMP) /* gradients are unscaled, and looked through for infinities */
+        pace_emit_op(to, "aten::_amp_foreach_non_finite_check_and_unscale_",
+                     pace_emit_elementwise(to, "foreach_unscale", parameters, 1, 1, bytes));
+    if (to->config->fused_optimizer > 0) {
+        pace_op op = pace_emit_rows(to, PACE_OP_OPTIMIZER, optimizers[optimizer].kind, PACE_PASS_FORWARD, parameters,
+                                    tensors, bytes);
+        pace_emit_op(to, optimizers[optimizer].fused, op);
+        return;
+    }
+    if (optimizer == PACE_ADAMW)
+        pace_emit_op(to, "aten::_foreach_mul_", pace_emit_elementwise(to, "foreach_mul", parameters, 1, 1, bytes));
+    for (const foreach_pass *pass = optimizers[optimizer].passes; pass->name; pass++)
+        pace_emit_op(to, pass->name, pace_emit_elementwise(to, pass->kind, parameters, pass->inputs, 1, bytes));
+}
+
+static void lower_update(pace_lowering *to) {
+    double parameters, tensors;
+    count_parameters(to, &parameters, &tensors);
+    to->stage = PACE_STAGE_UPDATE;
+    if (to->config->dp > 1) to->await_exchange = to->last_exchange;
+    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].step);
+    if (parameters > 0) update_all(to, parameters, tensors);
+    if (to->region == PACE_NO_NODE) pace_emit_close(to);
+}
+
+static void lower_read_loss(pace_lowering *to) {
+    to->stage = PACE_STAGE_OTHER;
+    if (to->config->read_loss <= 0) return;
+    pace_emit_open(to, "aten::item");
+    pace_emit_op(to, "aten::_local_scalar_dense", pace_emit_transfer("d2h_pageable", 4));
+    uint32_t node = to->last_node[0];
+    if (to->status == PACE_OK) to->graph->nodes.items[node].waits_launch = to->last_launch;
+    pace_emit_close(to);
+}
+
+/* graph: a stage is an annotation under the one operator, so that what it launches has a stage. */
+static void enter_stage(pace_lowering *to, pace_stage stage, const char *name) {
+    if (to->config->execution != PACE_CUDA_GRAPH) return;
+    to->stage = stage;
+    pace_emit_annotation(to, name);
+    if (to->status == PACE_OK) to->region = to->last_node[0];
+}
+
+static void leave_stage(pace_lowering *to) {
+    if (to->config->execution != PACE_CUDA_GRAPH) return;
+    pace_emit_flush(to);
+    pace_emit_close(to);
+}
+
+static void lower_step(pace_lowering *to) {
+    bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
+    double micro_batches = pace_config_micro_batches(to->config);
+    lower_input(to);
+    if (graph) { /* captured: it begins with zeroed gradients and holds the update */
+        to->stage = PACE_STAGE_FORWARD;
+        pace_emit_open(to, "CUDAGraph.replay");
+        to->call = pace_emit_name(to, "cudaGraphLaunch");
+    } else if (training) {
+        lower_zero_grad(to);
+    }
+    for (double i = 0; i < micro_batches && to->status == PACE_OK; i++) {
+        to->accumulates = i > 0;
+        to->exchanges_gradients = i + 1 == micro_batches;
+        if (i > 0 && !graph) lower_input(to);
+        enter_stage(to, PACE_STAGE_FORWARD, "## forward ##");
+        lower_forward(to);
+        leave_stage(to);
+        if (!training) continue;
+        enter_stage(to, PACE_STAGE_BACKWARD, "## backward ##");
+        lower_backward(to);
+        leave_stage(to);
+    }
+    if (training) {
+        enter_stage(to, PACE_STAGE_UPDATE, "## optimizer ##");
+        lower_update(to);
+        leave_stage(to);
+    }
+    if (graph) {
+        to->region = PACE_NO_NODE;
+        to->call = 0;
+        pace_emit_close(to);
+    }
+    lower_read_loss(to);
+}
+
+static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config) {
+    size_t count = model->layers.count + 1;
+    pace_lowering to = {.graph = graph,
+                        .model = model,
+                        .config = config,
+                        .batch = config->micro_batch,
+                        .sequence = pace_model_sequence(model, config),
+                        .last_node = {PACE_NO_NODE, PACE_NO_NODE},
+                        .region = PACE_NO_NODE,
+                        .after = PACE_NO_NODE,
+                        .last_launch = PACE_NO_LAUNCH,
+                        .await_exchange = PACE_NO_LAUNCH,
+                        .last_exchange = PACE_NO_LAUNCH};
+    to.bytes = pace_alloc(count, sizeof *to.bytes);
+    to.gradients = pace_alloc(count, sizeof *to.gradients);
+    to.uses = pace_alloc(count, sizeof *to.uses);
+    to.needs_gradient = pace_alloc(count, sizeof *to.needs_gradient);
+    to.status = to.bytes && to.gradients && to.uses && to.needs_gradient ? PACE_OK : PACE_E_MEMORY;
+    if (to.status == PACE_OK) {
+        plan_layers(&to);
+        lower_step(&to);
+    }
+    pace_free(to.bytes);
+    pace_free(to.gradients);
+    pace_free(to.uses);
+    pace_free(to.needs_gradient);
+    return to.status;
+}
+
+pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) {
+    pace_graph graph;
+    PACE_TRY(check_config(model, config));
+    PACE_TRY(pace_graph_init(&graph));
+    pace_status status = lower_into(&graph, model, config);
+    if (status == PACE_OK) status = pace_graph_check(&graph);
+    graph.world_size = (int64_t)(config->dp * config->tp);
+    graph.rank = 0;
+    if (status != PACE_OK) pace_graph_free(&graph);
+    else *out = graph;
+    return status;
+}

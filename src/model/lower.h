@@ -1,0 +1,28 @@
+/*
+ * A model and a configuration become a step without times: the operators that PyTorch would issue for input, forward,
+ * loss, backward and update, each with what it puts on the device.
+ *
+ * Operators bear ATen's and autograd's names, so that host overheads measured by name apply. The forward pass is on
+ * thread 0; backward is on thread 1, autograd's, after the loss, while thread 0 waits in "## backward ##". Stream 0
+ * computes, stream 1 exchanges. Names of layers are the nodes' modules.
+ *
+ *   eager      every operator with its launches
+ *   compiled   forward and backward are one operator each; element-wise work is fused with its neighbours, matrix
+ *              products, convolutions and attention stay kernels of their own
+ *   graph      the step is one operator whose launches have the call "cudaGraphLaunch": one call for all of them
+ *
+ * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
+ * micro-batches. Embeddings are whole on every tensor-parallel rank. Refused with PACE_E_USAGE: pipeline, context and
+ * expert parallelism, ZeRO, recomputation.
+ */
+#ifndef PACE_MODEL_LOWER_H
+#define PACE_MODEL_LOWER_H
+
+#include "model/model.h"
+#include "step/graph.h"
+
+/** One step on one rank. The graph passes pace_graph_check(). Errors: PACE_E_USAGE for a configuration that makes no
+ * sense or is not lowered, PACE_E_LIMIT for more than 2^24 launches. Free with pace_graph_free(). */
+pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,546 @@
+/*
+ * The operators of each kind of layer in the backward pass: autograd's functions in reverse order, on its thread.
+ * A gradient that reaches an output for the second time is added to the first; a parameter's is kept by
+ * AccumulateGrad, which copies nothing when there was none before (zero_grad sets gradients to none by default).
+ */
+#include "model/emit.h"
+#include "model/lower_ops.h"
+
+#include <string.h>
+
+typedef struct {
+    const pace_layer *layer;
+    const pace_layer *input;
+    uint32_t number, from;
+    double elements, in_elements;
+    int bytes;
+    bool wants; /* its first input needs a gradient */
+} layer_view;
+
+static layer_view view_of(const pace_lowering *to, uint32_t number) {
+    const pace_layer *layer = &to->model->layers.items[number];
+    uint32_t from = layer->input_count > 0 ? to->model->inputs.items[layer->first_input] : number;
+    const pace_layer *input = &to->model->layers.items[from];
+    return (layer_view){layer,
+                        input,
+                        number,
+                        from,
+                        pace_emit_elements(to, &layer->shape),
+                        pace_emit_elements(to, &input->shape),
+                        to->bytes[number],
+                        layer->input_count > 0 && to->needs_gradient[from]};
+}
+
+/* One more gradient for the layer's output. */
+static void give_gradient(pace_lowering *to, uint32_t number) {
+    if (!to->needs_gradient[number]) return;
+    if (++to->gradients[number] < 2) return;
+    pace_emit_op(to, "aten::add_",
+                 pace_emit_elementwise(to, "add", pace_emit_elements(to, &to->model->layers.items[number].shape), 2, 1,
+                                       to->bytes[number]));
+}
+
+static void give_all(pace_lowering *to, const layer_view *view) {
+    for (uint32_t i = 0; i < view->layer->input_count; i++)
+        give_gradient(to, to->model->inputs.items[view->layer->first_input + i]);
+}
+
+/* A function with one kernel. */
+static void simple(pace_lowering *to, const layer_view *view, const char *function, const char *name, pace_op op) {
+    pace_emit_open_backward(to, function);
+    pace_emit_op(to, name, op);
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void exchange_bucket(pace_lowering *to, double bytes, bool last) {
+    to->bucket_bytes += bytes;
+    if (to->config->dp <= 1 || to->bucket_bytes <= 0) return;
+    if (!last && to->bucket_bytes < to->config->bucket_bytes) return;
+    pace_emit_exchange(to, "allreduce", "dp", to->config->dp, to->bucket_bytes, false);
+    to->bucket_bytes = 0;
+}
+
+static void accumulate(pace_lowering *to, double elements) {
+    int bytes = pace_config_parameter_bytes(to->config);
+    pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
+    if (to->config->keep_gradients > 0 || to->accumulates)
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+    else pace_emit_host(to, "aten::detach");
+    if (to->exchanges_gradients) exchange_bucket(to, elements * bytes, false);
+    pace_emit_close_backward(to);
+}
+
+/* The layer's parameter tensors: the weights together are all but the biases. */
+static void accumulate_all(pace_lowering *to, const layer_view *view) {
+    double all = pace_lower_parameters(to, view->layer);
+    for (unsigned i = 0; i < view->layer->tensors; i++) accumulate(to, all / view->layer->tensors);
+}
+
+static void accumulate_weight_and_bias(pace_lowering *to, const layer_view *view, double bias) {
+    double all = pace_lower_parameters(to, view->layer);
+    bool has_bias = view->layer->option[PACE_OPTION_BIAS] > 0;
+    if (has_bias) accumulate(to, bias);
+    if (all > bias || !has_bias) accumulate(to, has_bias ? all - bias : all);
+}
+
+static void cast_back(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
+    if (from_bytes == to_bytes || to_bytes == 8) return;
+    pace_emit_open_backward(to, "ToCopyBackward0");
+    pace_emit_open(to, "aten::to");
+    pace_emit_open(to, "aten::_to_copy");
+    pace_emit_op(to, "aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+    pace_emit_close_backward(to);
+}
+
+static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
+    const pace_layer *layer = view->layer;
+    if (!pace_config_is_amp(to->config) || !pace_lower_is_cast(layer)) return;
+    for (uint32_t i = 0; i < layer->input_count; i++) {
+        uint32_t from = to->model->inputs.items[layer->first_input + i];
+        if (to->needs_gradient[from])
+            cast_back(to, pace_emit_elements(to, &to->model->layers.items[from].shape), view->bytes, to->bytes[from]);
+    }
+}
+
+/* The parameters' gradients too, before they are kept. */
+static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
+    if (pace_config_is_amp(to->config) && view->bytes == 2 && view->layer->parameters > 0)
+        cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
+}
+
+static void backward_convolution(pace_lowering *to, const layer_view *view) {
+    pace_emit_open_backward(to, "ConvolutionBackward0");
+    pace_emit_open(to, "aten::convolution_backward");
+    if (view->wants)
+        pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_DATA, view->bytes));
+    pace_emit_launch(to, pace_lower_convolution(to, view->layer, PACE_PASS_BACKWARD_WEIGHT, view->bytes));
+    if (view->layer->option[PACE_OPTION_BIAS] > 0)
+        pace_emit_launch(to,
+                         pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->layer->shape.channels,
+                                        pace_emit_places(to, &view->layer->shape), view->bytes));
+    pace_emit_close(to);
+    give_all(to, view);
+    pace_emit_close_backward(to);
+    cast_parameters_back(to, view);
+    accumulate_weight_and_bias(to, view, view->layer->shape.channels);
+}
+
+static void backward_linear(pace_lowering *to, const layer_view *view) {
+    const pace_layer *layer = view->layer;
+    bool bias = layer->option[PACE_OPTION_BIAS] > 0, tied = layer->option[PACE_OPTION_TIED] > 0;
+    double m = pace_emit_places(to, &view->input->shape), n = pace_emit_channels(to, &layer->shape);
+    double k = pace_emit_channels(to, &view->input->shape);
+    if (layer->shape.sequence) pace_emit_backward_view(to, bias ? "ViewBackward0" : "UnsafeViewBackward0");
+    pace_emit_open_backward(to, bias ? "AddmmBackward0" : "MmBackward0");
+    if (view->wants) pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, m, k, n, view->bytes));
+    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, n, k, m, view->bytes));
+    if (bias)
+        pace_emit_op(to, "aten::sum",
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, n, m, view->bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+    if (view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1)
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, view->in_elements * view->bytes, true);
+    if (layer->shape.sequence) pace_emit_backward_view(to, "ViewBackward0");
+    pace_emit_backward_view(to, "TBackward0");
+    cast_parameters_back(to, view);
+    if (tied) /* the embedding has a gradient of its own to be added to */
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
+    double biases = bias ? n : 0;
+    if (bias) accumulate(to, biases);
+    if (!tied) accumulate(to, n * k);
+}
+
+static void backward_batch_norm(pace_lowering *to, const layer_view *view) {
+    simple(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward",
+           pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_BACKWARD,
+                          pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes));
+    accumulate_all(to, view);
+}
+
+static void backward_layer_norm(pace_lowering *to, const layer_view *view) {
+    simple(to, view, "NativeLayerNormBackward0", "aten::native_layer_norm_backward",
+           pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+    accumulate_all(to, view);
+}
+
+static void backward_rms_norm(pace_lowering *to, const layer_view *view) {
+    double n = view->elements, columns = view->layer->option[PACE_OPTION_WIDTH], rows = n / columns;
+    pace_emit_open_backward(to, "MulBackward0"); /* by the weight */
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
+    pace_emit_op(to, "aten::sum",
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, columns, rows, view->bytes));
+    pace_emit_close_backward(to);
+    accumulate_all(to, view);
+    pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
+    pace_emit_op(to, "aten::sum",
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, rows, columns, view->bytes));
+    pace_emit_close_backward(to);
+    simple(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, view->bytes));
+    pace_emit_backward_view(to, "AddBackward0");
+    pace_emit_open_backward(to, "MeanBackward1");
+    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", n, 0, 1, view->bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "PowBackward0");
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
+    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, view->bytes));
+    pace_emit_close_backward(to);
+}
+
+static void backward_activation(pace_lowering *to, const layer_view *view) {
+    const pace_activation *activation = pace_lower_activation(view->layer->word);
+    if (activation->second) {
+        pace_emit_open_backward(to, activation->function);
+        pace_emit_op(to, activation->backward,
+                     pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
+        pace_emit_close_backward(to);
+        simple(to, view, "ReluBackward0", "aten::threshold_backward",
+               pace_emit_elementwise(to, "relu", view->elements, 2, 1, view->bytes));
+        return;
+    }
+    simple(to, view, activation->function, activation->backward,
+           pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
+}
+
+static void backward_dropout(pace_lowering *to, const layer_view *view) {
+    simple(to, view, "NativeDropoutBackward0", "aten::native_dropout_backward",
+           pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
+}
+
+/* Windows may overlap: the gradient is zeroed, then added to. */
+static void backward_pool(pace_lowering *to, const layer_view *view) {
+    bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
+    pace_emit_open_backward(to, max ? "MaxPool2DWithIndicesBackward0" : "AvgPool2DBackward0");
+    pace_emit_open(to, max ? "aten::max_pool2d_with_indices_backward" : "aten::avg_pool2d_backward");
+    if (max) pace_emit_op(to, "aten::zero_", pace_emit_copy(to, "fill", view->in_elements, view->bytes));
+    pace_emit_launch(to, pace_lower_pooling(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+    pace_emit_close(to);
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
+    if (view->layer->shape.height == 1)
+        simple(to, view, "MeanBackward1", "aten::div",
+               pace_emit_elementwise(to, "div", view->in_elements, view->elements / view->in_elements, 1, view->bytes));
+    else
+        simple(to, view, "AdaptiveAvgPool2DBackward0", "aten::_adaptive_avg_pool2d_backward",
+               pace_lower_pooling(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+}
+
+/* The gradient of the whole table, zeroes but for the rows that were looked up. */
+static void embedding_gradient(pace_lowering *to, const layer_view *view, double width) {
+    double table = view->layer->option[PACE_OPTION_ROWS] * width;
+    pace_emit_open_backward(to, "EmbeddingBackward0");
+    pace_emit_open(to, "aten::embedding_backward");
+    pace_emit_open(to, "aten::embedding_dense_backward");
+    pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", table, view->bytes));
+    pace_emit_launch(to, pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+    pace_emit_close_backward(to);
+    if (view->layer->option[PACE_OPTION_TIED] > 0)
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", table, 2, 1, view->bytes));
+    else accumulate(to, table);
+}
+
+static void backward_embedding(pace_lowering *to, const layer_view *view) {
+    embedding_gradient(to, view, view->layer->option[PACE_OPTION_WIDTH]);
+}
+
+static void backward_positions(pace_lowering *to, const layer_view *view) {
+    pace_emit_open_backward(to, "AddBackward0");
+    pace_emit_op(to, "aten::sum", /* over the samples */
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->elements / to->batch, to->batch,
+                                view->bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+    embedding_gradient(to, view, view->layer->shape.channels);
+}
+
+/* Lin et al.'s kernel updates the rows in place: there is no gradient to keep. */
+static void backward_embedding_bag(pace_lowering *to, const layer_view *view) {
+    simple(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
+           pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
+}
+
+static void backward_interaction(pace_lowering *to, const layer_view *view) {
+    double width = view->input->shape.channels;
+    double vectors = 1 + pace_layer_input(to->model, view->layer, 1)->shape.channels / width;
+    pace_emit_backward_view(to, "CatBackward0");
+    pace_emit_open_backward(to, "IndexBackward0");
+    pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", to->batch * vectors * vectors, view->bytes));
+    pace_emit_op(to, "aten::_index_put_impl_", pace_lower_tril(to, vectors, PACE_PASS_BACKWARD, view->bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "BmmBackward0");
+    for (int i = 0; i < 2; i++)
+        pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, to->batch, vectors, width, vectors, view->bytes));
+    pace_emit_close_backward(to);
+    pace_emit_backward_view(to, "TransposeBackward0");
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", to->batch * vectors * width, 2, 1, view->bytes));
+    pace_emit_open_backward(to, "CatBackward0");
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_rotary(pace_lowering *to, double elements, int bytes) {
+    pace_emit_backward_view(to, "AddBackward0");
+    for (int i = 0; i < 2; i++) {
+        pace_emit_open_backward(to, "MulBackward0");
+        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+        pace_emit_close_backward(to);
+    }
+    pace_emit_backward_view(to, "CatBackward0");
+    pace_emit_open_backward(to, "NegBackward0");
+    pace_emit_op(to, "aten::neg", pace_emit_elementwise(to, "neg", elements / 2, 1, 1, bytes));
+    pace_emit_close_backward(to);
+    for (int i = 0; i < 2; i++) { /* halves of one tensor: each gradient is padded with zeroes */
+        pace_emit_open_backward(to, "SliceBackward0");
+        pace_emit_op(to, "aten::slice_backward", pace_emit_copy(to, "fill", elements, bytes));
+        pace_emit_close_backward(to);
+    }
+    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+}
+
+static void two_products(pace_lowering *to, double b, double m, double n, double k, int bytes) {
+    pace_emit_backward_view(to, "UnsafeViewBackward0");
+    pace_emit_open_backward(to, "BmmBackward0");
+    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, b, m, k, n, bytes));
+    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, b, k, n, m, bytes));
+    pace_emit_close_backward(to);
+}
+
+static void one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
+                    double inputs, int bytes) {
+    pace_emit_open_backward(to, function);
+    pace_emit_op(to, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
+    pace_emit_close_backward(to);
+}
+
+static void backward_attention_math(pace_lowering *to, const layer_view *view, const pace_attention *size) {
+    double products = size->b * size->heads, scores = products * size->queries * size->keys;
+    int bytes = view->bytes;
+    pace_emit_open_backward(to, "CloneBackward0");
+    pace_emit_close_backward(to);
+    two_products(to, products, size->queries, size->value_dim, size->keys, bytes);
+    if (view->layer->option[PACE_OPTION_DROPOUT] > 0)
+        one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores, 1 + 1.0 / bytes,
+                bytes);
+    pace_emit_open_backward(to, "SoftmaxBackward0");
+    pace_emit_op(to, "aten::_softmax_backward_data",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, scores / size->keys, size->keys, bytes));
+    pace_emit_close_backward(to);
+    if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
+    one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
+    two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
+}
+
+static void backward_attention(pace_lowering *to, const layer_view *view) {
+    pace_attention size = pace_lower_attention_size(to, view->layer);
+    if (to->config->attention == PACE_ATTENTION_MATH) {
+        backward_attention_math(to, view, &size);
+    } else {
+        bool half = view->bytes == 2;
+        pace_emit_open_backward(to, half ? "ScaledDotProductFlashAttentionBackward0"
+                                         : "ScaledDotProductEfficientAttentionBackward0");
+        pace_emit_op(to, pace_lower_attention_name(view->bytes, true),
+                     pace_lower_attention(to, &size, PACE_PASS_BACKWARD, view->bytes));
+        pace_emit_close_backward(to);
+    }
+    if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
+        backward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
+        backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
+    }
+    if (view->layer->input_count == 1) { /* parts of one tensor */
+        pace_emit_open_backward(to, "SplitBackward0");
+        pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->in_elements, view->bytes));
+        pace_emit_close_backward(to);
+    }
+    pace_emit_open_backward(to, "TransposeBackward0");
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_additive_attention(pace_lowering *to, const layer_view *view) {
+    double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
+    int bytes = view->bytes;
+    two_products(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, bytes);
+    pace_emit_open_backward(to, "SoftmaxBackward0");
+    pace_emit_op(to, "aten::_softmax_backward_data",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, pairs / to->sequence, to->sequence,
+                                bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "MvBackward0");
+    pace_emit_op(to, "aten::ger", pace_emit_gemm(to, 1, pairs, width, 1, bytes));
+    pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, width, 1, pairs, bytes));
+    pace_emit_close_backward(to);
+    accumulate_all(to, view);
+    one_map(to, "TanhBackward0", "aten::tanh_backward", "tanh", pairs * width, 2, bytes);
+    pace_emit_open_backward(to, "AddBackward0");
+    for (int i = 0; i < 2; i++)
+        pace_emit_op(to, "aten::sum",
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, pairs / to->sequence * width,
+                                    to->sequence, bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_lstm(pace_lowering *to, const layer_view *view) {
+    double hidden = view->layer->option[PACE_OPTION_HIDDEN], in = view->input->shape.channels;
+    double directions = view->layer->option[PACE_OPTION_BIDIRECTIONAL] > 0 ? 2 : 1;
+    double rows = to->batch * to->sequence, count = view->layer->option[PACE_OPTION_LAYERS] * directions;
+    pace_emit_open_backward(to, "CudnnRnnBackward0");
+    pace_emit_open(to, "aten::_cudnn_rnn_backward");
+    for (double i = count - 1; i >= 0; i--) {
+        double width = i < directions ? in : hidden * directions;
+        for (double step = 0; step < to->sequence && to->status == PACE_OK; step++) {
+            pace_emit_launch(to, pace_emit_elementwise(to, "lstm_cell", to->batch * hidden, 8, 5, view->bytes));
+            pace_emit_launch(to, pace_emit_gemm(to, 1, to->batch, hidden, 4 * hidden, view->bytes));
+        }
+        if (view->wants || i >= directions)
+            pace_emit_launch(to, pace_emit_gemm(to, 1, rows, width, 4 * hidden, view->bytes));
+        pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, width, rows, view->bytes));
+        pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, hidden, rows, view->bytes));
+    }
+    pace_emit_close(to);
+    give_all(to, view);
+    pace_emit_close_backward(to);
+    cast_parameters_back(to, view);
+    accumulate_all(to, view);
+}
+
+static void grouped_back(pace_lowering *to, const pace_expert_size *size, double n, double k, int bytes) {
+    pace_emit_open_backward(to, "GroupedMmBackward0");
+    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size->groups, size->each, k, n, bytes));
+    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size->groups, n, k, size->each, bytes));
+    pace_emit_close_backward(to);
+}
+
+static void backward_experts(pace_lowering *to, const layer_view *view) {
+    const double *option = view->layer->option;
+    double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
+    pace_expert_size size = pace_lower_expert_size(to, view->layer);
+    bool gated = option[PACE_OPTION_GATED] > 0;
+    double ffn = option[PACE_OPTION_FFN], up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    int bytes = view->bytes;
+    pace_emit_open_backward(to, "IndexAddBackward0");
+    pace_emit_op(to, "aten::index_select", pace_emit_copy(to, "gather", size.rows * in, bytes));
+    pace_emit_close_backward(to);
+    one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
+    grouped_back(to, &size, in, ffn, bytes);
+    if (gated) {
+        one_map(to, "MulBackward0", "aten::mul", "mul", inner, 2, bytes);
+        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, bytes));
+    }
+    one_map(to, gated ? "SiluBackward0" : "GeluBackward0", gated ? "aten::silu_backward" : "aten::gelu_backward",
+            gated ? "silu" : "gelu", inner, 2, bytes);
+    grouped_back(to, &size, up, in, bytes);
+    pace_emit_open_backward(to, "IndexBackward0");
+    pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", tokens * in, bytes));
+    pace_emit_op(to, "aten::_index_put_impl_", pace_emit_copy(to, "scatter", size.rows * in, bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "SoftmaxBackward0");
+    pace_emit_op(to, "aten::_softmax_backward_data",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, tokens, option[PACE_OPTION_EXPERTS],
+                                bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "MmBackward0");
+    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, in, option[PACE_OPTION_EXPERTS], bytes));
+    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
+    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", tokens * in, 2, 1, bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+    cast_parameters_back(to, view);
+    accumulate_all(to, view);
+}
+
+static void backward_view(pace_lowering *to, const layer_view *view) {
+    bool select = view->layer->kind == PACE_LAYER_SELECT;
+    pace_emit_open_backward(to, select ? "SelectBackward0" : "ViewBackward0");
+    if (select) pace_emit_op(to, "aten::select_backward", pace_emit_copy(to, "fill", view->in_elements, view->bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_add(pace_lowering *to, const layer_view *view) {
+    pace_emit_open_backward(to, "AddBackward0");
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_multiply(pace_lowering *to, const layer_view *view) {
+    pace_emit_open_backward(to, "MulBackward0");
+    for (uint32_t i = 0; i < view->layer->input_count; i++)
+        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 2, 1, view->bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_concat(pace_lowering *to, const layer_view *view) {
+    pace_emit_open_backward(to, "CatBackward0");
+    for (uint32_t i = 0; i < view->layer->input_count; i++) pace_emit_host(to, "aten::narrow");
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
+static void backward_loss(pace_lowering *to, const layer_view *view) {
+    double rows = pace_emit_places(to, &view->input->shape), columns = view->input->shape.channels;
+    if (strcmp(view->layer->word, "cross_entropy") != 0) {
+        bool square = strcmp(view->layer->word, "mse") == 0;
+        simple(to, view, square ? "MseLossBackward0" : "BinaryCrossEntropyBackward0",
+               square ? "aten::mse_loss_backward" : "aten::binary_cross_entropy_backward",
+               pace_emit_rows(to, PACE_OP_LOSS, view->layer->word, PACE_PASS_BACKWARD, rows, columns, view->bytes));
+        return;
+    }
+    pace_emit_open_backward(to, "NllLossBackward0");
+    pace_emit_open(to, "aten::nll_loss_backward");
+    pace_emit_op(to, "aten::zero_", pace_emit_copy(to, "fill", rows * columns, view->bytes));
+    pace_emit_launch(to, pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_BACKWARD, rows, 1, view->bytes));
+    pace_emit_close(to);
+    pace_emit_close_backward(to);
+    simple(to, view, "LogSoftmaxBackward0", "aten::_log_softmax_backward_data",
+           pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_BACKWARD, rows, columns, view->bytes));
+}
+
+static void (*const backwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_view *) = {
+    [PACE_LAYER_CONVOLUTION] = backward_convolution,
+    [PACE_LAYER_LINEAR] = backward_linear,
+    [PACE_LAYER_BATCH_NORM] = backward_batch_norm,
+    [PACE_LAYER_LAYER_NORM] = backward_layer_norm,
+    [PACE_LAYER_RMS_NORM] = backward_rms_norm,
+    [PACE_LAYER_ACTIVATION] = backward_activation,
+    [PACE_LAYER_DROPOUT] = backward_dropout,
+    [PACE_LAYER_MAX_POOL] = backward_pool,
+    [PACE_LAYER_AVERAGE_POOL] = backward_pool,
+    [PACE_LAYER_ADAPTIVE_POOL] = backward_adaptive_pool,
+    [PACE_LAYER_FLATTEN] = backward_view,
+    [PACE_LAYER_EMBEDDING] = backward_embedding,
+    [PACE_LAYER_POSITIONS] = backward_positions,
+    [PACE_LAYER_EMBEDDING_BAG] = backward_embedding_bag,
+    [PACE_LAYER_INTERACTION] = backward_interaction,
+    [PACE_LAYER_ATTENTION] = backward_attention,
+    [PACE_LAYER_ADDITIVE_ATTENTION] = backward_additive_attention,
+    [PACE_LAYER_LSTM] = backward_lstm,
+    [PACE_LAYER_EXPERTS] = backward_experts,
+    [PACE_LAYER_SELECT] = backward_view,
+    [PACE_LAYER_ADD] = backward_add,
+    [PACE_LAYER_MULTIPLY] = backward_multiply,
+    [PACE_LAYER_CONCAT] = backward_concat,
+    [PACE_LAYER_LOSS] = backward_loss,
+};
+
+void pace_lower_backward(pace_lowering *to, uint32_t number) {
+    layer_view view = view_of(to, number);
+    to->keeps = false;
+    if (!backwards[view.layer->kind] || !to->needs_gradient[number]) return;
+    backwards[view.layer->kind](to, &view);
+    cast_inputs_back(to, &view);
+}
+
+void pace_lower_last_bucket(pace_lowering *to) { exchange_bucket(to, 0, true); }

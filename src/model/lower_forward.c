@@ -1,0 +1,354 @@
+/*
+ * The operators of each kind of layer in the forward pass, as eager PyTorch 2 issues them on a GPU.
+ */
+#include "model/emit.h"
+#include "model/lower_ops.h"
+
+#include <string.h>
+
+typedef struct {
+    const pace_layer *layer;
+    const pace_layer *input; /* its first, or itself when it has none */
+    double elements;         /* of the output */
+    double in_elements;
+    int bytes, in_bytes;
+} layer_view;
+
+static layer_view view_of(const pace_lowering *to, uint32_t number) {
+    const pace_layer *layer = &to->model->layers.items[number];
+    bool has_input = layer->input_count > 0;
+    uint32_t from = has_input ? to->model->inputs.items[layer->first_input] : number;
+    const pace_layer *input = &to->model->layers.items[from];
+    return (layer_view){layer,
+                        input,
+                        pace_emit_elements(to, &layer->shape),
+                        pace_emit_elements(to, &input->shape),
+                        to->bytes[number],
+                        to->bytes[from]};
+}
+
+/* autocast: what comes in another precision is copied first, and so are the parameters, once a forward pass. */
+static void cast(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
+    if (from_bytes == to_bytes || from_bytes == 8) return;
+    pace_emit_open(to, "aten::to");
+    pace_emit_open(to, "aten::_to_copy");
+    pace_emit_op(to, "aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void cast_inputs(pace_lowering *to, const layer_view *view) {
+    const pace_layer *layer = view->layer;
+    if (!pace_config_is_amp(to->config) || !pace_lower_is_cast(layer)) return;
+    for (uint32_t i = 0; i < layer->input_count; i++) {
+        uint32_t from = to->model->inputs.items[layer->first_input + i];
+        cast(to, pace_emit_elements(to, &to->model->layers.items[from].shape), to->bytes[from], view->bytes);
+    }
+    if (view->bytes == 2 && layer->parameters > 0) cast(to, pace_lower_parameters(to, layer), 4, 2);
+}
+
+static void forward_convolution(pace_lowering *to, const layer_view *view) {
+    pace_emit_open(to, "aten::conv2d");
+    pace_emit_open(to, "aten::convolution");
+    pace_emit_open(to, "aten::_convolution");
+    pace_emit_op(to, "aten::cudnn_convolution",
+                 pace_lower_convolution(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    if (view->layer->option[PACE_OPTION_BIAS] > 0)
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", view->elements, 1, 1, view->bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void forward_linear(pace_lowering *to, const layer_view *view) {
+    const pace_layer *layer = view->layer;
+    bool bias = layer->option[PACE_OPTION_BIAS] > 0;
+    double rows = pace_emit_places(to, &view->input->shape);
+    pace_emit_open(to, "aten::linear");
+    pace_emit_open(to, "aten::t");
+    pace_emit_host(to, "aten::transpose");
+    pace_emit_close(to);
+    if (!bias) pace_emit_open(to, "aten::matmul");
+    pace_emit_op(to, bias ? "aten::addmm" : "aten::mm",
+                 pace_emit_gemm(to, 1, rows, pace_emit_channels(to, &layer->shape),
+                                pace_emit_channels(to, &view->input->shape), view->bytes));
+    if (!bias) pace_emit_close(to);
+    pace_emit_close(to);
+    if (layer->shard == PACE_SHARD_ROW && to->config->tp > 1)
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, view->elements * view->bytes, true);
+}
+
+static void forward_batch_norm(pace_lowering *to, const layer_view *view) {
+    pace_op op = pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_FORWARD,
+                                pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes);
+    bool training = to->config->mode == PACE_TRAINING;
+    if (training) /* counts the batches it has seen, on the device */
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", 1, 1, 1, 8));
+    pace_emit_open(to, "aten::batch_norm");
+    pace_emit_open(to, "aten::_batch_norm_impl_index");
+    pace_emit_op(to, training ? "aten::cudnn_batch_norm" : "aten::native_batch_norm", op);
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void forward_layer_norm(pace_lowering *to, const layer_view *view) {
+    pace_emit_open(to, "aten::layer_norm");
+    pace_emit_op(to, "aten::native_layer_norm", pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    pace_emit_close(to);
+}
+
+/* Written out in elementary operators, as Hugging Face's modules are: x * rsqrt(mean(x^2) + eps) * w. */
+static void forward_rms_norm(pace_lowering *to, const layer_view *view) {
+    double columns = view->layer->option[PACE_OPTION_WIDTH], rows = view->elements / columns;
+    pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", view->elements, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::mean",
+                 pace_emit_rows(to, PACE_OP_REDUCTION, "mean", PACE_PASS_FORWARD, rows, columns, view->bytes));
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", rows, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::rsqrt", pace_emit_elementwise(to, "rsqrt", rows, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
+}
+
+static void forward_activation(pace_lowering *to, const layer_view *view) {
+    const pace_activation *activation = pace_lower_activation(view->layer->word);
+    if (activation->second)
+        pace_emit_op(to, activation->second, pace_emit_elementwise(to, "relu", view->elements, 1, 1, view->bytes));
+    pace_emit_op(to, activation->forward,
+                 pace_emit_elementwise(to, activation->kind, view->elements, 1, 1, view->bytes));
+}
+
+static void forward_dropout(pace_lowering *to, const layer_view *view) {
+    if (to->config->mode != PACE_TRAINING) return;
+    pace_emit_open(to, "aten::dropout");
+    pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, view->elements, view->bytes));
+    pace_emit_close(to);
+}
+
+static void forward_pool(pace_lowering *to, const layer_view *view) {
+    bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
+    if (max) pace_emit_open(to, "aten::max_pool2d");
+    pace_emit_op(to, max ? "aten::max_pool2d_with_indices" : "aten::avg_pool2d",
+                 pace_lower_pooling(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    if (max) pace_emit_close(to);
+}
+
+static void forward_adaptive_pool(pace_lowering *to, const layer_view *view) {
+    pace_emit_open(to, "aten::adaptive_avg_pool2d");
+    if (view->layer->shape.height == 1)
+        pace_emit_op(to, "aten::mean",
+                     pace_emit_rows(to, PACE_OP_REDUCTION, "mean", PACE_PASS_FORWARD, view->elements,
+                                    view->in_elements / view->elements, view->bytes));
+    else
+        pace_emit_op(to, "aten::_adaptive_avg_pool2d",
+                     pace_lower_pooling(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    pace_emit_close(to);
+}
+
+static void forward_embedding(pace_lowering *to, const layer_view *view) {
+    pace_emit_open(to, "aten::embedding");
+    pace_emit_op(to, "aten::index_select", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    pace_emit_close(to);
+}
+
+/* The positions' rows are looked up once and added to every sample's. */
+static void forward_positions(pace_lowering *to, const layer_view *view) {
+    forward_embedding(to, view);
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", view->elements, 2, 1, view->bytes));
+}
+
+static void forward_embedding_bag(pace_lowering *to, const layer_view *view) {
+    pace_emit_op(to, "LookupFunction", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+}
+
+static void forward_interaction(pace_lowering *to, const layer_view *view) {
+    double width = view->input->shape.channels;
+    double vectors = 1 + pace_layer_input(to->model, view->layer, 1)->shape.channels / width;
+    pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", to->batch * vectors * width, view->bytes));
+    pace_emit_host(to, "aten::transpose");
+    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, to->batch, vectors, vectors, width, view->bytes));
+    pace_emit_op(to, "aten::index", pace_lower_tril(to, vectors, PACE_PASS_FORWARD, view->bytes));
+    pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
+}
+
+/* Rotates by halves: x * cos + rotated(x) * sin. */
+static void forward_rotary(pace_lowering *to, double elements, int bytes) {
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+    pace_emit_op(to, "aten::neg", pace_emit_elementwise(to, "neg", elements / 2, 1, 1, bytes));
+    pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", elements, bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+}
+
+static void forward_attention_math(pace_lowering *to, const pace_layer *layer, const pace_attention *size, int bytes) {
+    double scores = size->b * size->heads * size->queries * size->keys, products = size->b * size->heads;
+    pace_emit_open(to, "aten::matmul");
+    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
+    pace_emit_close(to);
+    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
+    if (size->causal) pace_emit_op(to, "aten::where", pace_emit_elementwise(to, "where", scores, 1, 1, bytes));
+    pace_emit_open(to, "aten::softmax");
+    pace_emit_op(to, "aten::_softmax",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys, size->keys, bytes));
+    pace_emit_close(to);
+    if (layer->option[PACE_OPTION_DROPOUT] > 0 && to->config->mode == PACE_TRAINING) {
+        pace_emit_open(to, "aten::dropout");
+        pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, scores, bytes));
+        pace_emit_close(to);
+    }
+    pace_emit_open(to, "aten::matmul");
+    pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
+    pace_emit_close(to);
+    pace_emit_op(to, "aten::contiguous",
+                 pace_emit_copy(to, "contiguous", products * size->queries * size->value_dim, bytes));
+}
+
+static void forward_attention(pace_lowering *to, const layer_view *view) {
+    pace_attention size = pace_lower_attention_size(to, view->layer);
+    if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
+        forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
+        forward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
+    }
+    if (to->config->attention == PACE_ATTENTION_MATH) {
+        forward_attention_math(to, view->layer, &size, view->bytes);
+        return;
+    }
+    pace_emit_open(to, "aten::scaled_dot_product_attention");
+    pace_emit_op(to, pace_lower_attention_name(view->bytes, false),
+                 pace_lower_attention(to, &size, PACE_PASS_FORWARD, view->bytes));
+    pace_emit_close(to);
+}
+
+/* tanh(queries + keys) for every pair, a product with a vector, softmax, and the mean of the memory. */
+static void forward_additive_attention(pace_lowering *to, const layer_view *view) {
+    double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", pairs * width, 0, 1, view->bytes));
+    pace_emit_op(to, "aten::tanh", pace_emit_elementwise(to, "tanh", pairs * width, 1, 1, view->bytes));
+    pace_emit_open(to, "aten::matmul");
+    pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, pairs, 1, width, view->bytes));
+    pace_emit_close(to);
+    pace_emit_open(to, "aten::softmax");
+    pace_emit_op(to, "aten::_softmax",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, pairs / to->sequence, to->sequence,
+                                view->bytes));
+    pace_emit_close(to);
+    pace_emit_op(to, "aten::bmm",
+                 pace_emit_gemm(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, view->bytes));
+}
+
+/* cuDNN: all steps' products with the input at once, then a product and the gates of each step. */
+static void forward_lstm(pace_lowering *to, const layer_view *view) {
+    double hidden = view->layer->option[PACE_OPTION_HIDDEN], in = view->input->shape.channels;
+    double directions = view->layer->option[PACE_OPTION_BIDIRECTIONAL] > 0 ? 2 : 1;
+    pace_emit_open(to, "aten::lstm");
+    pace_emit_open(to, "aten::_cudnn_rnn");
+    for (double i = 0; i < view->layer->option[PACE_OPTION_LAYERS] * directions; i++) {
+        double width = i < directions ? in : hidden * directions;
+        pace_emit_launch(to, pace_emit_gemm(to, 1, to->batch * to->sequence, 4 * hidden, width, view->bytes));
+        for (double step = 0; step < to->sequence && to->status == PACE_OK; step++) {
+            pace_emit_launch(to, pace_emit_gemm(to, 1, to->batch, 4 * hidden, hidden, view->bytes));
+            pace_emit_launch(to, pace_emit_elementwise(to, "lstm_cell", to->batch * hidden, 9, 6, view->bytes));
+        }
+    }
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void forward_experts(pace_lowering *to, const layer_view *view) {
+    const double *option = view->layer->option;
+    double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
+    pace_expert_size size = pace_lower_expert_size(to, view->layer);
+    bool gated = option[PACE_OPTION_GATED] > 0;
+    double up = gated ? 2 * option[PACE_OPTION_FFN] : option[PACE_OPTION_FFN];
+    double inner = size.rows * option[PACE_OPTION_FFN];
+    pace_emit_open(to, "aten::linear");
+    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
+    pace_emit_close(to);
+    pace_emit_open(to, "aten::softmax");
+    pace_emit_op(to, "aten::_softmax",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, tokens, option[PACE_OPTION_EXPERTS],
+                                view->bytes));
+    pace_emit_close(to);
+    pace_emit_op(to, "aten::topk", pace_lower_other(to, "topk", tokens * option[PACE_OPTION_EXPERTS], view->bytes));
+    pace_emit_op(to, "aten::sort", pace_lower_other(to, "sort", size.rows, 8));
+    pace_emit_op(to, "aten::index", pace_emit_copy(to, "gather", size.rows * in, view->bytes));
+    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes));
+    pace_emit_op(to, gated ? "aten::silu" : "aten::gelu",
+                 pace_emit_elementwise(to, gated ? "silu" : "gelu", inner, 1, 1, view->bytes));
+    if (gated) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, view->bytes));
+    pace_emit_op(to, "aten::_grouped_mm",
+                 pace_emit_gemm(to, size.groups, size.each, in, option[PACE_OPTION_FFN], view->bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));
+    pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));
+}
+
+static void forward_join(pace_lowering *to, const layer_view *view) {
+    bool add = view->layer->kind == PACE_LAYER_ADD;
+    for (uint32_t i = 1; i < view->layer->input_count; i++)
+        pace_emit_op(to, add ? "aten::add" : "aten::mul",
+                     pace_emit_elementwise(to, add ? "add" : "mul", view->elements, 2, 1, view->bytes));
+}
+
+static void forward_concat(pace_lowering *to, const layer_view *view) {
+    if (view->layer->input_count > 1)
+        pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
+}
+
+static void forward_loss(pace_lowering *to, const layer_view *view) {
+    double rows = pace_emit_places(to, &view->input->shape), columns = view->input->shape.channels;
+    if (strcmp(view->layer->word, "cross_entropy") != 0) {
+        bool square = strcmp(view->layer->word, "mse") == 0;
+        pace_emit_op(to, square ? "aten::mse_loss" : "aten::binary_cross_entropy",
+                     pace_emit_rows(to, PACE_OP_LOSS, view->layer->word, PACE_PASS_FORWARD, rows, columns,
+                                    view->bytes));
+        return;
+    }
+    pace_emit_open(to, "aten::cross_entropy_loss");
+    pace_emit_open(to, "aten::log_softmax");
+    pace_emit_op(to, "aten::_log_softmax",
+                 pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_FORWARD, rows, columns, view->bytes));
+    pace_emit_close(to);
+    pace_emit_open(to, "aten::nll_loss_nd");
+    pace_emit_op(to, "aten::nll_loss_forward",
+                 pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_FORWARD, rows, 1, view->bytes));
+    pace_emit_close(to);
+    pace_emit_close(to);
+}
+
+static void forward_view(pace_lowering *to, const layer_view *view) {
+    pace_emit_host(to, view->layer->kind == PACE_LAYER_SELECT ? "aten::select" : "aten::flatten");
+}
+
+static void (*const forwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_view *) = {
+    [PACE_LAYER_CONVOLUTION] = forward_convolution,
+    [PACE_LAYER_LINEAR] = forward_linear,
+    [PACE_LAYER_BATCH_NORM] = forward_batch_norm,
+    [PACE_LAYER_LAYER_NORM] = forward_layer_norm,
+    [PACE_LAYER_RMS_NORM] = forward_rms_norm,
+    [PACE_LAYER_ACTIVATION] = forward_activation,
+    [PACE_LAYER_DROPOUT] = forward_dropout,
+    [PACE_LAYER_MAX_POOL] = forward_pool,
+    [PACE_LAYER_AVERAGE_POOL] = forward_pool,
+    [PACE_LAYER_ADAPTIVE_POOL] = forward_adaptive_pool,
+    [PACE_LAYER_FLATTEN] = forward_view,
+    [PACE_LAYER_EMBEDDING] = forward_embedding,
+    [PACE_LAYER_POSITIONS] = forward_positions,
+    [PACE_LAYER_EMBEDDING_BAG] = forward_embedding_bag,
+    [PACE_LAYER_INTERACTION] = forward_interaction,
+    [PACE_LAYER_ATTENTION] = forward_attention,
+    [PACE_LAYER_ADDITIVE_ATTENTION] = forward_additive_attention,
+    [PACE_LAYER_LSTM] = forward_lstm,
+    [PACE_LAYER_EXPERTS] = forward_experts,
+    [PACE_LAYER_SELECT] = forward_view,
+    [PACE_LAYER_ADD] = forward_join,
+    [PACE_LAYER_MULTIPLY] = forward_join,
+    [PACE_LAYER_CONCAT] = forward_concat,
+    [PACE_LAYER_LOSS] = forward_loss,
+};
+
+void pace_lower_forward(pace_lowering *to, uint32_t number) {
+    layer_view view = view_of(to, number);
+    to->keeps = to->config->mode == PACE_TRAINING || to->uses[number] > 1;
+    if (!forwards[view.layer->kind]) return;
+    cast_inputs(to, &view);
+    forwards[view.layer->kind](to, &view);
+}

@@ -1,0 +1,186 @@
+#include "model/lower_ops.h"
+
+#include <string.h>
+
+static const pace_activation activations[] = {
+    {"relu", "relu", "aten::relu_", NULL, "ReluBackward0", "aten::threshold_backward", 2},
+    {"relu6", "relu6", "aten::hardtanh_", NULL, "HardtanhBackward0", "aten::hardtanh_backward", 2},
+    {"gelu", "gelu", "aten::gelu", NULL, "GeluBackward0", "aten::gelu_backward", 2},
+    {"silu", "silu", "aten::silu", NULL, "SiluBackward0", "aten::silu_backward", 2},
+    {"tanh", "tanh", "aten::tanh", NULL, "TanhBackward0", "aten::tanh_backward", 2},
+    {"sigmoid", "sigmoid", "aten::sigmoid", NULL, "SigmoidBackward0", "aten::sigmoid_backward", 2},
+    {"squared_relu", "pow", "aten::pow", "aten::relu", "PowBackward0", "aten::mul", 3},
+};
+
+const pace_activation *pace_lower_activation(const char *word) {
+    size_t i = 0;
+    while (strcmp(activations[i].word, word) != 0) i++;
+    return &activations[i];
+}
+
+static pace_op finish(pace_op op, const char *kind) {
+    size_t length = strlen(kind);
+    memcpy(op.kind, kind, length < sizeof op.kind ? length : sizeof op.kind - 1);
+    pace_op_complete(&op);
+    return op;
+}
+
+/* Without matrix units in play, half precision is a way to hold numbers. */
+static pace_precision held(const pace_lowering *to, int bytes) {
+    return bytes != 2 ? PACE_FP32 : pace_config_matrix_precision(to->config) == PACE_BF16 ? PACE_BF16 : PACE_FP16;
+}
+
+pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer) {
+    const double *option = layer->option;
+    double tp = layer->shape.sharded ? to->config->tp : 1;
+    double kv_heads = option[PACE_OPTION_KV_HEADS] / tp; /* fewer than ranks: each holds one */
+    return (pace_attention){.b = to->batch,
+                            .heads = option[PACE_OPTION_HEADS] / tp,
+                            .kv_heads = kv_heads < 1 ? 1 : kv_heads,
+                            .queries = to->sequence,
+                            .keys = to->sequence,
+                            .head_dim = option[PACE_OPTION_HEAD_DIM],
+                            .value_dim = option[PACE_OPTION_VALUE_DIM],
+                            .causal = option[PACE_OPTION_CAUSAL] > 0};
+}
+
+/* Where queries and values differ in width, the family's one width is their mean: the products come out the same. */
+pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size, pace_pass pass, int bytes) {
+    return finish((pace_op){.family = PACE_OP_ATTENTION,
+                            .pass = pass,
+                            .precision = bytes == 2 ? held(to, 2) : pace_config_matrix_precision(to->config),
+                            .element_bytes = bytes,
+                            .size = {size->b, size->heads, size->kv_heads, size->queries, size->keys,
+                                     (size->head_dim + size->value_dim) / 2, size->causal}},
+                  bytes == 2 ? "flash" : "efficient");
+}
+
+const char *pace_lower_attention_name(int bytes, bool backward) {
+    if (bytes == 2)
+        return backward ? "aten::_scaled_dot_product_flash_attention_backward"
+                        : "aten::_scaled_dot_product_flash_attention";
+    return backward ? "aten::_scaled_dot_product_efficient_attention_backward"
+                    : "aten::_scaled_dot_product_efficient_attention";
+}
+
+pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
+    const double *option = layer->option;
+    const pace_shape *in = &pace_layer_input(to->model, layer, 0)->shape;
+    return finish((pace_op){.family = PACE_OP_CONVOLUTION,
+                            .pass = pass,
+                            .precision = bytes == 2 ? held(to, 2) : pace_config_matrix_precision(to->config),
+                            .element_bytes = bytes,
+                            .size = {to->batch, in->channels, in->height, in->width, layer->shape.channels,
+                                     option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH],
+                                     option[PACE_OPTION_STRIDE], option[PACE_OPTION_STRIDE_WIDTH],
+                                     option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH],
+                                     option[PACE_OPTION_DILATION], option[PACE_OPTION_GROUPS]}},
+                  "");
+}
+
+/* Windows that hang over the far edge are padding on one side, so half of it on each: chosen so that the operation
+ * has the layer's output. */
+static double padding(double in, double out, double kernel, double stride, double pad) {
+    double reach = (out - 1) * stride + kernel;
+    return reach > in + 2 * pad ? (reach - in) / 2 : pad;
+}
+
+pace_op pace_lower_pooling(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
+    const double *option = layer->option;
+    const pace_shape *in = &pace_layer_input(to->model, layer, 0)->shape, *out = &layer->shape;
+    bool adaptive = layer->kind == PACE_LAYER_ADAPTIVE_POOL;
+    double high = adaptive ? in->height - out->height + 1 : option[PACE_OPTION_KERNEL];
+    double wide = adaptive ? in->width - out->width + 1 : option[PACE_OPTION_KERNEL_WIDTH];
+    double stride_h = adaptive ? 1 : option[PACE_OPTION_STRIDE];
+    double stride_w = adaptive ? 1 : option[PACE_OPTION_STRIDE_WIDTH];
+    if (adaptive && in->height >= 2 * out->height) { /* windows side by side */
+        stride_h = high = (double)(long long)(in->height / out->height);
+        stride_w = wide = (double)(long long)(in->width / out->width);
+    }
+    if (high < 1) high = 1;
+    if (wide < 1) wide = 1;
+    return finish((pace_op){.family = PACE_OP_POOLING,
+                            .pass = pass,
+                            .precision = held(to, bytes),
+                            .element_bytes = bytes,
+                            .size = {to->batch, in->channels, in->height, in->width, high, wide, stride_h, stride_w,
+                                     padding(in->height, out->height, high, stride_h, option[PACE_OPTION_PAD]),
+                                     padding(in->width, out->width, wide, stride_w, option[PACE_OPTION_PAD_WIDTH])}},
+                  layer->kind == PACE_LAYER_MAX_POOL ? "max" : "average");
+}
+
+/* Tables of one batched lookup that differ in rows are counted with their mean. */
+pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
+    const double *option = layer->option;
+    double b = to->batch * to->sequence, tables = 1, rows = option[PACE_OPTION_ROWS], lookups = 1;
+    double width = option[PACE_OPTION_WIDTH];
+    if (layer->kind == PACE_LAYER_POSITIONS) {
+        b = to->sequence;
+        width = layer->shape.channels;
+    }
+    if (layer->kind == PACE_LAYER_EMBEDDING_BAG) {
+        b = to->batch;
+        tables = option[PACE_OPTION_TABLES];
+        lookups = option[PACE_OPTION_LOOKUPS];
+        rows = layer->parameters / (tables * width);
+    }
+    return finish((pace_op){.family = PACE_OP_EMBEDDING,
+                            .pass = pass,
+                            .precision = held(to, bytes),
+                            .element_bytes = bytes,
+                            .size = {b, tables, rows, lookups, width}},
+                  layer->kind == PACE_LAYER_EMBEDDING_BAG ? "bag" : "");
+}
+
+pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
+    double columns = layer->option[PACE_OPTION_WIDTH];
+    return pace_emit_rows(to, PACE_OP_NORMALIZATION, "layer_norm", pass,
+                          pace_emit_elements(to, &layer->shape) / columns, columns, bytes);
+}
+
+pace_op pace_lower_tril(const pace_lowering *to, double vectors, pace_pass pass, int bytes) {
+    return finish((pace_op){.family = PACE_OP_TRIL,
+                            .pass = pass,
+                            .precision = held(to, bytes),
+                            .element_bytes = bytes,
+                            .size = {to->batch, vectors, vectors, 0}},
+                  "");
+}
+
+/* Reads a tensor, writes it and a mask of a byte an element. */
+pace_op pace_lower_dropout(const pace_lowering *to, double elements, int bytes) {
+    return pace_emit_elementwise(to, "dropout", elements, 1, 1 + 1.0 / bytes, bytes);
+}
+
+pace_op pace_lower_other(const pace_lowering *to, const char *kind, double elements, int bytes) {
+    return finish(
+        (pace_op){.family = PACE_OP_OTHER, .precision = held(to, bytes), .element_bytes = bytes, .size = {elements}},
+        kind);
+}
+
+pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer) {
+    double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK];
+    double groups = rows < layer->option[PACE_OPTION_EXPERTS] ? rows : layer->option[PACE_OPTION_EXPERTS];
+    return (pace_expert_size){groups, rows / groups, rows};
+}
+
+bool pace_lower_is_cast(const pace_layer *layer) {
+    switch (layer->kind) {
+    case PACE_LAYER_CONVOLUTION:
+    case PACE_LAYER_LINEAR:
+    case PACE_LAYER_ATTENTION:
+    case PACE_LAYER_LSTM:
+    case PACE_LAYER_EXPERTS:
+    case PACE_LAYER_LAYER_NORM:
+    case PACE_LAYER_RMS_NORM:
+    case PACE_LAYER_ADDITIVE_ATTENTION:
+    case PACE_LAYER_LOSS: return true;
+    default: return false;
+    }
+}
+
+double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
+    double whole = layer->shard == PACE_SHARD_ROW && layer->option[PACE_OPTION_BIAS] > 0 ? layer->shape.channels : 0;
+    if (layer->shard == PACE_SHARD_NONE) whole = layer->parameters;
+    return whole + (layer->parameters - whole) / to->config->tp;
+}

@@ -1,0 +1,44 @@
+/* Operations that forward and backward share, from a layer's options to a pace_op. */
+#ifndef PACE_MODEL_LOWER_OPS_H
+#define PACE_MODEL_LOWER_OPS_H
+
+#include "model/emit.h"
+
+typedef struct {
+    const char *word, *kind;
+    const char *forward, *second; /* operators; `second` comes first where there are two */
+    const char *function, *backward;
+    double reads; /* tensors the backward kernel reads */
+} pace_activation;
+
+const pace_activation *pace_lower_activation(const char *word);
+
+typedef struct {
+    double b, heads, kv_heads, queries, keys, head_dim, value_dim;
+    bool causal;
+} pace_attention;
+
+/** Experts' products: `groups` of `each` rows, together `rows`. */
+typedef struct {
+    double groups, each, rows;
+} pace_expert_size;
+
+pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer);
+pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size, pace_pass pass, int bytes);
+/** Flash attention has no single precision; the memory-efficient kernel does. */
+const char *pace_lower_attention_name(int bytes, bool backward);
+pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
+pace_op pace_lower_pooling(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
+pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
+pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
+pace_op pace_lower_tril(const pace_lowering *to, double vectors, pace_pass pass, int bytes);
+pace_op pace_lower_dropout(const pace_lowering *to, double elements, int bytes);
+pace_op pace_lower_other(const pace_lowering *to, const char *kind, double elements, int bytes);
+pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer);
+
+/** Whether autocast gives the layer a precision of its own. */
+bool pace_lower_is_cast(const pace_layer *layer);
+/** Parameters of the layer on one rank. */
+double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer);
+
+#endif

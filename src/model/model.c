@@ -1,0 +1,156 @@
+#include "model/model.h"
+
+void pace_model_free(pace_model *model) {
+    pace_names_free(&model->names);
+    PACE_VEC_FREE(&model->layers);
+    PACE_VEC_FREE(&model->inputs);
+    PACE_VEC_FREE(&model->rows);
+    *model = (pace_model){0};
+}
+
+double pace_model_sequence(const pace_model *model, const pace_config *config) {
+    return config->sequence > 0 ? config->sequence : model->sequence;
+}
+
+double pace_shape_elements(const pace_shape *shape, double sequence, double tp) {
+    double elements = shape->channels * shape->height * shape->width;
+    return (shape->sequence ? elements * sequence : elements) / (shape->sharded ? tp : 1);
+}
+
+/* Which operators torch.autocast runs in half and which in single precision: PyTorch's "Autocast op reference". */
+int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes) {
+    int held = pace_config_parameter_bytes(config);
+    bool amp = pace_config_is_amp(config);
+    switch (layer->kind) {
+    case PACE_LAYER_INPUT: return layer->word[0] == 't' || layer->word[1] == 'n' ? 8 : held; /* tokens, indices */
+    case PACE_LAYER_EMBEDDING:
+    case PACE_LAYER_EMBEDDING_BAG: return held;
+    case PACE_LAYER_CONVOLUTION:
+    case PACE_LAYER_LINEAR:
+    case PACE_LAYER_ATTENTION:
+    case PACE_LAYER_LSTM:
+    case PACE_LAYER_EXPERTS: return amp ? 2 : held;
+    case PACE_LAYER_LAYER_NORM:
+    case PACE_LAYER_RMS_NORM:
+    case PACE_LAYER_ADDITIVE_ATTENTION:
+    case PACE_LAYER_LOSS: return amp ? 4 : held;
+    default: return input_bytes > 0 ? input_bytes : held;
+    }
+}
+
+/* What PyTorch's derivatives.yaml saves for each. */
+bool pace_layer_keeps_input(const pace_layer *layer) {
+    switch (layer->kind) {
+    case PACE_LAYER_CONVOLUTION:
+    case PACE_LAYER_LINEAR:
+    case PACE_LAYER_BATCH_NORM:
+    case PACE_LAYER_LAYER_NORM:
+    case PACE_LAYER_RMS_NORM:
+    case PACE_LAYER_MAX_POOL:
+    case PACE_LAYER_AVERAGE_POOL:
+    case PACE_LAYER_EMBEDDING:
+    case PACE_LAYER_EMBEDDING_BAG:
+    case PACE_LAYER_ATTENTION:
+    case PACE_LAYER_ADDITIVE_ATTENTION:
+    case PACE_LAYER_LSTM:
+    case PACE_LAYER_EXPERTS:
+    case PACE_LAYER_MULTIPLY: return true;
+    case PACE_LAYER_ACTIVATION: return layer->word[0] == 'g' || layer->word[1] == 'i' || layer->word[1] == 'q';
+    default: return false; /* activations above: gelu; silu, sigmoid (see below); squared_relu */
+    }
+}
+
+bool pace_layer_keeps_output(const pace_layer *layer) {
+    if (layer->kind != PACE_LAYER_ACTIVATION) return false;
+    return layer->word[0] == 'r' || layer->word[0] == 't' || layer->word[2] == 'g'; /* relu, tanh, sigmoid */
+}
+
+static double attention_extra_bytes(const pace_layer *layer, const pace_config *config, double sequence,
+                                    int element_bytes) {
+    double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
+    if (config->attention == PACE_ATTENTION_FUSED) /* its output, and a scale per row */
+        return heads * sequence * (layer->option[PACE_OPTION_VALUE_DIM] * element_bytes + 4);
+    double scores = heads * sequence * sequence; /* after softmax; after dropout, and its mask */
+    return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
+}
+
+double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                                   int element_bytes) {
+    double sequence = pace_model_sequence(model, config);
+    double elements = pace_shape_elements(&layer->shape, sequence, config->tp);
+    const double *option = layer->option;
+    double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
+    switch (layer->kind) {
+    case PACE_LAYER_DROPOUT: return elements;      /* the mask */
+    case PACE_LAYER_MAX_POOL: return 8 * elements; /* where each maximum was */
+    case PACE_LAYER_LOSS: return layer->word[0] == 'c' ? 4 * elements : 0;
+    case PACE_LAYER_ATTENTION: return attention_extra_bytes(layer, config, sequence, element_bytes);
+    case PACE_LAYER_ADDITIVE_ATTENTION:
+        return element_bytes * sequence * sequence * (pace_layer_input(model, layer, 0)->shape.channels + 1);
+    case PACE_LAYER_LSTM: /* four gates, the cell and its tanh */
+        return 6 * element_bytes * elements * option[PACE_OPTION_LAYERS];
+    case PACE_LAYER_EXPERTS:
+        return element_bytes * sequence * option[PACE_OPTION_TOPK] *
+               (2 * layer->shape.channels + (up + 1) * option[PACE_OPTION_FFN]);
+    case PACE_LAYER_INTERACTION: {
+        double vectors =
+            1 + pace_layer_input(model, layer, 1)->shape.channels / pace_layer_input(model, layer, 0)->shape.channels;
+        return element_bytes * vectors * pace_layer_input(model, layer, 0)->shape.channels;
+    }
+    default: return 0;
+    }
+}
+
+/* A view shares its input's memory. */
+static uint32_t storage_of(const pace_model *model, uint32_t layer) {
+    while (model->layers.items[layer].kind == PACE_LAYER_FLATTEN)
+        layer = model->inputs.items[model->layers.items[layer].first_input];
+    return layer;
+}
+
+static int widest_input(const pace_model *model, const pace_layer *layer, const int *bytes) {
+    int widest = 0;
+    for (uint32_t i = 0; i < layer->input_count; i++) {
+        int here = bytes[model->inputs.items[layer->first_input + i]];
+        if (here > widest) widest = here;
+    }
+    return widest;
+}
+
+static double activation_bytes(const pace_model *model, const pace_config *config) {
+    size_t count = model->layers.count;
+    int *bytes = pace_alloc(count + 1, sizeof *bytes);
+    bool *kept = pace_alloc(count + 1, sizeof *kept);
+    double sum = 0, sequence = pace_model_sequence(model, config);
+    for (uint32_t i = 0; bytes && kept && i < count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
+        sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
+        for (uint32_t k = 0; pace_layer_keeps_input(layer) && k < layer->input_count; k++)
+            kept[storage_of(model, model->inputs.items[layer->first_input + k])] = true;
+        if (pace_layer_keeps_output(layer)) kept[i] = true;
+    }
+    for (uint32_t i = 0; bytes && kept && i < count; i++)
+        if (kept[i]) sum += bytes[i] * pace_shape_elements(&model->layers.items[i].shape, sequence, config->tp);
+    pace_free(bytes);
+    pace_free(kept);
+    return sum;
+}
+
+pace_model_totals pace_model_total(const pace_model *model, const pace_config *config) {
+    static const double states[] = {[PACE_SGD] = 0, [PACE_MOMENTUM] = 1, [PACE_ADAM] = 2, [PACE_ADAMW] = 2};
+    pace_model_totals total = {0};
+    double sequence = pace_model_sequence(model, config), held = pace_config_parameter_bytes(config);
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        total.parameters += layer->parameters;
+        total.tensors += layer->tensors;
+        if (layer->training_only) continue;
+        total.multiply_adds +=
+            layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
+    }
+    total.activation_bytes = activation_bytes(model, config);
+    total.weight_bytes = total.gradient_bytes = total.parameters * held;
+    total.optimizer_bytes = total.parameters * held * states[config->optimizer];
+    return total;
+}

@@ -1,0 +1,119 @@
+#include "model/model_catalog.h"
+
+#include "machine/catalog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Calls for each model of each file until it says stop. */
+typedef pace_status (*visit_fn)(void *context, const pace_yaml *yaml, const char *name, bool *stop);
+
+static pace_status visit_file(const char *file, visit_fn visit, void *context, bool *stop) {
+    pace_yaml *yaml = NULL;
+    PACE_TRY(pace_catalog_load(&yaml, file));
+    pace_status status = PACE_OK;
+    const char *name;
+    for (size_t i = 0; status == PACE_OK && !*stop && (name = pace_model_variant(yaml, i)); i++)
+        status = visit(context, yaml, name, stop);
+    pace_yaml_free(yaml);
+    return status;
+}
+
+static pace_status visit_models(visit_fn visit, void *context) {
+    pace_catalog_names files = {0};
+    PACE_TRY(pace_catalog_list(&files, "models/"));
+    pace_status status = PACE_OK;
+    bool stop = false;
+    for (size_t i = 0; status == PACE_OK && !stop && i < files.names.count; i++)
+        status = visit_file(files.names.items[i], visit, context, &stop);
+    pace_catalog_names_free(&files);
+    return status;
+}
+
+typedef struct {
+    pace_model_visit visit;
+    void *context;
+} each_call;
+
+static pace_status build_and_visit(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
+    const each_call *call = context;
+    pace_model model;
+    (void)stop;
+    PACE_TRY(pace_model_build(&model, yaml, name, NULL, 0));
+    pace_status status = call->visit(call->context, &model);
+    pace_model_free(&model);
+    return status;
+}
+
+pace_status pace_model_each(pace_model_visit visit, void *context) {
+    each_call call = {visit, context};
+    return visit_models(build_and_visit, &call);
+}
+
+typedef struct {
+    pace_model *out;
+    const char *name;
+    const pace_model_setting *settings;
+    size_t setting_count;
+    bool found;
+} search;
+
+static pace_status build_when_named(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
+    search *wanted = context;
+    if (strcmp(name, wanted->name) != 0) return PACE_OK;
+    wanted->found = *stop = true;
+    return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
+}
+
+/* How many letters both begin with: what a reader would look for in an alphabetical list. */
+static size_t common_start(const char *a, const char *b) {
+    size_t length = 0;
+    while (a[length] && a[length] == b[length]) length++;
+    return length;
+}
+
+typedef struct {
+    const char *name;
+    char best[80];
+} nearest;
+
+static pace_status compare_name(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
+    nearest *found = context;
+    (void)yaml, (void)stop;
+    if (!*found->best || common_start(found->name, name) > common_start(found->name, found->best))
+        snprintf(found->best, sizeof found->best, "%.79s", name);
+    return PACE_OK;
+}
+
+static pace_status fail_unknown(const char *name) {
+    nearest found = {.name = name};
+    PACE_TRY(visit_models(compare_name, &found));
+    return pace_fail(PACE_E_MISSING,
+                     "the catalogue has no model \"%.80s\"; the closest name is \"%s\" (a file of yours ends with "
+                     ".yaml)",
+                     name, found.best);
+}
+
+/* "FILE.yaml" or "FILE.yaml:NAME" */
+static pace_status load_file(pace_model *out, const char *name, const char *suffix, const pace_model_setting *settings,
+                             size_t setting_count) {
+    size_t length = (size_t)(suffix - name) + strlen(".yaml");
+    char *path = pace_copy_text(name, length);
+    pace_yaml *yaml = NULL;
+    if (!path) return PACE_E_MEMORY;
+    pace_status status = pace_catalog_load_file(&yaml, path);
+    if (status == PACE_OK)
+        status = pace_model_build(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
+    pace_yaml_free(yaml);
+    pace_free(path);
+    return status;
+}
+
+pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
+                            size_t setting_count) {
+    const char *suffix = strstr(name, ".yaml");
+    if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
+    search wanted = {out, name, settings, setting_count, false};
+    PACE_TRY(visit_models(build_when_named, &wanted));
+    return wanted.found ? PACE_OK : fail_unknown(name);
+}

@@ -1,0 +1,17 @@
+/* The models of the catalogue by name, and a user's by file. */
+#ifndef PACE_MODEL_MODEL_CATALOG_H
+#define PACE_MODEL_MODEL_CATALOG_H
+
+#include "model/model_read.h"
+
+/** Loads a model: a name of the catalogue ("resnet50"), a YAML file (its first model), or "FILE.yaml:NAME".
+ * `settings` replace the model's parameters ("layers", "hidden", …). PACE_E_MISSING names the closest when the
+ * catalogue has no such model. */
+pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
+                            size_t setting_count) PACE_MUST_CHECK;
+
+/** Calls `visit` with every model of the catalogue, file by file, until it fails. */
+typedef pace_status (*pace_model_visit)(void *context, const pace_model *model);
+pace_status pace_model_each(pace_model_visit visit, void *context) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,599 @@
+#include "model/model_read.h"
+
+#include "model/expression.h"
+#include "model/layer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 24, MAX_LAYERS = 100000, MAX_STEPS = 1000000, MAX_BRANCHES = 64, MAX_PATH = 160 };
+
+typedef struct {
+    char *name;
+    uint32_t layer;
+} saved_output;
+
+typedef struct {
+    pace_model *model;
+    const pace_yaml *yaml;
+    const pace_yaml_node *blocks;
+    const pace_scope *globals;
+    PACE_VEC(saved_output) saved;
+    char path[MAX_PATH + 1]; /* names of the blocks around, each with a "." behind */
+    unsigned depth;
+    size_t steps; /* layers and blocks entered, so that a small text cannot ask for endless work */
+    bool training_only;
+} model_reader;
+
+static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants",
+                                       "inputs", "blocks", "layers", "loss"};
+static const char *const modifiers[] = {"name", "from", "as", "repeat", "each", "shard"};
+
+static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
+    return pace_fail(PACE_E_INPUT, "%s: %s", pace_yaml_place(reader->yaml, node), what);
+}
+
+static bool is_one_of(const char *key, const char *const *keys, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(key, keys[i]) == 0) return true;
+    return false;
+}
+
+static pace_status read_number(double *out, const model_reader *reader, const pace_yaml_node *node,
+                               const pace_scope *scope) {
+    const char *text = pace_yaml_text(node);
+    if (!text) return fail_at(reader, node, "expected a number or an expression");
+    pace_status status = pace_expression(out, text, scope);
+    return status == PACE_OK ? status : pace_fail_in(status, pace_yaml_place(reader->yaml, node));
+}
+
+typedef PACE_VEC(double) number_list;
+
+static pace_status push_number(number_list *list, double value) { return PACE_PUSH(list, value); }
+
+/* A list of expressions, the name of a list, or one expression. */
+static pace_status read_numbers(number_list *out, const model_reader *reader, const pace_yaml_node *node,
+                                const pace_scope *scope) {
+    const char *text = pace_yaml_text(node);
+    const pace_binding *binding = text ? pace_scope_find(scope, text, strlen(text)) : NULL;
+    double value = 0;
+    if (binding) {
+        for (size_t i = 0; i < binding->count; i++) PACE_TRY(push_number(out, binding->values[i]));
+        return PACE_OK;
+    }
+    if (!pace_yaml_is_list(node)) {
+        PACE_TRY(read_number(&value, reader, node, scope));
+        return push_number(out, value);
+    }
+    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+        PACE_TRY(read_number(&value, reader, pace_yaml_item(node, i), scope));
+        PACE_TRY(push_number(out, value));
+    }
+    return PACE_OK;
+}
+
+static bool is_bound(const pace_scope *scope, const char *name) {
+    for (size_t i = 0; i < scope->bindings.count; i++)
+        if (strcmp(scope->bindings.items[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Binds the members of a map in `scope`, their values read in `values`; those bound already stay when `defaults`. */
+static pace_status bind_members(pace_scope *scope, const model_reader *reader, const pace_yaml_node *map,
+                                const pace_scope *values, bool defaults) {
+    if (map && !pace_yaml_is_map(map)) return fail_at(reader, map, "expected a map of names and numbers");
+    for (size_t i = 0; i < pace_yaml_count(map); i++) {
+        const char *key = pace_yaml_key(map, i);
+        number_list list = {0};
+        if (defaults && is_bound(scope, key)) continue;
+        pace_status status = read_numbers(&list, reader, pace_yaml_item(map, i), values);
+        if (status == PACE_OK) status = pace_scope_bind(scope, key, list.items, list.count);
+        PACE_VEC_FREE(&list);
+        if (status != PACE_OK) return status;
+    }
+    return PACE_OK;
+}
+
+static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_node *map, const pace_yaml_node *known,
+                                  const char *what) {
+    for (size_t i = 0; i < pace_yaml_count(map); i++)
+        if (!pace_yaml_get(known, pace_yaml_key(map, i)))
+            return pace_fail(PACE_E_INPUT, "%s: %s has no parameter \"%.80s\"",
+                             pace_yaml_place(reader->yaml, pace_yaml_item(map, i)), what, pace_yaml_key(map, i));
+    return PACE_OK;
+}
+
+/* ---- layers ---- */
+
+static pace_status save_output(model_reader *reader, const char *name, uint32_t layer) {
+    for (size_t i = 0; i < reader->saved.count; i++)
+        if (strcmp(reader->saved.items[i].name, name) == 0) {
+            reader->saved.items[i].layer = layer;
+            return PACE_OK;
+        }
+    saved_output saved = {pace_copy_text(name, strlen(name)), layer};
+    if (!saved.name) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&reader->saved, saved);
+    if (status != PACE_OK) pace_free(saved.name);
+    return status;
+}
+
+static pace_status find_output(uint32_t *out, const model_reader *reader, const pace_yaml_node *node) {
+    const char *name = pace_yaml_text(node);
+    if (!name) return fail_at(reader, node, "expected the name of an output");
+    for (size_t i = 0; i < reader->saved.count; i++)
+        if (strcmp(reader->saved.items[i].name, name) == 0) {
+            *out = reader->saved.items[i].layer;
+            return PACE_OK;
+        }
+    return pace_fail(PACE_E_INPUT, "%s: no output is named \"%.80s\"", pace_yaml_place(reader->yaml, node), name);
+}
+
+/* The layer is at the model's end when this succeeds. */
+static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, pace_layer layer,
+                             const pace_layer_rule *rule, const char *name, const uint32_t *inputs, size_t count,
+                             const double *rows) {
+    pace_model *model = reader->model;
+    pace_shape shapes[MAX_BRANCHES];
+    char text[2 * MAX_PATH];
+    if (model->layers.count >= MAX_LAYERS)
+        return pace_fail(PACE_E_LIMIT, "%s: more than %d layers", pace_yaml_place(reader->yaml, node), MAX_LAYERS);
+    for (size_t i = 0; i < count; i++) shapes[i] = model->layers.items[inputs[i]].shape;
+    if (rule) {
+        pace_status status = pace_layer_infer(&layer, rule, shapes, count, rows);
+        if (status != PACE_OK) return pace_fail_in(status, pace_yaml_place(reader->yaml, node));
+    }
+    layer.first_input = (uint32_t)model->inputs.count;
+    layer.input_count = (uint32_t)count;
+    layer.training_only = reader->training_only;
+    int length = snprintf(text, sizeof text, "%s%.100s", reader->path, name);
+    PACE_TRY(pace_names_add(&layer.name, &model->names, text, (size_t)length));
+    for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&model->inputs, inputs[i]));
+    return PACE_PUSH(&model->layers, layer);
+}
+
+/* An item of a list of layers, taken apart. */
+typedef struct {
+    const pace_yaml_node *node, *value; /* the item; the kind's options or NULL */
+    const pace_yaml_node *from, *as, *repeat, *each, *shard;
+    const char *kind;
+    char name[MAX_PATH];
+} layer_item;
+
+static pace_status take_apart(layer_item *item, const model_reader *reader, const pace_yaml_node *node) {
+    *item = (layer_item){.node = node, .kind = pace_yaml_text(node)};
+    if (!item->kind && !pace_yaml_is_map(node)) return fail_at(reader, node, "expected a layer");
+    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+        const char *key = pace_yaml_key(node, i);
+        if (is_one_of(key, modifiers, sizeof modifiers / sizeof *modifiers)) continue;
+        if (item->kind)
+            return pace_fail(PACE_E_INPUT, "%s: \"%.80s\" beside \"%.80s\": expected one kind of layer",
+                             pace_yaml_place(reader->yaml, pace_yaml_item(node, i)), key, item->kind);
+        item->kind = key;
+        const char *text = pace_yaml_text(pace_yaml_item(node, i));
+        item->value = text && !*text ? NULL : pace_yaml_item(node, i);
+    }
+    if (!item->kind) return fail_at(reader, node, "expected a kind of layer");
+    item->from = pace_yaml_get(node, "from");
+    item->as = pace_yaml_get(node, "as");
+    item->repeat = pace_yaml_get(node, "repeat");
+    item->each = pace_yaml_get(node, "each");
+    item->shard = pace_yaml_get(node, "shard");
+    return PACE_OK;
+}
+
+static const char *kind_of(const pace_yaml_node *node) {
+    if (pace_yaml_text(node)) return pace_yaml_text(node);
+    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+        const char *key = pace_yaml_key(node, i);
+        if (key && !is_one_of(key, modifiers, sizeof modifiers / sizeof *modifiers)) return key;
+    }
+    return "";
+}
+
+/* What the file calls it, else the kind, numbered where its list has several. */
+static pace_status name_item(layer_item *item, const model_reader *reader, const pace_yaml_node *list, size_t index) {
+    const pace_yaml_node *given = pace_yaml_get(item->node, "name");
+    size_t before = 0, all = 0;
+    if (given) {
+        const char *text = pace_yaml_text(given);
+        if (!text || !*text) return fail_at(reader, given, "expected a name");
+        snprintf(item->name, sizeof item->name, "%.100s", text);
+        return PACE_OK;
+    }
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        if (strcmp(kind_of(pace_yaml_item(list, i)), item->kind) != 0) continue;
+        all++;
+        if (i < index) before++;
+    }
+    if (all > 1) snprintf(item->name, sizeof item->name, "%.100s%zu", item->kind, before + 1);
+    else snprintf(item->name, sizeof item->name, "%.100s", item->kind);
+    return PACE_OK;
+}
+
+static pace_status read_layers(model_reader *reader, const pace_yaml_node *list, const pace_scope *scope,
+                               uint32_t *current);
+
+/* Enters a block's name for the time of `list`. */
+static pace_status read_inside(model_reader *reader, const char *name, const pace_yaml_node *list,
+                               const pace_scope *scope, uint32_t *current) {
+    size_t length = strlen(reader->path);
+    if (reader->depth >= MAX_DEPTH)
+        return pace_fail(PACE_E_LIMIT, "%s: blocks nested more than %d deep", pace_yaml_place(reader->yaml, list),
+                         MAX_DEPTH);
+    if (*name) snprintf(reader->path + length, sizeof reader->path - length, "%s.", name);
+    reader->depth++;
+    pace_status status = read_layers(reader, list, scope, current);
+    reader->depth--;
+    reader->path[length] = '\0';
+    return status;
+}
+
+static pace_status read_option(pace_layer *layer, number_list *rows, const model_reader *reader,
+                               pace_layer_option option, const pace_yaml_node *value, const pace_scope *scope) {
+    number_list list = {0};
+    pace_status status = read_numbers(&list, reader, value, scope);
+    bool pair = pace_layer_option_is_pair(option);
+    bool listed = pace_layer_option_is_list(option) && layer->kind == PACE_LAYER_EMBEDDING_BAG;
+    if (status == PACE_OK && !listed && list.count != 1 && !(pair && list.count == 2))
+        status = fail_at(reader, value, pair ? "expected a number or a pair of them" : "expected one number");
+    for (size_t i = 0; listed && status == PACE_OK && i < list.count; i++) status = push_number(rows, list.items[i]);
+    if (status == PACE_OK && !listed) {
+        layer->option[option] = list.items[0];
+        if (pair) layer->option[option + 1] = list.items[list.count - 1];
+    }
+    PACE_VEC_FREE(&list);
+    return status;
+}
+
+static pace_status read_options(pace_layer *layer, number_list *rows, const model_reader *reader,
+                                const pace_layer_rule *rule, const layer_item *item, const pace_scope *scope) {
+    if (item->value && !pace_yaml_is_map(item->value)) {
+        pace_layer_option option = pace_layer_rule_main(rule);
+        if (option == PACE_OPTIONS)
+            return pace_fail(PACE_E_INPUT, "%s: \"%s\" takes no value", pace_yaml_place(reader->yaml, item->value),
+                             item->kind);
+        return read_option(layer, rows, reader, option, item->value, scope);
+    }
+    for (size_t i = 0; i < pace_yaml_count(item->value); i++) {
+        const char *key = pace_yaml_key(item->value, i);
+        pace_layer_option option = pace_layer_rule_option(rule, key);
+        if (option == PACE_OPTIONS)
+            return pace_fail(PACE_E_INPUT, "%s: \"%s\" has no option \"%.80s\"",
+                             pace_yaml_place(reader->yaml, pace_yaml_item(item->value, i)), item->kind, key);
+        PACE_TRY(read_option(layer, rows, reader, option, pace_yaml_item(item->value, i), scope));
+    }
+    return PACE_OK;
+}
+
+/* Tables: as many as rows are listed, or `tables` with one number of rows. */
+static pace_status settle_tables(pace_layer *layer, number_list *rows, const model_reader *reader,
+                                 const layer_item *item) {
+    double tables = layer->option[PACE_OPTION_TABLES];
+    if (tables < 0) tables = (double)rows->count;
+    if (tables > 100000 || tables < 1 || (rows->count != 1 && (double)rows->count != tables))
+        return fail_at(reader, item->node, "expected rows for each of at most 100000 tables");
+    while ((double)rows->count < tables) PACE_TRY(push_number(rows, rows->items[0]));
+    for (size_t i = 0; i < rows->count; i++)
+        if (!(rows->items[i] >= 1) || rows->items[i] > 1e12 || rows->items[i] != floor(rows->items[i]))
+            return fail_at(reader, item->node, "expected whole numbers of rows");
+    layer->option[PACE_OPTION_TABLES] = tables;
+    layer->option[PACE_OPTION_ROWS] = (double)reader->model->rows.count;
+    for (size_t i = 0; i < rows->count; i++) PACE_TRY(PACE_PUSH(&reader->model->rows, rows->items[i]));
+    return PACE_OK;
+}
+
+static pace_status read_shard(pace_layer *layer, const model_reader *reader, const pace_layer_rule *rule,
+                              const layer_item *item) {
+    const char *text = pace_yaml_text(item->shard);
+    if (!item->shard) return PACE_OK;
+    bool column = text && strcmp(text, "column") == 0, row = text && strcmp(text, "row") == 0;
+    if (!pace_layer_rule_takes_shard(rule) || (!column && !row))
+        return fail_at(reader, item->shard, "expected \"column\" or \"row\" of a linear layer");
+    layer->shard = column ? PACE_SHARD_COLUMN : PACE_SHARD_ROW;
+    return PACE_OK;
+}
+
+static pace_status read_layer(model_reader *reader, const layer_item *item, const pace_layer_rule *rule,
+                              const pace_scope *scope, const uint32_t *inputs, size_t input_count) {
+    pace_layer layer = pace_layer_make(rule);
+    number_list rows = {0};
+    pace_status status = read_options(&layer, &rows, reader, rule, item, scope);
+    if (status == PACE_OK) status = read_shard(&layer, reader, rule, item);
+    if (status == PACE_OK && layer.kind == PACE_LAYER_EMBEDDING_BAG)
+        status = settle_tables(&layer, &rows, reader, item);
+    if (status == PACE_OK)
+        status = add_layer(reader, item->node, layer, rule, item->name, inputs, input_count, rows.items);
+    PACE_VEC_FREE(&rows);
+    return status;
+}
+
+static pace_status read_join(model_reader *reader, const layer_item *item, const pace_layer_rule *rule,
+                             const pace_scope *scope, uint32_t *current) {
+    uint32_t inputs[MAX_BRANCHES];
+    size_t count = pace_yaml_count(item->value);
+    if (!pace_yaml_is_list(item->value) || count == 0 || count > MAX_BRANCHES)
+        return fail_at(reader, item->value ? item->value : item->node, "expected a list of at most 64 branches");
+    for (size_t i = 0; i < count; i++) {
+        const pace_yaml_node *branch = pace_yaml_item(item->value, i);
+        char name[MAX_PATH];
+        snprintf(name, sizeof name, "%.100s.%zu", item->name, i + 1);
+        inputs[i] = *current;
+        if (pace_yaml_text(branch)) PACE_TRY(find_output(&inputs[i], reader, branch));
+        else PACE_TRY(read_inside(reader, name, branch, scope, &inputs[i]));
+    }
+    PACE_TRY(add_layer(reader, item->node, pace_layer_make(rule), rule, item->name, inputs, count, NULL));
+    *current = (uint32_t)reader->model->layers.count - 1;
+    return PACE_OK;
+}
+
+static pace_status read_block(model_reader *reader, const layer_item *item, const pace_yaml_node *block,
+                              const pace_scope *scope, uint32_t *current) {
+    const pace_yaml_node *parameters = pace_yaml_get(block, "parameters");
+    pace_scope inner = {.outer = scope};
+    if (!pace_yaml_is_map(block) || !pace_yaml_is_list(pace_yaml_get(block, "layers")))
+        return fail_at(reader, block, "a block needs a list \"layers\"");
+    pace_status status = refuse_unknown(reader, item->value, parameters, item->kind);
+    if (status == PACE_OK) status = bind_members(&inner, reader, item->value, scope, false);
+    if (status == PACE_OK) status = bind_members(&inner, reader, parameters, &inner, true);
+    if (status == PACE_OK) status = read_inside(reader, item->name, pace_yaml_get(block, "layers"), &inner, current);
+    pace_scope_free(&inner);
+    return status;
+}
+
+/* A word, or a map of words to expressions of which the first that is not 0 counts. */
+static pace_status choose_loss(const char **out, const model_reader *reader, const pace_yaml_node *node) {
+    *out = pace_yaml_text(node);
+    for (size_t i = 0; !*out && i < pace_yaml_count(node); i++) {
+        double chosen = 0;
+        PACE_TRY(read_number(&chosen, reader, pace_yaml_item(node, i), reader->globals));
+        if (chosen != 0) *out = pace_yaml_key(node, i);
+    }
+    return PACE_OK;
+}
+
+static pace_status add_loss(model_reader *reader, const pace_yaml_node *node, uint32_t input) {
+    const char *word = NULL;
+    PACE_TRY(choose_loss(&word, reader, node));
+    const pace_layer_rule *rule = word ? pace_layer_rule_find(word) : NULL;
+    pace_layer layer = rule ? pace_layer_make(rule) : (pace_layer){0};
+    if (layer.kind != PACE_LAYER_LOSS)
+        return fail_at(reader, node, "expected a loss: cross_entropy, mse or binary_cross_entropy");
+    bool before = reader->training_only;
+    reader->training_only = true;
+    pace_status status = add_layer(reader, node, layer, rule, "loss", &input, 1, NULL);
+    reader->training_only = before;
+    return status;
+}
+
+/* A side branch of training: the current output stays what it was. */
+static pace_status read_aux(model_reader *reader, const layer_item *item, const pace_scope *scope, uint32_t current) {
+    bool before = reader->training_only;
+    reader->training_only = true;
+    pace_status status = read_inside(reader, item->name, item->value, scope, &current);
+    if (status == PACE_OK) status = add_loss(reader, pace_yaml_get(pace_yaml_root(reader->yaml), "loss"), current);
+    reader->training_only = before;
+    return status;
+}
+
+/* One turn of an item. */
+static pace_status read_once(model_reader *reader, const layer_item *item, const pace_scope *scope, uint32_t *current) {
+    const pace_yaml_node *block = pace_yaml_get(reader->blocks, item->kind);
+    const pace_layer_rule *rule = pace_layer_rule_find(item->kind);
+    uint32_t inputs[MAX_BRANCHES] = {*current};
+    size_t count = 1;
+    if (++reader->steps > MAX_STEPS)
+        return pace_fail(PACE_E_LIMIT, "%s: more than %d layers and blocks", pace_yaml_place(reader->yaml, item->node),
+                         MAX_STEPS);
+    if (item->from && pace_yaml_is_list(item->from)) {
+        count = pace_yaml_count(item->from);
+        if (count == 0 || count > MAX_BRANCHES) return fail_at(reader, item->from, "expected 1 to 64 names");
+        for (size_t i = 0; i < count; i++) PACE_TRY(find_output(&inputs[i], reader, pace_yaml_item(item->from, i)));
+    } else if (item->from) {
+        PACE_TRY(find_output(&inputs[0], reader, item->from));
+    }
+    uint32_t start = inputs[0];
+    if (strcmp(item->kind, "layers") == 0) {
+        PACE_TRY(read_inside(reader, pace_yaml_get(item->node, "name") ? item->name : "", item->value, scope, &start));
+    } else if (strcmp(item->kind, "aux") == 0) {
+        PACE_TRY(read_aux(reader, item, scope, start));
+    } else if (block) {
+        PACE_TRY(read_block(reader, item, block, scope, &start));
+    } else if (!rule || rule == pace_layer_rule_find("cross_entropy") || rule == pace_layer_rule_find("mse") ||
+               rule == pace_layer_rule_find("binary_cross_entropy")) {
+        return pace_fail(PACE_E_INPUT, "%s: no layer or block is called \"%.80s\"",
+                         pace_yaml_place(reader->yaml, item->node), item->kind);
+    } else if (pace_yaml_is_list(item->value) && pace_layer_rule_main(rule) == PACE_OPTIONS) {
+        PACE_TRY(read_join(reader, item, rule, scope, &start));
+    } else {
+        PACE_TRY(read_layer(reader, item, rule, scope, inputs, count));
+        start = (uint32_t)reader->model->layers.count - 1;
+    }
+    *current = start;
+    return PACE_OK;
+}
+
+static pace_status read_turn(model_reader *reader, layer_item *item, const char *name, const pace_scope *scope,
+                             const char *variable, double value, size_t turn, uint32_t *current) {
+    pace_scope inner = {.outer = scope};
+    snprintf(item->name, sizeof item->name, "%.100s.%zu", name, turn);
+    pace_status status = pace_scope_bind(&inner, variable, &value, 1);
+    if (status == PACE_OK) status = read_once(reader, item, &inner, current);
+    pace_scope_free(&inner);
+    return status;
+}
+
+static pace_status read_repeated(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current) {
+    double times = 0;
+    char name[MAX_PATH];
+    memcpy(name, item->name, sizeof name);
+    PACE_TRY(read_number(&times, reader, item->repeat, scope));
+    if (times < 0 || times > MAX_LAYERS || times != floor(times))
+        return fail_at(reader, item->repeat, "expected a whole number of times");
+    for (size_t turn = 0; (double)turn < times; turn++)
+        PACE_TRY(read_turn(reader, item, name, scope, "i", (double)turn, turn, current));
+    return PACE_OK;
+}
+
+static pace_status read_each(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current) {
+    number_list list = {0};
+    char name[MAX_PATH];
+    memcpy(name, item->name, sizeof name);
+    if (!pace_yaml_is_map(item->each) || pace_yaml_count(item->each) != 1)
+        return fail_at(reader, item->each, "expected one name and its list");
+    pace_status status = read_numbers(&list, reader, pace_yaml_item(item->each, 0), scope);
+    for (size_t turn = 0; status == PACE_OK && turn < list.count; turn++)
+        status = read_turn(reader, item, name, scope, pace_yaml_key(item->each, 0), list.items[turn], turn, current);
+    PACE_VEC_FREE(&list);
+    return status;
+}
+
+static pace_status read_layers(model_reader *reader, const pace_yaml_node *list, const pace_scope *scope,
+                               uint32_t *current) {
+    if (!pace_yaml_is_list(list)) return fail_at(reader, list, "expected a list of layers");
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        layer_item item;
+        PACE_TRY(take_apart(&item, reader, pace_yaml_item(list, i)));
+        PACE_TRY(name_item(&item, reader, list, i));
+        if (item.repeat && item.each) return fail_at(reader, item.each, "\"each\" beside \"repeat\"");
+        if (item.repeat) PACE_TRY(read_repeated(reader, &item, scope, current));
+        else if (item.each) PACE_TRY(read_each(reader, &item, scope, current));
+        else PACE_TRY(read_once(reader, &item, scope, current));
+        if (!item.as) continue;
+        if (!pace_yaml_text(item.as)) return fail_at(reader, item.as, "expected a name");
+        PACE_TRY(save_output(reader, pace_yaml_text(item.as), *current));
+    }
+    return PACE_OK;
+}
+
+/* ---- the document ---- */
+
+static pace_status read_shape(pace_layer *layer, const model_reader *reader, const pace_yaml_node *spec,
+                              const pace_scope *scope) {
+    static const char *const words[] = {"image", "tokens", "features", "indices"};
+    const char *key = pace_yaml_count(spec) == 1 ? pace_yaml_key(spec, 0) : NULL;
+    const pace_yaml_node *value = pace_yaml_item(spec, 0);
+    double sizes[3] = {1, 1, 1};
+    size_t word = 0, count = pace_yaml_is_list(value) ? pace_yaml_count(value) : 1;
+    while (word < 4 && (!key || strcmp(words[word], key) != 0)) word++;
+    if (word == 4 || count != (word == 0 ? 3 : 1))
+        return fail_at(reader, spec,
+                       "expected {image: [channels, height, width]}, {tokens: N}, {features: N} or "
+                       "{indices: N}");
+    for (size_t i = 0; i < count; i++) {
+        const pace_yaml_node *item = pace_yaml_is_list(value) ? pace_yaml_item(value, i) : value;
+        PACE_TRY(read_number(&sizes[i], reader, item, scope));
+        if (sizes[i] < 1 || sizes[i] > 1e9 || sizes[i] != floor(sizes[i]))
+            return fail_at(reader, item, "expected a whole number of at least 1");
+    }
+    *layer = (pace_layer){.kind = PACE_LAYER_INPUT, .word = words[word]};
+    if (word == 1) {
+        reader->model->sequence = sizes[0];
+        sizes[0] = 1;
+    }
+    layer->shape = (pace_shape){word == 1, false, sizes[0], sizes[1], sizes[2]};
+    return PACE_OK;
+}
+
+static pace_status read_inputs(model_reader *reader, const pace_yaml_node *inputs, const pace_scope *scope) {
+    if (!pace_yaml_is_map(inputs) || pace_yaml_count(inputs) == 0)
+        return fail_at(reader, inputs ? inputs : pace_yaml_root(reader->yaml), "a model needs a map \"inputs\"");
+    for (size_t i = 0; i < pace_yaml_count(inputs); i++) {
+        pace_layer layer;
+        const pace_yaml_node *spec = pace_yaml_item(inputs, i);
+        PACE_TRY(read_shape(&layer, reader, spec, scope));
+        PACE_TRY(add_layer(reader, spec, layer, NULL, pace_yaml_key(inputs, i), NULL, 0, NULL));
+        PACE_TRY(save_output(reader, pace_yaml_key(inputs, i), (uint32_t)reader->model->layers.count - 1));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_text(pace_name *out, model_reader *reader, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(reader->yaml), key);
+    const char *text = pace_yaml_text(node);
+    if (!text || !*text)
+        return pace_fail(PACE_E_INPUT, "%s: a model needs the text \"%s\"",
+                         pace_yaml_place(reader->yaml, node ? node : pace_yaml_root(reader->yaml)), key);
+    return pace_names_add(out, &reader->model->names, text, strlen(text));
+}
+
+static pace_status read_names(model_reader *reader, const char *name) {
+    PACE_TRY(read_text(&reader->model->family, reader, "family"));
+    PACE_TRY(read_text(&reader->model->about, reader, "about"));
+    PACE_TRY(read_text(&reader->model->source, reader, "source"));
+    return pace_names_add(&reader->model->name, &reader->model->names, name, strlen(name));
+}
+
+static pace_status apply_settings(pace_scope *scope, const pace_yaml_node *parameters,
+                                  const pace_model_setting *settings, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!pace_yaml_get(parameters, settings[i].key))
+            return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\"", settings[i].key);
+        PACE_TRY(pace_scope_bind(scope, settings[i].key, &settings[i].value, 1));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_parameters(pace_scope *scope, const model_reader *reader, const char *name,
+                                   const pace_model_setting *settings, size_t setting_count) {
+    const pace_yaml_node *root = pace_yaml_root(reader->yaml), *parameters = pace_yaml_get(root, "parameters");
+    const pace_yaml_node *variants = pace_yaml_get(root, "variants"), *variant = pace_yaml_get(variants, name);
+    PACE_TRY(refuse_unknown(reader, variant, parameters, "the family"));
+    /* Values first, so that defaults may be expressions over what a variant or a user sets. */
+    PACE_TRY(bind_members(scope, reader, variant, scope, false));
+    PACE_TRY(apply_settings(scope, parameters, settings, setting_count));
+    return bind_members(scope, reader, parameters, scope, true);
+}
+
+static pace_status read_model(model_reader *reader, const char *name, const pace_model_setting *settings,
+                              size_t setting_count, pace_scope *scope) {
+    const pace_yaml_node *root = pace_yaml_root(reader->yaml);
+    const pace_yaml_node *loss = pace_yaml_get(root, "loss"), *blocks = pace_yaml_get(root, "blocks");
+    uint32_t current = 0;
+    for (size_t i = 0; i < pace_yaml_count(root); i++)
+        if (!is_one_of(pace_yaml_key(root, i), top_keys, sizeof top_keys / sizeof *top_keys))
+            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a model",
+                             pace_yaml_place(reader->yaml, pace_yaml_item(root, i)), pace_yaml_key(root, i));
+    if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");
+    for (size_t i = 0; i < pace_yaml_count(blocks); i++)
+        if (pace_layer_rule_find(pace_yaml_key(blocks, i)))
+            return pace_fail(PACE_E_INPUT, "%s: \"%s\" is a kind of layer, expected another name for a block",
+                             pace_yaml_place(reader->yaml, pace_yaml_item(blocks, i)), pace_yaml_key(blocks, i));
+    PACE_TRY(read_names(reader, name));
+    PACE_TRY(read_parameters(scope, reader, name, settings, setting_count));
+    PACE_TRY(read_inputs(reader, pace_yaml_get(root, "inputs"), scope));
+    if (!pace_yaml_get(root, "layers")) return fail_at(reader, root, "a model needs a list \"layers\"");
+    PACE_TRY(read_layers(reader, pace_yaml_get(root, "layers"), scope, &current));
+    return loss ? add_loss(reader, loss, current) : PACE_OK;
+}
+
+const char *pace_model_variant(const pace_yaml *yaml, size_t index) {
+    const pace_yaml_node *root = pace_yaml_root(yaml), *variants = pace_yaml_get(root, "variants");
+    if (pace_yaml_count(variants)) return pace_yaml_key(variants, index);
+    return index == 0 ? pace_yaml_text(pace_yaml_get(root, "family")) : NULL;
+}
+
+pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char *name,
+                             const pace_model_setting *settings, size_t setting_count) {
+    pace_model model = {0};
+    model_reader reader = {.model = &model, .yaml = yaml, .blocks = pace_yaml_get(pace_yaml_root(yaml), "blocks")};
+    pace_scope scope = {0};
+    reader.globals = &scope;
+    if (!pace_yaml_is_map(pace_yaml_root(yaml)))
+        return fail_at(&reader, pace_yaml_root(yaml), "expected a map that describes a model");
+    if (!name) name = pace_model_variant(yaml, 0);
+    size_t at = 0;
+    while (name && pace_model_variant(yaml, at) && strcmp(pace_model_variant(yaml, at), name) != 0) at++;
+    if (!name || !pace_model_variant(yaml, at))
+        return pace_fail(name ? PACE_E_MISSING : PACE_E_INPUT, "%s: it describes no model \"%.80s\"",
+                         pace_yaml_place(yaml, pace_yaml_root(yaml)), name ? name : "");
+    pace_status status = pace_names_init(&model.names);
+    if (status == PACE_OK) status = read_model(&reader, name, settings, setting_count, &scope);
+    for (size_t i = 0; i < reader.saved.count; i++) pace_free(reader.saved.items[i].name);
+    PACE_VEC_FREE(&reader.saved);
+    pace_scope_free(&scope);
+    if (status != PACE_OK) pace_model_free(&model);
+    else *out = model;
+    return status;
+}

@@ -1,0 +1,188 @@
+/*
+ * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
+ */
+#include "model/layer.h"
+#include "model/model_catalog.h"
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SETTINGS = 32 };
+
+/* What "--set" says, taken apart. */
+typedef struct {
+    char *text; /* owns the keys */
+    pace_config config;
+    pace_model_setting settings[MAX_SETTINGS];
+    size_t count;
+} request;
+
+static const pace_column model_columns[] = {
+    {"name", "Model", PACE_SHOW_TEXT},
+    {"family", NULL, PACE_SHOW_TEXT},
+    {"parameters", "Parameters", PACE_SHOW_INT},
+    {"multiply_adds", "Multiply-adds", PACE_SHOW_INT},
+    {"activation_bytes", "Activations", PACE_SHOW_BYTES},
+    {"layers", "Layers", PACE_SHOW_INT},
+    {"sequence", "Sequence", PACE_SHOW_INT},
+};
+
+static const pace_column layer_columns[] = {
+    {"name", "Layer", PACE_SHOW_TEXT},
+    {"kind", "Kind", PACE_SHOW_TEXT},
+    {"shape", "Output", PACE_SHOW_TEXT},
+    {"parameters", "Parameters", PACE_SHOW_INT},
+    {"multiply_adds", "Multiply-adds", PACE_SHOW_INT},
+};
+
+static bool is_config_key(const pace_config *config, const char *key) {
+    pace_config copy = *config;
+    return pace_config_word(config, key) || pace_config_set(&copy, key, "1") == PACE_OK;
+}
+
+static pace_status read_setting(request *out, char *key) {
+    char *equals = strchr(key, '='), *end = NULL;
+    if (!equals || equals == key) return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found \"%.80s\"", key);
+    *equals = '\0';
+    if (is_config_key(&out->config, key)) return pace_config_set(&out->config, key, equals + 1);
+    double value = strtod(equals + 1, &end);
+    if (end == equals + 1 || *end)
+        return pace_fail(PACE_E_USAGE, "--set %.80s: expected a number, found \"%.80s\"", key, equals + 1);
+    if (out->count == MAX_SETTINGS) return pace_fail(PACE_E_USAGE, "--set: more than %d values", MAX_SETTINGS);
+    out->settings[out->count++] = (pace_model_setting){key, value};
+    return PACE_OK;
+}
+
+static pace_status read_request(request *out, const char *set) {
+    *out = (request){.config = pace_config_default()};
+    if (!set) return PACE_OK;
+    out->text = pace_copy_text(set, strlen(set));
+    if (!out->text) return PACE_E_MEMORY;
+    for (char *key = out->text, *next; key; key = next) {
+        next = strchr(key, ',');
+        if (next) *next++ = '\0';
+        PACE_TRY(read_setting(out, key));
+    }
+    return pace_config_check(&out->config);
+}
+
+static void count_cell(pace_node *table, double value) {
+    if (value > 0) pace_table_int(table, (int64_t)value);
+    else pace_table_none(table);
+}
+
+typedef struct {
+    pace_node *table;
+    const pace_config *config;
+    size_t count;
+} model_list;
+
+static pace_status add_model(void *context, const pace_model *model) {
+    model_list *list = context;
+    pace_model_totals total = pace_model_total(model, list->config);
+    list->count++;
+    pace_table_row(list->table);
+    pace_table_text(list->table, pace_names_text(&model->names, model->name));
+    pace_table_text(list->table, pace_names_text(&model->names, model->family));
+    pace_table_int(list->table, (int64_t)total.parameters);
+    pace_table_int(list->table, (int64_t)total.multiply_adds);
+    pace_table_real(list->table, total.activation_bytes);
+    pace_table_int(list->table, (int64_t)model->layers.count);
+    count_cell(list->table, pace_model_sequence(model, list->config));
+    return PACE_OK;
+}
+
+static void explain(pace_node *root, const pace_config *config) {
+    pace_node_note(root,
+                   "Per sample. Multiply-adds are of one forward pass, causal attention counted in full; activations "
+                   "are what %s training keeps for backward, with %s attention.",
+                   pace_config_word(config, "precision"), pace_config_word(config, "attention"));
+}
+
+static pace_status describe_all(pace_report *report, const request *asked) {
+    pace_node *root = pace_report_root(report);
+    if (asked->count)
+        return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name", asked->settings[0].key);
+    model_list list = {.config = &asked->config};
+    list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, model_columns,
+                                 sizeof model_columns / sizeof *model_columns, 0);
+    PACE_TRY(pace_model_each(add_model, &list));
+    explain(root, &asked->config);
+    return PACE_OK;
+}
+
+static const char *shape_text(const pace_shape *shape, double sequence) {
+    static _Thread_local char text[96];
+    int used = shape->sequence ? snprintf(text, sizeof text, "%.0f x ", sequence) : 0;
+    used += snprintf(text + used, sizeof text - (size_t)used, "%.0f", shape->channels);
+    if (shape->height > 1 || shape->width > 1)
+        snprintf(text + used, sizeof text - (size_t)used, " x %.0f x %.0f", shape->height, shape->width);
+    return text;
+}
+
+static void add_layers(pace_node *root, const pace_model *model, double sequence) {
+    pace_node *table = pace_node_table(root, "layers", "Layers", PACE_FOR_ALL, layer_columns,
+                                       sizeof layer_columns / sizeof *layer_columns, 0);
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        const double *work = layer->multiply_adds;
+        pace_table_row(table);
+        pace_table_text(table, pace_names_text(&model->names, layer->name));
+        pace_table_text(table, layer->word);
+        pace_table_text(table, shape_text(&layer->shape, sequence));
+        count_cell(table, layer->parameters);
+        count_cell(table, work[0] + sequence * (work[1] + sequence * work[2]));
+    }
+}
+
+static void add_totals(pace_node *root, const pace_model *model, const pace_model_totals *total, double sequence) {
+    pace_node *object = pace_node_object(root, "model", NULL, PACE_FOR_JSON);
+    pace_node_text(object, "name", pace_names_text(&model->names, model->name));
+    pace_node_text(object, "family", pace_names_text(&model->names, model->family));
+    pace_node_text(object, "about", pace_names_text(&model->names, model->about));
+    pace_node_text(object, "source", pace_names_text(&model->names, model->source));
+    if (sequence > 0) pace_node_int(object, "sequence", (int64_t)sequence);
+    else pace_node_null(object, "sequence");
+    pace_node_int(object, "parameters", (int64_t)total->parameters);
+    pace_node_int(object, "parameter_tensors", (int64_t)total->tensors);
+    pace_node_int(object, "multiply_adds", (int64_t)total->multiply_adds);
+    pace_node_real(object, "activation_bytes", total->activation_bytes);
+    pace_node_real(object, "weight_bytes", total->weight_bytes);
+    pace_node_real(object, "gradient_bytes", total->gradient_bytes);
+    pace_node_real(object, "optimizer_bytes", total->optimizer_bytes);
+}
+
+static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
+    pace_model model;
+    pace_node *root = pace_report_root(report);
+    PACE_TRY(pace_model_load(&model, name, asked->settings, asked->count));
+    pace_model_totals total = pace_model_total(&model, &asked->config);
+    double sequence = pace_model_sequence(&model, &asked->config);
+    pace_node_sentence(root, true,
+                       "%s: %.4g million parameters, %.4g billion multiply-adds forward, %.4g MB of "
+                       "activations a sample",
+                       pace_names_text(&model.names, model.name), total.parameters / 1e6, total.multiply_adds / 1e9,
+                       total.activation_bytes / 1e6);
+    pace_node_sentence(root, false, "%s.", pace_names_text(&model.names, model.about));
+    add_totals(root, &model, &total, sequence);
+    add_layers(root, &model, sequence);
+    explain(root, &asked->config);
+    pace_node_note(root, "Source: %s.", pace_names_text(&model.names, model.source));
+    pace_model_free(&model);
+    return PACE_OK;
+}
+
+pace_status pace_models(pace_report **out, const char *name, const char *set) {
+    request asked;
+    pace_report *report = NULL;
+    pace_status status = read_request(&asked, set);
+    if (status == PACE_OK) status = pace_report_new(&report, "models", name ? "Model" : "Models");
+    if (status == PACE_OK) status = name ? describe_one(report, name, &asked) : describe_all(report, &asked);
+    if (status == PACE_OK) status = pace_report_status(report);
+    if (status != PACE_OK) pace_report_free(report);
+    else *out = report;
+    pace_free(asked.text);
+    return status;
+}

@@ -1,0 +1,61 @@
+/*
+ * Fuzz target of model descriptions: any bytes, read as YAML, either fail with a message or give a model whose counts
+ * are sane and whose step, small enough, keeps the invariants of a graph.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/lower.h"
+#include "model/model_read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MAX_LOWERED = 1000 };
+
+static void must_explain(pace_status status) {
+    if (status == PACE_OK || (status != PACE_E_INTERNAL && pace_message()[0])) return;
+    fprintf(stderr, "fuzz_model: status %d: %s\n", (int)status, pace_message());
+    abort();
+}
+
+static void check_lowered(const pace_model *model, int mode, int execution) {
+    pace_config config = pace_config_default();
+    pace_graph graph;
+    config.mode = mode;
+    config.execution = execution;
+    config.attention = mode;
+    if (model->sequence > 0) config.sequence = 3;
+    pace_status status = pace_model_lower(&graph, model, &config);
+    must_explain(status);
+    if (status == PACE_E_INPUT) abort(); /* its own graph has a fault */
+    if (status == PACE_OK) pace_graph_free(&graph);
+}
+
+static void check_model(const pace_model *model) {
+    pace_config config = pace_config_default();
+    pace_model_totals total = pace_model_total(model, &config);
+    if (!(total.parameters >= 0) || !(total.multiply_adds >= 0) || !(total.activation_bytes >= 0)) abort();
+    if (model->layers.count > MAX_LOWERED || total.tensors > MAX_LOWERED) return;
+    for (int i = 0; i < 6; i++) check_lowered(model, i % 2, i / 2);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    pace_yaml *yaml = NULL;
+    pace_status status = pace_yaml_parse(&yaml, "fuzz.yaml", data, size);
+    must_explain(status);
+    if (status != PACE_OK) return 0;
+    const char *name;
+    for (size_t i = 0; i < 8 && (name = pace_model_variant(yaml, i)); i++) {
+        pace_model model;
+        status = pace_model_build(&model, yaml, name, NULL, 0);
+        must_explain(status);
+        if (status != PACE_OK) continue;
+        check_model(&model);
+        pace_model_free(&model);
+    }
+    pace_yaml_free(yaml);
+    return 0;
+}

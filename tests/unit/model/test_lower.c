@@ -1,0 +1,431 @@
+/* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange. */
+#include "model/lower.h"
+#include "model/model_catalog.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
+    pace_model model;
+    if (pace_model_load(&model, name, settings, count) != PACE_OK) fail_msg("%s: %s", name, pace_message());
+    return model;
+}
+
+static pace_graph lower(const pace_model *model, const pace_config *config) {
+    pace_graph graph;
+    if (pace_model_lower(&graph, model, config) != PACE_OK)
+        fail_msg("%s: %s", pace_names_text(&model->names, model->name), pace_message());
+    return graph;
+}
+
+static pace_stage stage_of(const pace_graph *graph, const pace_launch *launch) {
+    return (pace_stage)graph->nodes.items[launch->node].stage;
+}
+
+/* Flop of matrix products, convolutions and attention. */
+static double products(const pace_graph *graph) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
+        if (op && (op->family == PACE_OP_GEMM || op->family == PACE_OP_CONVOLUTION || op->family == PACE_OP_ATTENTION))
+            sum += op->flop;
+    }
+    return sum;
+}
+
+static void check_graph(const pace_graph *graph, const pace_model *model) {
+    const char *name = pace_names_text(&model->names, model->name);
+    if (pace_graph_check(graph) != PACE_OK) fail_msg("%s: %s", name, pace_message());
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].stage >= PACE_STAGES) fail_msg("%s: node %zu has no stage", name, i);
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->op == PACE_NO_OP) {
+            assert_true(launch->exchange > 0);
+            continue;
+        }
+        const pace_op *op = &graph->ops.items[launch->op];
+        if (!(op->read_bytes + op->write_bytes > 0) || !isfinite(op->read_bytes + op->write_bytes) ||
+            op->read_bytes < 0 || op->write_bytes < 0 || op->flop < 0)
+            fail_msg("%s: %s: launch %zu (%s %s) has no amount", name,
+                     pace_names_text(&graph->names, graph->nodes.items[launch->node].name), i,
+                     pace_op_family_name(op->family), op->kind);
+    }
+}
+
+/* Multiply-adds of forward that have no gradient of their input to form: nothing before them learns. */
+static double without_input_gradient(const pace_model *model) {
+    double sum = 0;
+    bool *learns = calloc(model->layers.count, sizeof *learns);
+    for (uint32_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        bool wants = false;
+        for (uint32_t k = 0; k < layer->input_count; k++)
+            wants = wants || learns[model->inputs.items[layer->first_input + k]];
+        learns[i] = wants || layer->parameters > 0;
+        bool product = layer->kind == PACE_LAYER_CONVOLUTION || layer->kind == PACE_LAYER_LINEAR;
+        if (product && !wants) sum += layer->multiply_adds[0] + model->sequence * layer->multiply_adds[1];
+    }
+    free(learns);
+    return sum;
+}
+
+static double all_multiply_adds(const pace_model *model) {
+    double sum = 0, s = model->sequence;
+    for (uint32_t i = 0; i < model->layers.count; i++) {
+        const double *work = model->layers.items[i].multiply_adds;
+        sum += work[0] + s * (work[1] + s * work[2]);
+    }
+    return sum;
+}
+
+/* Every model: forward has the model's multiply-adds; training three times as many, but for gradients of inputs. */
+static pace_status check_model(void *context, const pace_model *model) {
+    (void)context;
+    pace_config config = pace_config_default();
+    config.micro_batch = 2;
+    config.attention = PACE_ATTENTION_MATH; /* scores are formed in full */
+    config.mode = PACE_INFERENCE;
+    pace_graph graph = lower(model, &config);
+    check_graph(&graph, model);
+    double expected = 2 * 2 * pace_model_total(model, &config).multiply_adds, found = products(&graph);
+    if (fabs(found / expected - 1) > 1e-9)
+        fail_msg("%s: forward has %g flop, expected %g", pace_names_text(&model->names, model->name), found, expected);
+    pace_graph_free(&graph);
+    config.mode = PACE_TRAINING;
+    graph = lower(model, &config);
+    check_graph(&graph, model);
+    expected = 2 * 2 * (3 * all_multiply_adds(model) - without_input_gradient(model));
+    found = products(&graph);
+    if (fabs(found / expected - 1) > 1e-9)
+        fail_msg("%s: training has %g flop, expected %g", pace_names_text(&model->names, model->name), found, expected);
+    pace_graph_free(&graph);
+    return PACE_OK;
+}
+
+static void test_every_model(void **state) {
+    (void)state;
+    if (pace_model_each(check_model, NULL) != PACE_OK) fail_msg("%s", pace_message());
+}
+
+static const char *const some[] = {"lenet",     "resnet50", "inception_v3", "gnmt",         "dlrm_mlperf",
+                                   "bert_base", "gpt2",     "llama3-8b",    "qwen3-30b-a3b"};
+enum { SOME = sizeof some / sizeof *some };
+
+/* Every way to run some models. */
+static void test_every_mode(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SOME; i++) {
+        pace_model model = load(some[i], NULL, 0);
+        for (int variant = 0; variant < 6 * 3 * 2 * 2; variant++) {
+            pace_config config = pace_config_default();
+            config.micro_batch = 2;
+            config.precision = variant % 6;
+            config.execution = variant / 6 % 3;
+            config.mode = variant / 18 % 2;
+            config.attention = variant / 36;
+            config.optimizer = variant % 4;
+            config.fused_optimizer = variant / 6 % 2;
+            config.keep_gradients = variant % 2;
+            config.read_loss = config.mode == PACE_TRAINING;
+            config.input = variant % 3;
+            config.global_batch = config.mode == PACE_TRAINING ? 4 : 0;
+            pace_graph graph = lower(&model, &config);
+            check_graph(&graph, &model);
+            pace_graph_free(&graph);
+        }
+        pace_model_free(&model);
+    }
+}
+
+/* Narayanan et al. 2021, equation 3 without recomputation: 72 B s l h^2 (1 + s / 6h + V / 12 l h), which is 6 N D with
+ * attention and output layer. A fused causal kernel skips half of the scores, and forms those of backward anew. */
+static void test_transformer_flop(void **state) {
+    (void)state;
+    double h = 768, l = 5, s = 256, v = 50257, b = 3;
+    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"seq", s}, {"vocab", v}};
+    pace_model model = load("gpt", settings, 4);
+    pace_config config = pace_config_default();
+    config.micro_batch = b;
+    config.attention = PACE_ATTENTION_MATH;
+    pace_graph graph = lower(&model, &config);
+    double flop = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+    assert_true(fabs(products(&graph) / flop - 1) < 1e-12);
+    pace_graph_free(&graph);
+    config.attention = PACE_ATTENTION_FUSED;
+    graph = lower(&model, &config);
+    double scores = 12 * b * l * s * s * h; /* forward and backward, in full */
+    assert_true(fabs(products(&graph) / (flop - scores + (2 + 5) / 12.0 * scores) - 1) < 1e-12);
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
+static double family_flop(const pace_graph *graph, pace_op_family family) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->op != PACE_NO_OP && graph->ops.items[launch->op].family == family &&
+            stage_of(graph, launch) != PACE_STAGE_UPDATE)
+            sum += graph->ops.items[launch->op].flop;
+    }
+    return sum;
+}
+
+static void test_batch_doubles(void **state) {
+    (void)state;
+    static const pace_op_family families[] = {PACE_OP_GEMM,    PACE_OP_CONVOLUTION,   PACE_OP_ATTENTION,
+                                              PACE_OP_SOFTMAX, PACE_OP_NORMALIZATION, PACE_OP_POOLING,
+                                              PACE_OP_LOSS};
+    for (size_t i = 0; i < SOME; i++) {
+        pace_model model = load(some[i], NULL, 0);
+        pace_config config = pace_config_default();
+        config.micro_batch = 256; /* enough tokens for every expert */
+        if (strcmp(some[i], "resnet50") != 0 && model.sequence > 0) config.micro_batch = 4;
+        pace_graph once = lower(&model, &config);
+        config.micro_batch *= 2;
+        pace_graph twice = lower(&model, &config);
+        assert_int_equal(once.launches.count, twice.launches.count);
+        assert_int_equal(once.nodes.count, twice.nodes.count);
+        for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+            if (fabs(family_flop(&twice, families[f]) - 2 * family_flop(&once, families[f])) >
+                1e-9 * family_flop(&twice, families[f]))
+                fail_msg("%s: %s does not double", some[i], pace_op_family_name(families[f]));
+        pace_graph_free(&once);
+        pace_graph_free(&twice);
+        pace_model_free(&model);
+    }
+}
+
+static void test_deterministic(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SOME; i++) {
+        pace_model one = load(some[i], NULL, 0), two = load(some[i], NULL, 0);
+        pace_config config = pace_config_default();
+        pace_graph a = lower(&one, &config), b = lower(&two, &config);
+        assert_int_equal(a.nodes.count, b.nodes.count);
+        assert_int_equal(a.launches.count, b.launches.count);
+        assert_int_equal(a.ops.count, b.ops.count);
+        assert_int_equal(a.names.bytes.count, b.names.bytes.count);
+        assert_memory_equal(a.names.bytes.items, b.names.bytes.items, a.names.bytes.count);
+        for (size_t k = 0; k < a.nodes.count; k++) {
+            const pace_graph_node *x = &a.nodes.items[k], *y = &b.nodes.items[k];
+            assert_true(x->name == y->name && x->parent == y->parent && x->module == y->module &&
+                        x->after == y->after && x->waits_node == y->waits_node && x->stage == y->stage);
+        }
+        for (size_t k = 0; k < a.launches.count; k++)
+            assert_true(a.launches.items[k].op == b.launches.items[k].op &&
+                        a.launches.items[k].node == b.launches.items[k].node);
+        for (size_t k = 0; k < a.ops.count; k++) assert_true(pace_op_equal(&a.ops.items[k], &b.ops.items[k]));
+        pace_graph_free(&a);
+        pace_graph_free(&b);
+        pace_model_free(&one);
+        pace_model_free(&two);
+    }
+}
+
+static pace_model tiny(void) {
+    static const char text[] = "family: tiny\nabout: a\nsource: s\ninputs: {x: {features: 4}}\nloss: mse\n"
+                               "layers: [linear: 8, relu, add: [[], [linear: {out: 8, bias: 0}]]]\n";
+    pace_yaml *yaml = NULL;
+    pace_model model;
+    assert_int_equal(pace_yaml_parse(&yaml, "tiny.yaml", text, strlen(text)), PACE_OK);
+    if (pace_model_build(&model, yaml, NULL, NULL, 0) != PACE_OK) fail_msg("%s", pace_message());
+    pace_yaml_free(yaml);
+    return model;
+}
+
+/* What a PyTorch 2 profile of this model shows at top level, thread by thread. */
+static void test_structure(void **state) {
+    (void)state;
+#define EVALUATE "autograd::engine::evaluate_function: "
+    static const char *const expected[2][16] = {
+        {"aten::to", "aten::to", "Optimizer.zero_grad#SGD.zero_grad", "aten::linear", "aten::relu_", "aten::linear",
+         "aten::add", "aten::mse_loss", "aten::ones_like", "## backward ##", "Optimizer.step#SGD.step", NULL},
+        {EVALUATE "MseLossBackward0", EVALUATE "AddBackward0", EVALUATE "MmBackward0", EVALUATE "TBackward0",
+         EVALUATE "torch::autograd::AccumulateGrad", EVALUATE "ReluBackward0", EVALUATE "AddmmBackward0",
+         EVALUATE "TBackward0", EVALUATE "torch::autograd::AccumulateGrad", EVALUATE "torch::autograd::AccumulateGrad",
+         NULL},
+    };
+    pace_model model = tiny();
+    pace_config config = pace_config_default();
+    config.micro_batch = 16;
+    pace_graph graph = lower(&model, &config);
+    size_t at[2] = {0, 0};
+    uint32_t caller = PACE_NO_NODE, first = PACE_NO_NODE, last = PACE_NO_NODE, loss = PACE_NO_NODE;
+    for (uint32_t i = 0; i < graph.nodes.count; i++) {
+        const pace_graph_node *node = &graph.nodes.items[i];
+        const char *name = pace_names_text(&graph.names, node->name);
+        if (node->parent != PACE_NO_NODE) continue;
+        assert_non_null(expected[node->thread][at[node->thread]]);
+        assert_string_equal(name, expected[node->thread][at[node->thread]++]);
+        if (strcmp(name, "## backward ##") == 0) caller = i;
+        if (strcmp(name, "aten::ones_like") == 0) loss = i;
+        if (node->thread == 1 && first == PACE_NO_NODE) first = i;
+        if (node->thread == 1) last = i;
+    }
+    assert_null(expected[0][at[0]]);
+    assert_null(expected[1][at[1]]);
+    assert_int_equal(graph.nodes.items[caller].waits_node, last);
+    uint32_t after = graph.nodes.items[first].after;
+    while (graph.nodes.items[after].parent != PACE_NO_NODE) after = graph.nodes.items[after].parent;
+    assert_int_equal(after, loss);
+    /* 2 copies; 2 products, relu, add, loss; fill; loss, 2 + 2 products, the relu's, the sum of two gradients
+     * at its output, the bias's; update. The first linear forms no gradient of its input. */
+    assert_int_equal(graph.launches.count, 2 + 5 + 1 + 1 + 2 + 1 + 1 + 1 + 1 + 1);
+    assert_true(products(&graph) == 2.0 * 16 * (4 * 8 * 2 + 8 * 8 * 3));
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
+static size_t count_family(const pace_graph *graph, pace_op_family family) {
+    size_t count = 0;
+    for (size_t i = 0; i < graph->launches.count; i++)
+        if (graph->launches.items[i].op != PACE_NO_OP && graph->ops.items[graph->launches.items[i].op].family == family)
+            count++;
+    return count;
+}
+
+static double bytes_of(const pace_graph *graph) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++)
+        if (graph->launches.items[i].op != PACE_NO_OP)
+            sum += graph->ops.items[graph->launches.items[i].op].read_bytes +
+                   graph->ops.items[graph->launches.items[i].op].write_bytes;
+    return sum;
+}
+
+/* Fusion keeps every product and moves fewer bytes; a graph keeps every launch and is one call. */
+static void test_executions(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SOME; i++) {
+        pace_model model = load(some[i], NULL, 0);
+        pace_config config = pace_config_default();
+        pace_graph eager = lower(&model, &config);
+        config.execution = PACE_COMPILED;
+        pace_graph compiled = lower(&model, &config);
+        config.execution = PACE_CUDA_GRAPH;
+        pace_graph captured = lower(&model, &config);
+        assert_int_equal(count_family(&eager, PACE_OP_GEMM), count_family(&compiled, PACE_OP_GEMM));
+        assert_int_equal(count_family(&eager, PACE_OP_CONVOLUTION), count_family(&compiled, PACE_OP_CONVOLUTION));
+        assert_true(products(&eager) == products(&compiled));
+        assert_true(compiled.launches.count <= eager.launches.count);
+        assert_true(strcmp(some[i], "lenet") == 0 || compiled.launches.count < eager.launches.count);
+        assert_true(compiled.nodes.count < eager.nodes.count / 2);
+        assert_true(bytes_of(&compiled) <= bytes_of(&eager));
+        assert_true(products(&captured) == products(&eager));
+        size_t calls = 0, uncaptured = 0;
+        for (size_t k = 0; k < captured.launches.count; k++)
+            if (strcmp(pace_names_text(&captured.names, captured.launches.items[k].call), "cudaGraphLaunch") == 0)
+                calls++;
+            else uncaptured++;
+        assert_true(calls > 0 && uncaptured <= 3); /* the inputs' copies */
+        pace_graph_free(&eager);
+        pace_graph_free(&compiled);
+        pace_graph_free(&captured);
+        pace_model_free(&model);
+    }
+}
+
+static double exchanged(const pace_graph *graph, const char *group, size_t *count) {
+    double sum = 0;
+    *count = 0;
+    for (size_t i = 0; i < graph->exchanges.count; i++) {
+        if (strcmp(pace_names_text(&graph->names, graph->exchanges.items[i].group), group) != 0) continue;
+        sum += graph->exchanges.items[i].bytes;
+        ++*count;
+    }
+    return sum;
+}
+
+/* Data parallel: every gradient once. Tensor parallel: two exchanges forward and two backward a layer, each of a
+ * micro-batch's activations (Shoeybi et al. 2019, section 3). */
+static void test_exchanges(void **state) {
+    (void)state;
+    double h = 1024, l = 6, s = 128, b = 2;
+    size_t count;
+    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"heads", 16}, {"seq", s}};
+    pace_model model = load("gpt", settings, 4);
+    pace_config config = pace_config_default();
+    config.micro_batch = b;
+    pace_graph alone = lower(&model, &config);
+    config.dp = 8;
+    config.global_batch = 2 * 8 * b; /* two micro-batches: one exchange of each gradient */
+    pace_graph graph = lower(&model, &config);
+    double gradients = pace_model_total(&model, &config).gradient_bytes;
+    assert_true(fabs(exchanged(&graph, "dp", &count) / gradients - 1) < 1e-12);
+    assert_true((double)count <= gradients / config.bucket_bytes + 1 && count > 1);
+    pace_graph_free(&graph);
+    config.dp = 1;
+    config.global_batch = 0;
+    config.tp = 4;
+    graph = lower(&model, &config);
+    assert_true(exchanged(&graph, "tp", &count) == 4 * l * b * s * h * 4);
+    assert_int_equal(count, 4 * (size_t)l);
+    double layers = 72 * b * s * l * h * h, fused = 7 * b * l * s * s * h; /* attention's share, causal */
+    double head = 6 * b * s * h * 50257;
+    assert_true(fabs(products(&alone) / (layers + fused + head) - 1) < 1e-12);
+    assert_true(fabs(products(&graph) / ((layers + fused) / 4 + head) - 1) < 1e-12);
+    pace_graph_free(&graph);
+    pace_graph_free(&alone);
+    pace_model_free(&model);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {{"pp", "2"},         {"cp", "2"},           {"ep", "2"},
+                                           {"zero_stage", "1"}, {"recompute", "full"}, {"global_batch", "7"},
+                                           {"sequence", "64"}};
+    pace_model model = load("lenet", NULL, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pace_config config = pace_config_default();
+        pace_graph graph;
+        config.micro_batch = 4;
+        assert_int_equal(pace_config_set(&config, cases[i][0], cases[i][1]), PACE_OK);
+        assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_E_USAGE);
+    }
+    pace_model_free(&model);
+    pace_config config = pace_config_default();
+    pace_graph graph;
+    config.sequence = 1e8;
+    model = load("gnmt", NULL, 0);
+    assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_E_LIMIT);
+    pace_model_free(&model);
+}
+
+static void test_allocations_fail(void **state) {
+    (void)state;
+    pace_model model = load("lenet", NULL, 0);
+    pace_config config = pace_config_default();
+    int64_t before = pace_memory_live();
+    pace_status status = PACE_E_MEMORY;
+    for (uint64_t n = 1; status != PACE_OK; n++) {
+        pace_graph graph;
+        pace_memory_fail_at(n);
+        status = pace_model_lower(&graph, &model, &config);
+        pace_memory_fail_at(0);
+        assert_true(status == PACE_OK || status == PACE_E_MEMORY);
+        if (status == PACE_OK) pace_graph_free(&graph);
+        assert_int_equal(pace_memory_live(), before);
+    }
+    pace_model_free(&model);
+}
+
+int main(void) {
+    unsetenv("PACELINE_CATALOG");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_model),      cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop), cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),    cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),       cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_allocations_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,392 @@
+/* Models of the catalogue against published counts, the language, and what it refuses. */
+#include "model/expression.h"
+#include "model/model_catalog.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
+    pace_model model;
+    if (pace_model_load(&model, name, settings, count) != PACE_OK) fail_msg("%s: %s", name, pace_message());
+    return model;
+}
+
+/* Parameters as their sources print them. torchvision: "num_params" of its weights' documentation. Hugging Face:
+ * num_parameters() of the checkpoints; without the router's 58 x 256 selection biases of DeepSeek-V3 (671,026,419,200
+ * with them) and the 36 x 64 attention sinks of gpt-oss (116,829,156,672 with them), which are no layer here. */
+static void test_parameters(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double parameters;
+    } published[] = {
+        {"lenet", 431080}, /* Caffe examples/mnist */
+        {"alexnet", 61100840},
+        {"vgg11", 132863336},
+        {"vgg13", 133047848},
+        {"vgg16", 138357544},
+        {"vgg19", 143667240},
+        {"resnet18", 11689512},
+        {"resnet34", 21797672},
+        {"resnet50", 25557032},
+        {"resnet101", 44549160},
+        {"resnet152", 60192808},
+        {"googlenet", 6624904},
+        {"googlenet_aux", 13004888},
+        {"inception_v3", 27161264},
+        {"squeezenet1_0", 1248424},
+        {"mobilenet", 4231976},     /* Keras: 4,253,864 with the 21,888 running statistics */
+        {"nasnet_large", 88753150}, /* Keras: 88,949,818 with the 196,668 running statistics */
+        {"bert_base", 109482240},
+        {"bert_large", 335141888},
+        {"bert_base_pretraining", 110106428},
+        {"bert_large_pretraining", 336226108},
+        {"gpt2", 124439808},
+        {"gpt2_medium", 354823168},
+        {"gpt2_large", 774030080},
+        {"gpt2_xl", 1557611200},
+        {"opt_125m", 125239296},
+        {"opt_1.3b", 1315758080},
+        {"opt_6.7b", 6658473984},
+        {"llama2-7b", 6738415616},
+        {"llama2-13b", 13015864320},
+        {"llama2-70b", 68976648192},
+        {"llama3-8b", 8030261248},
+        {"llama3-70b", 70553706496},
+        {"llama3.1-405b", 405853388800},
+        {"qwen3-30b-a3b", 30532122624},
+        {"qwen3-235b-a22b", 235093634560},
+        {"gpt-oss-120b", 116829156672 - 36 * 64},
+        {"deepseek-v2", 235741434880},
+        {"deepseek-v3", 671026419200 - 58 * 256},
+        {"gnmt", 159605817}, /* printed by DeepLearningExamples' GNMT v2 with its vocabulary of 31,800 */
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        pace_model model = load(published[i].name, NULL, 0);
+        pace_config config = pace_config_default();
+        double parameters = pace_model_total(&model, &config).parameters;
+        if (parameters != published[i].parameters)
+            fail_msg("%s has %.0f parameters, published %.0f", published[i].name, parameters, published[i].parameters);
+        pace_model_free(&model);
+    }
+}
+
+/* Rounded figures: model cards and papers. DLRM: rows x width of the tables (Lin et al. 2022) and the layers' weights
+ * counted by hand. */
+static void test_rounded_parameters(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double billions, within;
+    } published[] = {
+        {"gpt3_125m", 0.125, 0.01}, {"gpt3_350m", 0.356, 0.01},    {"gpt3_760m", 0.760, 0.01},
+        {"gpt3_1.3b", 1.3, 0.02},   {"gpt3_2.7b", 2.7, 0.02},      {"gpt3_6.7b", 6.7, 0.01},
+        {"gpt3_13b", 13.0, 0.02},   {"gpt3_175b", 175, 0.01},      {"mpt-7b", 6.65, 0.001},
+        {"mpt-30b", 29.95, 0.001},  {"nemotron4-15b", 15.6, 0.01}, {"nemotron4-340b", 341, 0.001},
+        {"grok1-314b", 314, 0.006}, {"dlrm_ddp", 0.0827, 0.001},   {"dlrm_default", 0.5145, 0.001},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        pace_model model = load(published[i].name, NULL, 0);
+        pace_config config = pace_config_default();
+        double billions = pace_model_total(&model, &config).parameters / 1e9;
+        if (fabs(billions / published[i].billions - 1) > published[i].within)
+            fail_msg("%s has %.4f billion parameters, published %.4f", published[i].name, billions,
+                     published[i].billions);
+        pace_model_free(&model);
+    }
+}
+
+/* Billions of multiply-adds of one image. torchvision: "GFLOPS" of its weights' documentation, two decimals; MobileNet:
+ * Howard et al. 2017, table 8 (569 million); NASNet: Zoph et al. 2018, table 2 (23.8 billion). */
+static void test_multiply_adds(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double billions, rounding;
+    } published[] = {
+        {"alexnet", 0.71, 0.005},       {"vgg11", 7.61, 0.005},       {"vgg13", 11.31, 0.005},
+        {"vgg16", 15.47, 0.005},        {"vgg19", 19.63, 0.005},      {"resnet18", 1.81, 0.005},
+        {"resnet34", 3.66, 0.005},      {"resnet50", 4.09, 0.005},    {"resnet101", 7.80, 0.005},
+        {"resnet152", 11.51, 0.005},    {"googlenet", 1.50, 0.005},   {"inception_v3", 5.71, 0.005},
+        {"squeezenet1_0", 0.82, 0.005}, {"mobilenet", 0.569, 0.0005}, {"nasnet_large", 23.8, 0.05},
+    };
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        pace_model model = load(published[i].name, NULL, 0);
+        pace_config config = pace_config_default();
+        double billions = pace_model_total(&model, &config).multiply_adds / 1e9;
+        if (fabs(billions - published[i].billions) > published[i].rounding)
+            fail_msg("%s has %.4f billion multiply-adds, published %.4f", published[i].name, billions,
+                     published[i].billions);
+        pace_model_free(&model);
+    }
+}
+
+/* Narayanan et al. 2021, equation 3, forward and without recomputation: 24 B s l h^2 (1 + s / 6h + V / 12 l h) flop. */
+static void test_transformer_flop(void **state) {
+    (void)state;
+    pace_model_setting settings[] = {{"hidden", 1536}, {"layers", 7}, {"heads", 12}, {"seq", 640}, {"vocab", 51200}};
+    pace_model model = load("gpt", settings, 5);
+    pace_config config = pace_config_default();
+    double h = 1536, l = 7, s = 640, v = 51200;
+    double flop = 24 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+    assert_true(fabs(2 * pace_model_total(&model, &config).multiply_adds / flop - 1) < 1e-12);
+    config.sequence = 1280; /* the length stays open */
+    s = 1280;
+    flop = 24 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+    assert_true(fabs(2 * pace_model_total(&model, &config).multiply_adds / flop - 1) < 1e-12);
+    pace_model_free(&model);
+}
+
+/* Korthikanti et al. 2022, equations 1 and 2: a layer keeps s b h (34 + 5 a s / h) bytes in half precision without
+ * fused attention; with tensor parallelism t, s b h (10 + 24 / t + 5 a s / (h t)). */
+static void test_activation_bytes(void **state) {
+    (void)state;
+    for (int t = 1; t <= 4; t *= 4) {
+        double bytes[2], h = 1024, a = 16, s = 512;
+        for (int l = 0; l < 2; l++) {
+            pace_model_setting settings[] = {{"hidden", h}, {"heads", a}, {"seq", s}, {"layers", l + 3}};
+            pace_model model = load("gpt", settings, 4);
+            pace_config config = pace_config_default();
+            config.precision = PACE_RUN_FP16;
+            config.attention = PACE_ATTENTION_MATH;
+            config.tp = t;
+            bytes[l] = pace_model_total(&model, &config).activation_bytes;
+            pace_model_free(&model);
+        }
+        assert_true(fabs(bytes[1] - bytes[0] - s * h * (10 + 24.0 / t + 5 * a * s / (h * t))) < 0.5);
+    }
+}
+
+static pace_status visit(void *context, const pace_model *model) {
+    size_t *count = context;
+    pace_config config = pace_config_default();
+    pace_model_totals total = pace_model_total(model, &config);
+    ++*count;
+    assert_true(total.parameters > 0 && total.multiply_adds > 0 && total.activation_bytes > 0);
+    assert_true(*pace_names_text(&model->names, model->source));
+    for (uint32_t i = 0; i < model->layers.count; i++) /* inputs come first */
+        for (uint32_t k = 0; k < model->layers.items[i].input_count; k++)
+            assert_true(model->inputs.items[model->layers.items[i].first_input + k] < i);
+    return PACE_OK;
+}
+
+static void test_every_model(void **state) {
+    (void)state;
+    size_t count = 0;
+    if (pace_model_each(visit, &count) != PACE_OK) fail_msg("%s", pace_message());
+    assert_true(count >= 50);
+    pace_model model;
+    assert_int_equal(pace_model_load(&model, "resnet51", NULL, 0), PACE_E_MISSING);
+    assert_non_null(strstr(pace_message(), "closest name is \"resnet50\""));
+    pace_model_setting wrong = {"height", 3};
+    assert_int_equal(pace_model_load(&model, "gpt", &wrong, 1), PACE_E_USAGE);
+    assert_non_null(strstr(pace_message(), "height"));
+}
+
+static void test_expressions(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } right[] = {{"1 + 2*3", 7}, {"(1 + 2)*3", 9}, {"-h + 4", -60},   {"h / 4 / 2", 8},
+                 {"7 % 4", 3},   {"2.5e2", 250},   {"1e-2*100", 1},   {" h ", 64},
+                 {"2*-3", -6},   {"h_2 - h", 1},   {"10 - 2 - 3", 5}, {"((((3))))", 3}};
+    static const struct {
+        const char *text, *message;
+    } wrong[] = {{"", "a number or a name"},      {"1 +", "a number or a name"}, {"(1", "closing bracket"},
+                 {"x", "nothing is named \"x\""}, {"1 / 0", "division by 0"},    {"1 2", "an operator or the end"},
+                 {"list", "is a list"},           {"1e999", "out of range"},     {"h^2", "an operator or the end"}};
+    pace_scope outer = {0}, scope = {.outer = &outer};
+    double values[2] = {64, 65};
+    assert_int_equal(pace_scope_bind(&outer, "h", &values[1], 1), PACE_OK); /* hidden by the inner one */
+    assert_int_equal(pace_scope_bind(&outer, "h_2", &values[1], 1), PACE_OK);
+    assert_int_equal(pace_scope_bind(&scope, "h", values, 1), PACE_OK);
+    assert_int_equal(pace_scope_bind(&scope, "list", values, 2), PACE_OK);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        double value = 0;
+        if (pace_expression(&value, right[i].text, &scope) != PACE_OK) fail_msg("%s", pace_message());
+        if (fabs(value - right[i].value) > 1e-12) fail_msg("%s gives %g", right[i].text, value);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        double value = 0;
+        assert_int_equal(pace_expression(&value, wrong[i].text, &scope), PACE_E_INPUT);
+        if (!strstr(pace_message(), wrong[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", pace_message(), wrong[i].message);
+    }
+    pace_scope_free(&scope);
+    pace_scope_free(&outer);
+}
+
+#define HEAD "family: f\nabout: a\nsource: s\ninputs: {image: {image: [3, 8, 8]}}\n"
+
+static pace_status build(pace_model *model, const char *text) {
+    pace_yaml *yaml = NULL;
+    pace_status status = pace_yaml_parse(&yaml, "m.yaml", text, strlen(text));
+    if (status == PACE_OK) status = pace_model_build(model, yaml, NULL, NULL, 0);
+    pace_yaml_free(yaml);
+    return status;
+}
+
+/* Branches, repetition, names: counted by hand. */
+static void test_language(void **state) {
+    (void)state;
+    pace_model model;
+    const char *text = HEAD
+        "parameters: {w: 4, list: [2, 3]}\n"
+        "blocks: {b: {parameters: {out: w, k: 3}, layers: [{conv: {out: out, kernel: k, pad: (k - 1) / 2}}, relu]}}\n"
+        "layers:\n"
+        "  - {b: {}, as: x}\n"
+        "  - concat: [[], [b: {out: 2}], x]\n"              /* 4 + 2 + 4 channels */
+        "  - {b: {out: 5 + i, k: 1}, repeat: 2, name: r}\n" /* 5, 6 channels */
+        "  - {b: {out: n}, each: {n: list}}\n"              /* 2, 3 channels */
+        "  - {b: {}, repeat: 0}\n"
+        "  - {flatten: , name: flat}\n"
+        "  - linear: {out: 1, bias: 0}\n";
+    if (build(&model, text) != PACE_OK) fail_msg("%s", pace_message());
+    pace_config config = pace_config_default();
+    double convs = (3 * 4 * 9 + 4) + (4 * 2 * 9 + 2) + (10 * 5 + 5) + (5 * 6 + 6) + (6 * 2 * 9 + 2) + (2 * 3 * 9 + 3);
+    assert_true(pace_model_total(&model, &config).parameters == convs + 3 * 64);
+    assert_true(pace_model_total(&model, &config).multiply_adds == 64 * (108 + 72 + 50 + 30 + 108 + 54) + 3 * 64);
+    pace_name name;
+    static const char *const names[] = {"b1.conv", "concat.2.b.relu", "r.1.conv", "b3.0.relu", "flat"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!pace_names_find(&name, &model.names, names[i], strlen(names[i]))) fail_msg("no layer %s", names[i]);
+    pace_model_free(&model);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"[]", "m.yaml:1:1: expected a map"},
+        {"family: f", "needs the text \"about\""},
+        {HEAD, "needs a list \"layers\""},
+        {HEAD "layer: []", "m.yaml:5:8: unknown member \"layer\""},
+        {HEAD "layers: [konv: 3]", "m.yaml:5:10: no layer or block is called \"konv\""},
+        {HEAD "layers: [conv: {out: 3, size: 1}]", "m.yaml:5:31: \"conv\" has no option \"size\""},
+        {HEAD "layers: [conv: {kernel: 3}]", "\"conv\" needs \"out\""},
+        {HEAD "layers: [conv: {out: 1.5}]", "\"out\": expected a whole number of at least 1, found 1.5"},
+        {HEAD "layers: [conv: {out: 4, kernel: 9}]", "leaves nothing"},
+        {HEAD "layers: [conv: {out: 4, groups: 2}]", "do not divide into 2 groups"},
+        {HEAD "layers: [conv: width]", "m.yaml:5:16: \"width\": nothing is named \"width\""},
+        {HEAD "layers: [conv: 2 +]", "m.yaml:5:16: \"2 +\": expected a number or a name at character 4"},
+        {HEAD "layers: [linear: 3]", "flatten it first"},
+        {HEAD "layers: [{relu: , from: x}]", "m.yaml:5:25: no output is named \"x\""},
+        {HEAD "layers: [{relu: , repeat: 1.5}]", "whole number of times"},
+        {HEAD "layers: [{relu: , gelu: }]", "\"gelu\" beside \"relu\""},
+        {HEAD "layers: [{name: x}]", "expected a kind of layer"},
+        {HEAD "layers: [relu: 3]", "\"relu\" takes no value"},
+        {HEAD "layers: [add: [[], [conv: 4]]]", "branch 1 gives 3 x 8 x 8, branch 2 gives 4 x 8 x 8"},
+        {HEAD "layers: [concat: [[], [max_pool: 2]]]", "branch 2 gives 4 x 4"},
+        {HEAD "layers: [{relu: , shard: row}]", "of a linear layer"},
+        {HEAD "layers: [flatten, {linear: 3, shard: row}]", "is not split"},
+        {HEAD "layers: [attention: {heads: 2}]", "expected sequences"},
+        {HEAD "layers: [cross_entropy]", "no layer or block"},
+        {HEAD "loss: hinge\nlayers: [relu]", "expected a loss"},
+        {HEAD "blocks: {relu: {layers: []}}\nlayers: []", "another name for a block"},
+        {HEAD "blocks: {b: {layers: [b: {}]}}\nlayers: [b: {}]", "nested more than 24 deep"},
+        {HEAD "blocks: {b: {layers: [relu]}}\nlayers: [b: {x: 1}]", "b has no parameter \"x\""},
+        {HEAD "layers: [{layers: [{layers: [{layers: [relu], repeat: 1000}], repeat: 1000}], repeat: 1000}]",
+         "more than 100000 layers"},
+        {HEAD "layers: [{layers: [{layers: [{layers: [], repeat: 1000}], repeat: 1000}], repeat: 1000}]",
+         "more than 1000000 layers and blocks"},
+        {"family: f\nabout: a\nsource: s\ninputs: {x: {sound: 3}}\nlayers: []", "m.yaml:4:13: expected {image:"},
+        {"family: f\nabout: a\nsource: s\ninputs: {x: {image: [3, 0, 1]}}\nlayers: []", "at least 1"},
+        {"family: f\nabout: a\nsource: s\ninputs: {x: {indices: 4}}\nlayers: [embedding_bag: {rows: [2, 3], width: "
+         "4, tables: 3}]",
+         "rows for each"},
+        {"family: f\nabout: a\nsource: s\nvariants: {v: {n: 1}}\ninputs: {x: {features: 4}}\nlayers: []",
+         "the family has no parameter \"n\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pace_model model;
+        pace_status status = build(&model, cases[i].text);
+        if (status == PACE_OK) fail_msg("case %zu was accepted; expected \"%s\"", i, cases[i].message);
+        if (!strstr(pace_message(), cases[i].message))
+            fail_msg("case %zu: \"%s\" lacks \"%s\"", i, pace_message(), cases[i].message);
+    }
+}
+
+static void test_own_file(void **state) {
+    (void)state;
+    char directory[] = "/tmp/pace_models_XXXXXX", path[64], named[80];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/net.yaml", directory);
+    snprintf(named, sizeof named, "%s:big", path);
+    FILE *file = fopen(path, "w");
+    fputs("family: f\nabout: a\nsource: s\nparameters: {w: 2}\nvariants: {small: {}, big: {w: 5}}\n"
+          "inputs: {x: {features: 4}}\nlayers: [linear: w]\n",
+          file);
+    fclose(file);
+    pace_config config = pace_config_default();
+    pace_model model = load(path, NULL, 0);
+    assert_true(pace_model_total(&model, &config).parameters == 10);
+    pace_model_free(&model);
+    model = load(named, NULL, 0);
+    assert_true(pace_model_total(&model, &config).parameters == 25);
+    pace_model_free(&model);
+    pace_model_setting setting = {"w", 1};
+    model = load(named, &setting, 1);
+    assert_true(pace_model_total(&model, &config).parameters == 5);
+    pace_model_free(&model);
+    unlink(path);
+    assert_int_equal(pace_model_load(&model, path, NULL, 0), PACE_E_IO);
+    rmdir(directory);
+}
+
+static void test_config(void **state) {
+    (void)state;
+    pace_config config = pace_config_default();
+    assert_int_equal(pace_config_set(&config, "precision", "amp"), PACE_OK);
+    assert_int_equal(pace_config_set(&config, "micro_batch", "8"), PACE_OK);
+    assert_int_equal(pace_config_set(&config, "dp", "4"), PACE_OK);
+    assert_int_equal(pace_config_set(&config, "global_batch", "64"), PACE_OK);
+    assert_string_equal(pace_config_word(&config, "precision"), "amp");
+    assert_true(pace_config_micro_batches(&config) == 2);
+    assert_int_equal(pace_config_check(&config), PACE_OK);
+    assert_int_equal(pace_config_set(&config, "precision", "fp12"), PACE_E_USAGE);
+    assert_non_null(strstr(pace_message(), "fp32, tf32, fp16"));
+    assert_int_equal(pace_config_set(&config, "dp", "2.5"), PACE_E_USAGE);
+    assert_int_equal(pace_config_set(&config, "dp", "0"), PACE_E_USAGE);
+    assert_int_equal(pace_config_set(&config, "color", "1"), PACE_E_USAGE);
+    assert_int_equal(pace_config_set(&config, "global_batch", "65"), PACE_OK);
+    assert_int_equal(pace_config_check(&config), PACE_E_USAGE);
+}
+
+/* Each allocation of a load fails once: no leak, and the status says why. */
+static void test_allocations_fail(void **state) {
+    (void)state;
+    int64_t before = pace_memory_live();
+    pace_status status = PACE_E_MEMORY;
+    for (uint64_t n = 1; status != PACE_OK; n += 13) {
+        pace_model model;
+        pace_memory_fail_at(n);
+        status = pace_model_load(&model, "alexnet", NULL, 0);
+        pace_memory_fail_at(0);
+        assert_true(status == PACE_OK || status == PACE_E_MEMORY);
+        if (status == PACE_OK) pace_model_free(&model);
+        assert_int_equal(pace_memory_live(), before);
+    }
+}
+
+int main(void) {
+    unsetenv("PACELINE_CATALOG");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parameters),       cmocka_unit_test(test_rounded_parameters),
+        cmocka_unit_test(test_multiply_adds),    cmocka_unit_test(test_transformer_flop),
+        cmocka_unit_test(test_activation_bytes), cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_language),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_own_file),
+        cmocka_unit_test(test_config),           cmocka_unit_test(test_allocations_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
