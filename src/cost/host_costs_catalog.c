@@ -1,0 +1,121 @@
+#include "cost/host_costs_catalog.h"
+
+#include "machine/catalog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double MOST_US = 1e5; /* no launch and no operator spends a tenth of a second */
+
+typedef struct {
+    const pace_yaml *yaml;
+    const pace_yaml_node *modes, *overheads, *sources;
+    const char *mode;
+} reader;
+
+static const char *text_of(const pace_yaml_node *entry, const char *key) {
+    return pace_yaml_text(pace_yaml_get(entry, key));
+}
+
+static pace_status refuse_unknown(const reader *r, const pace_yaml_node *entry, const char *const *known) {
+    if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: expected a map", pace_yaml_place(r->yaml, entry));
+    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+        size_t at = 0;
+        while (known[at] && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
+        if (!known[at])
+            return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\"",
+                             pace_yaml_place(r->yaml, pace_yaml_item(entry, i)), pace_yaml_key(entry, i));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_us(double *out_ns, const reader *r, const pace_yaml_node *entry, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    double us = 0;
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
+    PACE_TRY(pace_yaml_number(&us, r->yaml, node));
+    if (!(us >= 0) || us > MOST_US)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" of 0 to %g", pace_yaml_place(r->yaml, node), key, MOST_US);
+    *out_ns = us * 1e3;
+    return PACE_OK;
+}
+
+static const pace_yaml_node *find(const pace_yaml_node *list, const char *key, const char *value) {
+    for (size_t i = 0; value && i < pace_yaml_count(list); i++) {
+        const char *text = text_of(pace_yaml_item(list, i), key);
+        if (text && strcmp(text, value) == 0) return pace_yaml_item(list, i);
+    }
+    return NULL;
+}
+
+/* Every figure has a source, every source a text and how far it can be trusted. */
+static pace_status check_source(const reader *r, const pace_yaml_node *entry) {
+    const pace_yaml_node *source = find(r->sources, "name", text_of(entry, "source"));
+    if (source && text_of(source, "text") && text_of(source, "confidence")) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected \"source\", the name of one of \"sources\"",
+                     pace_yaml_place(r->yaml, entry));
+}
+
+static pace_status read_launch(pace_launch_costs *out, const reader *r) {
+    static const char *const known[] = {"mode", "launch_lag_us", "between_kernels_us", "source", NULL};
+    pace_launch_costs launch = {0};
+    const pace_yaml_node *entry = find(r->modes, "mode", r->mode);
+    if (!entry) {
+        char names[256] = "";
+        for (size_t i = 0, used = 0; i < pace_yaml_count(r->modes) && used < sizeof names; i++) {
+            const char *name = text_of(pace_yaml_item(r->modes, i), "mode");
+            int length = snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name ? name : "?");
+            used += length > 0 ? (size_t)length : 0;
+        }
+        return pace_fail(PACE_E_USAGE, "\"%.80s\" is no mode of running, which are: %s", r->mode, names);
+    }
+    PACE_TRY(refuse_unknown(r, entry, known));
+    PACE_TRY(check_source(r, entry));
+    PACE_TRY(read_us(&launch.lag_ns, r, entry, "launch_lag_us"));
+    PACE_TRY(read_us(&launch.between_ns, r, entry, "between_kernels_us"));
+    *out = launch;
+    return PACE_OK;
+}
+
+static pace_status read_overhead(pace_host_costs *costs, const reader *r, const pace_yaml_node *entry) {
+    static const char *const known[] = {"mode", "type", "name", "mean_us", "std_us", "source", NULL};
+    pace_host_cost figure = {.count = 1};
+    int type = 0;
+    PACE_TRY(refuse_unknown(r, entry, known));
+    PACE_TRY(check_source(r, entry));
+    const char *mode = text_of(entry, "mode"), *type_name = text_of(entry, "type");
+    if (!find(r->modes, "mode", mode))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"mode\", one of \"modes\"", pace_yaml_place(r->yaml, entry));
+    while (type < PACE_OVERHEAD_TYPES && (!type_name || strcmp(pace_overhead_names[type], type_name) != 0)) type++;
+    if (type == PACE_OVERHEAD_TYPES)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"type\", t1 to t5", pace_yaml_place(r->yaml, entry));
+    PACE_TRY(read_us(&figure.mean_ns, r, entry, "mean_us"));
+    if (pace_yaml_get(entry, "std_us")) PACE_TRY(read_us(&figure.std_ns, r, entry, "std_us"));
+    if (strcmp(mode, r->mode) != 0) return PACE_OK;
+    return pace_host_costs_add(costs, (pace_overhead_type)type, text_of(entry, "name"), figure);
+}
+
+static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, reader *r) {
+    static const char *const known[] = {"sources", "modes", "overheads", NULL};
+    const pace_yaml_node *root = pace_yaml_root(r->yaml);
+    PACE_TRY(refuse_unknown(r, root, known));
+    r->modes = pace_yaml_get(root, "modes");
+    r->sources = pace_yaml_get(root, "sources");
+    r->overheads = pace_yaml_get(root, "overheads");
+    if (!pace_yaml_is_list(r->modes) || !pace_yaml_is_list(r->sources) || !pace_yaml_is_list(r->overheads))
+        return pace_fail(PACE_E_INPUT, "%s: expected lists \"sources\", \"modes\" and \"overheads\"",
+                         pace_yaml_place(r->yaml, root));
+    PACE_TRY(read_launch(launch, r));
+    for (size_t i = 0; i < pace_yaml_count(r->overheads); i++)
+        PACE_TRY(read_overhead(costs, r, pace_yaml_item(r->overheads, i)));
+    return PACE_OK;
+}
+
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode) {
+    pace_yaml *yaml = NULL;
+    PACE_TRY(pace_catalog_load(&yaml, "frameworks.yaml"));
+    reader r = {.yaml = yaml, .mode = mode ? mode : "eager"};
+    pace_status status = read_all(costs, launch, &r);
+    pace_yaml_free(yaml);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* Host costs of frameworks from the catalogue (frameworks.yaml), for steps that no trace was measured of. */
+#ifndef PACE_COST_HOST_COSTS_CATALOG_H
+#define PACE_COST_HOST_COSTS_CATALOG_H
+
+#include "cost/host_costs_measure.h"
+
+/** Pools into `costs` what a mode of running ("eager", "compiled", "cuda-graph"; NULL = eager) costs by operator and
+ * call, and sets `launch`. Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the message lists
+ * them), PACE_E_INPUT for a bad catalogue, with line and column. */
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch,
+                                    const char *mode) PACE_MUST_CHECK;
+
+#endif

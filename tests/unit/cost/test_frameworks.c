@@ -1,0 +1,92 @@
+/* Framework defaults: published figures come back, every row has a source, bad catalogues are refused with a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cost/host_costs_catalog.h"
+
+static void expect(const char *mode, pace_overhead_type type, const char *name, double mean_ns, bool known) {
+    pace_host_costs costs;
+    pace_launch_costs launch = {0};
+    bool found;
+    assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
+    assert_int_equal(pace_host_costs_default(&costs, &launch, mode), PACE_OK);
+    pace_host_cost figure = pace_host_costs_get(&costs, type, name, &found);
+    assert_int_equal(found, known);
+    assert_true(figure.mean_ns > mean_ns - 1e-3 && figure.mean_ns < mean_ns + 1e-3);
+    assert_true(launch.lag_ns > 1e3 && launch.lag_ns < 1e5); /* some microseconds, on every machine published */
+    assert_true(launch.between_ns > 100 && launch.between_ns < 1e4);
+    pace_host_costs_free(&costs);
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+/* Lin et al. 2022, overhead figure and text. */
+static void test_published(void **state) {
+    (void)state;
+    expect(NULL, PACE_T1, NULL, 7700, false);
+    expect("eager", PACE_T2, "AddmmBackward0", 33500, true);
+    expect("eager", PACE_T3, "LookupFunctionBackward", 57000, true);
+    expect("eager", PACE_T4, "cudaLaunchKernel", 4000, true);
+    expect("eager", PACE_T5, "aten::view", 4400, true);
+}
+
+static void test_modes_without_host_work(void **state) {
+    (void)state;
+    expect("compiled", PACE_T1, NULL, 0, false);
+    expect("cuda-graph", PACE_T2, "aten::linear", 0, false);
+}
+
+/* With a catalogue of `text` in place of the compiled-in file. */
+static void expect_refused(const char *text, const char *mode, pace_status status, const char *message) {
+    char directory[] = "/tmp/paceline-frameworks-XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/frameworks.yaml", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    setenv("PACELINE_CATALOG", directory, 1);
+    pace_host_costs costs;
+    pace_launch_costs launch;
+    assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
+    assert_int_equal(pace_host_costs_default(&costs, &launch, mode), status);
+    if (!strstr(pace_message(), message)) fail_msg("expected '%s' in '%s'", message, pace_message());
+    pace_host_costs_free(&costs);
+    unsetenv("PACELINE_CATALOG");
+    remove(path);
+    rmdir(directory);
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+#define HEAD                                           \
+    "sources: [{name: a, confidence: low, text: b}]\n" \
+    "modes: [{mode: eager, launch_lag_us: 1, between_kernels_us: 1, source: a}]\n"
+
+static void test_refused(void **state) {
+    (void)state;
+    expect_refused(HEAD "overheads: []\n", "lazy", PACE_E_USAGE, "no mode of running, which are: eager");
+    expect_refused(HEAD "overheads: [{mode: eager, type: t6, mean_us: 1, source: a}]\n", NULL, PACE_E_INPUT,
+                   "frameworks.yaml:3:13: expected \"type\"");
+    expect_refused(HEAD "overheads: [{mode: eager, type: t1, mean_us: -1, source: a}]\n", NULL, PACE_E_INPUT,
+                   "\"mean_us\" of 0 to");
+    expect_refused(HEAD "overheads: [{mode: eager, type: t1, mean_us: 1}]\n", NULL, PACE_E_INPUT, "\"source\"");
+    expect_refused(HEAD "overheads: [{mode: eager, type: t1, mean_s: 1, source: a}]\n", NULL, PACE_E_INPUT,
+                   "unknown member \"mean_s\"");
+    expect_refused("modes: 3\n", NULL, PACE_E_INPUT, "lists");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_modes_without_host_work),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
