@@ -20,11 +20,11 @@ enum { PACE_BOUND_BY_ORIGIN = 0, PACE_BOUND_BY_LANE = 1, PACE_BOUND_BY_DEPENDENC
 typedef struct {
     int64_t start_ns; /* measured */
     int64_t duration_ns;
-    int64_t delay_ns;   /* no edge explains this part of the gap before it */
-    int64_t overlap_ns; /* <= 0: how far it began before its lane predecessor ended */
-    uint32_t task, lane;
-    uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
+    int64_t delay_ns;                               /* no edge explains this part of the gap before it */
+    int64_t overlap_ns;                             /* <= 0: how far it began before its lane predecessor ended */
     int64_t lag_ns[PACE_SEGMENT_DEPENDENCIES];      /* from the dependency's end, or its start */
+    uint32_t dependency[PACE_SEGMENT_DEPENDENCIES]; /* PACE_NO_SEGMENT = none */
+    uint32_t task, lane;
     bool from_start[PACE_SEGMENT_DEPENDENCIES];     /* a launch: counted from the start of the call */
     bool recorded[PACE_SEGMENT_DEPENDENCIES];       /* the trace names it; else it is inferred from times */
     uint8_t resource, delay_resource, lag_resource; /* whose slowness the duration, delay and lags are */
