@@ -9,6 +9,7 @@
 static const char *const modes[] = {"inference", "training", NULL};
 static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", NULL};
 static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", NULL};
+static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", NULL};
@@ -26,11 +27,11 @@ static const struct {
     {"mode", offsetof(pace_config, mode), modes, 0},
     {"precision", offsetof(pace_config, precision), precisions, 0},
     {"optimizer", offsetof(pace_config, optimizer), optimizers, 0},
+    {"update", offsetof(pace_config, update), updates, 0},
     {"execution", offsetof(pace_config, execution), executions, 0},
     {"attention", offsetof(pace_config, attention), attentions, 0},
     {"input", offsetof(pace_config, input), inputs, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0},
-    {"fused_optimizer", offsetof(pace_config, fused_optimizer), NULL, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0},
     {"read_loss", offsetof(pace_config, read_loss), NULL, 0},
     {"dp", offsetof(pace_config, dp), NULL, 1},

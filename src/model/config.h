@@ -19,6 +19,9 @@ typedef enum {
 } pace_run_precision;
 
 typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW } pace_optimizer;
+/* One kernel per operation over all tensors, one for the whole update, or one per operation and tensor (the only way
+ * before PyTorch 1.12). */
+typedef enum { PACE_UPDATE_FOREACH, PACE_UPDATE_FUSED, PACE_UPDATE_LOOP } pace_update;
 typedef enum { PACE_EAGER, PACE_COMPILED, PACE_CUDA_GRAPH } pace_execution;
 typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
 typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
@@ -33,10 +36,9 @@ typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
-    int mode, precision, optimizer, execution, attention, input, recompute; /* of the enums above */
-    double fused_optimizer; /* 1 = one kernel updates all parameters; 0 = a kernel per operation ("foreach") */
-    double keep_gradients;  /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
-    double read_loss;       /* 1 = the host reads the loss and waits for it */
+    int mode, precision, optimizer, update, execution, attention, input, recompute; /* of the enums above */
+    double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
+    double read_loss;      /* 1 = the host reads the loss and waits for it */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double bucket_bytes; /* data parallel: gradients exchanged at once */
 } pace_config;

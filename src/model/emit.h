@@ -25,7 +25,8 @@ typedef struct {
     unsigned depth;
     uint32_t last_node[2];   /* of each thread */
     uint32_t region;         /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
-    pace_name call;          /* of its launches */
+    pace_name call;          /* of its launches, when one call makes all of them */
+    unsigned captured;       /* launches of that call so far */
     uint32_t after;          /* the next node waits for it */
     uint32_t last_launch;    /* on stream 0 */
     uint32_t await_exchange; /* the next launch on stream 0 waits for it */
@@ -43,6 +44,8 @@ typedef struct {
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
     double bucket_bytes;      /* gradients not yet exchanged */
+    unsigned buckets;         /* exchanged in this step */
+    PACE_VEC(double) tensors; /* elements of each parameter tensor, as their gradients come */
     bool accumulates;         /* a micro-batch before this one left gradients */
     bool exchanges_gradients; /* this micro-batch is the last */
 } pace_lowering;
@@ -86,7 +89,7 @@ pace_op pace_emit_transfer(const char *kind, double bytes);
 /* ---- layers (lower_forward.c, lower_backward.c) ---- */
 void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
-/** Exchanges the gradients that no full bucket took along. */
+/** Exchanges the gradients that no full bucket took along, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
 
 static inline double pace_emit_elements(const pace_lowering *to, const pace_shape *shape) {

@@ -3,6 +3,7 @@
 #include "model/emit.h"
 #include "model/lower_ops.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static pace_status refuse(const char *what) {
@@ -15,7 +16,6 @@ static pace_status check_config(const pace_model *model, const pace_config *conf
     if (config->cp > 1) return refuse("context parallelism");
     if (config->ep > 1) return refuse("expert parallelism");
     if (config->zero_stage > 0) return refuse("ZeRO");
-    if (config->recompute != PACE_RECOMPUTE_NONE) return refuse("recomputation");
     if (model->sequence > 0 || config->sequence == 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "the model \"%s\" has no sequence whose length could be set",
                      pace_names_text(&model->names, model->name));
@@ -102,10 +102,34 @@ static void lower_forward(pace_lowering *to) {
     leave_region(to);
 }
 
+/* Full recomputation: before its backward, a segment's forward runs again (torch.utils.checkpoint), on autograd's
+ * thread. */
+static void recompute_segment(pace_lowering *to, uint32_t last) {
+    const pace_layer *layers = to->model->layers.items;
+    uint32_t segment = layers[last].segment, first = last;
+    while (first > 0 && layers[first - 1].segment == segment) first--;
+    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, "CheckpointFunctionBackward");
+    for (uint32_t i = first; i <= last && to->status == PACE_OK; i++) {
+        to->module = module_of(to, i);
+        pace_lower_forward(to, i);
+    }
+    if (to->region == PACE_NO_NODE) pace_emit_close(to);
+}
+
+static void recompute_before(pace_lowering *to, uint32_t number) {
+    const pace_layer *layer = &to->model->layers.items[number];
+    bool last = number + 1 == to->model->layers.count || layer[1].segment != layer->segment;
+    if (to->config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0 && last) recompute_segment(to, number);
+    if (to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->kind == PACE_LAYER_ATTENTION &&
+        to->config->attention == PACE_ATTENTION_MATH)
+        pace_lower_forward(to, number);
+}
+
 static void backward_layers(pace_lowering *to) {
     memset(to->gradients, 0, to->model->layers.count * sizeof *to->gradients);
     enter_region(to, "CompiledFunctionBackward");
     for (uint32_t i = (uint32_t)to->model->layers.count; i-- > 0 && to->status == PACE_OK;) {
+        recompute_before(to, i);
         to->module = module_of(to, i);
         pace_lower_backward(to, i);
     }
@@ -140,26 +164,23 @@ static void lower_backward(pace_lowering *to) {
     to->graph->nodes.items[caller].waits_node = last;
 }
 
-/* What each optimizer's foreach implementation does, one kernel over all tensors each (PyTorch 2, torch/optim). */
+/* What each optimizer does with a tensor (PyTorch's torch/optim); "foreach" does it with all tensors at once. */
 typedef struct {
-    const char *name, *kind;
+    const char *name; /* behind "aten::" or "aten::_foreach_" */
     double inputs;
-} foreach_pass;
+} update_pass;
 
-static const foreach_pass sgd[] = {{"aten::_foreach_add_", "foreach_add", 2}, {0}};
-static const foreach_pass momentum[] = {{"aten::_foreach_mul_", "foreach_mul", 1},
-                                        {"aten::_foreach_add_", "foreach_add", 2},
-                                        {"aten::_foreach_add_", "foreach_add", 2},
-                                        {0}};
-static const foreach_pass adam[] = {
-    {"aten::_foreach_lerp_", "foreach_lerp", 2},       {"aten::_foreach_mul_", "foreach_mul", 1},
-    {"aten::_foreach_addcmul_", "foreach_addcmul", 2}, {"aten::_foreach_sqrt", "foreach_sqrt", 1},
-    {"aten::_foreach_div_", "foreach_div", 1},         {"aten::_foreach_add_", "foreach_add", 1},
-    {"aten::_foreach_addcdiv_", "foreach_addcdiv", 3}, {0}};
+static const update_pass sgd[] = {{"add_", 2}, {0}};
+static const update_pass momentum[] = {{"mul_", 1}, {"add_", 2}, {"add_", 2}, {0}};
+static const update_pass adam[] = {{"lerp_", 2}, {"mul_", 1}, {"addcmul_", 2}, {"sqrt", 1},
+                                   {"div_", 1},  {"add_", 1}, {"addcdiv_", 3}, {0}};
+static const update_pass adamw[] = {{"mul_", 1},     {"lerp_", 2},    {"mul_", 1},
+                                    {"addcmul_", 2}, {"sqrt", 1},     {"div_", 1},
+                                    {"add_", 1},     {"addcdiv_", 3}, {0}};
 
 static const struct {
     const char *step, *zero, *fused, *kind;
-    const foreach_pass *passes;
+    const update_pass *passes;
 } optimizers[] = {
     [PACE_SGD] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "sgd", sgd},
     [PACE_MOMENTUM] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "momentum",
@@ -167,7 +188,7 @@ static const struct {
     [PACE_ADAM] = {"Optimizer.step#Adam.step", "Optimizer.zero_grad#Adam.zero_grad", "aten::_fused_adam_", "adam",
                    adam},
     [PACE_ADAMW] = {"Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad", "aten::_fused_adamw_", "adamw",
-                    adam},
+                    adamw},
 };
 
 /* Parameters that the optimizer updates: the rows of embedding bags are updated where their gradient is formed. */
@@ -181,39 +202,55 @@ static void count_parameters(const pace_lowering *to, double *parameters, double
     }
 }
 
+/* One operation on one tensor, or on all of them. */
+static void update_with(pace_lowering *to, const update_pass *pass, double elements) {
+    bool all = to->config->update == PACE_UPDATE_FOREACH;
+    char name[64], kind[24];
+    snprintf(name, sizeof name, all ? "aten::_foreach_%s" : "aten::%s", pass->name);
+    snprintf(kind, sizeof kind, all ? "foreach_%.*s" : "%.*s", (int)strcspn(pass->name, "_"), pass->name);
+    pace_emit_op(to, name,
+                 pace_emit_elementwise(to, kind, elements, pass->inputs, 1, pace_config_parameter_bytes(to->config)));
+}
+
+/* Before the first backward pass tells the tensors apart, they are taken to be of one size. */
 static void lower_zero_grad(pace_lowering *to) {
     double parameters, tensors;
+    bool annotated = to->region == PACE_NO_NODE, loop = to->config->update == PACE_UPDATE_LOOP;
+    int bytes = pace_config_parameter_bytes(to->config);
     to->stage = PACE_STAGE_UPDATE;
-    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
+    if (annotated) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
     count_parameters(to, &parameters, &tensors);
-    if (to->config->keep_gradients > 0 && parameters > 0)
-        pace_emit_op(to, "aten::_foreach_zero_",
-                     pace_emit_copy(to, "fill", parameters, pace_config_parameter_bytes(to->config)));
-    if (to->region == PACE_NO_NODE) pace_emit_close(to);
+    for (double i = 0; loop && to->config->keep_gradients > 0 && i < tensors; i++) {
+        pace_emit_open(to, "aten::zero_");
+        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", parameters / tensors, bytes));
+        pace_emit_close(to);
+    }
+    if (!loop && to->config->keep_gradients > 0 && parameters > 0)
+        pace_emit_op(to, "aten::_foreach_zero_", pace_emit_copy(to, "fill", parameters, bytes));
+    if (annotated) pace_emit_close(to);
 }
 
 static void update_all(pace_lowering *to, double parameters, double tensors) {
     int bytes = pace_config_parameter_bytes(to->config), optimizer = to->config->optimizer;
+    const update_pass *passes = optimizers[optimizer].passes;
     if (to->config->precision == PACE_RUN_AMP) /* gradients are unscaled, and looked through for infinities */
         pace_emit_op(to, "aten::_amp_foreach_non_finite_check_and_unscale_",
                      pace_emit_elementwise(to, "foreach_unscale", parameters, 1, 1, bytes));
-    if (to->config->fused_optimizer > 0) {
-        pace_op op = pace_emit_rows(to, PACE_OP_OPTIMIZER, optimizers[optimizer].kind, PACE_PASS_FORWARD, parameters,
-                                    tensors, bytes);
-        pace_emit_op(to, optimizers[optimizer].fused, op);
-        return;
-    }
-    if (optimizer == PACE_ADAMW)
-        pace_emit_op(to, "aten::_foreach_mul_", pace_emit_elementwise(to, "foreach_mul", parameters, 1, 1, bytes));
-    for (const foreach_pass *pass = optimizers[optimizer].passes; pass->name; pass++)
-        pace_emit_op(to, pass->name, pace_emit_elementwise(to, pass->kind, parameters, pass->inputs, 1, bytes));
+    if (to->config->update == PACE_UPDATE_FUSED)
+        pace_emit_op(to, optimizers[optimizer].fused,
+                     pace_emit_rows(to, PACE_OP_OPTIMIZER, optimizers[optimizer].kind, PACE_PASS_FORWARD, parameters,
+                                    tensors, bytes));
+    if (to->config->update == PACE_UPDATE_FOREACH)
+        for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, parameters);
+    if (to->config->update == PACE_UPDATE_LOOP)
+        for (size_t i = 0; i < to->tensors.count; i++)
+            for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, to->tensors.items[i]);
 }
 
 static void lower_update(pace_lowering *to) {
     double parameters, tensors;
     count_parameters(to, &parameters, &tensors);
     to->stage = PACE_STAGE_UPDATE;
-    if (to->config->dp > 1) to->await_exchange = to->last_exchange;
     if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].step);
     if (parameters > 0) update_all(to, parameters, tensors);
     if (to->region == PACE_NO_NODE) pace_emit_close(to);
@@ -301,6 +338,7 @@ static pace_status lower_into(pace_graph *graph, const pace_model *model, const 
         plan_layers(&to);
         lower_step(&to);
     }
+    PACE_VEC_FREE(&to.tensors);
     pace_free(to.bytes);
     pace_free(to.gradients);
     pace_free(to.uses);

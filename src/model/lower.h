@@ -12,8 +12,9 @@
  *   graph      the step is one operator whose launches have the call "cudaGraphLaunch": one call for all of them
  *
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
- * micro-batches. Embeddings are whole on every tensor-parallel rank. Refused with PACE_E_USAGE: pipeline, context and
- * expert parallelism, ZeRO, recomputation.
+ * micro-batches, recomputation (selective: of attention that is no single kernel; full: of the segments a model
+ * repeats). Embeddings are whole on every tensor-parallel rank. Refused with PACE_E_USAGE: pipeline, context and expert
+ * parallelism, ZeRO.
  */
 #ifndef PACE_MODEL_LOWER_H
 #define PACE_MODEL_LOWER_H

@@ -53,12 +53,16 @@ static void simple(pace_lowering *to, const layer_view *view, const char *functi
     pace_emit_close_backward(to);
 }
 
+/* DistributedDataParallel: gradients go to buckets that are exchanged when full, the first of 1 MiB so that the
+ * exchange begins early. */
 static void exchange_bucket(pace_lowering *to, double bytes, bool last) {
+    double first = 1048576,
+           limit = to->buckets == 0 && first < to->config->bucket_bytes ? first : to->config->bucket_bytes;
     to->bucket_bytes += bytes;
-    if (to->config->dp <= 1 || to->bucket_bytes <= 0) return;
-    if (!last && to->bucket_bytes < to->config->bucket_bytes) return;
+    if (to->bucket_bytes <= 0 || (!last && to->bucket_bytes < limit)) return;
     pace_emit_exchange(to, "allreduce", "dp", to->config->dp, to->bucket_bytes, false);
     to->bucket_bytes = 0;
+    to->buckets++;
 }
 
 static void accumulate(pace_lowering *to, double elements) {
@@ -67,7 +71,15 @@ static void accumulate(pace_lowering *to, double elements) {
     if (to->config->keep_gradients > 0 || to->accumulates)
         pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
     else pace_emit_host(to, "aten::detach");
-    if (to->exchanges_gradients) exchange_bucket(to, elements * bytes, false);
+    if (to->exchanges_gradients) {
+        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->tensors, elements);
+        if (to->config->dp > 1) {
+            pace_emit_open(to, "torch::distributed::reducer::mul_out");
+            pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+            pace_emit_close(to);
+            exchange_bucket(to, elements * bytes, false);
+        }
+    }
     pace_emit_close_backward(to);
 }
 
@@ -543,4 +555,14 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     cast_inputs_back(to, &view);
 }
 
-void pace_lower_last_bucket(pace_lowering *to) { exchange_bucket(to, 0, true); }
+void pace_lower_last_bucket(pace_lowering *to) {
+    if (to->config->dp <= 1) return;
+    exchange_bucket(to, 0, true);
+    to->await_exchange = to->last_exchange;
+    for (size_t i = 0; i < to->tensors.count; i++) {
+        pace_emit_open(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad");
+        pace_emit_op(to, "aten::copy_",
+                     pace_emit_copy(to, "copy", to->tensors.items[i], pace_config_parameter_bytes(to->config)));
+        pace_emit_close(to);
+    }
+}

@@ -27,6 +27,17 @@ static layer_view view_of(const pace_lowering *to, uint32_t number) {
                         to->bytes[from]};
 }
 
+/* Networks for images add in place, those for sequences do not. */
+static void forward_join(pace_lowering *to, const layer_view *view) {
+    bool add = view->layer->kind == PACE_LAYER_ADD, in_place = add && !view->layer->shape.sequence;
+    for (uint32_t i = 1; i < view->layer->input_count; i++)
+        pace_emit_op(to,
+                     in_place ? "aten::add_"
+                     : add    ? "aten::add"
+                              : "aten::mul",
+                     pace_emit_elementwise(to, add ? "add" : "mul", view->elements, 2, 1, view->bytes));
+}
+
 /* autocast: what comes in another precision is copied first, and so are the parameters, once a forward pass. */
 static void cast(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || from_bytes == 8) return;
@@ -279,13 +290,6 @@ static void forward_experts(pace_lowering *to, const layer_view *view) {
                  pace_emit_gemm(to, size.groups, size.each, in, option[PACE_OPTION_FFN], view->bytes));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));
     pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));
-}
-
-static void forward_join(pace_lowering *to, const layer_view *view) {
-    bool add = view->layer->kind == PACE_LAYER_ADD;
-    for (uint32_t i = 1; i < view->layer->input_count; i++)
-        pace_emit_op(to, add ? "aten::add" : "aten::mul",
-                     pace_emit_elementwise(to, add ? "add" : "mul", view->elements, 2, 1, view->bytes));
 }
 
 static void forward_concat(pace_lowering *to, const layer_view *view) {

@@ -117,6 +117,19 @@ static int widest_input(const pace_model *model, const pace_layer *layer, const 
     return widest;
 }
 
+/* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
+ * output (Korthikanti et al. 2022, section 5). */
+static bool keeps_own(const pace_layer *layer, const pace_config *config) {
+    if (config->recompute == PACE_RECOMPUTE_FULL) return layer->segment == 0;
+    return config->recompute == PACE_RECOMPUTE_NONE || layer->kind != PACE_LAYER_ATTENTION;
+}
+
+static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uint32_t from, const pace_config *config) {
+    if (config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0)
+        return model->layers.items[from].segment != layer->segment;
+    return pace_layer_keeps_input(layer);
+}
+
 static double activation_bytes(const pace_model *model, const pace_config *config) {
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
@@ -124,11 +137,14 @@ static double activation_bytes(const pace_model *model, const pace_config *confi
     double sum = 0, sequence = pace_model_sequence(model, config);
     for (uint32_t i = 0; bytes && kept && i < count; i++) {
         const pace_layer *layer = &model->layers.items[i];
+        bool own = keeps_own(layer, config);
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
-        sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
-        for (uint32_t k = 0; pace_layer_keeps_input(layer) && k < layer->input_count; k++)
-            kept[storage_of(model, model->inputs.items[layer->first_input + k])] = true;
-        if (pace_layer_keeps_output(layer)) kept[i] = true;
+        if (own) sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
+        if (own && pace_layer_keeps_output(layer)) kept[i] = true;
+        for (uint32_t k = 0; k < layer->input_count; k++) {
+            uint32_t from = model->inputs.items[layer->first_input + k];
+            if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;
+        }
     }
     for (uint32_t i = 0; bytes && kept && i < count; i++)
         if (kept[i]) sum += bytes[i] * pace_shape_elements(&model->layers.items[i].shape, sequence, config->tp);

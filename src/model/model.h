@@ -90,6 +90,7 @@ typedef struct {
     uint8_t kind;     /* pace_layer_kind */
     uint8_t shard;    /* pace_shard */
     bool training_only;
+    uint32_t segment; /* 1, 2, …: the turn of a repeated block that full recomputation runs again; 0 = none */
     uint32_t first_input, input_count; /* in the model's inputs */
     pace_shape shape;                  /* of its output */
     double option[PACE_OPTIONS];       /* those its kind has */
@@ -102,6 +103,7 @@ typedef struct {
     pace_names names;
     pace_name name, family, about, source;
     double sequence; /* its own length, 0 = it has none */
+    uint32_t segments;
     PACE_VEC(pace_layer) layers;
     PACE_VEC(uint32_t) inputs; /* numbers of layers */
     PACE_VEC(double) rows;     /* of embedding bags whose tables differ; a layer's begin at option ROWS */
@@ -113,7 +115,8 @@ void pace_model_free(pace_model *model);
 typedef struct {
     double parameters, tensors;
     double multiply_adds;    /* forward; causal attention counted in full, as is usual */
-    double activation_bytes; /* kept for backward, per sample: each tensor once, masks and indices too */
+    double activation_bytes; /* kept for backward, per sample: each tensor once, masks and indices too; what a
+                                recomputed part needs while its own backward runs is not in it */
     double weight_bytes, gradient_bytes, optimizer_bytes;
 } pace_model_totals;
 

@@ -2,6 +2,7 @@
 
 #include "model/expression.h"
 #include "model/layer.h"
+#include "model/model_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ typedef struct {
     unsigned depth;
     size_t steps; /* layers and blocks entered, so that a small text cannot ask for endless work */
     bool training_only;
+    uint32_t segment;
 } model_reader;
 
 static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants",
@@ -38,61 +40,6 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;
-}
-
-static pace_status read_number(double *out, const model_reader *reader, const pace_yaml_node *node,
-                               const pace_scope *scope) {
-    const char *text = pace_yaml_text(node);
-    if (!text) return fail_at(reader, node, "expected a number or an expression");
-    pace_status status = pace_expression(out, text, scope);
-    return status == PACE_OK ? status : pace_fail_in(status, pace_yaml_place(reader->yaml, node));
-}
-
-typedef PACE_VEC(double) number_list;
-
-static pace_status push_number(number_list *list, double value) { return PACE_PUSH(list, value); }
-
-/* A list of expressions, the name of a list, or one expression. */
-static pace_status read_numbers(number_list *out, const model_reader *reader, const pace_yaml_node *node,
-                                const pace_scope *scope) {
-    const char *text = pace_yaml_text(node);
-    const pace_binding *binding = text ? pace_scope_find(scope, text, strlen(text)) : NULL;
-    double value = 0;
-    if (binding) {
-        for (size_t i = 0; i < binding->count; i++) PACE_TRY(push_number(out, binding->values[i]));
-        return PACE_OK;
-    }
-    if (!pace_yaml_is_list(node)) {
-        PACE_TRY(read_number(&value, reader, node, scope));
-        return push_number(out, value);
-    }
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
-        PACE_TRY(read_number(&value, reader, pace_yaml_item(node, i), scope));
-        PACE_TRY(push_number(out, value));
-    }
-    return PACE_OK;
-}
-
-static bool is_bound(const pace_scope *scope, const char *name) {
-    for (size_t i = 0; i < scope->bindings.count; i++)
-        if (strcmp(scope->bindings.items[i].name, name) == 0) return true;
-    return false;
-}
-
-/* Binds the members of a map in `scope`, their values read in `values`; those bound already stay when `defaults`. */
-static pace_status bind_members(pace_scope *scope, const model_reader *reader, const pace_yaml_node *map,
-                                const pace_scope *values, bool defaults) {
-    if (map && !pace_yaml_is_map(map)) return fail_at(reader, map, "expected a map of names and numbers");
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
-        const char *key = pace_yaml_key(map, i);
-        number_list list = {0};
-        if (defaults && is_bound(scope, key)) continue;
-        pace_status status = read_numbers(&list, reader, pace_yaml_item(map, i), values);
-        if (status == PACE_OK) status = pace_scope_bind(scope, key, list.items, list.count);
-        PACE_VEC_FREE(&list);
-        if (status != PACE_OK) return status;
-    }
-    return PACE_OK;
 }
 
 static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_node *map, const pace_yaml_node *known,
@@ -147,6 +94,7 @@ static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, p
     layer.first_input = (uint32_t)model->inputs.count;
     layer.input_count = (uint32_t)count;
     layer.training_only = reader->training_only;
+    layer.segment = reader->segment;
     int length = snprintf(text, sizeof text, "%s%.100s", reader->path, name);
     PACE_TRY(pace_names_add(&layer.name, &model->names, text, (size_t)length));
     for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&model->inputs, inputs[i]));
@@ -230,15 +178,16 @@ static pace_status read_inside(model_reader *reader, const char *name, const pac
     return status;
 }
 
-static pace_status read_option(pace_layer *layer, number_list *rows, const model_reader *reader,
+static pace_status read_option(pace_layer *layer, pace_number_list *rows, const model_reader *reader,
                                pace_layer_option option, const pace_yaml_node *value, const pace_scope *scope) {
-    number_list list = {0};
-    pace_status status = read_numbers(&list, reader, value, scope);
+    pace_number_list list = {0};
+    pace_status status = pace_model_numbers(&list, reader->yaml, value, scope);
     bool pair = pace_layer_option_is_pair(option);
     bool listed = pace_layer_option_is_list(option) && layer->kind == PACE_LAYER_EMBEDDING_BAG;
     if (status == PACE_OK && !listed && list.count != 1 && !(pair && list.count == 2))
         status = fail_at(reader, value, pair ? "expected a number or a pair of them" : "expected one number");
-    for (size_t i = 0; listed && status == PACE_OK && i < list.count; i++) status = push_number(rows, list.items[i]);
+    for (size_t i = 0; listed && status == PACE_OK && i < list.count; i++)
+        status = pace_number_push(rows, list.items[i]);
     if (status == PACE_OK && !listed) {
         layer->option[option] = list.items[0];
         if (pair) layer->option[option + 1] = list.items[list.count - 1];
@@ -247,7 +196,7 @@ static pace_status read_option(pace_layer *layer, number_list *rows, const model
     return status;
 }
 
-static pace_status read_options(pace_layer *layer, number_list *rows, const model_reader *reader,
+static pace_status read_options(pace_layer *layer, pace_number_list *rows, const model_reader *reader,
                                 const pace_layer_rule *rule, const layer_item *item, const pace_scope *scope) {
     if (item->value && !pace_yaml_is_map(item->value)) {
         pace_layer_option option = pace_layer_rule_main(rule);
@@ -268,13 +217,13 @@ static pace_status read_options(pace_layer *layer, number_list *rows, const mode
 }
 
 /* Tables: as many as rows are listed, or `tables` with one number of rows. */
-static pace_status settle_tables(pace_layer *layer, number_list *rows, const model_reader *reader,
+static pace_status settle_tables(pace_layer *layer, pace_number_list *rows, const model_reader *reader,
                                  const layer_item *item) {
     double tables = layer->option[PACE_OPTION_TABLES];
     if (tables < 0) tables = (double)rows->count;
     if (tables > 100000 || tables < 1 || (rows->count != 1 && (double)rows->count != tables))
         return fail_at(reader, item->node, "expected rows for each of at most 100000 tables");
-    while ((double)rows->count < tables) PACE_TRY(push_number(rows, rows->items[0]));
+    while ((double)rows->count < tables) PACE_TRY(pace_number_push(rows, rows->items[0]));
     for (size_t i = 0; i < rows->count; i++)
         if (!(rows->items[i] >= 1) || rows->items[i] > 1e12 || rows->items[i] != floor(rows->items[i]))
             return fail_at(reader, item->node, "expected whole numbers of rows");
@@ -298,7 +247,7 @@ static pace_status read_shard(pace_layer *layer, const model_reader *reader, con
 static pace_status read_layer(model_reader *reader, const layer_item *item, const pace_layer_rule *rule,
                               const pace_scope *scope, const uint32_t *inputs, size_t input_count) {
     pace_layer layer = pace_layer_make(rule);
-    number_list rows = {0};
+    pace_number_list rows = {0};
     pace_status status = read_options(&layer, &rows, reader, rule, item, scope);
     if (status == PACE_OK) status = read_shard(&layer, reader, rule, item);
     if (status == PACE_OK && layer.kind == PACE_LAYER_EMBEDDING_BAG)
@@ -335,8 +284,8 @@ static pace_status read_block(model_reader *reader, const layer_item *item, cons
     if (!pace_yaml_is_map(block) || !pace_yaml_is_list(pace_yaml_get(block, "layers")))
         return fail_at(reader, block, "a block needs a list \"layers\"");
     pace_status status = refuse_unknown(reader, item->value, parameters, item->kind);
-    if (status == PACE_OK) status = bind_members(&inner, reader, item->value, scope, false);
-    if (status == PACE_OK) status = bind_members(&inner, reader, parameters, &inner, true);
+    if (status == PACE_OK) status = pace_model_bind(&inner, reader->yaml, item->value, scope, false);
+    if (status == PACE_OK) status = pace_model_bind(&inner, reader->yaml, parameters, &inner, true);
     if (status == PACE_OK) status = read_inside(reader, item->name, pace_yaml_get(block, "layers"), &inner, current);
     pace_scope_free(&inner);
     return status;
@@ -347,7 +296,7 @@ static pace_status choose_loss(const char **out, const model_reader *reader, con
     *out = pace_yaml_text(node);
     for (size_t i = 0; !*out && i < pace_yaml_count(node); i++) {
         double chosen = 0;
-        PACE_TRY(read_number(&chosen, reader, pace_yaml_item(node, i), reader->globals));
+        PACE_TRY(pace_model_number(&chosen, reader->yaml, pace_yaml_item(node, i), reader->globals));
         if (chosen != 0) *out = pace_yaml_key(node, i);
     }
     return PACE_OK;
@@ -428,21 +377,24 @@ static pace_status read_repeated(model_reader *reader, layer_item *item, const p
     double times = 0;
     char name[MAX_PATH];
     memcpy(name, item->name, sizeof name);
-    PACE_TRY(read_number(&times, reader, item->repeat, scope));
+    PACE_TRY(pace_model_number(&times, reader->yaml, item->repeat, scope));
     if (times < 0 || times > MAX_LAYERS || times != floor(times))
         return fail_at(reader, item->repeat, "expected a whole number of times");
-    for (size_t turn = 0; (double)turn < times; turn++)
+    for (size_t turn = 0; (double)turn < times; turn++) {
+        if (reader->depth == 0) reader->segment = ++reader->model->segments;
         PACE_TRY(read_turn(reader, item, name, scope, "i", (double)turn, turn, current));
+        if (reader->depth == 0) reader->segment = 0;
+    }
     return PACE_OK;
 }
 
 static pace_status read_each(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current) {
-    number_list list = {0};
+    pace_number_list list = {0};
     char name[MAX_PATH];
     memcpy(name, item->name, sizeof name);
     if (!pace_yaml_is_map(item->each) || pace_yaml_count(item->each) != 1)
         return fail_at(reader, item->each, "expected one name and its list");
-    pace_status status = read_numbers(&list, reader, pace_yaml_item(item->each, 0), scope);
+    pace_status status = pace_model_numbers(&list, reader->yaml, pace_yaml_item(item->each, 0), scope);
     for (size_t turn = 0; status == PACE_OK && turn < list.count; turn++)
         status = read_turn(reader, item, name, scope, pace_yaml_key(item->each, 0), list.items[turn], turn, current);
     PACE_VEC_FREE(&list);
@@ -483,7 +435,7 @@ static pace_status read_shape(pace_layer *layer, const model_reader *reader, con
                        "{indices: N}");
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *item = pace_yaml_is_list(value) ? pace_yaml_item(value, i) : value;
-        PACE_TRY(read_number(&sizes[i], reader, item, scope));
+        PACE_TRY(pace_model_number(&sizes[i], reader->yaml, item, scope));
         if (sizes[i] < 1 || sizes[i] > 1e9 || sizes[i] != floor(sizes[i]))
             return fail_at(reader, item, "expected a whole number of at least 1");
     }
@@ -541,9 +493,9 @@ static pace_status read_parameters(pace_scope *scope, const model_reader *reader
     const pace_yaml_node *variants = pace_yaml_get(root, "variants"), *variant = pace_yaml_get(variants, name);
     PACE_TRY(refuse_unknown(reader, variant, parameters, "the family"));
     /* Values first, so that defaults may be expressions over what a variant or a user sets. */
-    PACE_TRY(bind_members(scope, reader, variant, scope, false));
+    PACE_TRY(pace_model_bind(scope, reader->yaml, variant, scope, false));
     PACE_TRY(apply_settings(scope, parameters, settings, setting_count));
-    return bind_members(scope, reader, parameters, scope, true);
+    return pace_model_bind(scope, reader->yaml, parameters, scope, true);
 }
 
 static pace_status read_model(model_reader *reader, const char *name, const pace_model_setting *settings,

@@ -17,7 +17,8 @@
  *   name: conv1      its name in reports and traces; a name on a block prefixes what is inside
  *   from: x          its input, or a list of them: outputs that were named with `as`
  *   as: x            names its output; the latest holder of a name counts
- *   repeat: N        so many times, one behind the other; expressions may name the turn `i` (0, 1, …); 0 = left out
+ *   repeat: N        so many times, one behind the other; expressions may name the turn `i` (0, 1, …); 0 = left out;
+ *                    directly under `layers`, each turn is what full recomputation runs again
  *   each: {w: LIST}  once for each number of a list, which expressions may name `w`
  *   shard: column    linear layers: how tensor parallelism splits them (or row)
  *

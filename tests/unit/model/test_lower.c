@@ -133,7 +133,7 @@ static void test_every_mode(void **state) {
             config.mode = variant / 18 % 2;
             config.attention = variant / 36;
             config.optimizer = variant % 4;
-            config.fused_optimizer = variant / 6 % 2;
+            config.update = variant / 2 % 3;
             config.keep_gradients = variant % 2;
             config.read_loss = config.mode == PACE_TRAINING;
             config.input = variant % 3;
@@ -164,6 +164,31 @@ static void test_transformer_flop(void **state) {
     graph = lower(&model, &config);
     double scores = 12 * b * l * s * s * h; /* forward and backward, in full */
     assert_true(fabs(products(&graph) / (flop - scores + (2 + 5) / 12.0 * scores) - 1) < 1e-12);
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
+/* The same with every layer's forward run again: 96 B s l h^2 (1 + s / 6h + V / 16 l h), equation 3 as printed; with
+ * its attention alone (Korthikanti et al. 2022, section 5), 4 B s^2 h l more. */
+static void test_recomputation(void **state) {
+    (void)state;
+    double h = 768, l = 5, s = 256, v = 50257, b = 3;
+    pace_model_setting settings[] = {{"hidden", h}, {"layers", l}, {"seq", s}, {"vocab", v}};
+    pace_model model = load("gpt", settings, 4);
+    pace_config config = pace_config_default();
+    config.micro_batch = b;
+    config.attention = PACE_ATTENTION_MATH;
+    config.recompute = PACE_RECOMPUTE_FULL;
+    pace_graph graph = lower(&model, &config);
+    check_graph(&graph, &model);
+    double flop = 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+    assert_true(fabs(products(&graph) / flop - 1) < 1e-12);
+    pace_graph_free(&graph);
+    config.recompute = PACE_RECOMPUTE_SELECTIVE;
+    graph = lower(&model, &config);
+    check_graph(&graph, &model);
+    flop = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h)) + 4 * b * s * s * h * l;
+    assert_true(fabs(products(&graph) / flop - 1) < 1e-12);
     pace_graph_free(&graph);
     pace_model_free(&model);
 }
@@ -248,7 +273,7 @@ static void test_structure(void **state) {
 #define EVALUATE "autograd::engine::evaluate_function: "
     static const char *const expected[2][16] = {
         {"aten::to", "aten::to", "Optimizer.zero_grad#SGD.zero_grad", "aten::linear", "aten::relu_", "aten::linear",
-         "aten::add", "aten::mse_loss", "aten::ones_like", "## backward ##", "Optimizer.step#SGD.step", NULL},
+         "aten::add_", "aten::mse_loss", "aten::ones_like", "## backward ##", "Optimizer.step#SGD.step", NULL},
         {EVALUATE "MseLossBackward0", EVALUATE "AddBackward0", EVALUATE "MmBackward0", EVALUATE "TBackward0",
          EVALUATE "torch::autograd::AccumulateGrad", EVALUATE "ReluBackward0", EVALUATE "AddmmBackward0",
          EVALUATE "TBackward0", EVALUATE "torch::autograd::AccumulateGrad", EVALUATE "torch::autograd::AccumulateGrad",
@@ -281,6 +306,86 @@ static void test_structure(void **state) {
      * at its output, the bias's; update. The first linear forms no gradient of its input. */
     assert_int_equal(graph.launches.count, 2 + 5 + 1 + 1 + 2 + 1 + 1 + 1 + 1 + 1);
     assert_true(products(&graph) == 2.0 * 16 * (4 * 8 * 2 + 8 * 8 * 3));
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
+static size_t count_named(const pace_graph *graph, const char *name, uint32_t thread) {
+    size_t count = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].thread == thread &&
+            strcmp(pace_names_text(&graph->names, graph->nodes.items[i].name), name) == 0)
+            count++;
+    return count;
+}
+
+/* A measured step of ResNet-50 under DistributedDataParallel on two A100 (HolisticTraceAnalysis,
+ * tests/data/nccl_parser_config, rank 0, ProfilerStep#5): how often each operator occurs, on which thread. */
+static void test_measured_resnet50(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t thread;
+        size_t count;
+    } measured[] = {
+        {"aten::conv2d", 0, 53},
+        {"aten::cudnn_convolution", 0, 53},
+        {"aten::batch_norm", 0, 53},
+        {"aten::cudnn_batch_norm", 0, 53},
+        {"aten::relu_", 0, 49},
+        {"aten::add_", 0, 69}, /* 16 branches, and the 53 counters of batches */
+        {"aten::linear", 0, 1},
+        {"aten::max_pool2d", 0, 1},
+        {"aten::adaptive_avg_pool2d", 0, 1},
+        {"ConvolutionBackward0", 1, 53},
+        {"aten::convolution_backward", 1, 53},
+        {"CudnnBatchNormBackward0", 1, 53},
+        {"ReluBackward0", 1, 49},
+        {"aten::threshold_backward", 1, 49},
+        {"AddBackward0", 1, 16},
+        {"aten::add_", 1, 16},
+        {"AddmmBackward0", 1, 1},
+        {"TBackward0", 1, 1},
+        {"ViewBackward0", 1, 1},
+        {"MeanBackward1", 1, 1},
+        {"MaxPool2DWithIndicesBackward0", 1, 1},
+        {"aten::mm", 1, 2},
+        {"torch::autograd::AccumulateGrad", 1, 161},
+        {"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 1, 161},
+        {"torch::distributed::reducer::mul_out", 1, 161},
+        {"torch.distributed.ddp.reducer::copy_bucket_to_grad", 1, 161},
+        {"c10d::allreduce_", 1, 5},
+        {"aten::_foreach_add_", 0, 2},
+    };
+    pace_model model = load("resnet50", NULL, 0);
+    pace_config config = pace_config_default();
+    config.micro_batch = 32;
+    config.dp = 2;
+    config.optimizer = PACE_MOMENTUM;
+    pace_graph graph = lower(&model, &config);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        size_t found = count_named(&graph, measured[i].name, measured[i].thread);
+        if (found != measured[i].count) fail_msg("%s: %zu, measured %zu", measured[i].name, found, measured[i].count);
+    }
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
+/* The same network in 2021 (pytorch/kineto, tb_plugin samples, V100): gradients were zeroed and added to, and the
+ * update was a loop over 161 tensors. */
+static void test_measured_loop(void **state) {
+    (void)state;
+    pace_model model = load("resnet50", NULL, 0);
+    pace_config config = pace_config_default();
+    config.micro_batch = 32;
+    config.optimizer = PACE_MOMENTUM;
+    config.update = PACE_UPDATE_LOOP;
+    config.keep_gradients = 1;
+    pace_graph graph = lower(&model, &config);
+    assert_int_equal(count_named(&graph, "aten::mul_", 0), 161);
+    assert_int_equal(count_named(&graph, "aten::zero_", 0), 161);
+    /* 499 in the trace, where the counters of batches and sums of gradients were aten::add: 53 + 16 of them */
+    assert_int_equal(count_named(&graph, "aten::add_", 0) + count_named(&graph, "aten::add_", 1), 499 + 53 + 16);
     pace_graph_free(&graph);
     pace_model_free(&model);
 }
@@ -324,9 +429,9 @@ static void test_executions(void **state) {
         size_t calls = 0, uncaptured = 0;
         for (size_t k = 0; k < captured.launches.count; k++)
             if (strcmp(pace_names_text(&captured.names, captured.launches.items[k].call), "cudaGraphLaunch") == 0)
-                calls++;
+                calls += !captured.launches.items[k].same_call;
             else uncaptured++;
-        assert_true(calls > 0 && uncaptured <= 3); /* the inputs' copies */
+        assert_true(calls == 1 && uncaptured <= 3); /* the inputs' copies */
         pace_graph_free(&eager);
         pace_graph_free(&compiled);
         pace_graph_free(&captured);
@@ -361,7 +466,7 @@ static void test_exchanges(void **state) {
     pace_graph graph = lower(&model, &config);
     double gradients = pace_model_total(&model, &config).gradient_bytes;
     assert_true(fabs(exchanged(&graph, "dp", &count) / gradients - 1) < 1e-12);
-    assert_true((double)count <= gradients / config.bucket_bytes + 1 && count > 1);
+    assert_true((double)count <= gradients / config.bucket_bytes + 2 && count > 2);
     pace_graph_free(&graph);
     config.dp = 1;
     config.global_batch = 0;
@@ -380,9 +485,8 @@ static void test_exchanges(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    static const char *const cases[][2] = {{"pp", "2"},         {"cp", "2"},           {"ep", "2"},
-                                           {"zero_stage", "1"}, {"recompute", "full"}, {"global_batch", "7"},
-                                           {"sequence", "64"}};
+    static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},       {"zero_stage", "1"},
+                                           {"vpp", "2"}, {"global_batch", "7"}, {"sequence", "64"}};
     pace_model model = load("lenet", NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pace_config config = pace_config_default();
@@ -421,11 +525,13 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),      cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop), cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),    cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),       cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_every_model),       cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop),  cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),     cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),        cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
+        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

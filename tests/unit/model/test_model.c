@@ -145,24 +145,36 @@ static void test_transformer_flop(void **state) {
     pace_model_free(&model);
 }
 
-/* Korthikanti et al. 2022, equations 1 and 2: a layer keeps s b h (34 + 5 a s / h) bytes in half precision without
- * fused attention; with tensor parallelism t, s b h (10 + 24 / t + 5 a s / (h t)). */
+/* Bytes a layer of a GPT keeps: the difference that one more layer makes. */
+static double layer_bytes(double h, double a, double s, pace_config config) {
+    double bytes[2];
+    config.precision = PACE_RUN_FP16;
+    config.attention = PACE_ATTENTION_MATH;
+    for (int l = 0; l < 2; l++) {
+        pace_model_setting settings[] = {{"hidden", h}, {"heads", a}, {"seq", s}, {"layers", l + 3}};
+        pace_model model = load("gpt", settings, 4);
+        bytes[l] = pace_model_total(&model, &config).activation_bytes;
+        pace_model_free(&model);
+    }
+    return bytes[1] - bytes[0];
+}
+
+/* Korthikanti et al. 2022, equations 1 and 2 and table 2: a layer keeps s b h (34 + 5 a s / h) bytes in half precision
+ * without fused attention; with tensor parallelism t, s b h (10 + 24 / t + 5 a s / (h t)); 34 s b h when attention is
+ * recomputed, and 2 s b h when the layer is. */
 static void test_activation_bytes(void **state) {
     (void)state;
-    for (int t = 1; t <= 4; t *= 4) {
-        double bytes[2], h = 1024, a = 16, s = 512;
-        for (int l = 0; l < 2; l++) {
-            pace_model_setting settings[] = {{"hidden", h}, {"heads", a}, {"seq", s}, {"layers", l + 3}};
-            pace_model model = load("gpt", settings, 4);
-            pace_config config = pace_config_default();
-            config.precision = PACE_RUN_FP16;
-            config.attention = PACE_ATTENTION_MATH;
-            config.tp = t;
-            bytes[l] = pace_model_total(&model, &config).activation_bytes;
-            pace_model_free(&model);
-        }
-        assert_true(fabs(bytes[1] - bytes[0] - s * h * (10 + 24.0 / t + 5 * a * s / (h * t))) < 0.5);
+    double h = 1024, a = 16, s = 512;
+    pace_config config = pace_config_default();
+    for (config.tp = 1; config.tp <= 4; config.tp *= 4) {
+        double t = config.tp;
+        assert_true(fabs(layer_bytes(h, a, s, config) - s * h * (10 + 24 / t + 5 * a * s / (h * t))) < 0.5);
     }
+    config.tp = 1;
+    config.recompute = PACE_RECOMPUTE_SELECTIVE;
+    assert_true(fabs(layer_bytes(h, a, s, config) - 34 * s * h) < 0.5);
+    config.recompute = PACE_RECOMPUTE_FULL;
+    assert_true(fabs(layer_bytes(h, a, s, config) - 2 * s * h) < 0.5);
 }
 
 static pace_status visit(void *context, const pace_model *model) {
