@@ -121,6 +121,13 @@ for trace in traces + [path for path in [os.path.join(SHARED, "chakra", "dlrm_8x
 rows = list(csv.DictReader(io.StringIO(run("analyze", "--format", "csv", "--table", "operators", TRACE))))
 assert sum(int(row["time_ns"]) for row in rows) == sum(row["time_ns"] for row in document["operators"])
 
+by_name = {}
+for row in document["operator_shapes"]:
+    calls, time_ns = by_name.get(row["name"], (0, 0))
+    by_name[row["name"]] = calls + row["calls"], time_ns + row["time_ns"]
+assert by_name == {row["name"]: (row["calls"], row["time_ns"]) for row in document["operators"]}
+assert any(row["shapes"] for row in document["operator_shapes"]), "the demo trace records shapes"
+
 html = run("analyze", "--format", "html", TRACE)
 assert html.count("<html") == 1 and html.rstrip().endswith("</html>")
 assert "http://" not in html.replace("http://www.w3.org", "") and "https://" not in html, "the page must stand alone"
