@@ -4,13 +4,15 @@
 #include <stdio.h>
 
 int cmd_predict(cli_arguments *arguments) {
-    cli_list on = {0}, scale = {0}, drop = {0};
+    cli_list on = {0}, set = {0}, scale = {0}, drop = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         {"--on", 0, OPTION_LIST, "DEVICE", "what if it ran there (a name of 'paceline machines')", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
+        {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
+         &set},
         {"--scale", 0, OPTION_LIST, "REGEX:FACTOR", "what if kernels or operators so named took FACTOR times as long",
          &scale},
         {"--drop-overhead", 0, OPTION_LIST, "TYPE", "what if host overhead T1 ... T5 (or all) were none", &drop},
@@ -18,19 +20,22 @@ int cmd_predict(cli_arguments *arguments) {
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
     bool helped;
-    int operands = cli_parse("predict", "TRACE...",
+    int operands = cli_parse("predict", "TRACE...|MODEL",
                              "Walks a step anew: as it is, and under every what-if, each alone and all together. An\n"
                              "option given several times is that many what-ifs.",
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
     if (operands == 0) {
-        fprintf(stderr, "paceline predict: expected at least one trace, found none (see 'paceline predict --help')\n");
+        fprintf(
+            stderr,
+            "paceline predict: expected a trace, an execution trace or a model, found none (see 'paceline predict --help')\n");
         return CLI_USAGE;
     }
     pace_format format;
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.on = (pace_words){on.items, on.count};
+    options.set = (pace_words){set.items, set.count};
     options.scale = (pace_words){scale.items, scale.count};
     options.drop_overhead = (pace_words){drop.items, drop.count};
     options.progress = cli_progress(&output);

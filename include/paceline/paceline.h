@@ -118,14 +118,16 @@ typedef struct {
     const char *from;          /**< device it was measured on; NULL = what the trace says */
     pace_words scale;          /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
     pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
+    pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     bool graph;                /**< the step as one captured device graph: launches cost nothing */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
 } pace_predict_options;
 
-/** Predicts what a recorded step would take elsewhere. Errors: PACE_E_USAGE for a what-if that cannot be understood,
- * PACE_E_MISSING for an unknown device, and those of pace_analyze(). */
+/** Predicts what a step would take elsewhere: of traces (as pace_analyze() reads them), PyTorch execution traces, or
+ * one model of the catalogue or a YAML file. Steps without times run on the first device of `on`. Errors: PACE_E_USAGE
+ * for a what-if that cannot be understood, PACE_E_MISSING for an unknown device, and those of pace_analyze(). */
 PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                                   const pace_predict_options *options);
 

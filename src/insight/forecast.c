@@ -1,5 +1,6 @@
 #include "insight/forecast.h"
 
+#include "cost/host_costs_catalog.h"
 #include "insight/critical.h"
 #include "insight/forecast_price.h"
 #include "source/graph_from_step.h"
@@ -114,7 +115,7 @@ static void start_at_the_first(pace_forecast *forecast) {
 }
 
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
-    pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device};
+    pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device, .repeats = 1};
     pace_status status = pace_cost_create(&forecast.cost);
     for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
         status = add_trace(&forecast, measured->traces.items[i]);
@@ -127,12 +128,43 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
     return status;
 }
 
+/* --- from graphs -------------------------------------------------------------------------------------------------- */
+
+static pace_status add_graph(pace_forecast *forecast, pace_graph *graph, const char *name, const char *mode) {
+    pace_forecast_rank rank = {.name = name, .graph = *graph};
+    size_t launches = graph->launches.count;
+    rank.measured_ns = pace_alloc(launches + 1, sizeof *rank.measured_ns);
+    pace_status status = rank.measured_ns ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; rank.measured_ns && i < launches; i++)
+        rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
+    if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
+    if (status == PACE_OK) status = pace_host_costs_default(&rank.costs, &rank.launch, mode);
+    if (status == PACE_OK) status = pace_graph_check(&rank.graph);
+    if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
+                                    const pace_device *device, const char *mode) {
+    enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
+    pace_forecast forecast = {.device = device, .repeats = SETTLED};
+    size_t taken = 0;
+    pace_status status = pace_cost_create(&forecast.cost);
+    for (; status == PACE_OK && taken < count; taken++)
+        status = add_graph(&forecast, &graphs[taken], names[taken], mode);
+    for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
+    if (status == PACE_OK) *out = forecast;
+    else pace_forecast_free(&forecast);
+    return status;
+}
+
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
-double pace_mean_step_ns(const pace_rank *rank) {
+double pace_mean_step_ns(const pace_rank *rank, size_t first) {
     double sum = 0;
     size_t count = 0;
-    for (size_t i = 0; i < rank->marks.items.count; i++) {
+    for (size_t i = first; i < rank->marks.items.count; i++) {
         const pace_mark *mark = &rank->marks.items.items[i];
         if (mark->to_ns <= mark->from_ns) continue;
         sum += (double)(mark->to_ns - mark->from_ns);
@@ -141,17 +173,17 @@ double pace_mean_step_ns(const pace_rank *rank) {
     return count ? sum / (double)count : (double)rank->work.window.span_ns;
 }
 
-double pace_analysis_step_ns(const pace_analysis *analysis) {
+double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
     double most = 0;
     for (size_t i = 0; i < analysis->ranks.count; i++) {
-        double step = pace_mean_step_ns(analysis->ranks.items[i]);
+        double step = pace_mean_step_ns(analysis->ranks.items[i], first);
         if (step > most) most = step;
     }
     return most;
 }
 
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
-static pace_status estimate(pace_forecast_result *result) {
+static pace_status estimate(pace_forecast_result *result, unsigned repeats) {
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
     double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
@@ -168,7 +200,7 @@ static pace_status estimate(pace_forecast_result *result) {
         for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
             if (result->families[f].by_rung[r]) rung = (pace_rung)r;
     }
-    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis) / 1e9, sqrt(variance), rung};
+    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
     pace_critical_free(&path);
     return PACE_OK;
 }
@@ -204,7 +236,7 @@ static void free_room(walk_room *room, size_t count) {
 
 static pace_status price_and_walk(walk_room *room, pace_forecast_result *result, const pace_forecast *forecast,
                                   const pace_scenario *scenario) {
-    pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = 1};
+    pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = forecast->repeats};
     memcpy(options.scale, scenario->overhead_scale, sizeof options.scale);
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         const pace_forecast_rank *rank = &forecast->ranks.items[i];
@@ -230,7 +262,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     if (status == PACE_OK) status = price_and_walk(&room, &result, forecast, scenario);
     free_room(&room, forecast->ranks.count);
     if (status != PACE_OK) return status;
-    status = estimate(&result);
+    status = estimate(&result, forecast->repeats);
     if (status == PACE_OK) *out = result;
     else pace_analysis_free(&result.analysis);
     return status;

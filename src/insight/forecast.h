@@ -48,11 +48,17 @@ typedef struct {
     const pace_analysis *measured; /* borrowed; NULL = made of graphs */
     const pace_device *device;     /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
+    unsigned repeats; /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
  * trace are used as they are. */
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) PACE_MUST_CHECK;
+
+/** Of graphs that have no times (taken, whatever comes of it; names are borrowed), one per rank, on a device, with the
+ * host costs of a mode of catalog/frameworks.yaml. The step is repeated until it has settled. */
+pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
+                                    const pace_device *device, const char *mode) PACE_MUST_CHECK;
 void pace_forecast_free(pace_forecast *forecast);
 
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */
@@ -66,7 +72,7 @@ typedef struct {
 
 typedef struct {
     pace_analysis analysis; /* of the walked steps */
-    pace_estimate step_s;   /* of the slowest rank: mean of its steps */
+    pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in */
     pace_forecast_family families[PACE_OP_FAMILIES];
 } pace_forecast_result;
 
@@ -75,10 +81,10 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
                               const pace_scenario *scenario) PACE_MUST_CHECK;
 void pace_forecast_result_free(pace_forecast_result *result);
 
-/** The mean device time of a rank's steps that did work, ns; without steps its span. */
-double pace_mean_step_ns(const pace_rank *rank);
+/** The mean device time of a rank's steps that did work, ns; without steps its span. Those before `first` count not. */
+double pace_mean_step_ns(const pace_rank *rank, size_t first);
 
 /** The slowest rank's. */
-double pace_analysis_step_ns(const pace_analysis *analysis);
+double pace_analysis_step_ns(const pace_analysis *analysis, size_t first);
 
 #endif

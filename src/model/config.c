@@ -77,6 +77,8 @@ static bool is_sound(size_t field, double value) {
     return value >= fields[field].least && value <= MOST && value == floor(value);
 }
 
+bool pace_config_has(const char *key) { return find(key) != FIELDS; }
+
 pace_status pace_config_set(pace_config *config, const char *key, const char *value) {
     size_t at = find(key);
     if (at == FIELDS) return pace_fail(PACE_E_USAGE, "a configuration has no field \"%.80s\"", key);

@@ -47,6 +47,9 @@ typedef struct {
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
+/** Whether a configuration has a field of this name. */
+bool pace_config_has(const char *key);
+
 /** Sets a field by its name and a value's text: ("precision", "amp"), ("micro_batch", "64"). PACE_E_USAGE names what
  * was expected. */
 pace_status pace_config_set(pace_config *config, const char *key, const char *value) PACE_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "report/analyze_parts.h"
+#include "report/predict_inputs.h"
 #include "report/scenarios.h"
 #include "report/show.h"
 
@@ -8,8 +9,7 @@
 
 typedef struct {
     pace_device_catalog devices; /* of the scenarios */
-    pace_analysis measured;
-    pace_forecast forecast;
+    pace_predict_inputs inputs;
     pace_scenarios scenarios;
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
@@ -19,30 +19,33 @@ static void free_prediction(prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
     pace_free(p->results);
     pace_scenarios_free(&p->scenarios);
-    pace_forecast_free(&p->forecast);
-    pace_analysis_free(&p->measured);
+    pace_predict_inputs_free(&p->inputs);
     pace_device_catalog_free(&p->devices);
+}
+
+/* What the host alone did cannot be moved, scaled by kernel, or freed of what surrounds kernels. */
+static pace_status check_what_ifs(const prediction *p, const pace_predict_options *options) {
+    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph;
+    if (!p->inputs.is_measured || !about_device) return PACE_OK;
+    if (!pace_analysis_slowest(&p->inputs.measured)->work.host_is_device) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: a what-if needs a trace with device work, found host operators alone",
+                     p->inputs.measured.traces.items[0]->path);
 }
 
 static pace_status run(prediction *p, const char *const *paths, size_t path_count,
                        const pace_predict_options *options) {
-    pace_analyze_options reading = {.step_regex = options->step_regex,
-                                    .device = options->from,
-                                    .progress = options->progress,
-                                    .progress_context = options->progress_context};
     PACE_TRY(pace_device_catalog_load(&p->devices));
-    PACE_TRY(pace_scenarios_make(&p->scenarios, options, &p->devices)); /* before anything long */
-    PACE_TRY(pace_analysis_load(&p->measured, paths, path_count, &reading));
-    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph;
-    if (about_device && pace_analysis_slowest(&p->measured)->work.host_is_device)
-        return pace_fail(PACE_E_INPUT, "%s: a what-if needs a trace with device work, found host operators alone",
-                         p->measured.traces.items[0]->path);
-    PACE_TRY(pace_forecast_of_analysis(&p->forecast, &p->measured));
+    bool timed;
+    PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
+    PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
+    const pace_device *first = options->on.count ? pace_device_find(&p->devices, options->on.items[0], 0) : NULL;
+    PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
+    PACE_TRY(check_what_ifs(p, options));
     p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
     if (!p->results) return PACE_E_MEMORY;
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
-        PACE_TRY(
-            pace_forecast_run(&p->results[p->result_count], &p->forecast, &p->scenarios.items.items[p->result_count]));
+        PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
+                                   &p->scenarios.items.items[p->result_count]));
     return PACE_OK;
 }
 
@@ -89,25 +92,44 @@ static void put_scenarios(pace_node *root, const prediction *p) {
                          "Kernels measured here move to another device by the ratio of two estimates.");
 }
 
-static void put_headline(pace_node *root, const prediction *p) {
-    double measured_s = pace_analysis_step_ns(&p->measured) / 1e9;
-    const pace_estimate *as_is = &p->results[0].step_s;
+static void put_measured(pace_node *root, const prediction *p) {
+    double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, walked_s = p->results[0].step_s.median;
+    double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
     pace_node_sentence(
         root, true, "The step takes %s as measured; walked anew from one figure per operator it takes %s (%+.1f %%).",
-        pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(as_is->median)).text,
-        measured_s > 0 ? 100 * (as_is->median / measured_s - 1) : 0.0);
-    if (p->result_count > 1) {
-        const pace_forecast_result *end = &p->results[p->result_count - 1];
+        pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(walked_s)).text, 100 * error);
+    pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_int(step, "measured_ns", ns(measured_s));
+    pace_node_int(step, "walked_ns", ns(walked_s));
+    pace_node_real(step, "walk_error", error);
+}
+
+static void put_predicted(pace_node *root, const prediction *p) {
+    const pace_estimate *step_s = &p->results[0].step_s;
+    const pace_graph *graph = &p->inputs.forecast.ranks.items[0].graph;
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.", pace_show_ns(ns(step_s->median)).text,
+                       pace_show_ns(ns(pace_estimate_low(*step_s))).text,
+                       pace_show_ns(ns(pace_estimate_high(*step_s))).text, p->inputs.forecast.device->name);
+    if (graph->unknown_ops)
+        pace_node_note(root, "%llu operators do device work of unknown amount: their kernels count as nothing.",
+                       (unsigned long long)graph->unknown_ops);
+    pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_null(step, "measured_ns");
+    pace_node_int(step, "walked_ns", ns(step_s->median));
+    pace_node_null(step, "walk_error");
+}
+
+static void put_headline(pace_node *root, const prediction *p) {
+    const pace_forecast_result *end = &p->results[p->result_count - 1];
+    if (p->inputs.is_measured) put_measured(root, p);
+    else put_predicted(root, p);
+    if (p->result_count > 1)
         pace_node_sentence(root, true, "If \"%s\", %s (%s to %s): %.2f times as fast.",
                            p->scenarios.items.items[p->result_count - 1].label,
                            pace_show_ns(ns(end->step_s.median)).text,
                            pace_show_ns(ns(pace_estimate_low(end->step_s))).text,
-                           pace_show_ns(ns(pace_estimate_high(end->step_s))).text, as_is->median / end->step_s.median);
-    }
-    pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
-    pace_node_int(step, "measured_ns", ns(measured_s));
-    pace_node_int(step, "walked_ns", ns(as_is->median));
-    pace_node_real(step, "walk_error", measured_s > 0 ? as_is->median / measured_s - 1 : NAN);
+                           pace_show_ns(ns(pace_estimate_high(end->step_s))).text,
+                           p->results[0].step_s.median / end->step_s.median);
 }
 
 /* Each rank as measured and walked anew. */
@@ -118,16 +140,17 @@ static void put_ranks(pace_node *root, const prediction *p) {
         {"walked_ns", "walked", PACE_SHOW_NS},
     };
     const pace_analysis *walked = &p->results[0].analysis;
+    if (!p->inputs.is_measured) return;
     pace_node *table = pace_node_table(root, "ranks", "Ranks as measured and walked anew",
-                                       p->measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, columns,
+                                       p->inputs.measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, columns,
                                        sizeof columns / sizeof *columns, 16);
-    for (size_t i = 0; i < p->measured.traces.count && i < walked->traces.count; i++) {
-        int64_t rank = p->measured.traces.items[i]->step.rank;
+    for (size_t i = 0; i < p->inputs.measured.traces.count && i < walked->traces.count; i++) {
+        int64_t rank = p->inputs.measured.traces.items[i]->step.rank;
         pace_table_row(table);
         if (rank >= 0) pace_table_int(table, rank);
         else pace_table_none(table);
-        pace_table_int(table, llround(pace_mean_step_ns(p->measured.traces.items[i])));
-        pace_table_int(table, llround(pace_mean_step_ns(walked->traces.items[i])));
+        pace_table_int(table, llround(pace_mean_step_ns(p->inputs.measured.traces.items[i], 0)));
+        pace_table_int(table, llround(pace_mean_step_ns(walked->traces.items[i], 0)));
     }
 }
 
@@ -180,8 +203,10 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_status status = run(&p, paths, path_count, options);
     if (status == PACE_OK) {
         pace_analyze_options echo = {.command = options->command, .command_count = options->command_count};
-        const pace_analysis *const one[] = {&p.measured};
-        status = pace_new_report(&report, "predict", "What the step would be", one, 1, &echo);
+        const pace_analysis *const one[] = {&p.inputs.measured};
+        status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
+        for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)
+            pace_report_add_input(report, p.inputs.paths.items[i], 0);
     }
     if (status == PACE_OK) status = build(report, &p);
     free_prediction(&p);

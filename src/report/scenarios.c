@@ -53,6 +53,7 @@ typedef struct {
     pace_scenarios *out;
     const pace_predict_options *options;
     const pace_device_catalog *devices;
+    const char *base; /* where steps without times run, NULL = they have times */
 } maker;
 
 static pace_status add(maker *m, const char *format, ...) PACE_PRINTF(2, 3);
@@ -108,7 +109,8 @@ static pace_status add_together(maker *m, const char *device) {
 static pace_status add_all(maker *m) {
     const pace_predict_options *o = m->options;
     size_t others = o->scale.count + o->drop_overhead.count + o->graph;
-    PACE_TRY(add(m, "as it is"));
+    if (m->base) PACE_TRY(add(m, "on %s", m->base));
+    else PACE_TRY(add(m, "as it is"));
     PACE_TRY(add_each(m));
     if (others == 0 || others + (o->on.count > 0) < 2) return PACE_OK;
     if (o->on.count == 0) return add_together(m, NULL);
@@ -116,11 +118,17 @@ static pace_status add_all(maker *m) {
     return PACE_OK;
 }
 
-pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options,
+pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 const pace_device_catalog *devices) {
     pace_scenarios scenarios = {0};
-    maker m = {&scenarios, options, devices};
+    pace_predict_options others = *options;
+    maker m = {&scenarios, &others, devices, NULL};
+    if (!timed && options->on.count) {
+        m.base = options->on.items[0];
+        others.on = (pace_words){options->on.items + 1, options->on.count - 1};
+    }
     pace_status status = add_all(&m);
+    if (status == PACE_OK && m.base) status = put_device(&scenarios.items.items[0], m.base, devices);
     if (status == PACE_OK) *out = scenarios;
     else pace_scenarios_free(&scenarios);
     return status;

@@ -76,6 +76,7 @@ typedef struct {
     uint32_t top;   /* the top-level operator that is open, or PACE_NO_NODE */
     uint32_t calls; /* it has made so far */
     bool begun;     /* its T1 has been spent */
+    bool launched;  /* of a captured step: its one launch has been made */
 } host;
 
 static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
@@ -93,9 +94,9 @@ static double overhead(const host *h, pace_overhead_type type, pace_name name) {
     return *ns;
 }
 
-static double call_overhead(const host *h, const pace_launch *launch) {
-    if (launch->call) return overhead(h, PACE_T4, launch->call);
-    return h->c->options->one_launch ? 0 : look_up(h, PACE_T4, "cudaLaunchKernel");
+static double call_overhead(host *h, const pace_launch *launch) {
+    if (h->c->options->one_launch) return look_up(h, PACE_T4, "cudaGraphLaunch");
+    return launch->call ? overhead(h, PACE_T4, launch->call) : look_up(h, PACE_T4, "cudaLaunchKernel");
 }
 
 /* T1 is spent before whatever the operator does first. */
@@ -110,6 +111,12 @@ static pace_status host_segment(host *h, double duration_ns, uint32_t node, uint
     return add_segment(h->c, take_delay(h), duration_ns, place);
 }
 
+/* A captured step is launched whole by its first call, whichever thread issued the rest when it was captured. */
+static uint32_t captured_by(const step_instance *at, uint32_t number) {
+    while (number > 0 && at->launch_issue[number] == PACE_NO_SEGMENT) number--;
+    return at->launch_issue[number];
+}
+
 static pace_status issue(host *h, uint32_t number) {
     const pace_launch *launch = &h->graph->launches.items[number];
     step_instance *at = &h->c->instances[instance_of(h->c, h->rank, h->repeat)];
@@ -117,6 +124,11 @@ static pace_status issue(host *h, uint32_t number) {
         at->launch_issue[number] = at->launch_issue[number - 1];
         return PACE_OK;
     }
+    if (h->c->options->one_launch && h->launched) {
+        at->launch_issue[number] = captured_by(at, number);
+        if (at->launch_issue[number] != PACE_NO_SEGMENT) return PACE_OK;
+    }
+    h->launched = true;
     bool alone = h->top == PACE_NO_NODE;
     double before = alone ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, node_name(h, h->top));
     double call = call_overhead(h, launch);
@@ -171,6 +183,7 @@ static pace_status begin_node(host *h, uint32_t number) {
     PACE_TRY(issue_before(h, number));
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
+    if (pace_name_marks_step(pace_names_text(&h->graph->names, node->name))) h->launched = false;
     if (node->after != PACE_NO_NODE) {
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
         PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after, 0));
@@ -187,6 +200,7 @@ static pace_status compile_pass(host *h) {
     uint32_t count = (uint32_t)h->graph->nodes.count;
     h->depth = h->next_launch = 0;
     h->top = PACE_NO_NODE;
+    h->launched = h->thread > 0;
     for (uint32_t i = 0; i < count; i++)
         if (h->graph->nodes.items[i].thread == h->thread) PACE_TRY(begin_node(h, i));
     PACE_TRY(issue_before(h, count));
@@ -292,6 +306,7 @@ static pace_status make_instances(compiler *c) {
             if (!at->node_end) return PACE_E_MEMORY;
             at->launch_issue = at->node_end + nodes;
             at->launch_run = at->launch_issue + launches;
+            for (size_t i = 0; i < launches; i++) at->launch_issue[i] = PACE_NO_SEGMENT;
         }
     }
     return PACE_OK;

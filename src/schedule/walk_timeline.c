@@ -181,7 +181,7 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         uint32_t lane;
         pace_name name;
         if (!ran(&e->runs[at])) continue;
-        if (!launch->same_call) id = (uint32_t)at + 1;
+        if (ran(&e->calls[at])) id = (uint32_t)at + 1;
         PACE_TRY(add_call(step, e, launch, &e->calls[at]));
         if (step->count > before) step->correlation[before] = id;
         PACE_TRY(lane_of(&lane, step, e, true, launch->stream));

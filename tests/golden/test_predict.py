@@ -68,10 +68,25 @@ def check_devices(trace):
 def check_refusals():
     for words, status in (([DEMO, "--graph"], 3), ([DEMO, "--scale", "gemm"], 2), ([DEMO, "--scale", "(:2"], 2),
                           ([DEMO, "--scale", "a:-1"], 2), ([DEMO, "--drop-overhead", "T9"], 2), ([], 2),
-                          ([os.path.join(SOURCE, "README.md")], 3)):
+                          ([os.path.join(SOURCE, "README.md")], 3), (["resnet50"], 2),
+                          (["resnet5O", "--on", "a100"], 4), (["resnet50", "--on", "a100", "--set", "micro_batch"], 2),
+                          (["resnet50", "--on", "a100", "--set", "nosuch=3"], 2),
+                          (["resnet50", "vgg16", "--on", "a100"], 2)):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
         assert done.returncode == status, (words, done.returncode, done.stderr)
         assert len(done.stderr.strip().splitlines()) == 1 and not done.stdout, (words, done.stderr)
+
+
+def check_models():
+    """Steps without times: more samples or a slower device take no less, a captured graph no more."""
+    one = scenarios("resnet50", "--on", "v100-sxm2-16", "--on", "h100-80-sxm", "--graph", "--set", "micro_batch=32")
+    two = scenarios("resnet50", "--on", "v100-sxm2-16", "--set", "micro_batch=64")
+    name = "on v100-sxm2-16"
+    assert one[name]["step_ns"] < two[name]["step_ns"] <= 2.2 * one[name]["step_ns"], (one, two)
+    assert one["on h100-80-sxm"]["step_ns"] < one[name]["step_ns"], one
+    assert one["as one device graph"]["step_ns"] <= one[name]["step_ns"], one
+    small = scenarios("lenet", "--on", "v100-sxm2-16", "--graph")
+    assert small["as one device graph"]["step_ns"] < small[name]["step_ns"], small
 
 
 def check_unknown_device(trace):
@@ -81,6 +96,7 @@ def check_unknown_device(trace):
 
 def main():
     check_refusals()
+    check_models()
     step = predict(DEMO)["step"]
     assert abs(step["walk_error"]) <= 0.01, step
     if not os.path.isdir(os.path.join(SHARED, "kineto")):

@@ -235,7 +235,7 @@ static void repeats_and_captured_graphs(void **state) {
     walk(&step, &graph, ns, &options);
     ends(&step, &device, &host);
     assert_int_equal(device, LAG + 12 * 40000 + 11 * BETWEEN);
-    assert_int_equal(host, 0);
+    assert_int_equal(host, 6 * T4);
     pace_step_free(&step);
     pace_graph_free(&graph);
 }

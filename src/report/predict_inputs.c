@@ -1,0 +1,177 @@
+#include "report/predict_inputs.h"
+
+#include "model/lower.h"
+#include "model/model_catalog.h"
+#include "source/graph_inputs.h"
+#include "source/inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void pace_predict_inputs_free(pace_predict_inputs *inputs) {
+    pace_forecast_free(&inputs->forecast);
+    if (inputs->is_measured) pace_analysis_free(&inputs->measured);
+    for (size_t i = 0; i < inputs->paths.count; i++) pace_free(inputs->paths.items[i]);
+    PACE_VEC_FREE(&inputs->paths);
+}
+
+/* --- traces ------------------------------------------------------------------------------------------------------ */
+
+static pace_status read_traces(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                               const pace_predict_options *options) {
+    pace_analyze_options reading = {.step_regex = options->step_regex,
+                                    .device = options->from,
+                                    .progress = options->progress,
+                                    .progress_context = options->progress_context};
+    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
+    PACE_TRY(pace_analysis_load(&out->measured, inputs, count, &reading));
+    out->is_measured = true;
+    return pace_forecast_of_analysis(&out->forecast, &out->measured);
+}
+
+/* --- steps without times ----------------------------------------------------------------------------------------- */
+
+static pace_status keep_name(pace_predict_inputs *out, const char *name) {
+    char *copy = pace_copy_text(name, strlen(name));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&out->paths, copy);
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static pace_status forecast(pace_predict_inputs *out, pace_graph *graphs, size_t count, const pace_device *device,
+                            const char *mode) {
+    if (device)
+        return pace_forecast_of_graphs(&out->forecast, graphs, count, (const char *const *)out->paths.items, device,
+                                       mode);
+    for (size_t i = 0; i < count; i++) pace_graph_free(&graphs[i]);
+    return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", out->paths.items[0]);
+}
+
+static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths, pace_input_kind kind,
+                               const pace_device *device) {
+    pace_graph *graphs = pace_alloc(paths->count, sizeof *graphs);
+    if (!graphs) return PACE_E_MEMORY;
+    size_t read = 0;
+    pace_status status = PACE_OK;
+    for (; status == PACE_OK && read < paths->count; read++) {
+        status = keep_name(out, paths->items[read]);
+        if (status == PACE_OK) status = pace_graph_read(&graphs[read], kind, paths->items[read]);
+        if (status != PACE_OK) break;
+    }
+    if (status == PACE_OK) {
+        status = forecast(out, graphs, read, device, "eager");
+        read = 0; /* taken */
+    }
+    for (size_t i = 0; i < read; i++) pace_graph_free(&graphs[i]);
+    pace_free(graphs);
+    return status;
+}
+
+/* --- models ------------------------------------------------------------------------------------------------------- */
+
+/* What is no field of the configuration is a parameter of the model. */
+static pace_status take_settings(pace_config *config, pace_model_setting *settings, size_t *count, char **copies,
+                                 const pace_words *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        char *copy = copies[i] = pace_copy_text(set->items[i], strlen(set->items[i]));
+        if (!copy) return PACE_E_MEMORY;
+        char *equals = strchr(copy, '=');
+        if (!equals || equals == copy || !equals[1])
+            return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found '%s'", set->items[i]);
+        *equals = '\0';
+        if (pace_config_has(copy)) {
+            PACE_TRY(pace_config_set(config, copy, equals + 1));
+            continue;
+        }
+        char *end;
+        double value = strtod(equals + 1, &end);
+        if (*end) return pace_fail(PACE_E_USAGE, "--set: %s: expected a number, found '%s'", copy, equals + 1);
+        settings[(*count)++] = (pace_model_setting){copy, value};
+    }
+    return PACE_OK;
+}
+
+static pace_status lower(pace_graph *out, pace_config *config, const char *name, const pace_words *set) {
+    pace_model_setting *settings = pace_alloc(set->count + 1, sizeof *settings);
+    char **copies = pace_alloc(set->count + 1, sizeof *copies);
+    size_t count = 0;
+    pace_model model;
+    pace_status status = settings && copies ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = take_settings(config, settings, &count, copies, set);
+    if (status == PACE_OK) status = pace_model_load(&model, name, settings, count);
+    if (status == PACE_OK) {
+        status = pace_model_lower(out, &model, config);
+        pace_model_free(&model);
+    }
+    for (size_t i = 0; copies && i < set->count; i++) pace_free(copies[i]);
+    pace_free(copies);
+    pace_free(settings);
+    return status;
+}
+
+static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_device *device,
+                              const pace_words *set) {
+    static const char *const modes[] = {
+        [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
+    pace_graph graph;
+    pace_config config = pace_config_default();
+    PACE_TRY(keep_name(out, name));
+    PACE_TRY(lower(&graph, &config, name, set));
+    return forecast(out, &graph, 1, device, modes[config.execution]);
+}
+
+/* --- which it is ---------------------------------------------------------------------------------------------------
+ */
+
+static bool ends(const char *text, const char *end) {
+    size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* A word that names no file, or a YAML file. */
+static bool is_model(const char *input) {
+    struct stat info;
+    if (strstr(input, ".yaml:") || ends(input, ".yaml") || ends(input, ".yml")) return true;
+    return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[.");
+}
+
+static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                              const pace_device *device, const pace_predict_options *options) {
+    pace_paths paths = {0};
+    pace_input_kind kind = PACE_INPUT_TRACE;
+    pace_status status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK && paths.count) status = pace_input_kind_of(&kind, paths.items[0]);
+    if (status == PACE_OK) {
+        if (kind == PACE_INPUT_TRACE) status = read_traces(out, inputs, count, options);
+        else status = read_graphs(out, &paths, kind, device);
+    }
+    pace_paths_free(&paths);
+    return status;
+}
+
+pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) {
+    pace_paths paths = {0};
+    pace_input_kind kind = PACE_INPUT_TRACE;
+    *out = false;
+    if (is_model(inputs[0])) return PACE_OK;
+    pace_status status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK && paths.count) status = pace_input_kind_of(&kind, paths.items[0]);
+    pace_paths_free(&paths);
+    *out = kind == PACE_INPUT_TRACE;
+    return status;
+}
+
+pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                                     const pace_device *device, const pace_predict_options *options) {
+    pace_predict_inputs read = {0};
+    pace_status status;
+    if (is_model(inputs[0]) && count > 1)
+        status = pace_fail(PACE_E_USAGE, "predict: expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
+    else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, &options->set);
+    else status = read_files(&read, inputs, count, device, options);
+    if (status == PACE_OK) *out = read;
+    else pace_predict_inputs_free(&read);
+    return status;
+}

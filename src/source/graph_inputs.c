@@ -1,0 +1,50 @@
+#include "source/graph_inputs.h"
+
+#include "base/json_reader.h"
+#include "source/execution_trace.h"
+
+#include <string.h>
+
+enum { MOST_MEMBERS = 16 }; /* both formats say what they are before their long member */
+
+static bool is_key(const pace_json *json, const char *key) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    return strlen(key) == length && memcmp(text, key, length) == 0;
+}
+
+static pace_input_kind kind_of(pace_json *json) {
+    if (pace_json_next(json) != PACE_JSON_OBJECT) return PACE_INPUT_TRACE;
+    for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
+        if (is_key(json, "traceEvents")) return PACE_INPUT_TRACE;
+        if (is_key(json, "schema") || is_key(json, "nodes")) return PACE_INPUT_EXECUTION_TRACE;
+        pace_json_token token = pace_json_skip(json);
+        if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
+    }
+    return PACE_INPUT_TRACE;
+}
+
+pace_status pace_input_kind_of(pace_input_kind *out, const char *path) {
+    *out = PACE_INPUT_TRACE;
+    if (strcmp(path, "-") == 0) return PACE_OK;
+    pace_input *input;
+    pace_json *json;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_json_open(&json, input);
+    if (status == PACE_OK) {
+        *out = kind_of(json);
+        pace_json_free(json);
+    }
+    pace_input_free(input);
+    return status;
+}
+
+pace_status pace_graph_read(pace_graph *out, pace_input_kind kind, const char *path) {
+    if (kind != PACE_INPUT_EXECUTION_TRACE)
+        return pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a trace", path);
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_execution_trace_read(out, NULL, input);
+    pace_input_free(input);
+    return status;
+}
