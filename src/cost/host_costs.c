@@ -5,13 +5,20 @@
 
 const char *const pace_overhead_names[PACE_OVERHEAD_TYPES] = {"t1", "t2", "t3", "t4", "t5"};
 
+const char *const pace_host_level_names[PACE_HOST_LEVELS] = {"own", "alike", "class", "typical", "nothing"};
+
 pace_status pace_host_costs_init(pace_host_costs *costs) {
     *costs = (pace_host_costs){0};
-    return pace_names_init(&costs->names);
+    PACE_TRY(pace_names_init(&costs->names));
+    pace_status status = pace_names_init(&costs->plain);
+    if (status != PACE_OK) pace_names_free(&costs->names);
+    return status;
 }
 
 void pace_host_costs_free(pace_host_costs *costs) {
     pace_names_free(&costs->names);
+    pace_names_free(&costs->plain);
+    PACE_VEC_FREE(&costs->alike);
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) PACE_VEC_FREE(&costs->types[type].by_name);
     PACE_VEC_FREE(&costs->lists);
     PACE_VEC_FREE(&costs->calls);
@@ -28,6 +35,22 @@ static void pool(pace_host_cost *into, pace_host_cost more) {
     into->count = count;
 }
 
+/* Names that were added to costs->names since. */
+static pace_status understand_names(pace_host_costs *costs) {
+    while (costs->alike.count < pace_names_count(&costs->names)) {
+        char plain[PACE_HOST_NAME_LENGTH];
+        pace_name number;
+        const char *name = pace_names_text(&costs->names, (pace_name)costs->alike.count);
+        PACE_TRY(pace_names_add(&number, &costs->plain, plain, pace_host_name_plain(plain, name)));
+        size_t at = costs->alike.count;
+        PACE_TRY(pace_grow(&costs->alike.items, &costs->alike.capacity, at + 1, sizeof *costs->alike.items));
+        costs->alike.items[at].plain = number;
+        costs->alike.items[at].kind = (uint8_t)pace_host_name_kind(name);
+        costs->alike.count++;
+    }
+    return PACE_OK;
+}
+
 pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                 pace_host_cost figure) {
     if (!(figure.count > 0)) return PACE_OK;
@@ -36,19 +59,25 @@ pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type,
     if (!name || !*name) return PACE_OK;
     pace_name number;
     PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
+    PACE_TRY(understand_names(costs));
     while (costs->types[type].by_name.count <= number)
         PACE_TRY(PACE_PUSH(&costs->types[type].by_name, ((pace_host_cost){0})));
     pool(&costs->types[type].by_name.items[number], figure);
     return PACE_OK;
 }
 
+static const pace_host_cost *own_figure(const pace_host_costs *costs, pace_overhead_type type, pace_name name) {
+    if (name >= costs->types[type].by_name.count) return NULL;
+    const pace_host_cost *figure = &costs->types[type].by_name.items[name];
+    return figure->count > 0 ? figure : NULL;
+}
+
 pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name, double ns) {
-    bool known;
     pace_name number;
-    pace_host_cost figure = pace_host_costs_get(costs, type, name, &known);
-    if (!known) return pace_host_costs_add(costs, type, name, (pace_host_cost){.mean_ns = ns, .count = 1});
     PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
-    costs->types[type].by_name.items[number].mean_ns += ns / figure.count;
+    const pace_host_cost *figure = own_figure(costs, type, number);
+    if (!figure) return pace_host_costs_add(costs, type, name, (pace_host_cost){.mean_ns = ns, .count = 1});
+    costs->types[type].by_name.items[number].mean_ns += ns / figure->count;
     return PACE_OK;
 }
 
@@ -63,16 +92,90 @@ pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, co
     return PACE_OK;
 }
 
+static pace_status pool_calls(pace_host_costs *costs, const pace_host_costs *from, pace_name op) {
+    pace_call_list list = from->lists.items[op];
+    PACE_VEC(pace_name) calls = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < list.count; i++) {
+        const char *call = pace_names_text(&from->names, from->calls.items[list.first + i]);
+        pace_name number;
+        status = pace_names_add(&number, &costs->names, call, strlen(call));
+        if (status == PACE_OK) status = PACE_PUSH(&calls, number);
+    }
+    if (status == PACE_OK)
+        status = pace_host_costs_add_calls(costs, pace_names_text(&from->names, op), calls.items, list.count);
+    PACE_VEC_FREE(&calls);
+    return status;
+}
+
+pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *from) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
+        double log_sum = costs->types[type].log_sum + from->types[type].log_sum;
+        double log_count = costs->types[type].log_count + from->types[type].log_count;
+        for (pace_name name = 0; name < from->types[type].by_name.count; name++)
+            PACE_TRY(pace_host_costs_add(costs, (pace_overhead_type)type, pace_names_text(&from->names, name),
+                                         from->types[type].by_name.items[name]));
+        costs->types[type].log_sum = log_sum; /* of the samples, not of their means */
+        costs->types[type].log_count = log_count;
+    }
+    for (pace_name op = 0; op < from->lists.count; op++)
+        if (from->lists.items[op].count) PACE_TRY(pool_calls(costs, from, op));
+    return PACE_OK;
+}
+
+/* --- what is asked for, or the closest ----------------------------------------------------------------------- */
+
+/* All figures of names that are plainly the same, as one. */
+static pace_host_cost alike_figure(const pace_host_costs *costs, pace_overhead_type type, const char *name) {
+    char plain[PACE_HOST_NAME_LENGTH];
+    pace_name same;
+    pace_host_cost sum = {0};
+    if (!pace_names_find(&same, &costs->plain, plain, pace_host_name_plain(plain, name))) return sum;
+    for (pace_name i = 0; i < costs->types[type].by_name.count; i++) {
+        const pace_host_cost *figure = own_figure(costs, type, i);
+        if (figure && costs->alike.items[i].plain == same) pool(&sum, *figure);
+    }
+    return sum;
+}
+
+/* The geometric mean over names: each stands for itself, however often it was seen. */
+static pace_host_cost class_figure(const pace_host_costs *costs, pace_overhead_type type, pace_host_kind kind,
+                                   bool launching) {
+    double logs = 0, squares = 0, names = 0, samples = 0;
+    for (pace_name i = 0; i < costs->types[type].by_name.count; i++) {
+        const pace_host_cost *figure = own_figure(costs, type, i);
+        if (!figure || costs->alike.items[i].kind != kind) continue;
+        if (type == PACE_T5 && launching != (own_figure(costs, PACE_T2, i) != NULL)) continue;
+        double ln = log(figure->mean_ns + 1);
+        logs += ln;
+        squares += ln * ln;
+        samples += figure->count;
+        names++;
+    }
+    if (!(names > 0)) return (pace_host_cost){0};
+    double mean = exp(logs / names) - 1, variance = squares / names - (logs / names) * (logs / names);
+    return (pace_host_cost){.mean_ns = mean, .std_ns = mean * sqrt(fmax(variance, 0)), .count = samples};
+}
+
 pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_type type, const char *name,
-                                   bool *known) {
-    size_t count = costs->types[type].by_name.count;
-    const pace_host_cost *figures = costs->types[type].by_name.items;
+                                   bool launching, pace_host_level *level) {
+    pace_host_level ignored;
     pace_name number;
-    *known = name && pace_names_find(&number, &costs->names, name, strlen(name)) && number < count &&
-             figures[number].count > 0;
-    if (*known) return figures[number];
+    pace_host_cost figure = {0};
+    if (!level) level = &ignored;
+    if (name && *name) {
+        const pace_host_cost *own = NULL;
+        if (pace_names_find(&number, &costs->names, name, strlen(name))) own = own_figure(costs, type, number);
+        *level = PACE_HOST_OWN;
+        if (own) return *own;
+        *level = PACE_HOST_ALIKE;
+        if ((figure = alike_figure(costs, type, name)).count > 0) return figure;
+        *level = PACE_HOST_CLASS;
+        if ((figure = class_figure(costs, type, pace_host_name_kind(name), launching)).count > 0) return figure;
+    }
     double samples = costs->types[type].log_count;
-    if (!(samples > 0)) return (pace_host_cost){0};
+    *level = samples > 0 ? PACE_HOST_TYPICAL : PACE_HOST_NOTHING;
+    if (!(samples > 0)) return figure;
     return (pace_host_cost){.mean_ns = exp(costs->types[type].log_sum / samples) - 1, .count = samples};
 }
 

@@ -14,6 +14,7 @@
 #define PACE_COST_HOST_COSTS_H
 
 #include "base/intern.h"
+#include "cost/host_names.h"
 
 typedef enum { PACE_T1, PACE_T2, PACE_T3, PACE_T4, PACE_T5, PACE_OVERHEAD_TYPES } pace_overhead_type;
 
@@ -24,6 +25,18 @@ typedef struct {
     double count; /* samples; 0 = never seen */
 } pace_host_cost;
 
+/* Whose figure it is, the closest that was measured. */
+typedef enum {
+    PACE_HOST_OWN,     /* the name's own */
+    PACE_HOST_ALIKE,   /* of names that are the same but for what frameworks add (pace_host_name_plain()) */
+    PACE_HOST_CLASS,   /* of names of its kind, of those that launch or of those that do not */
+    PACE_HOST_TYPICAL, /* of all samples of the type */
+    PACE_HOST_NOTHING, /* nothing was measured of the type */
+    PACE_HOST_LEVELS
+} pace_host_level;
+
+extern const char *const pace_host_level_names[PACE_HOST_LEVELS];
+
 /* The calls an operator makes, in order: `count` of them from `first` in calls. */
 typedef struct {
     uint32_t first, count;
@@ -31,6 +44,12 @@ typedef struct {
 
 typedef struct {
     pace_names names; /* operators and calls */
+    pace_names plain; /* the same without what frameworks add to them */
+    PACE_VEC(struct {
+        pace_name plain;
+        uint8_t kind;
+    })
+    alike; /* by name */
     struct {
         PACE_VEC(pace_host_cost) by_name;
         double log_sum, log_count; /* of all samples: what is typical, whatever a few may be */
@@ -54,10 +73,15 @@ pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type 
 pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls,
                                       uint32_t count) PACE_MUST_CHECK;
 
-/** The figure of a name; *known tells whether it is the name's own. Else it is what is typical of the type, the
- * geometric mean of all: a single stall of a second is no reason to expect one of an operator never seen. */
+/** Pools all figures and calls of `from` in. */
+pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *from) PACE_MUST_CHECK;
+
+/** The figure of a name (NULL = of the type), or of the closest that was measured; `level` (may be NULL) tells which.
+ * `launching`: asked for an operator that makes runtime calls, which tells its T5 from that of one that makes none. Of
+ * classes and types it is the geometric mean: a single stall of a second is no reason to expect one of an operator
+ * never seen. */
 pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_type type, const char *name,
-                                   bool *known);
+                                   bool launching, pace_host_level *level);
 
 /** The calls of an operator; count 0 = none known. */
 pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op);

@@ -9,15 +9,14 @@ typedef struct {
 } walker;
 
 static double figure(const walker *w, pace_overhead_type type, const char *name) {
-    bool known;
-    return pace_host_costs_get(w->costs, type, name, &known).mean_ns;
+    return pace_host_costs_get(w->costs, type, name, true, NULL).mean_ns;
 }
 
 /* An operator that was never seen without or with calls has no such overhead: nothing is shared between names here. */
 static double own_figure(const walker *w, pace_overhead_type type, const char *name) {
-    bool known;
-    pace_host_cost cost = pace_host_costs_get(w->costs, type, name, &known);
-    return known ? cost.mean_ns : 0;
+    pace_host_level level;
+    pace_host_cost cost = pace_host_costs_get(w->costs, type, name, true, &level);
+    return level == PACE_HOST_OWN ? cost.mean_ns : 0;
 }
 
 static double call_ns(const walker *w, const pace_call_list *calls, uint32_t i) {

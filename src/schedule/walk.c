@@ -31,7 +31,7 @@ typedef struct {
     step_instance *instances;         /* rank by rank, repeat by repeat */
     PACE_VEC(pace_walk_place) places; /* one per segment */
     pace_meetings meetings;
-    double **overheads; /* rank -> type * names + name -> ns, below 0 = not yet looked up */
+    double **overheads; /* rank -> kind * names + name -> ns, below 0 = not yet looked up */
 } compiler;
 
 static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
@@ -81,22 +81,28 @@ typedef struct {
 
 static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
 
-static double look_up(const host *h, pace_overhead_type type, const char *name) {
-    bool known;
-    double ns = pace_host_costs_get(h->c->ranks[h->rank].costs, type, name, &known).mean_ns;
+static double look_up(const host *h, pace_overhead_type type, const char *name, bool launching) {
+    double ns = pace_host_costs_get(h->c->ranks[h->rank].costs, type, name, launching, NULL).mean_ns;
     return ns * h->c->options->scale[type];
 }
 
-static double overhead(const host *h, pace_overhead_type type, pace_name name) {
+/* T5 of operators that make no call is kept apart, behind the types. */
+enum { T5_OF_SILENT = PACE_OVERHEAD_TYPES, OVERHEAD_KINDS };
+
+static double overhead_of(const host *h, pace_overhead_type type, size_t kind, pace_name name) {
     if (h->c->options->one_launch) return 0;
-    double *ns = &h->c->overheads[h->rank][(size_t)type * pace_names_count(&h->graph->names) + name];
-    if (*ns < 0) *ns = look_up(h, type, pace_names_text(&h->graph->names, name));
+    double *ns = &h->c->overheads[h->rank][kind * pace_names_count(&h->graph->names) + name];
+    if (*ns < 0) *ns = look_up(h, type, pace_names_text(&h->graph->names, name), kind != T5_OF_SILENT);
     return *ns;
 }
 
-static double call_overhead(host *h, const pace_launch *launch) {
-    if (h->c->options->one_launch) return look_up(h, PACE_T4, "cudaGraphLaunch");
-    return launch->call ? overhead(h, PACE_T4, launch->call) : look_up(h, PACE_T4, "cudaLaunchKernel");
+static double overhead(const host *h, pace_overhead_type type, pace_name name) {
+    return overhead_of(h, type, (size_t)type, name);
+}
+
+static double call_overhead(const host *h, const pace_launch *launch) {
+    if (h->c->options->one_launch) return look_up(h, PACE_T4, "cudaGraphLaunch", true);
+    return launch->call ? overhead(h, PACE_T4, launch->call) : look_up(h, PACE_T4, "cudaLaunchKernel", true);
 }
 
 /* T1 is spent before whatever the operator does first. */
@@ -152,8 +158,10 @@ static pace_status end_node(host *h) {
     uint32_t number = h->open[--h->depth];
     bool is_top = number == h->top;
     if (is_top && h->calls == 0) {
-        pace_overhead_type type = h->graph->nodes.items[number].kind == PACE_TASK_CALL ? PACE_T4 : PACE_T5;
-        PACE_TRY(host_segment(h, overhead(h, type, node_name(h, number)), number, PACE_NO_LAUNCH, 0));
+        bool call = h->graph->nodes.items[number].kind == PACE_TASK_CALL;
+        double ns = call ? overhead(h, PACE_T4, node_name(h, number))
+                         : overhead_of(h, PACE_T5, T5_OF_SILENT, node_name(h, number));
+        PACE_TRY(host_segment(h, ns, number, PACE_NO_LAUNCH, 0));
     }
     PACE_TRY(wait_at_end(h, number));
     if (is_top && h->calls)
@@ -316,7 +324,7 @@ static pace_status make_overheads(compiler *c) {
     c->overheads = pace_alloc(c->rank_count + 1, sizeof *c->overheads);
     if (!c->overheads) return PACE_E_MEMORY;
     for (size_t rank = 0; rank < c->rank_count; rank++) {
-        size_t count = pace_names_count(&c->ranks[rank].graph->names) * PACE_OVERHEAD_TYPES;
+        size_t count = pace_names_count(&c->ranks[rank].graph->names) * OVERHEAD_KINDS;
         c->overheads[rank] = pace_alloc(count + 1, sizeof **c->overheads);
         if (!c->overheads[rank]) return PACE_E_MEMORY;
         for (size_t i = 0; i < count; i++) c->overheads[rank][i] = -1;

@@ -1,0 +1,67 @@
+#include "cost/host_names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* "cudaLaunchKernel", "cuLaunchKernel", "hipModuleLaunchKernel": a library's prefix before a capital. */
+static size_t runtime_prefix(const char *name) {
+    static const char *const prefixes[] = {"cuda", "hip", "cu"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (begins(name, prefixes[i]) && isupper((unsigned char)name[length])) return length;
+    }
+    return 0;
+}
+
+static const char *skip_any(const char *text, const char *const *prefixes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (begins(text, prefixes[i]) && text[strlen(prefixes[i])]) return text + strlen(prefixes[i]);
+    return text;
+}
+
+static size_t drop_suffix(const char *text, size_t length, const char *suffix) {
+    size_t size = strlen(suffix);
+    return length > size && memcmp(text + length - size, suffix, size) == 0 ? length - size : length;
+}
+
+/* "AddmmBackward0" -> "AddmmBackward"; numbers elsewhere are part of the name ("log2"). */
+static size_t drop_backward_number(const char *text, size_t length) {
+    static const char word[] = "Backward";
+    size_t end = length;
+    while (end && isdigit((unsigned char)text[end - 1])) end--;
+    bool numbered = end >= sizeof word - 1 && memcmp(text + end - (sizeof word - 1), word, sizeof word - 1) == 0;
+    return numbered ? end : length;
+}
+
+size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name) {
+    static const char *const engine[] = {"autograd::engine::evaluate_function: "};
+    static const char *const spaces[] = {"aten::", "torch::autograd::"};
+    static const char *const back_ends[] = {"_cudnn_", "cudnn_", "miopen_", "mkldnn_", "native_",
+                                            "Cudnn",   "Miopen", "Mkldnn",  "Native"};
+    const char *text = skip_any(name, engine, 1);
+    text += runtime_prefix(text);
+    text = skip_any(text, spaces, sizeof spaces / sizeof *spaces);
+    text = skip_any(text, back_ends, sizeof back_ends / sizeof *back_ends);
+    size_t length = strlen(text);
+    length = drop_backward_number(text, length);
+    length = drop_suffix(text, length, "_cuda");
+    length = drop_suffix(text, length, "_");
+    if (length > PACE_HOST_NAME_LENGTH - 1) length = PACE_HOST_NAME_LENGTH - 1;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return length;
+}
+
+pace_host_kind pace_host_name_kind(const char *name) {
+    if (runtime_prefix(name)) {
+        if (strstr(name, "Memcpy")) return PACE_HOST_COPY;
+        if (strstr(name, "Memset")) return PACE_HOST_MEMSET;
+        return strstr(name, "Launch") ? PACE_HOST_LAUNCH : PACE_HOST_CALL;
+    }
+    if (begins(name, "Optimizer.")) return PACE_HOST_OPTIMIZER;
+    bool backward = begins(name, "autograd::") || begins(name, "torch::autograd::") || strstr(name, "Backward");
+    return backward ? PACE_HOST_BACKWARD : PACE_HOST_FORWARD;
+}
