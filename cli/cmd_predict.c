@@ -1,4 +1,5 @@
 #include "output.h"
+#include "predict_rows.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -6,9 +7,11 @@
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, scale = {0}, drop = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
+        CLI_ROWS_OPTIONS(rows),
         {"--on", 0, OPTION_LIST, "DEVICE", "what if it ran there (a name of 'paceline machines')", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
@@ -26,10 +29,14 @@ int cmd_predict(cli_arguments *arguments) {
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
-    if (operands == 0) {
-        fprintf(
-            stderr,
-            "paceline predict: expected a trace, an execution trace or a model, found none (see 'paceline predict --help')\n");
+    if (rows.path && operands == 0 && on.count <= 1) {
+        rows.options.device = on.count ? on.items[0] : NULL;
+        return cli_predict_rows(&rows, &output);
+    }
+    if (rows.path || operands == 0) {
+        fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",
+                rows.path ? "--rows alone, with one --on at most"
+                          : "a trace, an execution trace, a model or --rows, found none");
         return CLI_USAGE;
     }
     pace_format format;

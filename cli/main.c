@@ -17,6 +17,7 @@ static const struct {
     {"analyze", cmd_analyze, "where the time of a training step goes, and what to change first"},
     {"predict", cmd_predict, "what the step would be elsewhere, or if something were different"},
     {"compare", cmd_compare, "two traces side by side"},
+    {"fit", cmd_fit, "learn from measurements"},
     {"machines", cmd_machines, "the devices of the catalogue"},
     {"models", cmd_models, "the models of the catalogue, layer by layer"},
 };

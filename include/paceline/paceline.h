@@ -139,6 +139,29 @@ PACE_API pace_status pace_machines(pace_report **out, const char *name);
  * it is run ("precision=fp16", "attention=math", "sequence=512"). */
 PACE_API pace_status pace_models(pace_report **out, const char *name, const char *set);
 
+/** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *kind;     /**< "kernel"; NULL = that */
+    const char *device;   /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
+    const char *fit_path; /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
+    const char *split;    /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
+    uint64_t seed;        /**< pace_fit(): which groups are held out */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_rows_options;
+
+/** Learns from tables of measurements (CSV, plain, gzip or zstd, "-"), writes options->fit_path (NULL = no file) and
+ * reports the error on rows that were held out. Errors: PACE_E_INPUT for a missing column (the closest name is
+ * suggested), nothing measured, too few rows; PACE_E_USAGE for an unknown kind or split. */
+PACE_API pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_rows_options *options);
+
+/** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
+ * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
+PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 
 struct pace_cost {
     pace_cost_figures figures;
+    PACE_VEC(pace_fit_model) fits;
 };
 
 /* The roofline is a bound from below; what is known of nothing but flop and bytes is off by a factor of two or so. */
@@ -21,8 +22,17 @@ pace_status pace_cost_create(pace_cost **out) {
 
 void pace_cost_free(pace_cost *cost) {
     if (!cost) return;
+    for (size_t i = 0; i < cost->fits.count; i++) pace_fit_free(&cost->fits.items[i]);
+    PACE_VEC_FREE(&cost->fits);
     pace_cost_figures_free(&cost->figures);
     pace_free(cost);
+}
+
+pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
+    pace_status status = PACE_PUSH(&cost->fits, *fit);
+    if (status != PACE_OK) pace_fit_free(fit);
+    *fit = (pace_fit_model){0};
+    return status;
 }
 
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
@@ -45,11 +55,40 @@ static bool by_roofline(pace_estimate *out, const pace_device *device, const pac
     return bound > 0;
 }
 
-pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
+                   const char *source) {
+    for (size_t i = cost->fits.count; i-- > 0;)
+        if (pace_fit_time(out, &cost->fits.items[i], op, device, source)) return true;
+    return false;
+}
+
+static bool price(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
+                  const char *source) {
+    return by_fit(out, cost, device, op, source) || by_formula(out, cost, device, op) || by_roofline(out, device, op);
+}
+
+pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
+                              const char *source) {
     pace_estimate estimate;
-    if (!by_formula(&estimate, cost, device, op) && !by_roofline(&estimate, device, op))
+    if (!price(&estimate, cost, device, op, source))
         return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
                          pace_op_family_name(op->family), device->name);
     *out_s = estimate;
+    return PACE_OK;
+}
+
+pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    return pace_cost_op_from(out_s, cost, device, op, "");
+}
+
+pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,
+                          const pace_op *ops, size_t count) {
+    size_t missing = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (price(&out_s[i], cost, device, &ops[i], "")) continue;
+        out_s[i] = (pace_estimate){0, 0, PACE_RUNG_ROOFLINE};
+        missing++;
+    }
+    if (unknown) *unknown = missing;
     return PACE_OK;
 }

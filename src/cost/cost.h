@@ -6,8 +6,7 @@
 #define PACE_COST_COST_H
 
 #include "base/estimate.h"
-#include "machine/device.h"
-#include "step/op.h"
+#include "cost/fit.h"
 
 typedef struct pace_cost pace_cost;
 
@@ -15,10 +14,22 @@ typedef struct pace_cost pace_cost;
 pace_status pace_cost_create(pace_cost **out) PACE_MUST_CHECK;
 void pace_cost_free(pace_cost *cost);
 
+/** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. */
+pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CHECK;
+
 /** Time of one execution of `op` (completed: pace_op_complete()) on `device`, in seconds: kernel time only, no launch,
  * no host. The first rung that can answer does. PACE_E_INPUT when nothing is known of the operation (no flop, no
  * bytes) or of the device (no rate). Safe to call from several threads. */
 pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
                          const pace_op *op) PACE_MUST_CHECK;
+
+/** The same for an operation measured with a tool or library: "" = not said. */
+pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
+                              const char *source) PACE_MUST_CHECK;
+
+/** Prices `count` interned operations, each once: a step's tasks then index out_s. An operation without a price has
+ * median 0; `*unknown` (may be NULL) counts them. */
+pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,
+                          const pace_op *ops, size_t count) PACE_MUST_CHECK;
 
 #endif

@@ -32,8 +32,8 @@ double pace_cost_parts_s(const pace_cost_parts *parts) {
 
 double pace_device_rate(const pace_device *device, pace_precision precision) {
     static const pace_precision wider[PACE_PRECISIONS] = {
-        [PACE_FP64] = PACE_FP64, [PACE_FP32] = PACE_FP32, [PACE_TF32] = PACE_FP32, [PACE_FP16] = PACE_FP32,
-        [PACE_BF16] = PACE_FP16, [PACE_FP8] = PACE_FP16,  [PACE_INT8] = PACE_FP32,
+        [PACE_FP64] = PACE_FP64, [PACE_FP32] = PACE_FP32, [PACE_FP32_MATRIX] = PACE_FP32, [PACE_TF32] = PACE_FP32,
+        [PACE_FP16] = PACE_FP32, [PACE_BF16] = PACE_FP16, [PACE_FP8] = PACE_FP16,         [PACE_INT8] = PACE_FP32,
     };
     if ((unsigned)precision >= PACE_PRECISIONS) return 0;
     while (!(device->flop_per_s[precision] > 0) && wider[precision] != precision) precision = wider[precision];

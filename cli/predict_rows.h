@@ -1,0 +1,22 @@
+/* `paceline predict --rows FILE`: one question a row. */
+#ifndef PACE_CLI_PREDICT_ROWS_H
+#define PACE_CLI_PREDICT_ROWS_H
+
+#include "output.h"
+
+typedef struct {
+    const char *path; /* NULL: no rows were asked for */
+    pace_rows_options options;
+} cli_rows;
+
+/* The rows of the option table that only questions in tables have. */
+#define CLI_ROWS_OPTIONS(rows)                                                                                     \
+    {"--rows", 'r', OPTION_TEXT, "FILE", "a table: one question a row, given back with its answer", &(rows).path}, \
+        {"--kind", 'k', OPTION_TEXT, "KIND", "--rows: what they ask: kernel (default)", &(rows).options.kind}, {   \
+        "--fit", 0, OPTION_TEXT, "FILE", "--rows: use what 'paceline fit' learned", &(rows).options.fit_path       \
+    }
+
+/** Answers the table and returns the exit status. CSV unless somebody looks or asks for another format. */
+int cli_predict_rows(const cli_rows *rows, cli_output *output);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * Times of one family of operations, learned from measurements.
+ *
+ *   ln time = ln base(sizes, device)              base_time.h: fitted constants, trends over sizes and devices
+ *           + what the nearest measurements say   krige.h: from the same series (device, kind, pass, precision, source)
+ *           + what boosted trees say              trees.h: of tiles, waves, alignment, and how the neighbours disagree
+ *
+ * The neighbours of a row of the training set leave out its own group, and the trees learn to mend what is left, so
+ * that what they see in training is like what they meet later. A device without a row of its own ("far") is answered
+ * from the other devices' neighbours, by trees that learned it by leaving one device after the other out.
+ */
+#ifndef PACE_COST_LEARN_H
+#define PACE_COST_LEARN_H
+
+#include "base/estimate.h"
+#include "cost/base_time.h"
+#include "cost/trees.h"
+
+/* One measurement. */
+typedef struct {
+    pace_op op; /* completed */
+    const pace_device *device;
+    char source[32]; /* the tool or library it was measured with; "" = not said */
+    double time_s;
+    uint32_t group; /* rows that are held out together */
+} pace_measurement;
+
+/* Rows of one device, kind, pass, precision and source. */
+typedef struct {
+    char device[48], kind[24], source[32];
+    pace_pass pass;
+    pace_precision precision;
+    int element_bytes;
+    uint32_t class_index;  /* of pace_learned.bases */
+    uint32_t first, count; /* of the points */
+    float spread;
+    pace_nearest near;
+} pace_series;
+
+typedef struct {
+    pace_op_family family;
+    PACE_VEC(pace_series) series;
+    PACE_VEC(pace_base_time) bases; /* by class: a series' kind, pass, precision, on any device */
+    PACE_VEC(float) points;         /* count x PACE_NEAREST_AXES */
+    PACE_VEC(float) values;         /* ln(time / base) */
+    pace_trees near_trees, far_trees;
+    float far_spread;
+    float far_share;                /* of the neighbours' value that another device inherits */
+    float scale[PACE_NEAREST_AXES]; /* metric of the axes */
+} pace_learned;
+
+/* How well rows were predicted that were held out. */
+typedef struct {
+    size_t fitted, held_out;
+    double gmae, mape, signed_mean, largest, coverage;
+} pace_learned_score;
+
+enum { PACE_LEARN_LEAST = 24 }; /* rows of a family at least */
+
+/** Learns from `rows` of one family. A tenth of the groups chooses the number of trees and sets the spread, a tenth is
+ * scored (`score` may be NULL); the model that is kept saw all rows. PACE_E_INPUT with fewer than
+ * PACE_LEARN_LEAST rows. `threads_seed` makes it repeatable. */
+pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const pace_measurement *rows, size_t count,
+                             uint64_t seed) PACE_MUST_CHECK;
+void pace_learned_free(pace_learned *learned);
+
+/** Builds what is not stored (search trees); fails on anything out of order. For models read from a file. */
+pace_status pace_learned_ready(pace_learned *learned) PACE_MUST_CHECK;
+
+/** False when the family has no series like it. `source` may be "". */
+bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
+                       const char *source);
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * Learning: series and classes, the base's constants, search trees over the rows that may be seen, boosted trees;
+ * twice, first with rows held out, to choose and to score, then with all of them.
+ */
+#include "cost/learn_features.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAIN, VALIDATE, TEST };
+
+typedef struct {
+    const pace_measurement *rows;
+    size_t count;
+    pace_sample *samples;
+    double *times;
+    uint32_t *series; /* of each row */
+    uint8_t *part;    /* TRAIN, VALIDATE or TEST */
+    uint32_t *groups; /* of the points, in their order */
+    uint32_t *order;  /* rows the boosted trees see: fitted ones, then those that stop them */
+    float *features, *targets;
+    uint64_t seed;
+} learner;
+
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ (x >> 33);
+}
+
+static bool same_series(const pace_series *s, const pace_measurement *row) {
+    return pace_learn_unlike(s, &row->op, row->source) == 0 && strcmp(s->source, row->source) == 0 &&
+           strcmp(s->device, row->device->name) == 0;
+}
+
+static bool same_class(const pace_series *a, const pace_series *b) {
+    return a->pass == b->pass && a->precision == b->precision && a->element_bytes == b->element_bytes &&
+           strcmp(a->kind, b->kind) == 0;
+}
+
+static pace_status add_series(uint32_t *out, pace_learned *learned, const pace_measurement *row) {
+    pace_series fresh = {.pass = row->op.pass,
+                         .precision = row->op.precision,
+                         .element_bytes = row->op.element_bytes,
+                         .spread = 0.3f};
+    memcpy(fresh.device, row->device->name, sizeof fresh.device);
+    memcpy(fresh.kind, row->op.kind, sizeof fresh.kind);
+    memcpy(fresh.source, row->source, sizeof fresh.source);
+    size_t i = 0;
+    while (i < learned->series.count && !same_class(&learned->series.items[i], &fresh)) i++;
+    if (i < learned->series.count) fresh.class_index = learned->series.items[i].class_index;
+    else {
+        fresh.class_index = (uint32_t)learned->bases.count;
+        PACE_TRY(PACE_PUSH(&learned->bases, (pace_base_time){0}));
+    }
+    *out = (uint32_t)learned->series.count;
+    return PACE_PUSH(&learned->series, fresh);
+}
+
+static pace_status find_series(learner *l, pace_learned *learned) {
+    uint32_t last = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t at = last;
+        if (at >= learned->series.count || !same_series(&learned->series.items[at], &l->rows[i]))
+            for (at = 0; at < learned->series.count && !same_series(&learned->series.items[at], &l->rows[i]);) at++;
+        if (at == learned->series.count) PACE_TRY(add_series(&at, learned, &l->rows[i]));
+        l->series[i] = last = at;
+    }
+    return PACE_OK;
+}
+
+/* The base of each class, from the rows that may be seen. */
+static void fit_bases(learner *l, pace_learned *learned, bool all) {
+    for (uint32_t c = 0; c < learned->bases.count; c++) {
+        size_t picked = 0;
+        for (size_t i = 0; i < l->count; i++)
+            if (learned->series.items[l->series[i]].class_index == c && (all || l->part[i] == TRAIN))
+                l->order[picked++] = (uint32_t)i;
+        learned->bases.items[c] = pace_base_time_fit(l->samples, l->times, l->order, picked);
+    }
+}
+
+static double residual(const learner *l, const pace_learned *learned, size_t row) {
+    const pace_series *series = &learned->series.items[l->series[row]];
+    return log(l->times[row] / pace_base_time_s(&learned->bases.items[series->class_index], &l->samples[row]));
+}
+
+/* The points of each series, one after the other, and their search trees. */
+static pace_status place_points(learner *l, pace_learned *learned, bool all) {
+    unsigned axes = pace_sample_axes(learned->family);
+    learned->points.count = learned->values.count = 0;
+    for (uint32_t s = 0; s < learned->series.count; s++) {
+        pace_series *series = &learned->series.items[s];
+        series->first = (uint32_t)learned->values.count;
+        for (size_t i = 0; i < l->count; i++) {
+            if (l->series[i] != s || !(all || l->part[i] == TRAIN)) continue;
+            l->groups[learned->values.count] = l->rows[i].group;
+            for (int k = 0; k < PACE_NEAREST_AXES; k++) PACE_TRY(PACE_PUSH(&learned->points, l->samples[i].at[k]));
+            PACE_TRY(PACE_PUSH(&learned->values, (float)residual(l, learned, i)));
+        }
+        series->count = (uint32_t)learned->values.count - series->first;
+    }
+    for (uint32_t s = 0; s < learned->series.count; s++) {
+        pace_series *series = &learned->series.items[s];
+        pace_nearest_free(&series->near);
+        PACE_TRY(pace_nearest_build(&series->near, learned->points.items + (size_t)series->first * PACE_NEAREST_AXES,
+                                    l->groups + series->first, series->count, axes));
+    }
+    return PACE_OK;
+}
+
+/* Fitted rows first, then those that stop the trees; returns how many are fitted, *count of all. */
+static size_t order_rows(learner *l, bool all, size_t *count) {
+    size_t at = 0, fitted;
+    for (size_t i = 0; i < l->count; i++)
+        if (all || l->part[i] == TRAIN) l->order[at++] = (uint32_t)i;
+    fitted = at;
+    for (size_t i = 0; i < l->count; i++)
+        if (!all && l->part[i] == VALIDATE) l->order[at++] = (uint32_t)i;
+    *count = at;
+    return fitted;
+}
+
+static pace_status fit_near(learner *l, pace_learned *learned, bool all, unsigned rounds) {
+    size_t count, fitted = order_rows(l, all, &count);
+    unsigned features = 0;
+    float row[PACE_LEARN_FEATURES];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = l->order[i];
+        double local;
+        features = pace_learn_near(row, &local, learned, l->series[at], &l->samples[at], l->rows[at].group);
+        memcpy(l->features + i * features, row, features * sizeof *row);
+        l->targets[i] = (float)(residual(l, learned, at) - local);
+    }
+    pace_trees_options options = {.rounds = rounds,
+                                  .depth = 7,
+                                  .least_rows = 12,
+                                  .rate = 0.06,
+                                  .row_share = 0.8,
+                                  .feature_share = 0.6,
+                                  .clip = 0.5,
+                                  .seed = l->seed};
+    pace_trees_free(&learned->near_trees);
+    learned->near_trees = (pace_trees){.features = features};
+    return pace_trees_fit(&learned->near_trees, l->features, features, l->targets, fitted, count, &options);
+}
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Standard deviation whose 90 % interval holds 90 % of the errors. */
+static float spread_of(float *errors, size_t count) {
+    if (count == 0) return 0.3f;
+    qsort(errors, count, sizeof *errors, ascending);
+    size_t rank = (size_t)ceil(0.9 * (double)(count + 1));
+    float spread = errors[rank < count ? rank - 1 : count - 1] / (float)PACE_NORMAL_90;
+    return spread > 1e-4f ? spread : 1e-4f;
+}
+
+static double near_error(learner *l, const pace_learned *learned, size_t row) {
+    float features[PACE_LEARN_FEATURES];
+    double local;
+    pace_learn_near(features, &local, learned, l->series[row], &l->samples[row], l->rows[row].group);
+    return local + pace_trees_predict(&learned->near_trees, features) - residual(l, learned, row);
+}
+
+/* Of each series by its own validation rows where there are enough, else of all of them. */
+static void set_spreads(learner *l, pace_learned *learned) {
+    enum { ENOUGH = 60 };
+    float *all = l->targets, *own = l->features;
+    size_t count = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->part[i] == VALIDATE) all[count++] = (float)fabs(near_error(l, learned, i));
+    float *kept = own + l->count;
+    memcpy(kept, all, count * sizeof *all);
+    float whole = spread_of(all, count);
+    for (uint32_t s = 0; s < learned->series.count; s++) {
+        size_t mine = 0, at = 0;
+        for (size_t i = 0; i < l->count; i++) {
+            if (l->part[i] != VALIDATE) continue;
+            if (l->series[i] == s) own[mine++] = kept[at];
+            at++;
+        }
+        learned->series.items[s].spread = mine >= ENOUGH ? spread_of(own, mine) : whole;
+    }
+}
+
+static void score_rows(pace_learned_score *score, learner *l, const pace_learned *learned) {
+    pace_learned_score sum = {0};
+    double logs = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->part[i] != TEST) {
+            sum.fitted++;
+            continue;
+        }
+        double off = near_error(l, learned, i), relative = expm1(off);
+        double spread = (double)learned->series.items[l->series[i]].spread;
+        sum.held_out++;
+        logs += log(fabs(relative) + 4e-4); /* the floor of Lin et al. 2022 */
+        sum.mape += fabs(relative);
+        sum.signed_mean += relative;
+        if (fabs(relative) > sum.largest) sum.largest = fabs(relative);
+        if (fabs(off) <= PACE_NORMAL_90 * spread) sum.coverage++;
+    }
+    double n = (double)(sum.held_out ? sum.held_out : 1);
+    sum.gmae = sum.held_out ? exp(logs / n) : 0;
+    sum.mape /= n, sum.signed_mean /= n, sum.coverage /= n;
+    *score = sum;
+}
+
+/* Devices that have rows of the class of the row; what is learned by leaving one out needs two others. */
+static unsigned devices_of(const pace_learned *learned) {
+    unsigned count = 0;
+    for (size_t i = 0; i < learned->series.count; i++) {
+        size_t k = 0;
+        while (k < i && strcmp(learned->series.items[k].device, learned->series.items[i].device) != 0) k++;
+        count += k == i;
+    }
+    return count;
+}
+
+/* Each row as if its device had none; the last tenth of the groups measures the spread. */
+static pace_status fit_far(learner *l, pace_learned *learned) {
+    learned->far_share = 0.75f;
+    learned->far_spread = 0.25f;
+    if (devices_of(learned) < 2) return PACE_OK;
+    size_t count = 0;
+    float row[PACE_LEARN_FEATURES];
+    learned->far_share = 1;
+    size_t step = l->count / 20000 + 1;
+    for (size_t i = 0; i < l->count; i += step) {
+        double local;
+        unsigned devices;
+        const pace_measurement *m = &l->rows[i];
+        if (!pace_learn_far(row, &local, &devices, learned, &m->op, &l->samples[i], m->device->name, m->source,
+                            m->group))
+            continue;
+        memcpy(l->features + count * PACE_LEARN_FAR_FEATURES, row, PACE_LEARN_FAR_FEATURES * sizeof *row);
+        l->targets[count++] = (float)(log(l->times[i]) - local);
+    }
+    if (count == 0) return PACE_OK;
+    pace_trees_options options = {.rounds = 60,
+                                  .depth = 4,
+                                  .least_rows = 50,
+                                  .rate = 0.06,
+                                  .row_share = 0.7,
+                                  .feature_share = 0.6,
+                                  .clip = 0.8,
+                                  .seed = l->seed};
+    PACE_TRY(
+        pace_trees_fit(&learned->far_trees, l->features, PACE_LEARN_FAR_FEATURES, l->targets, count, count, &options));
+    for (size_t i = 0; i < count; i++)
+        l->targets[i] = fabsf(
+            l->targets[i] - (float)pace_trees_predict(&learned->far_trees, l->features + i * PACE_LEARN_FAR_FEATURES));
+    learned->far_spread = 1.2f * spread_of(l->targets, count);
+    return PACE_OK;
+}
+
+/* Axes count alike, but for one: a size that is sampled densely (few ratios between neighbours) tells kernels apart. */
+static void set_scale(pace_learned *learned) {
+    for (int i = 0; i < PACE_NEAREST_AXES; i++) learned->scale[i] = 1;
+}
+
+static pace_status reserve(learner *l) {
+    l->samples = pace_alloc(l->count, sizeof *l->samples);
+    l->times = pace_alloc(l->count, sizeof *l->times);
+    l->series = pace_alloc(l->count, sizeof *l->series);
+    l->part = pace_alloc(l->count, 1);
+    l->groups = pace_alloc(l->count, sizeof *l->groups);
+    l->order = pace_alloc(l->count, sizeof *l->order);
+    l->features = pace_alloc(l->count, PACE_LEARN_FEATURES * sizeof *l->features);
+    l->targets = pace_alloc(l->count, sizeof *l->targets);
+    return l->samples && l->times && l->series && l->part && l->groups && l->order && l->features && l->targets
+               ? PACE_OK
+               : PACE_E_MEMORY;
+}
+
+static void release(learner *l) {
+    void *blocks[] = {l->samples, l->times, l->series, l->part, l->groups, l->order, l->features, l->targets};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pace_free(blocks[i]);
+}
+
+static pace_status prepare(learner *l) {
+    for (size_t i = 0; i < l->count; i++) {
+        const pace_measurement *row = &l->rows[i];
+        if (!pace_sample_of(&l->samples[i], &row->op, row->device) || !(row->time_s > 0))
+            return pace_fail(PACE_E_INTERNAL, "row %zu cannot be learned from", i);
+        l->times[i] = row->time_s;
+        uint64_t place = mix(row->group + l->seed * UINT64_C(0x9e3779b97f4a7c15)) % 10;
+        l->part[i] = place == 0 ? TEST : place == 1 ? VALIDATE : TRAIN;
+    }
+    return PACE_OK;
+}
+
+static pace_status learn(pace_learned *learned, pace_learned_score *score, learner *l) {
+    enum { ROUNDS = 900 };
+    PACE_TRY(prepare(l));
+    PACE_TRY(find_series(l, learned));
+    set_scale(learned);
+    fit_bases(l, learned, false);
+    PACE_TRY(place_points(l, learned, false));
+    PACE_TRY(fit_near(l, learned, false, ROUNDS));
+    set_spreads(l, learned);
+    if (score) score_rows(score, l, learned);
+    unsigned rounds = (unsigned)learned->near_trees.roots.count;
+    fit_bases(l, learned, true);
+    PACE_TRY(place_points(l, learned, true));
+    PACE_TRY(fit_near(l, learned, true, rounds));
+    PACE_TRY(fit_far(l, learned));
+    for (size_t i = 0; i < learned->series.count; i++) learned->series.items[i].near.groups = NULL;
+    return PACE_OK;
+}
+
+pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const pace_measurement *rows, size_t count,
+                             uint64_t seed) {
+    if (count < PACE_LEARN_LEAST)
+        return pace_fail(PACE_E_INPUT, "%zu rows of family %s: expected at least %d to learn from", count,
+                         count ? pace_op_family_name(rows[0].op.family) : "?", PACE_LEARN_LEAST);
+    learner l = {.rows = rows, .count = count, .seed = seed};
+    pace_learned learned = {.family = rows[0].op.family};
+    pace_status status = reserve(&l);
+    if (status == PACE_OK) status = learn(&learned, score, &l);
+    /* The search trees borrow the points, which move with the vector's owner: they are built anew. */
+    release(&l);
+    if (status == PACE_OK) status = pace_learned_ready(&learned);
+    if (status != PACE_OK) pace_learned_free(&learned);
+    else *out = learned;
+    return status;
+}

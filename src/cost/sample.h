@@ -1,0 +1,29 @@
+/*
+ * An operation on a device as numbers to learn from: where it lies among its like (logarithms of its sizes), what the
+ * roofline says of it, and how it falls into tiles and waves. Nothing here names the device, so that what was
+ * learned on one can be held against another.
+ */
+#ifndef PACE_COST_SAMPLE_H
+#define PACE_COST_SAMPLE_H
+
+#include "cost/nearest.h"
+#include "step/op.h"
+
+enum { PACE_SAMPLE_TRAITS = 26 };
+
+typedef struct {
+    float at[PACE_NEAREST_AXES];     /* log2 of the principal sizes */
+    float trait[PACE_SAMPLE_TRAITS]; /* log2 and fractions, all finite */
+    double compute_s, memory_s;      /* at the device's rates, measured ones where known */
+    double waste;                    /* of whole tiles and waves (tiles.h): at least 1 */
+    double steps;                    /* of the longest chain within a tile: k of a product */
+    double clock;                    /* over 1.4 GHz */
+} pace_sample;
+
+/** False when the operation has no amounts or the device no rates. */
+bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *device);
+
+/** How many axes of `at` a family uses. */
+unsigned pace_sample_axes(pace_op_family family);
+
+#endif

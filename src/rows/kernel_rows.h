@@ -1,0 +1,34 @@
+/* Rows of a table as questions about kernels: an operation, a device, and the time when it was measured. */
+#ifndef PACE_ROWS_KERNEL_ROWS_H
+#define PACE_ROWS_KERNEL_ROWS_H
+
+#include "base/intern.h"
+#include "rows/columns.h"
+
+/* One question. A row with several measured columns is several. */
+typedef struct {
+    uint32_t row;
+    uint32_t measured; /* of pace_columns.measured; 0 when nothing was measured */
+    pace_op op;
+    const pace_device *device; /* NULL: not known */
+    const char *source;        /* borrowed from the table */
+    double time_s;             /* NAN: not measured */
+    uint64_t shape;            /* the same sizes, whatever the device, precision, pass or source */
+    char status[96];           /* "" = it can be asked */
+} pace_kernel_row;
+
+typedef struct {
+    pace_csv csv;
+    pace_columns columns;
+    PACE_VEC(pace_kernel_row) rows;
+} pace_kernel_rows;
+
+/** Reads a table and turns its rows into questions. `device` (may be NULL) answers for rows that name none. Errors:
+ * those of pace_csv_open(); PACE_E_INPUT when no family's columns are there. A row that cannot be asked says why. */
+pace_status pace_kernel_rows_open(pace_kernel_rows *out, const char *path, const pace_device_catalog *catalog,
+                                  const pace_device *device) PACE_MUST_CHECK;
+pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, const pace_device_catalog *catalog,
+                                  const pace_device *device) PACE_MUST_CHECK;
+void pace_kernel_rows_free(pace_kernel_rows *rows);
+
+#endif

@@ -1,0 +1,170 @@
+"""Tables in, answers out: `paceline fit` and `paceline predict --rows` as a user meets them, with tables made here."""
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+FOLDER = tempfile.mkdtemp(prefix="paceline-rows-")
+wrong = []
+checks = 0
+
+
+def expect(good, *what):
+    global checks
+    checks += 1
+    if not good:
+        wrong.append(what)
+
+
+def run(*words, stdin=b""):
+    done = subprocess.run([PACELINE, *words], input=stdin, capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
+    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def put(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w" if isinstance(text, str) else "wb") as file:
+        file.write(text)
+    return path
+
+
+def rows_of(out):
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def law(m, n, k, slow):
+    """A device as simple as one can be: 8 us, and 12 or 6 TFLOP/s, tiles of 64."""
+    up = lambda x: 64 * math.ceil(x / 64)
+    return 8 + slow * 2 * up(m) * up(n) * k / 12e6
+
+
+def table(count, seed, devices=(("V100-SXM2-16GB", 1.0),), measured="latency_us", scale=1.0):
+    draw = random.Random(seed)
+    lines = [f"device,dtype,m,n,k,note,{measured}"]
+    for _ in range(count):
+        m, n, k = (int(2 ** draw.uniform(4, 11)) for _ in range(3))
+        for device, slow in devices:
+            lines.append(f'{device},fp32,{m},{n},{k},"a, ""b""",{law(m, n, k, slow) * scale:.4f}')
+    return "\n".join(lines) + "\n"
+
+
+def test_fit_and_predict():
+    train, test = put("train.csv", table(1500, 1)), put("test.csv", table(300, 2))
+    fit = os.path.join(FOLDER, "v100.fit")
+    code, out, err = run("fit", train, "-o", fit, "--format", "json")
+    expect(code == 0, "fit", err)
+    report = json.loads(out)
+    family = report["families"][0]
+    expect(family["family"] == "gemm" and family["rows"] == 1500, family)
+    expect(family["held_out"] > 80 and family["gmae"] < 0.03, family)
+    code, out, err = run("predict", "--rows", test, "--fit", fit)
+    answers = rows_of(out)
+    expect(code == 0 and len(answers) == 300, "predict", err)
+    errors = [abs(float(a["predicted"]) / float(a["latency_us"]) - 1) for a in answers]
+    expect(sorted(errors)[150] < 0.03, "median error", sorted(errors)[150])
+    expect(all(a["rung"] == "learned" and a["unit"] == "us" and a["status"] == "ok" for a in answers), answers[0])
+    expect(all(float(a["low"]) < float(a["predicted"]) < float(a["high"]) for a in answers), answers[0])
+    inside = sum(float(a["low"]) <= float(a["latency_us"]) <= float(a["high"]) for a in answers)
+    expect(240 <= inside <= 300, "coverage", inside)
+    expect(answers[0]["note"] == 'a, "b"', "unknown columns pass through", answers[0])
+    again = os.path.join(FOLDER, "again.fit")
+    run("fit", train, "-o", again)
+    expect(open(fit, "rb").read() == open(again, "rb").read(), "the same rows give the same fit")
+    packed = put("test.csv.gz", gzip.compress(open(test, "rb").read()))
+    expect(run("predict", "--rows", packed, "--fit", fit)[1] == out, "gzip")
+    expect(run("predict", "--rows", "-", "--fit", fit, stdin=open(test, "rb").read())[1] == out, "standard input")
+    file = os.path.join(FOLDER, "answers.csv")
+    expect(run("predict", "--rows", test, "--fit", fit, "-o", file)[0] == 0, "output file")
+    expect(open(file, newline="").read() == out, "output file")
+
+
+def test_units():
+    fit = os.path.join(FOLDER, "ms.fit")
+    run("fit", put("ms.csv", table(400, 3, measured="time_ms", scale=1e-3)), "-o", fit)
+    bare = put("bare.csv", "m,n,k\n512,512,512\n")
+    code, out, err = run("predict", "--rows", bare, "--fit", fit)
+    answer = rows_of(out)[0]
+    expect(answer["unit"] == "ms", "the fit's unit and device serve rows without", answer)
+    expect(abs(float(answer["predicted"]) / (law(512, 512, 512, 1) * 1e-3) - 1) < 0.2, answer)
+    answer = rows_of(run("predict", "--rows", bare, "--on", "v100-sxm2-16")[1])[0]
+    expect(answer["unit"] == "s" and answer["rung"] == "formula", answer)
+    expect("no device" in rows_of(run("predict", "--rows", bare)[1])[0]["status"], "no device")
+
+
+def test_other_device():
+    """Half as fast by its data sheet as by its rows: what was learned moves with the roofline."""
+    fit = os.path.join(FOLDER, "far.fit")
+    run("fit", put("far.csv", table(800, 4)), "-o", fit)
+    rows = put("far-rows.csv", "device,m,n,k\n" + "".join(
+        f"{device},2048,2048,{k}\n" for device in ("V100-SXM2-16GB", "A100-SXM4-40GB") for k in (1024, 2048)))
+    answers = rows_of(run("predict", "--rows", rows, "--fit", fit)[1])
+    expect(all(a["rung"] == "learned" for a in answers), answers)
+    ratio = float(answers[0]["predicted"]) / float(answers[2]["predicted"])
+    expect(0.9 < ratio < 1.7, "A100 over V100 in FP32: 19.5 / 15.7", ratio)
+    width = lambda a: float(a["high"]) / float(a["low"])
+    expect(width(answers[2]) > width(answers[0]), "a device without rows is less sure")
+
+
+def test_several_measured():
+    rows = put("conv.csv", "device,w,h,c,n,k,r,s,pad_h,pad_w,stride_v,stride_h,fwd_us,bwd_input_us,bwd_weight_us\n"
+                           "NV_P100,112,112,64,8,128,3,3,1,1,1,1,900,1000,\n")
+    answers = rows_of(run("predict", "--rows", rows)[1])
+    expect([a["question"] for a in answers] == ["fwd_us", "bwd_input_us", "bwd_weight_us"], answers)
+    flop = 2 * 8 * 128 * 112 * 112 * 64 * 9
+    for answer in answers:
+        expect(float(answer["predicted"]) * 1e-6 > flop / 10.6e12, "not faster than the peak", answer)
+
+
+def test_bad_input():
+    good = table(100, 5)
+    fit = os.path.join(FOLDER, "good.fit")
+    run("fit", put("good.csv", good), "-o", fit)
+    cases = [
+        (("fit", put("nok.csv", "device,m,n,kk,latency_us\nT4,1,2,3,4\n")), 3, '"kk"'),
+        (("fit", put("nomeasure.csv", "device,m,n,k\nT4,1,2,3\n")), 3, "latency_us"),
+        (("fit", put("few.csv", "\n".join(good.split("\n")[:9]) + "\n")), 3, "too few rows"),
+        (("fit", put("nan.csv", "device,m,n,k,time_us\nT4,1,2,3,nan\nT4,1,2,3,nan\n")), 3, "no row"),
+        (("fit", put("absurd.csv", "device,m,n,k,time_us\nT4,1,2,3,-5\nT4,-1,2,3,5\n")), 3, "not a time"),
+        (("fit", put("empty.csv", "")), 3, "empty"),
+        (("fit", os.path.join(FOLDER, "absent.csv")), 3, "absent.csv"),
+        (("fit", put("ragged.csv", "device,m,n,k,time_us\nT4,1,2\n")), 3, "found 3"),
+        (("fit", put("quote.csv", 'device,m\n"T4,1\n')), 3, "quote"),
+        (("fit", "--split", "q", put("good2.csv", good)), 2, "--split"),
+        (("fit", "--kind", "weather", put("good3.csv", good)), 2, "weather"),
+        (("fit",), 2, "at least one table"),
+        (("fit", "--on", "t5", put("good4.csv", good)), 4, "t5"),
+        (("predict", "--rows", put("x.csv", good), "--fit", put("no.fit", "hello")), 3, "expected a fit"),
+        (("predict", "--rows", put("y.csv", good), "--fit", put("v9.fit", b"PACEFIT\x09....")), 3, "version 9"),
+    ]
+    whole = open(fit, "rb").read()
+    cases.append((("predict", "--rows", put("z.csv", good), "--fit", put("cut.fit", whole[:-5])), 3, "damaged"))
+    for words, expected, text in cases:
+        code, out, err = run(*words)
+        expect(code == expected, "exit status", words, code, err)
+        expect(text in err and err.count("\n") == 1 and not out, "one clear line", words, err)
+    code, out, err = run("predict", "--rows", put("mixed.csv", "device,op,m,n,k\nT4,gemm,64,64,64\nT9,gemm,64,64,64\n"
+                                                               "T4,frobnicate,64,64,64\nT4,gemm,0,64,64\nT4,gemm,x,64,64\n"))
+    status = [row["status"] for row in rows_of(out)]
+    expect(code == 0 and status[0] == "ok", status, err)
+    for text, found in zip(("unknown device", "unknown operation", "above 0", "expected a size"), status[1:]):
+        expect(text in found, text, found)
+    expect("4 of 5" in err, "unanswered rows are counted", err)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+for line in wrong[:20]:
+    print("WRONG:", *line)
+print(f"{checks} checks, {len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
