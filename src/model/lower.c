@@ -282,13 +282,14 @@ static void leave_stage(pace_lowering *to) {
 
 static void lower_step(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
+    bool updates = training && to->config->optimizer != PACE_NO_UPDATE;
     double micro_batches = pace_config_micro_batches(to->config);
     lower_input(to);
     if (graph) { /* captured: it begins with zeroed gradients and holds the update */
         to->stage = PACE_STAGE_FORWARD;
         pace_emit_open(to, "CUDAGraph.replay");
         to->call = pace_emit_name(to, "cudaGraphLaunch");
-    } else if (training) {
+    } else if (updates) {
         lower_zero_grad(to);
     }
     for (double i = 0; i < micro_batches && to->status == PACE_OK; i++) {
@@ -303,7 +304,7 @@ static void lower_step(pace_lowering *to) {
         lower_backward(to);
         leave_stage(to);
     }
-    if (training) {
+    if (updates) {
         enter_stage(to, PACE_STAGE_UPDATE, "## optimizer ##");
         lower_update(to);
         leave_stage(to);

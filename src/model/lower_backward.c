@@ -349,6 +349,7 @@ static void backward_attention_math(pace_lowering *to, const layer_view *view, c
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, scores / size->keys, size->keys, bytes));
     pace_emit_close_backward(to);
     if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
+    else pace_emit_backward_view(to, "AddBackward0");
     one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
     two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
 }

@@ -196,7 +196,8 @@ static void forward_attention_math(pace_lowering *to, const pace_layer *layer, c
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
     pace_emit_close(to);
     pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
-    if (size->causal) pace_emit_op(to, "aten::where", pace_emit_elementwise(to, "where", scores, 1, 1, bytes));
+    pace_emit_op(to, size->causal ? "aten::where" : "aten::add", /* the mask, of the future or of padding */
+                 pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes));
     pace_emit_open(to, "aten::softmax");
     pace_emit_op(to, "aten::_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys, size->keys, bytes));

@@ -44,6 +44,7 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count) {
 
 static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_node *map, const pace_yaml_node *known,
                                   const char *what) {
+    if (map && !pace_yaml_is_map(map)) return fail_at(reader, map, "expected a map of names and numbers");
     for (size_t i = 0; i < pace_yaml_count(map); i++)
         if (!pace_yaml_get(known, pace_yaml_key(map, i)))
             return pace_fail(PACE_E_INPUT, "%s: %s has no parameter \"%.80s\"",

@@ -132,7 +132,7 @@ static void test_every_mode(void **state) {
             config.execution = variant / 6 % 3;
             config.mode = variant / 18 % 2;
             config.attention = variant / 36;
-            config.optimizer = variant % 4;
+            config.optimizer = variant % 5;
             config.update = variant / 2 % 3;
             config.keep_gradients = variant % 2;
             config.read_loss = config.mode == PACE_TRAINING;

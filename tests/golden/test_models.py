@@ -1,0 +1,96 @@
+"""`paceline models`: the list, one model, a model of the user's own, a catalogue of the user's own, and what is refused."""
+import csv
+import io
+import json
+import os
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+
+OWN = """family: mine
+about: a test
+source: nobody
+parameters: {width: 16}
+variants: {small: {}, large: {width: 64}}
+inputs: {image: {image: [3, 8, 8]}}
+loss: cross_entropy
+layers: [conv: {out: width, kernel: 3}, relu, flatten, linear: 10]
+"""
+
+
+def run(*words, status=0, **environment):
+    done = subprocess.run([PACELINE, "models", *words], capture_output=True, text=True,
+                          env={**os.environ, **environment})
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    if status:
+        assert done.stdout == "" and done.stderr.count("\n") == 1, (words, done.stderr)
+        return done.stderr
+    assert done.stderr == "", (words, done.stderr)
+    return done.stdout
+
+
+def validate(document):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(SOURCE, "docs", "schemas", "models.json")) as file:
+        schema = json.load(file)
+    jsonschema.validate(document, schema)
+    assert list(document) == [key for key in schema["properties"] if key in document], list(document)
+
+
+def parameters(*words, **environment):
+    return json.loads(run(*words, "--format", "json", **environment))["model"]["parameters"]
+
+
+catalogue = json.loads(run("--format", "json"))
+validate(catalogue)
+known = {row["name"]: row for row in catalogue["models"]}
+assert len(known) == len(catalogue["models"]) >= 50
+assert known["resnet50"]["parameters"] == 25557032  # torchvision
+
+one = json.loads(run("resnet50", "--format", "json"))
+validate(one)
+assert one["model"]["parameters"] == sum(row["parameters"] or 0 for row in one["layers"]) == 25557032
+assert one["model"]["multiply_adds"] == sum(row["multiply_adds"] or 0 for row in one["layers"])
+rows = list(csv.DictReader(io.StringIO(run("resnet50", "--format", "csv"))))
+assert [row["name"] for row in rows] == [row["name"] for row in one["layers"]]
+assert all(len(line) <= 100 for line in run("resnet50").splitlines())
+
+# One layer of GPT-2 small has 7,087,872 parameters, whatever its precision; half of the bytes do for half precision.
+assert parameters("gpt2") - parameters("gpt2", "--set", "layers=11") == 7087872
+held = [json.loads(run("gpt2", "--format", "json", "--set", "precision=" + precision))["model"]["weight_bytes"]
+        for precision in ("fp32", "bf16")]
+assert held[0] == 2 * held[1] == 4 * 124439808
+
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "mine.yaml")
+    with open(path, "w") as file:
+        file.write(OWN)
+    assert parameters(path) == (27 + 1) * 16 + (36 * 16 + 1) * 10
+    assert parameters(path + ":large") == (27 + 1) * 64 + (36 * 64 + 1) * 10
+    assert parameters(path, "--set", "width=1") == 28 + 37 * 10
+    assert "mine.yaml:1:1: it describes no model \"huge\"" in run(path + ":huge", status=4)
+    with open(path, "a") as file:
+        file.write("blocks: {b: {layers: [relu], speed: 3}, relu: {layers: []}}\n")
+    assert "mine.yaml:9:47: \"relu\" is a kind of layer" in run(path, status=3)
+    os.makedirs(os.path.join(folder, "models"))
+    with open(os.path.join(folder, "models", "mine.yaml"), "w") as file:
+        file.write(OWN)
+    assert parameters("large", PACELINE_CATALOG=folder) == (27 + 1) * 64 + (36 * 64 + 1) * 10
+    assert "resnet50" in run(PACELINE_CATALOG=folder) and "small" in run(PACELINE_CATALOG=folder)
+    os.rename(os.path.join(folder, "models", "mine.yaml"), os.path.join(folder, "models", "resnet.yaml"))
+    assert "resnet50" not in run(PACELINE_CATALOG=folder)  # a file of the same name replaces the built-in one
+
+assert "resnet50" in run("resnet5", status=4)
+assert "no parameter \"hidden\"" in run("resnet50", "--set", "hidden=3", status=2)
+assert "expected KEY=VALUE" in run("gpt", "--set", "hidden", status=2)
+assert "fp32, tf32" in run("gpt", "--set", "precision=fp12", status=2)
+assert "expected a number" in run("gpt", "--set", "hidden=wide", status=2)
+assert "needs a model's name" in run("--set", "hidden=3", status=2)
+assert "do not fit" in run("gpt", "--set", "hidden=100,heads=7", status=3)
+assert "cannot be opened" in run("no/such.yaml", status=3)
+print("1 passed, 0 failed")
