@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 int cmd_predict(cli_arguments *arguments) {
-    cli_list on = {0}, set = {0}, scale = {0}, drop = {0};
+    cli_list on = {0}, set = {0}, scale = {0}, drop = {0}, overheads = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     cli_output output = {0};
@@ -20,12 +20,14 @@ int cmd_predict(cli_arguments *arguments) {
          &scale},
         {"--drop-overhead", 0, OPTION_LIST, "TYPE", "what if host overhead T1 ... T5 (or all) were none", &drop},
         {"--graph", 0, OPTION_FLAG, NULL, "what if the step were one captured device graph", &options.graph},
+        {"--overheads", 0, OPTION_LIST, "FILE", "host overheads to share, in place of its own (analyze --overheads)",
+         &overheads},
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
     bool helped;
     int operands = cli_parse("predict", "TRACE...|MODEL",
-                             "Walks a step anew: as it is, and under every what-if, each alone and all together. An\n"
-                             "option given several times is that many what-ifs.",
+                             "Walks a step anew: as it is, and under every what-if, each alone and all together. A\n"
+                             "what-if given several times is that many; --overheads given several times is pooled.",
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
@@ -45,6 +47,7 @@ int cmd_predict(cli_arguments *arguments) {
     options.set = (pace_words){set.items, set.count};
     options.scale = (pace_words){scale.items, scale.count};
     options.drop_overhead = (pace_words){drop.items, drop.count};
+    options.overheads = (pace_words){overheads.items, overheads.count};
     options.progress = cli_progress(&output);
     pace_report *report;
     pace_status status = pace_predict(&report, arguments->words, (size_t)operands, &options);

@@ -13,6 +13,7 @@
 #ifndef PACE_COST_HOST_COSTS_H
 #define PACE_COST_HOST_COSTS_H
 
+#include "base/input.h"
 #include "base/intern.h"
 #include "cost/host_names.h"
 
@@ -89,5 +90,6 @@ pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *o
 /** Pools a file in: what `paceline analyze --overheads` writes, or the seeds' form ({"t1": [mean, std], "t2": {op:
  * [mean, std]}, …, "launches": {op: [call, …]}} in microseconds). Errors name file and offset. */
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) PACE_MUST_CHECK;
+pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) PACE_MUST_CHECK;
 
 #endif

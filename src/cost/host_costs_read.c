@@ -185,14 +185,18 @@ static pace_status read_document(reader *r) {
     return known ? PACE_OK : expected(r, "\"rows\", or \"t1\" to \"t5\"");
 }
 
+pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) {
+    reader r = {.costs = costs, .input = input};
+    PACE_TRY(pace_json_open(&r.json, input));
+    pace_status status = read_document(&r);
+    pace_json_free(r.json);
+    return status;
+}
+
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) {
-    reader r = {.costs = costs};
-    PACE_TRY(pace_input_open(&r.input, path));
-    pace_status status = pace_json_open(&r.json, r.input);
-    if (status == PACE_OK) {
-        status = read_document(&r);
-        pace_json_free(r.json);
-    }
-    pace_input_free(r.input);
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_host_costs_read_input(costs, input);
+    pace_input_free(input);
     return status;
 }

@@ -61,6 +61,12 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size
                                     const pace_device *device, const char *mode) PACE_MUST_CHECK;
 void pace_forecast_free(pace_forecast *forecast);
 
+/** Every rank's host costs become these (copied). */
+pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_costs *costs) PACE_MUST_CHECK;
+
+/** How many of the top-level operators of all ranks have host costs of each level. */
+pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_forecast *forecast) PACE_MUST_CHECK;
+
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */
 typedef struct {
     double kernel_ns; /* summed over launches */

@@ -32,9 +32,11 @@ void pace_put_messages(pace_node *root, const pace_analysis *analysis);
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
 
-/** The five host overheads; with a path the raw samples too, as JSON, whole or not at all. */
-pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us,
-                               const char *path) PACE_MUST_CHECK;
+/** The five host overheads of a trace. */
+pace_status pace_put_overheads(pace_node *root, const pace_rank *rank, double profiler_event_us) PACE_MUST_CHECK;
+/** Those of every trace with their raw samples as JSON, whole or not at all. */
+pace_status pace_write_overheads(const char *path, const pace_analysis *analysis,
+                                 double profiler_event_us) PACE_MUST_CHECK;
 
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
 pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;

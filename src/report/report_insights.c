@@ -234,5 +234,7 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
     PACE_TRY(pace_put_critical(root, analysis, rank));
     pace_put_idle_causes(root, rank);
     PACE_TRY(put_operators(root, rank, options));
-    return pace_put_overheads(root, rank, options->profiler_event_us, options->overheads_path);
+    PACE_TRY(pace_put_overheads(root, rank, options->profiler_event_us));
+    if (!options->overheads_path) return PACE_OK;
+    return pace_write_overheads(options->overheads_path, analysis, options->profiler_event_us);
 }

@@ -11,6 +11,7 @@ typedef struct {
     pace_device_catalog devices; /* of the scenarios */
     pace_predict_inputs inputs;
     pace_scenarios scenarios;
+    bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
 } prediction;
@@ -25,11 +26,29 @@ static void free_prediction(prediction *p) {
 
 /* What the host alone did cannot be moved, scaled by kernel, or freed of what surrounds kernels. */
 static pace_status check_what_ifs(const prediction *p, const pace_predict_options *options) {
-    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph;
+    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph ||
+                        options->overheads.count;
     if (!p->inputs.is_measured || !about_device) return PACE_OK;
     if (!pace_analysis_slowest(&p->inputs.measured)->work.host_is_device) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: a what-if needs a trace with device work, found host operators alone",
                      p->inputs.measured.traces.items[0]->path);
+}
+
+/* Host costs of files, pooled, in place of the inputs' own. */
+static pace_status share_overheads(prediction *p, const pace_predict_options *options) {
+    pace_host_costs shared;
+    p->shared = options->overheads.count > 0;
+    if (!p->shared) return PACE_OK;
+    PACE_TRY(pace_host_costs_init(&shared));
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < options->overheads.count; i++)
+        status = pace_host_costs_read(&shared, options->overheads.items[i]);
+    if (status == PACE_OK && !(shared.types[PACE_T2].log_count > 0))
+        status = pace_fail(PACE_E_INPUT, "%s: expected host overheads of operators that launch (t2), found none",
+                           options->overheads.items[0]);
+    if (status == PACE_OK) status = pace_forecast_share_costs(&p->inputs.forecast, &shared);
+    pace_host_costs_free(&shared);
+    return status;
 }
 
 static pace_status run(prediction *p, const char *const *paths, size_t path_count,
@@ -41,6 +60,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     const pace_device *first = options->on.count ? pace_device_find(&p->devices, options->on.items[0], 0) : NULL;
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(check_what_ifs(p, options));
+    PACE_TRY(share_overheads(p, options));
     p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
     if (!p->results) return PACE_E_MEMORY;
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
@@ -178,6 +198,26 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
     }
 }
 
+/* Whose figures the host costs are. */
+static pace_status put_host_costs(pace_node *root, const prediction *p) {
+    size_t count[PACE_HOST_LEVELS], sum = 0;
+    PACE_TRY(pace_forecast_host_levels(count, &p->inputs.forecast));
+    bool measured = p->inputs.is_measured && !p->shared;
+    pace_node *node = pace_node_object(root, "host_costs", NULL, PACE_FOR_JSON);
+    pace_node_text(node, "source", p->shared ? "shared" : measured ? "measured" : "catalogue");
+    for (int level = 0; level < PACE_HOST_LEVELS; level++) {
+        pace_node_int(node, pace_host_level_names[level], (int64_t)count[level]);
+        sum += count[level];
+    }
+    if (!measured && sum)
+        pace_node_note(root,
+                       "Host costs are %s: of %zu operators, %zu have figures of their own name, %zu of one alike, %zu "
+                       "of their class, %zu what is typical, %zu none.",
+                       p->shared ? "shared" : "the catalogue's", sum, count[PACE_HOST_OWN], count[PACE_HOST_ALIKE],
+                       count[PACE_HOST_CLASS], count[PACE_HOST_TYPICAL], count[PACE_HOST_NOTHING]);
+    return PACE_OK;
+}
+
 static pace_status build(pace_report *report, prediction *p) {
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
@@ -189,6 +229,7 @@ static pace_status build(pace_report *report, prediction *p) {
     pace_mean_matrix(&matrix, slowest);
     pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
+    PACE_TRY(put_host_costs(root, p));
     PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
     return pace_report_status(report);
 }

@@ -228,16 +228,22 @@ static void contains(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("no %s in %s", part, text);
 }
 
+static char workload[] = "rank0.json";
+
 static pace_status put(capture *out, const char *path) {
     pace_report *report;
     *out = (capture){0};
     assert_int_equal(pace_report_new(&report, "analyze", "test"), PACE_OK);
-    pace_status status = pace_put_overheads(pace_report_root(report), &rank, 2, path);
+    pace_status status = pace_put_overheads(pace_report_root(report), &rank, 2);
     assert_int_equal(pace_report_status(report), PACE_OK);
     pace_write_options options = {0};
     assert_int_equal(pace_report_write(report, PACE_FORMAT_JSON, &options, take, out), PACE_OK);
     pace_report_free(report);
-    return status;
+    if (status != PACE_OK || !path) return status;
+    pace_rank *traces[] = {&rank, &rank};
+    pace_analysis analysis = {.traces = {.items = traces, .count = 2}};
+    rank.path = workload;
+    return pace_write_overheads(path, &analysis, 2);
 }
 
 static void test_report_and_file(void **state) {
@@ -256,11 +262,19 @@ static void test_report_and_file(void **state) {
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
     contains(text, "\"paceline.overheads/1\"");
-    contains(text,
-             "{\"type\": \"t2\", \"name\": \"linear\", \"count\": 1, \"kept\": 1, \"mean_ns\": 26000, \"std_ns\": 0, "
-             "\"median_ns\": 26000, \"samples_ns\": [26000]}");
+    contains(
+        text,
+        "{\"workload\": \"rank0.json\", \"type\": \"t2\", \"name\": \"linear\", \"count\": 1, \"kept\": 1, \"mean_ns\": 26000, \"std_ns\": 0, "
+        "\"median_ns\": 26000, \"samples_ns\": [26000]}");
     contains(text, "\"type\": \"t1\", \"name\": null, \"count\": 2");
     assert_int_equal(access(beside, F_OK), -1);
+    pace_host_costs costs; /* what was written of two traces is read back as both */
+    pace_host_level level;
+    assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
+    assert_int_equal(pace_host_costs_read(&costs, path), PACE_OK);
+    pace_host_cost linear = pace_host_costs_get(&costs, PACE_T2, "linear", true, &level);
+    assert_true(level == PACE_HOST_OWN && linear.count == 2 && linear.mean_ns == 26000 && linear.std_ns == 0);
+    pace_host_costs_free(&costs);
     unlink(path);
     rmdir(folder);
     assert_int_equal(put(&out, path), PACE_E_IO);
