@@ -114,9 +114,9 @@ typedef struct {
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    pace_words on;             /**< devices it would run on, catalogue names */
-    const char *from;          /**< device it was measured on; NULL = what the trace says */
-    pace_words scale;          /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
+    pace_words on;    /**< devices it would run on: names, files, changed figures (src/machine/device_resolve.h) */
+    const char *from; /**< device it was measured on; NULL = what the trace says */
+    pace_words scale; /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
     pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
     pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     bool graph;                /**< the step as one captured device graph: launches cost nothing */
@@ -132,7 +132,8 @@ typedef struct {
 PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                                   const pace_predict_options *options);
 
-/** Lists the devices of the catalogue, or describes one when `name` is not NULL. */
+/** Lists the devices of the catalogue, or describes one when `name` is not NULL: a name, FILE.yaml, FILE.yaml:NAME, or
+ * one of these with changed figures ("a100 memory=2TB/s"). */
 PACE_API pace_status pace_machines(pace_report **out, const char *name);
 
 /** Lists the models of the catalogue, or describes one layer by layer when `name` is not NULL: a model's name,

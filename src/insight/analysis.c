@@ -1,6 +1,7 @@
 #include "insight/analysis.h"
 
 #include "insight/clocks.h"
+#include "machine/device_resolve.h"
 #include "source/inputs.h"
 #include "source/kineto.h"
 
@@ -50,16 +51,14 @@ static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes
     return status;
 }
 
-static pace_status find_device(const pace_device **out, const pace_analysis *analysis, const pace_step *step,
+static pace_status find_device(const pace_device **out, pace_analysis *analysis, const pace_step *step,
                                uint32_t device_id, const pace_analyze_options *options) {
     const pace_traced_device *traced = pace_step_device(step, device_id);
-    const char *name = options->device;
+    double memory_bytes = traced ? traced->memory_bytes : 0;
     *out = NULL;
-    if (!name && traced && traced->name) name = pace_names_text(&step->names, traced->name);
-    if (!name) return PACE_OK;
-    *out = pace_device_find(&analysis->devices, name, traced ? traced->memory_bytes : 0);
-    if (!*out && options->device)
-        return pace_fail(PACE_E_MISSING, "device '%s' is not in the catalogue ('paceline machines' lists it)", name);
+    if (options->device) return pace_device_resolve(out, &analysis->devices, options->device, memory_bytes);
+    if (traced && traced->name)
+        *out = pace_device_find(&analysis->devices, pace_names_text(&step->names, traced->name), memory_bytes);
     return PACE_OK;
 }
 

@@ -34,16 +34,33 @@ static pace_status read_devices(pace_device_catalog *catalog) {
     return PACE_OK;
 }
 
-pace_status pace_device_catalog_load(pace_device_catalog *out) {
-    pace_device_catalog catalog = {0};
-    PACE_TRY(pace_catalog_load(&catalog.yaml, "devices.yaml"));
+/* Takes `yaml`. */
+static pace_status take_yaml(pace_device_catalog *out, pace_yaml *yaml) {
+    pace_device_catalog catalog = {.yaml = yaml};
     pace_status status = read_devices(&catalog);
     if (status != PACE_OK) pace_device_catalog_free(&catalog);
     else *out = catalog;
     return status;
 }
 
+pace_status pace_device_catalog_load(pace_device_catalog *out) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load(&yaml, "devices.yaml"));
+    return take_yaml(out, yaml);
+}
+
+pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    return take_yaml(out, yaml);
+}
+
 void pace_device_catalog_free(pace_device_catalog *catalog) {
+    for (size_t i = 0; i < catalog->extras.count; i++) {
+        pace_device_catalog_free(&catalog->extras.items[i]->file); /* a file has no extras: one level */
+        pace_free(catalog->extras.items[i]);
+    }
+    PACE_VEC_FREE(&catalog->extras);
     pace_yaml_free(catalog->yaml);
     pace_free(catalog->devices);
     pace_free(catalog->nodes);
@@ -114,8 +131,24 @@ static const char *text_or_none(const pace_yaml_node *node) {
     return text ? text : "";
 }
 
+static bool owns(const pace_device_catalog *catalog, const pace_device *device) {
+    for (size_t i = 0; i < catalog->count; i++)
+        if (&catalog->devices[i] == device) return true;
+    return false;
+}
+
+/* The catalogue or file a device is of; NULL for one with changed figures. */
+static const pace_device_catalog *owner(const pace_device_catalog *catalog, const pace_device *device) {
+    if (owns(catalog, device)) return catalog;
+    for (size_t i = 0; i < catalog->extras.count; i++)
+        if (owns(&catalog->extras.items[i]->file, device)) return &catalog->extras.items[i]->file;
+    return NULL;
+}
+
 pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog, const pace_device *device,
                                              const char *key, const char *precision) {
+    catalog = owner(catalog, device);
+    if (!catalog) return (pace_figure_source){device->source, ""};
     const pace_yaml_node *entry = catalog->nodes[device - catalog->devices], *figure = pace_yaml_get(entry, key);
     if (precision) figure = pace_yaml_get(figure, precision);
     const pace_yaml_node *confidence = pace_yaml_get(figure, "confidence");

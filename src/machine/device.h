@@ -41,12 +41,21 @@ typedef struct {
     const char *source; /* where the figures are from; borrowed from the catalogue */
 } pace_device;
 
+typedef struct pace_device_extra pace_device_extra;
+
 typedef struct {
     pace_yaml *yaml; /* owns the text */
     pace_device *devices;
     size_t count;
-    pace_yaml_node const **nodes; /* for matching */
+    pace_yaml_node const **nodes;         /* for matching */
+    PACE_VEC(pace_device_extra *) extras; /* what pace_device_resolve() read or made */
 } pace_device_catalog;
+
+/* A device that is not in the catalogue: of a file, or one with changed figures. */
+struct pace_device_extra {
+    pace_device_catalog file; /* empty when `device` is meant */
+    pace_device device;
+};
 
 /* Where one figure is from and how sure it is ("high", "medium", "low"); "" when the file does not say. */
 typedef struct {
@@ -54,6 +63,8 @@ typedef struct {
 } pace_figure_source;
 
 pace_status pace_device_catalog_load(pace_device_catalog *out) PACE_MUST_CHECK;
+/** The devices of a file of the user's, in the same format. */
+pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) PACE_MUST_CHECK;
 void pace_device_catalog_free(pace_device_catalog *catalog);
 
 /** By catalogue name (case-insensitive), or by a trace's device name: the entry with the longest `match` phrase

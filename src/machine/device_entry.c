@@ -41,12 +41,14 @@ static const struct {
 };
 
 /* The first figure is at most the second, when both are known. */
-static const struct {
+typedef struct {
     const char *less;
     size_t less_offset;
     const char *more;
     size_t more_offset;
-} orders[] = {
+} figure_order;
+
+static const figure_order orders[] = {
     {"base_hz", offsetof(pace_device, base_hz), "boost_hz", offsetof(pace_device, boost_hz)},
     {"l2_bytes", offsetof(pace_device, l2_bytes), "memory_bytes", offsetof(pace_device, memory_bytes)},
     {"achievable_bytes_per_s", offsetof(pace_device, achievable_bytes_per_s), "memory_bytes_per_s",
@@ -62,6 +64,10 @@ static const struct {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static double *number_at(pace_device *device, size_t offset) { return (double *)(void *)((char *)device + offset); }
+
+static double number_of(const pace_device *device, size_t offset) {
+    return *(const double *)(const void *)((const char *)device + offset);
+}
 
 const char *pace_precision_key(pace_precision precision) { return precision_keys[precision]; }
 
@@ -171,14 +177,23 @@ static pace_status read_member(pace_device *device, const reader *r, const char 
     return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a device", pace_yaml_place(r->yaml, value), key);
 }
 
-static pace_status check_orders(pace_device *device, const reader *r) {
+/* The first two figures in the wrong order; NULL when there are none. */
+static const figure_order *disorder(const pace_device *device, double *less, double *more) {
     for (size_t i = 0; i < COUNT(orders); i++) {
-        double less = *number_at(device, orders[i].less_offset), more = *number_at(device, orders[i].more_offset);
-        if (less > 0 && more > 0 && less > more)
-            return pace_fail(PACE_E_INPUT, "%s: %s %g is more than %s %g",
-                             pace_yaml_place(r->yaml, pace_yaml_get(r->entry, orders[i].less)), orders[i].less, less,
-                             orders[i].more, more);
+        *less = number_of(device, orders[i].less_offset);
+        *more = number_of(device, orders[i].more_offset);
+        if (*less > 0 && *more > 0 && *less > *more) return &orders[i];
     }
+    return NULL;
+}
+
+static pace_status check_orders(const pace_device *device, const reader *r) {
+    double less, more;
+    const figure_order *order = disorder(device, &less, &more);
+    if (order)
+        return pace_fail(PACE_E_INPUT, "%s: %s %g is more than %s %g",
+                         pace_yaml_place(r->yaml, pace_yaml_get(r->entry, order->less)), order->less, less, order->more,
+                         more);
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (device->achievable_flop_per_s[i] > device->flop_per_s[i])
             return pace_fail(PACE_E_INPUT, "%s: the achievable %s rate %g is more than the peak %g",
@@ -186,6 +201,27 @@ static pace_status check_orders(pace_device *device, const reader *r) {
                                                                     precision_keys[i])),
                              precision_keys[i], device->achievable_flop_per_s[i], device->flop_per_s[i]);
     return PACE_OK;
+}
+
+pace_status pace_device_check(const pace_device *device) {
+    double less, more;
+    const figure_order *order = disorder(device, &less, &more);
+    if (!order) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s %g is more than %s %g", order->less, less, order->more, more);
+}
+
+double *pace_device_figure(pace_device *device, const char *key, double *most) {
+    for (size_t i = 0; i < COUNT(number_keys); i++)
+        if (strcmp(number_keys[i].key, key) == 0) {
+            *most = number_keys[i].most;
+            return number_at(device, number_keys[i].offset);
+        }
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        if (strcmp(precision_keys[i], key) == 0) {
+            *most = MOST_FLOP_PER_S;
+            return &device->flop_per_s[i];
+        }
+    return NULL;
 }
 
 /* A roofline needs both its sides: an entry gives a rate and a memory bandwidth, or neither (a generic device). */

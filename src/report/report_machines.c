@@ -1,7 +1,7 @@
 /*
  * The report of `paceline machines`: the device catalogue as a table, or one device in full.
  */
-#include "machine/device.h"
+#include "machine/device_resolve.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -107,35 +107,6 @@ typedef struct {
     const char *sources[MOST_SOURCES];
     int source_count;
 } description;
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-/* Edit distance, ignoring case; texts are cut at the length of a catalogue name. */
-static size_t distance(const char *a, const char *b) {
-    size_t row[sizeof((pace_device *)0)->name + 1];
-    size_t columns = strnlen(b, sizeof row / sizeof *row - 1);
-    for (size_t j = 0; j <= columns; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1] && i < 4 * sizeof row / sizeof *row; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            diagonal = row[j];
-            size_t shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
-            row[j] = replaced < shorter + 1 ? replaced : shorter + 1;
-        }
-    }
-    return row[columns];
-}
-
-static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
-    const pace_device *best = NULL;
-    for (size_t i = 0; i < catalog->count; i++)
-        if (!best || distance(name, catalog->devices[i].name) < distance(name, best->name)) best = &catalog->devices[i];
-    if (!best) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
-    return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"; the closest name is \"%s\"", name,
-                     best->name);
-}
 
 static void figure_cell(pace_node *table, double value) {
     if (value > 0) pace_table_real(table, value);
@@ -273,9 +244,9 @@ static void describe_one(pace_report *report, const pace_device_catalog *catalog
     for (int i = 0; i < d.source_count; i++) pace_node_note(root, "Source %d: %s.", i + 1, d.sources[i]);
 }
 
-static pace_status build(pace_report **out, const pace_device_catalog *catalog, const char *name) {
-    const pace_device *device = name ? pace_device_find(catalog, name, 0) : NULL;
-    if (name && !device) return fail_unknown(catalog, name);
+static pace_status build(pace_report **out, pace_device_catalog *catalog, const char *name) {
+    const pace_device *device = NULL;
+    if (name) PACE_TRY(pace_device_resolve(&device, catalog, name, 0));
     pace_report *report = NULL;
     PACE_TRY(pace_report_new(&report, "machines", name ? "Device" : "Devices"));
     if (device) describe_one(report, catalog, device);

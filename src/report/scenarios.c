@@ -1,5 +1,7 @@
 #include "report/scenarios.h"
 
+#include "machine/device_resolve.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,10 +17,9 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 
 /* --- one what-if put into a scenario --------------------------------------------------------------------------- */
 
-static pace_status put_device(pace_scenario *scenario, const char *name, const pace_device_catalog *devices) {
-    scenario->device = pace_device_find(devices, name, 0);
-    if (scenario->device) return PACE_OK;
-    return pace_fail(PACE_E_MISSING, "--on: device '%s' is not in the catalogue ('paceline machines' lists it)", name);
+static pace_status put_device(pace_scenario *scenario, const char *text, pace_device_catalog *devices) {
+    pace_status status = pace_device_resolve(&scenario->device, devices, text, 0);
+    return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
 }
 
 static pace_status put_scale(pace_scenario *scenario, const char *text) {
@@ -52,7 +53,7 @@ static pace_status put_drop(pace_scenario *scenario, const char *text) {
 typedef struct {
     pace_scenarios *out;
     const pace_predict_options *options;
-    const pace_device_catalog *devices;
+    pace_device_catalog *devices;
     const char *base; /* where steps without times run, NULL = they have times */
 } maker;
 
@@ -119,7 +120,7 @@ static pace_status add_all(maker *m) {
 }
 
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
-                                const pace_device_catalog *devices) {
+                                pace_device_catalog *devices) {
     pace_scenarios scenarios = {0};
     pace_predict_options others = *options;
     maker m = {&scenarios, &others, devices, NULL};

@@ -11,7 +11,7 @@ typedef struct {
 
 /** Steps without times (`timed` false) run on the first device of options->on: that is their step as it is. */
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
-                                const pace_device_catalog *devices) PACE_MUST_CHECK;
+                                pace_device_catalog *devices) PACE_MUST_CHECK;
 void pace_scenarios_free(pace_scenarios *scenarios);
 
 #endif

@@ -1,0 +1,272 @@
+#include "machine/device_resolve.h"
+
+#include "machine/device_entry.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- names ------------------------------------------------------------------------------------------------------ */
+
+/* Edits between two words (Levenshtein), letters alike in either case; long words are cut. */
+static unsigned distance(const char *a, const char *b) {
+    enum { LONGEST = 63 };
+    size_t la = strlen(a), lb = strlen(b);
+    unsigned row[LONGEST + 1];
+    if (la > LONGEST) la = LONGEST;
+    if (lb > LONGEST) lb = LONGEST;
+    for (size_t j = 0; j <= lb; j++) row[j] = (unsigned)j;
+    for (size_t i = 1; i <= la; i++) {
+        unsigned corner = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= lb; j++) {
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            unsigned best = corner + !same;
+            corner = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
+    const pace_device *best = NULL;
+    for (size_t i = 0; i < catalog->count; i++)
+        if (!best || distance(name, catalog->devices[i].name) < distance(name, best->name)) best = &catalog->devices[i];
+    if (!best) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
+    return pace_fail(
+        PACE_E_MISSING,
+        "the catalogue has no device \"%.80s\"; the closest name is \"%s\" ('paceline machines' lists all)", name,
+        best->name);
+}
+
+/* --- files ------------------------------------------------------------------------------------------------------ */
+
+static bool ends_with(const char *text, size_t length, const char *end) {
+    size_t size = strlen(end);
+    return length > size && strncasecmp(text + length - size, end, size) == 0;
+}
+
+/* Length of the path when `text` names a file; the name of a device may follow behind a colon. */
+static size_t path_length(const char *text) {
+    size_t length = strlen(text);
+    const char *colon = strrchr(text, ':');
+    size_t path = colon ? (size_t)(colon - text) : length;
+    for (int whole = 0; whole < 2; whole++, path = length)
+        if (ends_with(text, path, ".yaml") || ends_with(text, path, ".yml") || ends_with(text, path, ".json"))
+            return path;
+    return 0;
+}
+
+static pace_status add_extra(pace_device_extra **out, pace_device_catalog *catalog) {
+    pace_device_extra *extra = pace_alloc(1, sizeof *extra);
+    if (!extra) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&catalog->extras, extra);
+    if (status != PACE_OK) pace_free(extra);
+    else *out = extra;
+    return status;
+}
+
+static pace_status choose(const pace_device **out, const pace_device_catalog *file, const char *path,
+                          const char *name) {
+    if (name) {
+        for (size_t i = 0; i < file->count; i++)
+            if (strcasecmp(file->devices[i].name, name) == 0) {
+                *out = &file->devices[i];
+                return PACE_OK;
+            }
+        return pace_fail(PACE_E_MISSING, "%s: there is no device \"%.80s\"; the first is \"%s\"", path, name,
+                         file->count ? file->devices[0].name : "");
+    }
+    if (file->count == 1) {
+        *out = &file->devices[0];
+        return PACE_OK;
+    }
+    if (file->count == 0) return pace_fail(PACE_E_INPUT, "%s: the list of devices is empty", path);
+    return pace_fail(PACE_E_USAGE, "%s: holds %zu devices; say which: %s:%s", path, file->count, path,
+                     file->devices[0].name);
+}
+
+static pace_status resolve_file(const pace_device **out, pace_device_catalog *catalog, const char *text,
+                                size_t length) {
+    char *path = pace_copy_text(text, length);
+    if (!path) return PACE_E_MEMORY;
+    pace_device_extra *extra = NULL;
+    pace_status status = add_extra(&extra, catalog);
+    if (status == PACE_OK) status = pace_device_catalog_load_file(&extra->file, path);
+    if (status == PACE_OK) status = choose(out, &extra->file, path, text[length] == ':' ? text + length + 1 : NULL);
+    pace_free(path);
+    return status;
+}
+
+/* --- changed figures -------------------------------------------------------------------------------------------- */
+
+/* Short words for keys of an entry, and the measured rates that go with a peak. */
+static const struct {
+    const char *word, *key;
+    size_t with[2]; /* offsets of figures that change in proportion; 0 = none (the name lies there) */
+} words[] = {
+    {"memory", "memory_bytes_per_s", {offsetof(pace_device, achievable_bytes_per_s)}},
+    {"memory_size", "memory_bytes", {0}},
+    {"l2", "l2_bytes_per_s", {0}},
+    {"l2_size", "l2_bytes", {0}},
+    {"launch", "launch_s", {0}},
+    {"clock", "boost_hz", {0}},
+    {"pcie",
+     "pcie_bytes_per_s",
+     {offsetof(pace_device, pcie_pinned_bytes_per_s), offsetof(pace_device, pcie_pageable_bytes_per_s)}},
+};
+
+static const struct {
+    const char *suffix;
+    double unit;
+} suffixes[] = {
+    {"", 1},
+    {"b", 1},
+    {"b/s", 1},
+    {"flop/s", 1},
+    {"flops", 1},
+    {"hz", 1},
+    {"s", 1},
+    {"ms", 1e-3},
+    {"us", 1e-6},
+    {"ns", 1e-9},
+    {"kib", 1024.0},
+    {"mib", 1048576.0},
+    {"gib", 1073741824.0},
+    {"tib", 1099511627776.0},
+};
+
+static bool unit_of(double *out, const char *text) {
+    static const char prefixes[] = "kmgtp";
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcasecmp(text, suffixes[i].suffix) == 0) {
+            *out = suffixes[i].unit;
+            return true;
+        }
+    const char *prefix = *text ? strchr(prefixes, tolower((unsigned char)*text)) : NULL;
+    if (!prefix) return false;
+    double unit = 1;
+    for (const char *at = prefixes; at <= prefix; at++) unit *= 1e3;
+    for (size_t i = 0; i < 6; i++) /* what may follow a prefix stands first */
+        if (strcasecmp(text + 1, suffixes[i].suffix) == 0) {
+            *out = unit;
+            return true;
+        }
+    return false;
+}
+
+/* "2TB/s" or, with *factor, "1.5x". */
+static bool read_value(double *out, bool *factor, const char *text) {
+    char *end;
+    if (!isdigit((unsigned char)*text) && *text != '.') return false;
+    double value = strtod(text, &end), unit = 1;
+    *factor = strcasecmp(end, "x") == 0;
+    if (!*factor && !unit_of(&unit, end)) return false;
+    *out = value * unit;
+    return *out > 0 && *out < 1e300;
+}
+
+static void scale(pace_device *device, size_t offset, double by) {
+    if (offset) *(double *)(void *)((char *)device + offset) *= by;
+}
+
+static pace_status set_figure(pace_device *device, const char *key, const size_t with[2], double value, bool factor,
+                              const char *change) {
+    double most, *figure = pace_device_figure(device, key, &most);
+    if (!figure)
+        return pace_fail(
+            PACE_E_USAGE,
+            "\"%.80s\": unknown figure; expected memory, memory_size, l2, l2_size, launch, clock, pcie or a "
+            "precision such as fp16",
+            change);
+    if (factor && !(*figure > 0))
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure of %s is not known, give its value", change,
+                         device->name);
+    double now = factor ? *figure * value : value, by = *figure > 0 ? now / *figure : 1;
+    if (now > most)
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": %g is beyond any device, expected at most %g", change, now, most);
+    *figure = now;
+    if (figure >= device->flop_per_s && figure < device->flop_per_s + PACE_PRECISIONS)
+        device->achievable_flop_per_s[figure - device->flop_per_s] *= by;
+    if (figure == &device->boost_hz && device->base_hz > now) device->base_hz = now;
+    for (int i = 0; with && i < 2; i++) scale(device, with[i], by);
+    return PACE_OK;
+}
+
+/* `change` is "memory=2TB/s". */
+static pace_status change_figure(pace_device *device, const char *change) {
+    char key[32];
+    const char *equals = strchr(change, '=');
+    size_t length = equals ? (size_t)(equals - change) : 0;
+    if (length == 0 || length >= sizeof key)
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected FIGURE=VALUE, as in memory=2TB/s", change);
+    for (size_t i = 0; i <= length; i++) key[i] = i < length ? (char)tolower((unsigned char)change[i]) : '\0';
+    double value;
+    bool factor;
+    if (!read_value(&value, &factor, equals + 1))
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected a value above 0 such as 2e12, 2TB/s, 40GiB, 4us or 1.5x",
+                         change);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, key) == 0 || strcmp(words[i].key, key) == 0)
+            return set_figure(device, words[i].key, words[i].with, value, factor, change);
+    return set_figure(device, key, NULL, value, factor, change);
+}
+
+/* The figures are the words that hold a '='; the words before them are the name. */
+static pace_status resolve_changed(const pace_device **out, pace_device_catalog *catalog, char *text,
+                                   size_t name_length, double memory_bytes) {
+    char *changes = text + name_length;
+    const pace_device *device;
+    pace_device_extra *extra;
+    *changes++ = '\0';
+    PACE_TRY(pace_device_resolve(&device, catalog, text, memory_bytes));
+    PACE_TRY(add_extra(&extra, catalog));
+    extra->device = *device;
+    size_t used = strlen(device->name);
+    char *rest = NULL;
+    for (char *change = strtok_r(changes, " \t,", &rest); change; change = strtok_r(NULL, " \t,", &rest)) {
+        PACE_TRY(change_figure(&extra->device, change));
+        int wrote = snprintf(extra->device.name + used, sizeof extra->device.name - used, " %s", change);
+        used += (size_t)wrote < sizeof extra->device.name - used ? (size_t)wrote : sizeof extra->device.name - used - 1;
+    }
+    pace_status status = pace_device_check(&extra->device);
+    if (status == PACE_OK) *out = &extra->device;
+    return status == PACE_OK ? PACE_OK : pace_fail_in(status, extra->device.name);
+}
+
+/* Where the name ends and the changes begin; 0 when there are none. */
+static size_t name_end(const char *text) {
+    const char *equals = strchr(text, '='), *at = equals;
+    if (!equals) return 0;
+    while (at > text && !isspace((unsigned char)at[-1]) && at[-1] != ',') at--;
+    while (at > text && (isspace((unsigned char)at[-1]) || at[-1] == ',')) at--;
+    return (size_t)(at - text);
+}
+
+pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *catalog, const char *text,
+                                double memory_bytes) {
+    size_t changed = name_end(text), path = path_length(text);
+    const pace_device *found;
+    if (changed) {
+        char *copy = pace_copy_text(text, strlen(text));
+        if (!copy) return PACE_E_MEMORY;
+        pace_status status = resolve_changed(out, catalog, copy, changed, memory_bytes);
+        pace_free(copy);
+        return status;
+    }
+    if (strchr(text, '='))
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected a device before its figures, as in \"a100 memory=2TB/s\"",
+                         text);
+    if (path) return resolve_file(out, catalog, text, path);
+    if (strchr(text, '*'))
+        return pace_fail(PACE_E_USAGE, "expected one device, found \"%.80s\": several are not understood here", text);
+    found = pace_device_find(catalog, text, memory_bytes);
+    if (!found) return fail_unknown(catalog, text);
+    *out = found;
+    return PACE_OK;
+}

@@ -1,0 +1,152 @@
+/* What may be written where a device is meant: names, files, changed figures; and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "machine/device_resolve.h"
+
+static pace_device_catalog catalog;
+
+static int load(void **state) {
+    (void)state;
+    unsetenv("PACELINE_CATALOG");
+    return pace_device_catalog_load(&catalog);
+}
+
+static int unload(void **state) {
+    (void)state;
+    pace_device_catalog_free(&catalog);
+    return pace_memory_live() != 0;
+}
+
+static const pace_device *resolve(const char *text) {
+    const pace_device *device = NULL;
+    pace_status status = pace_device_resolve(&device, &catalog, text, 0);
+    if (status != PACE_OK) fail_msg("%s: %s", text, pace_message());
+    return device;
+}
+
+static void refuse(const char *text, pace_status expected, const char *word) {
+    const pace_device *device = NULL;
+    assert_int_equal(pace_device_resolve(&device, &catalog, text, 0), expected);
+    assert_null(device);
+    if (!strstr(pace_message(), word)) fail_msg("%s: expected \"%s\" in: %s", text, word, pace_message());
+}
+
+static void test_names(void **state) {
+    (void)state;
+    assert_ptr_equal(resolve("A100-40-SXM"), pace_device_find(&catalog, "a100-40-sxm", 0));
+    assert_string_equal(resolve("NVIDIA A100-SXM4-40GB")->name, "a100-40-sxm");
+    refuse("a100-40-sxn", PACE_E_MISSING, "a100-40-sxm");
+    refuse("", PACE_E_MISSING, "closest");
+    refuse("a100-40-sxm*4", PACE_E_USAGE, "one device");
+}
+
+/* What was measured under a peak goes with it; everything else stays. */
+static void test_changed_figures(void **state) {
+    (void)state;
+    const pace_device *plain = resolve("v100-sxm2-16"), *device = resolve("v100-sxm2-16 memory=1.8TB/s fp16=2x");
+    assert_true(device != plain);
+    assert_true(device->memory_bytes_per_s == 1.8e12);
+    assert_true(device->flop_per_s[PACE_FP16] == 2 * plain->flop_per_s[PACE_FP16]);
+    assert_true(device->flop_per_s[PACE_FP32] == plain->flop_per_s[PACE_FP32]);
+    if (plain->achievable_bytes_per_s > 0) {
+        double share = plain->achievable_bytes_per_s / plain->memory_bytes_per_s;
+        assert_true(fabs(device->achievable_bytes_per_s / 1.8e12 - share) < 1e-12);
+    }
+    assert_int_equal(device->sm_count, plain->sm_count);
+    assert_non_null(strstr(device->name, "v100-sxm2-16 memory=1.8TB/s"));
+}
+
+static void test_units(void **state) {
+    (void)state;
+    assert_true(resolve("v100-sxm2-16 memory_size=32GiB")->memory_bytes == 34359738368.0);
+    assert_true(resolve("v100-sxm2-16 memory_size=32GB")->memory_bytes == 32e9);
+    assert_true(resolve("v100-sxm2-16 launch=4us")->launch_s == 4e-6);
+    assert_true(resolve("v100-sxm2-16, launch_s=4e-6")->launch_s == 4e-6);
+    assert_true(resolve("v100-sxm2-16 fp32=20TFLOP/s")->flop_per_s[PACE_FP32] == 2e13);
+    assert_true(resolve("v100-sxm2-16 clock=1.2GHz")->boost_hz == 1.2e9);
+    assert_true(resolve("v100-sxm2-16 l2=9T")->l2_bytes_per_s == 9e12);
+}
+
+static void test_refused_figures(void **state) {
+    (void)state;
+    refuse("v100-sxm2-16 speed=3", PACE_E_USAGE, "unknown figure");
+    refuse("v100-sxm2-16 memory=fast", PACE_E_USAGE, "expected a value");
+    refuse("v100-sxm2-16 memory=-1", PACE_E_USAGE, "expected a value");
+    refuse("v100-sxm2-16 memory=0", PACE_E_USAGE, "expected a value");
+    refuse("v100-sxm2-16 memory=nan", PACE_E_USAGE, "expected a value");
+    refuse("v100-sxm2-16 memory=1e400", PACE_E_USAGE, "expected a value");
+    refuse("v100-sxm2-16 memory=1e20", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 memory=9e11x", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 fp8=2x", PACE_E_USAGE, "not known");
+    refuse("v100-sxm2-16 memory=90TB/s", PACE_E_USAGE, "is more than l2_bytes_per_s");
+    refuse("memory=2e12", PACE_E_USAGE, "before its figures");
+    refuse("v100-sxm2-16 =2e12", PACE_E_USAGE, "FIGURE=VALUE");
+}
+
+static void write_text(char *path, const char *text) {
+    int file = mkstemps(path, 5);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static void test_files(void **state) {
+    (void)state;
+    char path[] = "/tmp/paceline-device-XXXXXX.yaml", text[128];
+    write_text(path, "sources: {here: \"a test\"}\n"
+                     "devices:\n"
+                     "  - {name: one, vendor: v, flop_per_s: {fp32: 1e12}, memory_bytes_per_s: 1e11, source: s,\n"
+                     "     l2_bytes_per_s: {value: 5.0e11, source: here, confidence: high}}\n"
+                     "  - {name: two, vendor: v, flop_per_s: {fp32: 2e12}, memory_bytes_per_s: 1e11, source: s}\n");
+    refuse(path, PACE_E_USAGE, ".yaml:one");
+    snprintf(text, sizeof text, "%s:two", path);
+    assert_true(resolve(text)->flop_per_s[PACE_FP32] == 2e12);
+    snprintf(text, sizeof text, "%s:one memory=2x", path);
+    assert_true(resolve(text)->memory_bytes_per_s == 2e11);
+    snprintf(text, sizeof text, "%s:one", path);
+    pace_figure_source source = pace_device_figure_source(&catalog, resolve(text), "l2_bytes_per_s", NULL);
+    assert_string_equal(source.source, "a test");
+    snprintf(text, sizeof text, "%s:three", path);
+    refuse(text, PACE_E_MISSING, "no device \"three\"");
+    unlink(path);
+    refuse(path, PACE_E_IO, path);
+    char bad[] = "/tmp/paceline-device-XXXXXX.yaml";
+    write_text(bad, "devices:\n  - {name: one, vendor: v, flop_per_s: {fp32: -1}, memory_bytes_per_s: 1e11}\n");
+    refuse(bad, PACE_E_INPUT, ":2:");
+    unlink(bad);
+    char none[] = "/tmp/paceline-device-XXXXXX.yaml";
+    write_text(none, "devices: []\n");
+    refuse(none, PACE_E_INPUT, "empty");
+    unlink(none);
+}
+
+static void test_allocations_fail(void **state) {
+    (void)state;
+    pace_status status = PACE_E_MEMORY;
+    for (uint64_t n = 1; status != PACE_OK; n++) {
+        const pace_device *device;
+        pace_memory_fail_at(n);
+        status = pace_device_resolve(&device, &catalog, "v100-sxm2-16 memory=1.1x", 0);
+        pace_memory_fail_at(0);
+        assert_true(status == PACE_OK || status == PACE_E_MEMORY);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names), cmocka_unit_test(test_changed_figures),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_refused_figures),
+        cmocka_unit_test(test_files), cmocka_unit_test(test_allocations_fail),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
