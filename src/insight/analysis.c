@@ -209,7 +209,7 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
     return status;
 }
 
-static pace_status take_step(pace_analysis *analysis, pace_step *step, const char *name, const char *device) {
+static pace_status take_step(pace_analysis *analysis, pace_step *step, const char *name, const pace_device *device) {
     pace_rank *rank = pace_alloc(1, sizeof *rank);
     if (!rank) {
         pace_step_free(step);
@@ -218,7 +218,7 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
     rank->step = *step;
     rank->path = pace_copy_text(name, strlen(name));
     pace_status status = rank->path ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK && device) rank->device = pace_device_find(&analysis->devices, device, 0);
+    rank->device = device;
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, NULL);
     if (status == PACE_OK && rank->work.host_is_device) rank->device = NULL;
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
@@ -228,7 +228,7 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
 }
 
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
-                                   const char *device) {
+                                   const pace_device *device) {
     pace_analysis analysis = {0};
     size_t taken = 0;
     pace_status status = pace_device_catalog_load(&analysis.devices);

@@ -25,9 +25,10 @@ pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, si
  * ranks that come from elsewhere: each must have been understood (insight/rank.h). */
 pace_status pace_analysis_join(pace_analysis *analysis) PACE_MUST_CHECK;
 
-/** The same of steps that were made instead of read (takes them, whatever comes of it), on one device (may be NULL). */
+/** The same of steps that were made instead of read (takes them, whatever comes of it), on one device (may be NULL;
+ * borrowed, as long as *out). */
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
-                                   const char *device) PACE_MUST_CHECK;
+                                   const pace_device *device) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
 /** Whether a trace has several devices that worked. */

@@ -251,8 +251,7 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     }
     PACE_TRY(pace_walk(room->steps, room->ranks, forecast->ranks.count, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
-    return pace_analysis_of_steps(&result->analysis, room->steps, forecast->ranks.count, room->names,
-                                  device ? device->name : NULL);
+    return pace_analysis_of_steps(&result->analysis, room->steps, forecast->ranks.count, room->names, device);
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {

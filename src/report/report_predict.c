@@ -1,4 +1,5 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
+#include "machine/device_resolve.h"
 #include "report/analyze_parts.h"
 #include "report/predict_inputs.h"
 #include "report/scenarios.h"
@@ -57,7 +58,8 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     bool timed;
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
-    const pace_device *first = options->on.count ? pace_device_find(&p->devices, options->on.items[0], 0) : NULL;
+    const pace_device *first = NULL;
+    if (options->on.count) PACE_TRY(pace_device_resolve(&first, &p->devices, options->on.items[0], 0));
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(check_what_ifs(p, options));
     PACE_TRY(share_overheads(p, options));
