@@ -109,12 +109,21 @@ static bool closer(double memory_bytes, const pace_device *candidate, const pace
     return memory_bytes > 0 && fabs(candidate->memory_bytes - memory_bytes) < fabs(best->memory_bytes - memory_bytes);
 }
 
+static const pace_device *named(const pace_device_catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->count; i++)
+        if (strcasecmp(catalog->devices[i].name, name) == 0) return &catalog->devices[i];
+    for (size_t i = 0; i < catalog->extras.count; i++) {
+        const pace_device *found = named(&catalog->extras.items[i]->file, name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes) {
     const pace_device *best = NULL;
     size_t best_length = 0;
     if (!name) return NULL;
-    for (size_t i = 0; i < catalog->count; i++)
-        if (strcasecmp(catalog->devices[i].name, name) == 0) return &catalog->devices[i];
+    if (named(catalog, name)) return named(catalog, name);
     for (size_t i = 0; i < catalog->count; i++) {
         const pace_device *candidate = &catalog->devices[i];
         size_t length = best_match(name, catalog->nodes[i]);

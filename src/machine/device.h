@@ -67,8 +67,9 @@ pace_status pace_device_catalog_load(pace_device_catalog *out) PACE_MUST_CHECK;
 pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) PACE_MUST_CHECK;
 void pace_device_catalog_free(pace_device_catalog *catalog);
 
-/** By catalogue name (case-insensitive), or by a trace's device name: the entry with the longest `match` phrase
- * whose words all occur in it, memory_bytes (0 = unknown) breaking ties between sizes. NULL when unknown. */
+/** By catalogue name (case-insensitive) or that of a file resolved before, or by a trace's device name: the entry with
+ * the longest `match` phrase whose words all occur in it, memory_bytes (0 = unknown) breaking ties between sizes. NULL
+ * when unknown. */
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes);
 
 /** The key of a precision in the catalogue ("bf16"). */

@@ -1,4 +1,5 @@
 /* The report of `paceline fit`: how well rows were predicted that the fit did not see. */
+#include "machine/device_resolve.h"
 #include "report/report.h"
 #include "rows/fit_rows.h"
 
@@ -24,16 +25,10 @@ static void close_all(opened *o) {
     pace_device_catalog_free(&o->catalog);
 }
 
-static pace_status find_device(const pace_device **out, const pace_device_catalog *catalog, const char *name) {
-    *out = name ? pace_device_find(catalog, name, 0) : NULL;
-    if (!name || *out) return PACE_OK;
-    return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\" (see 'paceline machines')", name);
-}
-
 static pace_status open_all(opened *o, const char *const *paths, size_t count, const pace_rows_options *options) {
-    const pace_device *device;
+    const pace_device *device = NULL;
     PACE_TRY(pace_device_catalog_load(&o->catalog));
-    PACE_TRY(find_device(&device, &o->catalog, options->device));
+    if (options->device) PACE_TRY(pace_device_resolve(&device, &o->catalog, options->device, 0));
     o->tables = pace_alloc(count, sizeof *o->tables);
     if (!o->tables) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,5 @@
 /* `paceline predict --rows`: the rows of a table, given back with what they would take. */
+#include "machine/device_resolve.h"
 #include "report/report.h"
 #include "rows/fit_rows.h"
 
@@ -36,12 +37,7 @@ static pace_status add_fit(asked *a, const pace_rows_options *options) {
 
 static pace_status open_asked(asked *a, const char *path, const pace_rows_options *options) {
     PACE_TRY(pace_device_catalog_load(&a->catalog));
-    if (options->device) {
-        a->device = pace_device_find(&a->catalog, options->device, 0);
-        if (!a->device)
-            return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\" (see 'paceline machines')",
-                             options->device);
-    }
+    if (options->device) PACE_TRY(pace_device_resolve(&a->device, &a->catalog, options->device, 0));
     PACE_TRY(pace_cost_create(&a->cost));
     PACE_TRY(add_fit(a, options));
     return pace_kernel_rows_open(&a->rows, path, &a->catalog, a->device);
