@@ -5,6 +5,8 @@
 #include "cost/formula.h"
 #include "cost/tiles.h"
 
+#include <math.h>
+
 static bool product(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where, double b, double m,
                     double n, double k) {
     if (!(op->flop > 0) || !(where->flop_per_s > 0) || !(where->memory_bytes_per_s > 0)) return false;
@@ -25,6 +27,20 @@ bool pace_formula_gemm(pace_cost_parts *parts, const pace_op *op, const pace_cos
     return product(parts, op, where, b, m, n, k);
 }
 
+/* Libraries compute 3 x 3 filters at stride 1 outside the matrix units by Winograd's F(2 x 2, 3 x 3): 16
+ * multiplications for 4 outputs where 36 would do (Lavin and Gray, CVPR 2016), on whole 2 x 2 tiles. Few channels do
+ * not pay. */
+static double winograd(const pace_op *op, const pace_cost_where *where) {
+    enum { C = 1, H, W, K, R, S, STRIDE_H, STRIDE_W, PAD_H, PAD_W, DILATION, GROUPS, FEW = 16 };
+    const double *s = op->size;
+    bool fits = s[R] == 3 && s[S] == 3 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 && s[GROUPS] == 1 &&
+                s[C] >= FEW && s[K] >= FEW;
+    bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
+    double high = s[H] + 2 * s[PAD_H] - 2, wide = s[W] + 2 * s[PAD_W] - 2;
+    if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return 1;
+    return 16.0 / 36 * (ceil(high / 2) * 2 / high) * (ceil(wide / 2) * 2 / wide);
+}
+
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     enum { N, C, H, W, K, R, S, GROUPS = 12 };
@@ -34,7 +50,9 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
     if (!(n > 0) || !(k > 0)) return false;
     double m = op->flop / (2 * products * n * k * groups);
     if (!(m >= 1)) m = 1;
-    if (op->pass == PACE_PASS_BACKWARD_DATA) return product(parts, op, where, groups, m, k, n);
-    if (op->pass == PACE_PASS_BACKWARD_WEIGHT) return product(parts, op, where, groups, n, k, m);
-    return product(parts, op, where, groups, m, n, k);
+    bool known = op->pass == PACE_PASS_BACKWARD_DATA     ? product(parts, op, where, groups, m, k, n)
+                 : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, groups, n, k, m)
+                                                         : product(parts, op, where, groups, m, n, k);
+    parts->compute_s *= winograd(op, where);
+    return known;
 }

@@ -130,11 +130,14 @@ static bool ends(const char *text, const char *end) {
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* A word that names no file, or a YAML file. */
+/* A YAML file, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool is_model(const char *input) {
+    static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".onnx", ".sqlite"};
     struct stat info;
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+        if (ends(input, traces[i])) return false;
     if (strstr(input, ".yaml:") || ends(input, ".yaml") || ends(input, ".yml")) return true;
-    return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[.");
+    return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[");
 }
 
 static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,

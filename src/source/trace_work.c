@@ -129,6 +129,10 @@ static void find_kernels(pace_trace_work *work, const pace_trace_nodes *trace, c
     bool shaped = node->shapes && pace_op_shapes_parse(&shapes, pace_names_text(&trace->names, node->shapes));
     pace_op_family family;
     work->count = pace_ops_of_call(work->ops, &family, name, shaped ? &shapes : NULL);
+    /* PyTorch lets cuDNN compute in TF32 unless told otherwise (torch.backends.cudnn.allow_tf32), cuBLAS not. */
+    for (unsigned i = 0; i < work->count; i++)
+        if (work->ops[i].family == PACE_OP_CONVOLUTION && work->ops[i].element_bytes == 4)
+            work->ops[i].precision = PACE_TF32;
     if (work->count == 0 && (node->has_schema || node->triton || family != PACE_OP_UNKNOWN))
         guess(work, trace, node, node->triton ? PACE_OP_ELEMENTWISE : family);
 }
