@@ -35,12 +35,20 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
     return status;
 }
 
+/* AMD's matrix units multiply in full single precision, and its libraries use them. */
+static double rate_of(const pace_device *device, const pace_op *op) {
+    bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
+    if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
+        return device->flop_per_s[PACE_FP32_MATRIX];
+    return pace_device_rate(device, op->precision);
+}
+
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     pace_formula formula = pace_formula_of(op->family);
-    const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op);
+    const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
     if (!formula || !figure) return false;
     double memory = device->memory_bytes_per_s, l2 = device->l2_bytes_per_s;
-    pace_cost_where where = {device, figure, pace_device_rate(device, op->precision), memory,
+    pace_cost_where where = {device, figure, rate_of(device, op), memory,
                              l2 > 0 ? l2 : memory * cost->figures.l2_over_memory};
     pace_cost_parts parts = {0};
     if (!formula(&parts, op, &where)) return false;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family",  "kind",   "pass",       "compute", "memory",
-                                    "fixed_s", "spread", "confidence", "source"};
+static const char *const known[] = {"family", "kind",    "pass",   "vendor",     "compute",
+                                    "memory", "fixed_s", "spread", "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -33,13 +33,18 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
     const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
     const char *pass = pace_yaml_text(pace_yaml_get(entry, "pass"));
+    const char *vendor = pace_yaml_text(pace_yaml_get(entry, "vendor"));
     row->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
     if (row->family == PACE_OP_FAMILIES)
         return pace_fail(PACE_E_INPUT, "%s: expected a family of operations", pace_yaml_place(yaml, entry));
     if (kind && strlen(kind) >= sizeof row->kind)
         return pace_fail(PACE_E_INPUT, "%s: kind is longer than %zu characters", pace_yaml_place(yaml, entry),
                          sizeof row->kind - 1);
+    if (vendor && strlen(vendor) >= sizeof row->vendor)
+        return pace_fail(PACE_E_INPUT, "%s: vendor is longer than %zu characters", pace_yaml_place(yaml, entry),
+                         sizeof row->vendor - 1);
     if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
+    if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
@@ -86,10 +91,12 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
 
 void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows); }
 
-const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op) {
+const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
+                                             const pace_device *device) {
     for (size_t i = figures->rows.count; i-- > 0;) {
         const pace_cost_figure *row = &figures->rows.items[i];
         if (row->family != op->family || (row->pass >= 0 && row->pass != (int)op->pass)) continue;
+        if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (*row->kind && !strstr(op->kind, row->kind)) continue;
         return row;
     }

@@ -9,6 +9,7 @@ typedef struct {
     pace_op_family family;
     int pass;               /* -1 = any */
     char kind[24];          /* a part of the operation's kind; "" = any */
+    char vendor[16];        /* of the device; "" = any */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */
@@ -22,7 +23,8 @@ typedef struct {
 pace_status pace_cost_figures_load(pace_cost_figures *out) PACE_MUST_CHECK;
 void pace_cost_figures_free(pace_cost_figures *figures);
 
-/** The last row that applies to the operation, NULL when none does. */
-const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op);
+/** The last row that applies to the operation on a device, NULL when none does. */
+const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
+                                             const pace_device *device);
 
 #endif

@@ -1,4 +1,4 @@
-"""Recomputes the analyze and walk rows of accuracy/ledger.csv from the reference data and compares; --update rewrites them.
+"""Recomputes the analyze, walk and model rows of accuracy/ledger.csv from the reference data and compares; --update rewrites them.
 
 The reference data are other people's and not shipped: skipped when they are not at hand.
 """
@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden"))
 import test_edges
+import test_model_steps
 import test_predict
 import test_tracelens
 
@@ -125,11 +126,21 @@ def walk_rows():
                 "each rank's step, overheads from the step itself")]
 
 
+def model_rows():
+    llm, cnn = test_model_steps.llm_errors(), test_model_steps.cnn_errors()
+    note = "from the model's description and the device's data sheet alone, formulas, nothing fitted"
+    return [row("predict/llm-latency", "llm/neusight_model_latency", "MAPE", "ratio", len(llm), test_model_steps.mape(llm), "<=0.1", note),
+            row("predict/cnn-throughput", "notes D (TensorFlow benchmarks, DeepLearningExamples)", "MAPE", "ratio", len(cnn),
+                test_model_steps.mape(cnn), "<=0.1", note + "; K80 runs below its boost clock, see docs/accuracy.md"),
+            row("predict/model-coverage", "both of the above", "coverage_90", "ratio", len(llm + cnn), test_model_steps.coverage(llm + cnn),
+                ">=0.85", "share of measurements inside low to high; at most 0.95 is wanted too")]
+
+
 def main():
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("skipped: the reference data are not at hand")
         return 77
-    rows = [window_rows("analyze/golden-window", "kineto", "", "golden_trace.csv"),
+    rows = [*model_rows(), window_rows("analyze/golden-window", "kineto", "", "golden_trace.csv"),
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
