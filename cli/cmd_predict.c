@@ -32,13 +32,14 @@ int cmd_predict(cli_arguments *arguments) {
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
-    if (rows.path && operands == 0 && on.count <= 1) {
+    if (rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
+        rows.options.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         rows.options.device = on.count ? on.items[0] : NULL;
         return cli_predict_rows(&rows, &output);
     }
     if (rows.path || operands == 0) {
         fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",
-                rows.path ? "--rows alone, with one --on at most"
+                rows.path ? "--rows alone, with one --on and one --fit at most"
                           : "a trace, an execution trace, a model or --rows, found none");
         return CLI_USAGE;
     }
@@ -48,6 +49,7 @@ int cmd_predict(cli_arguments *arguments) {
     options.set = (pace_words){set.items, set.count};
     options.scale = (pace_words){scale.items, scale.count};
     options.drop_overhead = (pace_words){drop.items, drop.count};
+    options.fits = (pace_words){rows.fits.items, rows.fits.count};
     options.overheads = (pace_words){overheads.items, overheads.count};
     options.progress = cli_progress(&output);
     pace_report *report;

@@ -7,13 +7,14 @@
 typedef struct {
     const char *path; /* NULL: no rows were asked for */
     pace_rows_options options;
+    cli_list fits;
 } cli_rows;
 
 /* The rows of the option table that only questions in tables have. */
 #define CLI_ROWS_OPTIONS(rows)                                                                                     \
     {"--rows", 'r', OPTION_TEXT, "FILE", "a table: one question a row, given back with its answer", &(rows).path}, \
         {"--kind", 'k', OPTION_TEXT, "KIND", "--rows: what they ask: kernel (default)", &(rows).options.kind}, {   \
-        "--fit", 0, OPTION_TEXT, "FILE", "--rows: use what 'paceline fit' learned", &(rows).options.fit_path       \
+        "--fit", 0, OPTION_LIST, "FILE", "use what 'paceline fit' learned of kernels", &(rows).fits                \
     }
 
 /** Answers the table and returns the exit status. CSV unless somebody looks or asks for another format. */

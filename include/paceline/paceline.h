@@ -120,6 +120,7 @@ typedef struct {
     pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
     pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     bool graph;                /**< the step as one captured device graph: launches cost nothing */
+    pace_words fits;           /**< files of pace_fit(), the last that knows an operation's family answers */
     pace_words overheads;      /**< files of host overheads, pooled, to use in place of the inputs' own */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_progress_fn progress; /**< may be NULL */

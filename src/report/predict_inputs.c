@@ -2,6 +2,7 @@
 
 #include "model/lower.h"
 #include "model/model_catalog.h"
+#include "rows/fit_rows.h"
 #include "source/graph_inputs.h"
 #include "source/inputs.h"
 
@@ -13,7 +14,9 @@ void pace_predict_inputs_free(pace_predict_inputs *inputs) {
     pace_forecast_free(&inputs->forecast);
     if (inputs->is_measured) pace_analysis_free(&inputs->measured);
     for (size_t i = 0; i < inputs->paths.count; i++) pace_free(inputs->paths.items[i]);
+    for (size_t i = 0; i < inputs->warnings.count; i++) pace_free(inputs->warnings.items[i]);
     PACE_VEC_FREE(&inputs->paths);
+    PACE_VEC_FREE(&inputs->warnings);
 }
 
 /* --- traces ------------------------------------------------------------------------------------------------------ */
@@ -32,11 +35,23 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
 
 /* --- steps without times ----------------------------------------------------------------------------------------- */
 
-static pace_status keep_name(pace_predict_inputs *out, const char *name) {
-    char *copy = pace_copy_text(name, strlen(name));
+typedef PACE_VEC(char *) texts;
+
+static pace_status keep(void *list, const char *text) {
+    texts *kept = list;
+    char *copy = pace_copy_text(text, strlen(text));
     if (!copy) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&out->paths, copy);
+    pace_status status = PACE_PUSH(kept, copy);
     if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, pace_input_kind kind, const char *path) {
+    pace_read_notes notes = {0};
+    PACE_TRY(keep(&out->paths, path));
+    PACE_TRY(pace_graph_read(graph, &notes, kind, path));
+    pace_status status = notes.warning[0] ? keep(&out->warnings, notes.warning) : PACE_OK;
+    if (status != PACE_OK) pace_graph_free(graph);
     return status;
 }
 
@@ -56,8 +71,7 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
     size_t read = 0;
     pace_status status = PACE_OK;
     for (; status == PACE_OK && read < paths->count; read++) {
-        status = keep_name(out, paths->items[read]);
-        if (status == PACE_OK) status = pace_graph_read(&graphs[read], kind, paths->items[read]);
+        status = read_graph(&graphs[read], out, kind, paths->items[read]);
         if (status != PACE_OK) break;
     }
     if (status == PACE_OK) {
@@ -117,7 +131,7 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
         [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     pace_graph graph;
     pace_config config = pace_config_default();
-    PACE_TRY(keep_name(out, name));
+    PACE_TRY(keep(&out->paths, name));
     PACE_TRY(lower(&graph, &config, name, set));
     return forecast(out, &graph, 1, device, modes[config.execution]);
 }
@@ -166,6 +180,15 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
     return status;
 }
 
+static pace_status add_fits(pace_forecast *forecast, const pace_predict_options *options) {
+    for (size_t i = 0; i < options->fits.count; i++) {
+        pace_fit_model fit;
+        PACE_TRY(pace_fit_load(&fit, options->fits.items[i]));
+        PACE_TRY(pace_cost_add_fit(forecast->cost, &fit));
+    }
+    return PACE_OK;
+}
+
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                      const pace_device *device, const pace_predict_options *options) {
     pace_predict_inputs read = {0};
@@ -174,6 +197,7 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
         status = pace_fail(PACE_E_USAGE, "predict: expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
     else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, &options->set);
     else status = read_files(&read, inputs, count, device, options);
+    if (status == PACE_OK) status = add_fits(&read.forecast, options);
     if (status == PACE_OK) *out = read;
     else pace_predict_inputs_free(&read);
     return status;

@@ -7,7 +7,7 @@
 typedef struct {
     pace_analysis measured; /* of traces */
     bool is_measured;       /* else the inputs are graphs or models, and `paths` names them */
-    PACE_VEC(char *) paths;
+    PACE_VEC(char *) paths, warnings;
     pace_forecast forecast;
 } pace_predict_inputs;
 

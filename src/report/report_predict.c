@@ -250,6 +250,8 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
         status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
         for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)
             pace_report_add_input(report, p.inputs.paths.items[i], 0);
+        for (size_t i = 0; status == PACE_OK && i < p.inputs.warnings.count; i++)
+            pace_report_warn(report, "%s", p.inputs.warnings.items[i]);
     }
     if (status == PACE_OK) status = build(report, &p);
     free_prediction(&p);

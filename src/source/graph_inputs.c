@@ -1,6 +1,7 @@
 #include "source/graph_inputs.h"
 
 #include "base/json_reader.h"
+#include "source/chakra.h"
 #include "source/execution_trace.h"
 
 #include <string.h>
@@ -13,10 +14,11 @@ static bool is_key(const pace_json *json, const char *key) {
     return strlen(key) == length && memcmp(text, key, length) == 0;
 }
 
-static pace_input_kind kind_of(pace_json *json) {
-    if (pace_json_next(json) != PACE_JSON_OBJECT) return PACE_INPUT_TRACE;
+static pace_input_kind kind_of(pace_json *json, const char *path) {
+    if (pace_json_next(json) != PACE_JSON_OBJECT) return strstr(path, ".et") ? PACE_INPUT_CHAKRA : PACE_INPUT_TRACE;
     for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
         if (is_key(json, "traceEvents")) return PACE_INPUT_TRACE;
+        if (is_key(json, "workload_graph")) return PACE_INPUT_CHAKRA_JSON;
         if (is_key(json, "schema") || is_key(json, "nodes")) return PACE_INPUT_EXECUTION_TRACE;
         pace_json_token token = pace_json_skip(json);
         if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
@@ -32,19 +34,23 @@ pace_status pace_input_kind_of(pace_input_kind *out, const char *path) {
     PACE_TRY(pace_input_open(&input, path));
     pace_status status = pace_json_open(&json, input);
     if (status == PACE_OK) {
-        *out = kind_of(json);
+        *out = kind_of(json, path);
         pace_json_free(json);
     }
     pace_input_free(input);
     return status;
 }
 
-pace_status pace_graph_read(pace_graph *out, pace_input_kind kind, const char *path) {
-    if (kind != PACE_INPUT_EXECUTION_TRACE)
-        return pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a trace", path);
+pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, pace_input_kind kind, const char *path) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_execution_trace_read(out, NULL, input);
+    pace_status status;
+    switch (kind) {
+    case PACE_INPUT_EXECUTION_TRACE: status = pace_execution_trace_read(out, NULL, input); break;
+    case PACE_INPUT_CHAKRA: status = pace_chakra_read(out, notes, input); break;
+    case PACE_INPUT_CHAKRA_JSON: status = pace_chakra_read_json(out, notes, input); break;
+    default: status = pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a trace", path); break;
+    }
     pace_input_free(input);
     return status;
 }
