@@ -111,7 +111,7 @@ static pace_status add_all(builder *b) {
     return PACE_OK;
 }
 
-/* --- threads ----------------------------------------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------------------------------------------- */
 
 static bool is_root(const builder *b, uint32_t number) {
     const pace_graph_node *nodes = b->graph->nodes.items;
@@ -178,7 +178,7 @@ static pace_status link_threads(builder *b) {
     return status;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------------------------ */
 
 static pace_status build(builder *b) {
     size_t count = b->trace->nodes.count;

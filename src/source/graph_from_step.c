@@ -102,7 +102,7 @@ static int by_issue(const void *left, const void *right) {
     return (a->task > b->task) - (a->task < b->task);
 }
 
-/* --- nodes and launches ------------------------------------------------------------------------------------------ */
+/* --- nodes and launches --------------------------------------------------------------------------------------- */
 
 pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) {
     if (!b->renamed[name]) {
@@ -177,7 +177,7 @@ static pace_status add_entries(pace_graph_builder *b) {
     return PACE_OK;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------------- */
+/* --- the whole ------------------------------------------------------------------------------------------------ */
 
 static pace_status make_room(pace_graph_builder *b) {
     size_t tasks = b->step->count + 1;

@@ -1,4 +1,4 @@
-/* What waits for what in a measured step, as its times show it. */
+/* What waits for what in a measured step: what its synchronisation records say, else what its times show. */
 #include "source/graph_builder.h"
 
 #include <string.h>
@@ -53,12 +53,26 @@ static uint32_t last_ended(const pace_graph_builder *b, int64_t after, int64_t u
     return best;
 }
 
+/* Of the device work the trace says a task waits for, what ended last; PACE_NO_TASK when it says nothing. */
+static uint32_t recorded(const pace_graph_builder *b, uint32_t waiter, uint32_t launch) {
+    size_t count;
+    const pace_wait *waits = pace_step_waits(&count, b->step, waiter);
+    uint32_t best = PACE_NO_TASK;
+    for (size_t i = 0; i < count; i++) {
+        if (b->number[waits[i].on] >= launch) continue; /* not in the graph, or issued later */
+        if (best == PACE_NO_TASK || pace_step_end_ns(b->step, waits[i].on) > pace_step_end_ns(b->step, best))
+            best = waits[i].on;
+    }
+    return best;
+}
+
 /* The work whose end let the call return; when none did, the thread's last: elsewhere it may be what is waited for. */
 static void link_blocking_call(pace_graph_builder *b, uint32_t number, uint32_t issued, uint32_t thread_last) {
     const pace_step *step = b->step;
     uint32_t call = b->node_task.items[number];
     int64_t end = pace_step_end_ns(step, call);
-    uint32_t task = last_ended(b, step->start_ns[call], end + ROUNDING_NS, issued, PACE_NO_TASK);
+    uint32_t task = recorded(b, call, issued);
+    if (task == PACE_NO_TASK) task = last_ended(b, step->start_ns[call], end + ROUNDING_NS, issued, PACE_NO_TASK);
     pace_graph_node *node = &b->graph->nodes.items[number];
     node->waits_launch = task != PACE_NO_TASK ? b->number[task] : thread_last;
 }
@@ -85,8 +99,7 @@ static pace_status link_blocking_calls(pace_graph_builder *b) {
     return PACE_OK;
 }
 
-/* --- streams that wait for streams ----------------------------------------------------------------------------------
- */
+/* --- streams that wait for streams ----------------------------------------------------------------------- */
 
 static void add_wait(pace_launch *launch, uint32_t on) {
     if (on == PACE_NO_LAUNCH || launch->waits[0] == on || launch->waits[1] == on) return;
@@ -138,6 +151,25 @@ static bool asked_to_wait(const pace_step *step, uint32_t cause, int64_t since_n
     return false;
 }
 
+/* Synchronisation records say all that streams wait for, so that nothing has to be read off the times. */
+static bool streams_are_recorded(const pace_step *step) {
+    for (size_t i = 0; i < step->syncs.count; i++)
+        if (step->syncs.items[i].kind == PACE_SYNC_STREAM_WAITS) return true;
+    return false;
+}
+
+static void link_recorded_streams(pace_graph_builder *b) {
+    for (uint32_t i = 0; i < b->graph->launches.count; i++) {
+        pace_launch *launch = &b->graph->launches.items[i];
+        size_t count;
+        const pace_wait *waits = pace_step_waits(&count, b->step, b->launch_task.items[i]);
+        for (size_t k = 0; k < count; k++) {
+            uint32_t on = b->number[waits[k].on];
+            if (on < i && b->graph->launches.items[on].stream != launch->stream) add_wait(launch, on);
+        }
+    }
+}
+
 static pace_status link_streams(pace_graph_builder *b) {
     const pace_step *step = b->step;
     pace_graph *graph = b->graph;
@@ -167,8 +199,7 @@ static pace_status link_streams(pace_graph_builder *b) {
     return PACE_OK;
 }
 
-/* --- threads that wait for threads ----------------------------------------------------------------------------------
- */
+/* --- threads that wait for threads ----------------------------------------------------------------------- */
 
 /* An operator, or call, that no operator encloses. */
 static bool is_root(const pace_graph_builder *b, uint32_t number) {
@@ -232,6 +263,7 @@ static pace_status link_threads(pace_graph_builder *b) {
 
 pace_status pace_graph_link_by_times(pace_graph_builder *b) {
     PACE_TRY(link_blocking_calls(b));
-    PACE_TRY(link_streams(b));
+    if (streams_are_recorded(b->step)) link_recorded_streams(b);
+    else PACE_TRY(link_streams(b));
     return link_threads(b);
 }

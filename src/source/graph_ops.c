@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* --- copies --------------------------------------------------------------------------------------------------------
- */
+/* --- copies --------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text; /* in the name that CUPTI and roctracer give a copy */
@@ -40,8 +39,7 @@ static pace_op copy_op(const pace_step *step, uint32_t task) {
     return op;
 }
 
-/* --- exchanges -----------------------------------------------------------------------------------------------------
- */
+/* --- exchanges ------------------------------------------------------------------------------------------------ */
 
 /* The kernel says it, or the operators around its call do: old traces have no more than their names. */
 static const char *collective_of(const pace_step *step, uint32_t task) {
@@ -98,14 +96,14 @@ static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
     return PACE_OK;
 }
 
-/* --- kernels --------------------------------------------------------------------------------------------------------
- */
+/* --- kernels -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_graph_builder *b;
     pace_kernel_class *class_of; /* per name of the graph; family NULL = not yet looked up */
     uint32_t *next;              /* launch -> the operator's next kernel */
     uint32_t *first;             /* task -> the operator's first kernel */
+    PACE_VEC(pace_op) lookups;   /* in many tables, whose gradients are still to come */
 } op_setter;
 
 static pace_kernel_class class_of(op_setter *s, uint32_t number) {
@@ -168,6 +166,56 @@ static pace_status share_op(op_setter *s, uint32_t first, const pace_op *op) {
     return PACE_OK;
 }
 
+/* --- the two gradients of a convolution --------------------------------------------------------------------------- */
+
+static bool says(const op_setter *s, uint32_t number, bool weight) {
+    static const char *const data_words[] = {"dgrad", "bwd_data", "BwdData", "backward_data"};
+    static const char *const weight_words[] = {"wgrad", "bwd_weight", "WrW", "wrw", "backward_weight"};
+    const char *const *words = weight ? weight_words : data_words;
+    size_t count = weight ? sizeof weight_words / sizeof *words : sizeof data_words / sizeof *words;
+    const char *name = pace_names_text(&s->b->graph->names, s->b->graph->launches.items[number].name);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(name, words[i])) return true;
+    return false;
+}
+
+static bool is_product(op_setter *s, uint32_t number) {
+    pace_op_family family = family_of(s, number);
+    return family == PACE_OP_CONVOLUTION || family == PACE_OP_GEMM;
+}
+
+/* The operator's longest product: one that says it is of this gradient, or (`any`) one that says nothing. */
+static uint32_t longest_of(op_setter *s, uint32_t first, bool weight, bool any, uint32_t not_this) {
+    const pace_launch *launches = s->b->graph->launches.items;
+    uint32_t best = PACE_NO_LAUNCH;
+    for (uint32_t i = first; i != PACE_NO_LAUNCH; i = s->next[i]) {
+        bool fits = any ? is_product(s, i) && !says(s, i, true) && !says(s, i, false) : says(s, i, weight);
+        if (!fits || i == not_this) continue;
+        if (best == PACE_NO_LAUNCH || launches[i].duration_ns > launches[best].duration_ns) best = i;
+    }
+    return best;
+}
+
+/* Each gradient is its longest product. Where names do not say which is which, the input's comes first, as PyTorch
+ * issues them; a single one is the weight's: the first layer needs no other. */
+static pace_status share_gradients(op_setter *s, uint32_t first, const pace_op gradients[2]) {
+    uint32_t data = longest_of(s, first, false, false, PACE_NO_LAUNCH);
+    uint32_t weight = longest_of(s, first, true, false, PACE_NO_LAUNCH);
+    if (weight == PACE_NO_LAUNCH) weight = longest_of(s, first, true, true, data);
+    if (data == PACE_NO_LAUNCH) data = longest_of(s, first, false, true, weight);
+    bool told = data != PACE_NO_LAUNCH && weight != PACE_NO_LAUNCH && (says(s, data, false) || says(s, weight, true));
+    if (!told && data != PACE_NO_LAUNCH && weight != PACE_NO_LAUNCH && weight < data) {
+        uint32_t earlier = weight;
+        weight = data;
+        data = earlier;
+    }
+    for (uint32_t i = first; i != PACE_NO_LAUNCH; i = s->next[i]) {
+        if (i == data || i == weight) PACE_TRY(put(s, i, gradients[i == weight]));
+        else PACE_TRY(put_family_alone(s, i, &gradients[0]));
+    }
+    return PACE_OK;
+}
+
 static pace_status set_kernels_of(op_setter *s, uint32_t task) {
     pace_graph_builder *b = s->b;
     const pace_step *step = b->step;
@@ -175,8 +223,15 @@ static pace_status set_kernels_of(op_setter *s, uint32_t task) {
     pace_op ops[PACE_CALL_OPS], op = {0};
     const char *text = step->detail[task] ? pace_names_text(&step->names, step->detail[task]) : "";
     bool shaped = pace_op_shapes_parse(&shapes, text);
-    if (pace_ops_of_call(ops, &op.family, pace_step_name(step, task), shaped ? &shapes : NULL))
-        return share_op(s, s->first[task], &ops[0]);
+    unsigned count = pace_ops_of_call(ops, &op.family, pace_step_name(step, task), shaped ? &shapes : NULL);
+    if (count == 1 && ops[0].family == PACE_OP_EMBEDDING && strcmp(ops[0].kind, "tables") == 0)
+        PACE_TRY(PACE_PUSH(&s->lookups, ops[0]));
+    if (count == 0 && s->lookups.count && pace_op_is_lookup_gradient(pace_step_name(step, task))) {
+        ops[0] = pace_op_gradient(&s->lookups.items[--s->lookups.count]);
+        count = 1;
+    }
+    if (count == 2) return share_gradients(s, s->first[task], ops);
+    if (count == 1) return share_op(s, s->first[task], &ops[0]);
     PACE_TRY(pace_graph_count_unknown(b->graph, b->graph->nodes.items[b->number[task]].name));
     for (uint32_t i = s->first[task]; i != PACE_NO_LAUNCH; i = s->next[i]) PACE_TRY(put_family_alone(s, i, &op));
     return PACE_OK;
@@ -231,5 +286,6 @@ pace_status pace_graph_set_ops(pace_graph_builder *b) {
     pace_free(s.class_of);
     pace_free(s.next);
     pace_free(s.first);
+    PACE_VEC_FREE(&s.lookups);
     return status;
 }

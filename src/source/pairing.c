@@ -56,8 +56,7 @@ static pace_status list_lanes(pairer *p) {
     return PACE_OK;
 }
 
-/* --- which lane, and where on it ------------------------------------------------------------------------------------
- */
+/* --- which lane, and where on it ------------------------------------------------------------------------- */
 
 static uint64_t run_hash(const sequence *s, size_t at, size_t run) {
     return pace_hash(&s->names.items[at], run * sizeof *s->names.items);

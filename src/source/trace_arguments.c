@@ -25,7 +25,7 @@ static bool names_tensor(const char *type, size_t length) {
     return false;
 }
 
-/* --- tensors ----------------------------------------------------------------------------------------------------- */
+/* --- tensors -------------------------------------------------------------------------------------------------- */
 
 static int64_t read_number(const char **at) {
     char *end;

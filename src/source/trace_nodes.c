@@ -83,8 +83,7 @@ static pace_status keep_scalar(reader *r, pace_trace_node *node, const char *key
     return PACE_OK;
 }
 
-/* --- attributes and arguments ---------------------------------------------------------------------------------------
- */
+/* --- attributes and arguments ---------------------------------------------------------------------------- */
 
 enum { KEY_TEXT = 32 };
 

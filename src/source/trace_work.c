@@ -16,8 +16,7 @@ uint32_t pace_trace_find(const pace_trace_nodes *trace, int64_t id) {
     return low < trace->nodes.count && trace->nodes.items[low].id == id ? (uint32_t)low : PACE_NO_NODE;
 }
 
-/* --- where memory lies ---------------------------------------------------------------------------------------------
- */
+/* --- where memory lies ----------------------------------------------------------------------------------- */
 
 /* Schema 1.0.0 does not say where a tensor lies. An operator with a device among its arguments makes one there; all
  * others where their first known input is; what nothing is known of is taken to be on the device. */
@@ -65,8 +64,7 @@ static pace_status settle_places(const pace_trace_nodes *trace) {
     return PACE_OK;
 }
 
-/* --- one node -------------------------------------------------------------------------------------------------------
- */
+/* --- one node ------------------------------------------------------------------------------------------------- */
 
 static const char *name_of(const pace_trace_nodes *trace, uint32_t i) {
     return pace_names_text(&trace->names, trace->nodes.items[i].name);
@@ -185,6 +183,22 @@ static void find_work(pace_trace_work *work, const pace_trace_nodes *trace, uint
     if (found.count && works_itself(found.ops[0].family, below)) *work = found;
 }
 
+/* A look-up's gradient has the sizes of the look-up: autograd takes them from the last to the first. */
+static pace_status find_lookup_gradients(pace_trace_work *works, const pace_trace_nodes *trace) {
+    PACE_VEC(pace_op) lookups = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < trace->nodes.count; i++) {
+        pace_trace_work *work = &works[i];
+        const pace_op *op = &work->ops[0];
+        bool lookup = work->count == 1 && op->family == PACE_OP_EMBEDDING && strcmp(op->kind, "tables") == 0;
+        if (lookup) status = PACE_PUSH(&lookups, *op);
+        else if (lookups.count && pace_op_is_lookup_gradient(name_of(trace, i)))
+            *work = (pace_trace_work){.count = 1, .ops = {pace_op_gradient(&lookups.items[--lookups.count])}};
+    }
+    PACE_VEC_FREE(&lookups);
+    return status;
+}
+
 pace_status pace_trace_works_find(pace_trace_works *out, const pace_trace_nodes *trace) {
     PACE_TRY(settle_places(trace));
     size_t count = trace->nodes.count;
@@ -204,6 +218,11 @@ pace_status pace_trace_works_find(pace_trace_works *out, const pace_trace_nodes 
             below[above] |= UINT32_C(1) << (works[i].exchange ? PACE_OP_FAMILIES : works[i].ops[0].family);
     }
     pace_free(below);
+    pace_status status = find_lookup_gradients(works, trace);
+    if (status != PACE_OK) {
+        pace_free(works);
+        return status;
+    }
     out->items = works;
     out->count = out->capacity = count;
     return PACE_OK;

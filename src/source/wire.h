@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_input *input;
@@ -42,8 +42,7 @@ bool pace_wire_field_next(pace_wire_field *out, const unsigned char **at, const 
 /** The next number of a packed list. */
 bool pace_wire_varint(uint64_t *out, const unsigned char **at, const unsigned char *end);
 
-/* --- writing -------------------------------------------------------------------------------------------------------
- */
+/* --- writing -------------------------------------------------------------------------------------------------- */
 
 typedef PACE_VEC(unsigned char) pace_wire_bytes;
 

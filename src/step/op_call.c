@@ -134,3 +134,16 @@ bool pace_op_is_idle(const char *name) {
     }
     return false;
 }
+
+bool pace_op_is_lookup_gradient(const char *name) {
+    static const char outer[] = "torch::autograd::", node[] = "CppNode<SplitLookupFunction_";
+    if (strncmp(name, outer, sizeof outer - 1) == 0) name += sizeof outer - 1;
+    return strncmp(name, node, sizeof node - 1) == 0;
+}
+
+pace_op pace_op_gradient(const pace_op *forward) {
+    pace_op op = *forward;
+    op.pass = PACE_PASS_BACKWARD;
+    (void)pace_op_complete(&op);
+    return op;
+}

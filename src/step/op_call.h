@@ -14,4 +14,11 @@ unsigned pace_ops_of_call(pace_op out[PACE_CALL_OPS], pace_op_family *family, co
 /** Whether an operator issues no device work itself: views, allocations, and those made of others. */
 bool pace_op_is_idle(const char *name);
 
+/** Whether an operator is autograd's of a look-up in many tables (fbgemm). Its call does not show their sizes: it has
+ * those of the look-up it belongs to, the last one that has no gradient yet. */
+bool pace_op_is_lookup_gradient(const char *name);
+
+/** The gradient of an operation as an operation: of the same sizes, all gradients in one. */
+pace_op pace_op_gradient(const pace_op *forward);
+
 #endif

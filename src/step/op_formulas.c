@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* --- products ------------------------------------------------------------------------------------------------------
- */
+/* --- products ------------------------------------------------------------------------------------------------- */
 
 /* Leading sizes of the first matrix are a batch where the second has them too, else rows. */
 bool pace_call_matrix_product(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
@@ -54,8 +53,7 @@ bool pace_call_matrix_vector(const pace_op_rule *rule, const pace_op_shapes *sha
     return true;
 }
 
-/* --- convolution ---------------------------------------------------------------------------------------------------
- */
+/* --- convolution ----------------------------------------------------------------------------------------- */
 
 /* Multiply-adds of each output (or, transposed, input) position: the weight but for its first dimension. */
 static double weight_reach(const pace_op_shapes *shapes, int weight) {
@@ -156,8 +154,7 @@ bool pace_call_convolution_backward(const pace_op_rule *rule, const pace_op_shap
     return true;
 }
 
-/* --- attention ------------------------------------------------------------------------------------------------------
- */
+/* --- attention ------------------------------------------------------------------------------------------------ */
 
 /* From query and key laid out [batch, heads, rows, width] or [batch, rows, heads, width]. */
 typedef struct {
@@ -221,8 +218,7 @@ bool pace_call_attention_backward(const pace_op_rule *rule, const pace_op_shapes
     return true;
 }
 
-/* --- embeddings ------------------------------------------------------------------------------------------------------
- */
+/* --- embeddings ----------------------------------------------------------------------------------------------- */
 
 /* The rows looked up are read and written. */
 bool pace_call_embedding(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
@@ -255,15 +251,15 @@ bool pace_call_embedding_backward(const pace_op_rule *rule, const pace_op_shapes
     return true;
 }
 
-/* Table-batched lookups: offsets have one entry per sample and table and one more; the seventh argument has one per
- * table and one more, the eighth is the width of all tables together (fbgemm_gpu 0.1 to 1.0, split_embedding_codegen).
+/* Table-batched lookups: offsets have one entry per sample and table and one more; five arguments before the indices
+ * stand the tables' places in a row, one more than tables, and behind them the width of a row (fbgemm_gpu 0.1 to 1.0).
  */
 bool pace_call_embedding_tables(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
-    enum { TABLE_OFFSETS = 6, WIDTH = 7 };
+    int places = rule->b - 5, row = rule->b - 4;
     if (!pace_arg_has_rank(shapes, rule->a, 1) || !pace_arg_has_rank(shapes, rule->b, 1) ||
-        !pace_arg_has_rank(shapes, rule->c, 1) || !pace_arg_has_rank(shapes, TABLE_OFFSETS, 1))
+        !pace_arg_has_rank(shapes, rule->c, 1) || !pace_arg_has_rank(shapes, places, 1))
         return false;
-    double tables = (double)shapes->dims[TABLE_OFFSETS][0] - 1, width = pace_arg_number(shapes, WIDTH, 0, 0);
+    double tables = (double)shapes->dims[places][0] - 1, width = pace_arg_number(shapes, row, 0, 0);
     double samples = (pace_arg_elements(shapes, rule->c) - 1) / tables,
            lookups = pace_arg_elements(shapes, rule->b) / samples / tables;
     if (!(tables > 0) || !(samples > 0) || !(width > 0)) return false;

@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* --- over rows and columns -------------------------------------------------------------------------------------------
- */
+/* --- over rows and columns ------------------------------------------------------------------------------- */
 
 static double product_of(const int64_t *numbers, unsigned count) {
     double product = 1;

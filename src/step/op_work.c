@@ -63,6 +63,7 @@ static const pace_op_rule rules[] = {
     ATEN("embedding*", EMBEDDING, NULL, 0, 0, 0),
     ATEN("_embedding_bag*", EMBEDDING, NULL, 0, 0, 0),
     {"fbgemm::", "split_embedding_codegen_lookup_*", PACE_OP_EMBEDDING, pace_call_embedding_tables, 1, 11, 12},
+    {"fbgemm::", "dense_embedding_codegen_lookup_*", PACE_OP_EMBEDDING, pace_call_embedding_tables, 0, 7, 8},
     {"fbgemm::", "*", PACE_OP_EMBEDDING, NULL, 0, 0, 0},
 
     ATEN("native_layer_norm", NORMALIZATION, pace_call_normalization, 0, 1, 7),

@@ -26,8 +26,7 @@ static uint32_t find_node(const pace_graph *graph, const char *name) {
     return 0;
 }
 
-/* --- one step in two ways of writing --------------------------------------------------------------------------------
- */
+/* --- one step in two ways of writing --------------------------------------------------------------------- */
 
 typedef struct {
     int id, parent, thread, scope, forward;
@@ -254,6 +253,25 @@ static void dlrm_ranks(void **state) {
     }
 }
 
+/* DLRM's default at 1024 samples: a hundred look-ups in each of eight tables of a million rows, forward and backward.
+ */
+static void dlrm_looks_up(void **state) {
+    (void)state;
+    pace_graph graph;
+    size_t passes[PACE_PASSES] = {0};
+    if (!read_shared(&graph, "dlrm/moderato_param/my_dlrm_default_1024.json.gz")) skip();
+    for (size_t i = 0; i < graph.launches.count; i++) {
+        const pace_op *op = &graph.ops.items[graph.launches.items[i].op];
+        if (op->family != PACE_OP_EMBEDDING || strcmp(op->kind, "tables") != 0) continue;
+        static const double sizes[] = {1024, 8, 1000000, 100, 64};
+        for (int k = 0; k < 5; k++) assert_true(op->size[k] == sizes[k]);
+        passes[op->pass]++;
+    }
+    assert_int_equal(passes[PACE_PASS_FORWARD], 1);
+    assert_int_equal(passes[PACE_PASS_BACKWARD], 1);
+    pace_graph_free(&graph);
+}
+
 static void all_others_are_read(void **state) {
     (void)state;
     static const char *const names[] = {"chakra/linear_RTX2080Ti.et_schema1.0.1.json.gz",
@@ -304,6 +322,7 @@ int main(void) {
         cmocka_unit_test(every_schema_says_the_same),
         cmocka_unit_test(vgg13),
         cmocka_unit_test(dlrm_ranks),
+        cmocka_unit_test(dlrm_looks_up),
         cmocka_unit_test(all_others_are_read),
         cmocka_unit_test(bad_input_says_what_is_wrong),
     };

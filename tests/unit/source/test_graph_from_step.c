@@ -154,6 +154,44 @@ static void an_interval_holds_what_starts_in_it(void **state) {
     pace_step_free(&step);
 }
 
+/* The names of kernels tell the gradients apart, else their order does; what only prepares them has no amounts. */
+static void gradients_of_a_convolution(void **state) {
+    (void)state;
+    static const char *const kernels[][3] = {{"nchwToNhwcKernel", "sm80_xmma_wgrad_implicit_gemm",
+                                              "sm80_xmma_dgrad_implicit_gemm"},
+                                             {"nchwToNhwcKernel", "cudnn_implicit_convolve_a",
+                                              "cudnn_implicit_convolve_b"}};
+    for (int named = 0; named < 2; named++) {
+        char text[4096];
+        int length = snprintf(text, sizeof text, "[%s",
+                              HOST("cpu_op", "aten::convolution_backward", "1", "0", "100",
+                                   "\"Input Dims\":[[8,16,32,32],[8,4,32,32],[16,4,3,3],[],[],[],[]],"
+                                   "\"Input type\":[\"float\",\"float\",\"float\"],\"Concrete Inputs\":[\"\",\"\",\"\","
+                                   "\"\",\"[1, 1]\",\"[1, 1]\",\"[1, 1]\"]"));
+        for (int i = 0; i < 3; i++)
+            length +=
+                snprintf(text + length, sizeof text - (size_t)length,
+                         ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,"
+                         "\"ts\":%d,\"dur\":5,\"args\":{\"correlation\":%d}},{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":"
+                         "\"%s\",\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":%d,\"args\":{\"device\":0,\"stream\":7,"
+                         "\"correlation\":%d}}",
+                         10 + 20 * i, i + 1, kernels[named][i], 200 + 50 * i, 10 + 10 * i, i + 1);
+        snprintf(text + length, sizeof text - (size_t)length, "]");
+        pace_step step;
+        pace_graph graph;
+        read_bytes(&step, text);
+        assert_int_equal(pace_graph_from_step(&graph, &step, 0, 1000000), PACE_OK);
+        assert_int_equal(graph.launches.count, 3);
+        const double once = 2.0 * 8 * 16 * 32 * 32 * 4 * 9;
+        assert_true(op_of(&graph, 0)->flop == 0);
+        assert_int_equal(op_of(&graph, 1)->pass, named ? PACE_PASS_BACKWARD_DATA : PACE_PASS_BACKWARD_WEIGHT);
+        assert_int_equal(op_of(&graph, 2)->pass, named ? PACE_PASS_BACKWARD_WEIGHT : PACE_PASS_BACKWARD_DATA);
+        assert_true(op_of(&graph, 1)->flop == once && op_of(&graph, 2)->flop == once);
+        pace_graph_free(&graph);
+        pace_step_free(&step);
+    }
+}
+
 static void check_trace(const char *path) {
     pace_input *input;
     pace_read_notes notes;
@@ -195,6 +233,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_step_holds),
         cmocka_unit_test(an_interval_holds_what_starts_in_it),
+        cmocka_unit_test(gradients_of_a_convolution),
         cmocka_unit_test(every_trace_becomes_a_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
