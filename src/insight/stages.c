@@ -168,12 +168,36 @@ static void attribute_device_by_name(pace_step *step) {
     }
 }
 
+/* Device work of predicted steps brings its stage along: a captured graph's launch has kernels of all. */
+typedef PACE_VEC(struct {
+    uint32_t task;
+    uint8_t stage;
+}) given_stages;
+
+static pace_status keep_given(given_stages *out, const pace_step *step) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (step->stage[task] == PACE_STAGE_NONE || !pace_task_on_device(step->kind[task])) continue;
+        size_t count = out->count;
+        PACE_TRY(pace_grow(&out->items, &out->capacity, count + 1, sizeof *out->items));
+        out->items[count].task = task;
+        out->items[count].stage = step->stage[task];
+        out->count++;
+    }
+    return PACE_OK;
+}
+
+static void restore_given(pace_step *step, const given_stages *given) {
+    for (size_t i = 0; i < given->count; i++) step->stage[given->items[i].task] = given->items[i].stage;
+}
+
 pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
     uint8_t *of_name = pace_alloc(pace_names_count(&step->names), 1);
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
     pace_stage_runs runs = {0};
+    given_stages given = {0};
     pace_stages_mark_linked(step);
-    pace_status status = of_name && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
+    pace_status status = of_name && backward ? keep_given(&given, step) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_stage_runs_find(&runs, step, marks);
     if (status == PACE_OK) {
         attribute_host_by_name(step, of_name);
         attribute_backward_threads(step);
@@ -181,8 +205,10 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
         attribute_by_order(step, marks, backward, &runs);
         settle_device_tasks(step);
         attribute_device_by_name(step);
+        restore_given(step, &given);
         attribute_by_neighbours(step);
     }
+    PACE_VEC_FREE(&given);
     pace_free(of_name);
     pace_free(backward);
     PACE_VEC_FREE(&runs);

@@ -236,6 +236,15 @@ static pace_status build(pace_report *report, prediction *p) {
     return pace_report_status(report);
 }
 
+/* The last scenario's timeline is the report's: the analysis moves over. */
+static pace_status give_timeline(pace_report *report, prediction *p) {
+    pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
+    if (!analysis) return PACE_E_MEMORY;
+    *analysis = p->results[--p->result_count].analysis;
+    pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis);
+    return PACE_OK;
+}
+
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
     static const pace_predict_options defaults;
@@ -254,6 +263,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
             pace_report_warn(report, "%s", p.inputs.warnings.items[i]);
     }
     if (status == PACE_OK) status = build(report, &p);
+    if (status == PACE_OK) status = give_timeline(report, &p);
     free_prediction(&p);
     if (status == PACE_OK) *out = report;
     else pace_report_free(report);

@@ -189,6 +189,7 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
         step->correlation[step->count - 1] = id;
+        step->stage[step->count - 1] = e->graph->nodes.items[launch->node].stage;
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }
     return PACE_OK;

@@ -89,6 +89,18 @@ def check_models():
     assert small["as one device graph"]["step_ns"] < small[name]["step_ns"], small
 
 
+def check_timeline():
+    """The predicted timeline, written as a trace and read back: the same step, stage by stage, captured or not."""
+    for words in ([], ["--graph"]):
+        words = ["resnet18", "--on", "v100-sxm2-16", "--set", "micro_batch=64", *words]
+        matrix = predict(*words)["matrix"]
+        trace = subprocess.run([PACELINE, "predict", "-f", "perfetto", *words], capture_output=True, check=True).stdout
+        again = json.loads(subprocess.run([PACELINE, "analyze", "-f", "json", "-"], input=trace, capture_output=True, check=True).stdout)
+        total = sum(sum(row.values()) for row in matrix.values())
+        assert 0 < sum(matrix["forward"].values()) < sum(matrix["backward"].values()) < total, matrix
+        assert abs(sum(sum(row.values()) for row in again["matrix"].values()) - total) <= 1000, (matrix, again["matrix"])
+
+
 def check_unknown_device(trace):
     done = subprocess.run([PACELINE, "predict", trace, "--on", "nosuch"], capture_output=True, text=True)
     assert done.returncode == 4 and "nosuch" in done.stderr and not done.stdout, done
@@ -97,6 +109,7 @@ def check_unknown_device(trace):
 def main():
     check_refusals()
     check_models()
+    check_timeline()
     step = predict(DEMO)["step"]
     assert abs(step["walk_error"]) <= 0.01, step
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
