@@ -10,7 +10,7 @@ int cmd_models(cli_arguments *arguments) {
                                  "the model's parameters, or precision, attention, sequence, tp", &set},
                                 CLI_OUTPUT_OPTIONS(output)};
     bool helped;
-    int operands = cli_parse("models", "[NAME | FILE.yaml[:NAME]]",
+    int operands = cli_parse("models", "[NAME | FILE.yaml[:NAME] | FILE.onnx]",
                              "Lists the models of the catalogue, or describes one layer by layer.", table,
                              sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;

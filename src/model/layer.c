@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 10, MAX_INPUTS = 64 };
+enum { MAX_OPTIONS = 10, MAX_LAYERS = 100000 };
 
 /* Defaults that follow from something else: */
 #define NEEDED NAN
@@ -316,7 +316,7 @@ static pace_status infer_concat(pace_layer *layer, const pace_shape *inputs, siz
 #define CONV_WINDOW {PACE_OPTION_STRIDE, 1}, {PACE_OPTION_PAD, 0}
 #define POOL {PACE_OPTION_KERNEL, NEEDED}, {PACE_OPTION_STRIDE, SAME_AS_BEFORE}, {PACE_OPTION_PAD, 0}, {PACE_OPTION_CEIL, 0}
 #define SAME(word) {word, PACE_LAYER_ACTIVATION, 1, 1, infer_same, {{0, 0}}, 0}
-#define JOIN(word, kind, infer) {word, kind, 1, MAX_INPUTS, infer, {{0, 0}}, 0}
+#define JOIN(word, kind, infer) {word, kind, 1, PACE_LAYER_INPUTS, infer, {{0, 0}}, 0}
 
 static const pace_layer_rule rules[] = {
     {"conv", PACE_LAYER_CONVOLUTION, 1, 1, infer_convolution,
@@ -330,6 +330,7 @@ static const pace_layer_rule rules[] = {
     {"rms_norm", PACE_LAYER_RMS_NORM, 1, 1, infer_norm,
      {{PACE_OPTION_WIDTH, SAME_AS_BEFORE}, {PACE_OPTION_BIAS, 0}}, 2},
     SAME("relu"), SAME("relu6"), SAME("gelu"), SAME("silu"), SAME("tanh"), SAME("sigmoid"), SAME("squared_relu"),
+    {"lrn", PACE_LAYER_LOCAL_NORM, 1, 1, infer_same, {{PACE_OPTION_KERNEL, 5}}, 1},
     {"dropout", PACE_LAYER_DROPOUT, 1, 1, infer_same, {{PACE_OPTION_P, 0.5}}, 1},
     {"max_pool", PACE_LAYER_MAX_POOL, 1, 1, infer_pool, {POOL}, 4},
     {"avg_pool", PACE_LAYER_AVERAGE_POOL, 1, 1, infer_pool, {POOL}, 4},
@@ -408,6 +409,7 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
         if (value >= 0 && value < 1) return PACE_OK;
         return pace_fail(PACE_E_INPUT, "\"%s\": expected a probability below 1, found %g", option_names[option], value);
     }
+    if (option == PACE_OPTION_PAD || option == PACE_OPTION_PAD_WIDTH) value *= 2; /* one side more than the other */
     if (value < (may_be_zero ? 0 : 1) || value > most || value != floor(value))
         return pace_fail(PACE_E_INPUT, "\"%s\": expected a whole number of at least %d, found %g", option_names[option],
                          may_be_zero ? 0 : 1, value);
@@ -434,4 +436,18 @@ pace_status pace_layer_infer(pace_layer *layer, const pace_layer_rule *rule, con
     PACE_TRY(rule->infer(layer, inputs, count, rows));
     if (!is_sane(&layer->shape)) return pace_fail(PACE_E_INPUT, "\"%s\": its output is out of range", rule->word);
     return PACE_OK;
+}
+
+pace_status pace_model_append(pace_model *model, pace_layer layer, const pace_layer_rule *rule, const char *name,
+                              const uint32_t *inputs, size_t count, const double *rows) {
+    pace_shape shapes[PACE_LAYER_INPUTS];
+    if (model->layers.count >= MAX_LAYERS) return pace_fail(PACE_E_LIMIT, "more than %d layers", MAX_LAYERS);
+    if (count > PACE_LAYER_INPUTS) return pace_fail(PACE_E_LIMIT, "more than %d inputs", PACE_LAYER_INPUTS);
+    for (size_t i = 0; i < count; i++) shapes[i] = model->layers.items[inputs[i]].shape;
+    if (rule) PACE_TRY(pace_layer_infer(&layer, rule, shapes, count, rows));
+    layer.first_input = (uint32_t)model->inputs.count;
+    layer.input_count = (uint32_t)count;
+    PACE_TRY(pace_names_add(&layer.name, &model->names, name, strlen(name)));
+    for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&model->inputs, inputs[i]));
+    return PACE_PUSH(&model->layers, layer);
 }

@@ -335,6 +335,27 @@ static void one_map(pace_lowering *to, const char *function, const char *name, c
     pace_emit_close_backward(to);
 }
 
+static void backward_local_norm(pace_lowering *to, const layer_view *view) {
+    double n = view->elements;
+    int bytes = view->bytes;
+    one_map(to, "DivBackward0", "aten::div", "div", n, 2, bytes);
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 3, 1, bytes));
+    one_map(to, "PowBackward0", "aten::mul", "pow", n, 3, bytes);
+    pace_emit_backward_view(to, "AddBackward0");
+    one_map(to, "MulBackward0", "aten::mul", "mul", n, 1, bytes);
+    pace_emit_open_backward(to, "AvgPool3DBackward0");
+    pace_emit_op(to, "aten::avg_pool3d_backward", pace_lower_other(to, "avg_pool3d", n, bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "ConstantPadNdBackward0");
+    pace_emit_op(to, "aten::constant_pad_nd", pace_emit_copy(to, "pad", n, bytes));
+    pace_emit_close_backward(to);
+    pace_emit_open_backward(to, "MulBackward0");
+    for (int i = 0; i < 2; i++) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, bytes));
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", n, 2, 1, bytes));
+    give_all(to, view);
+    pace_emit_close_backward(to);
+}
+
 static void backward_attention_math(pace_lowering *to, const layer_view *view, const pace_attention *size) {
     double products = size->b * size->heads, scores = products * size->queries * size->keys;
     int bytes = view->bytes;
@@ -527,6 +548,7 @@ static void (*const backwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_vi
     [PACE_LAYER_BATCH_NORM] = backward_batch_norm,
     [PACE_LAYER_LAYER_NORM] = backward_layer_norm,
     [PACE_LAYER_RMS_NORM] = backward_rms_norm,
+    [PACE_LAYER_LOCAL_NORM] = backward_local_norm,
     [PACE_LAYER_ACTIVATION] = backward_activation,
     [PACE_LAYER_DROPOUT] = backward_dropout,
     [PACE_LAYER_MAX_POOL] = backward_pool,

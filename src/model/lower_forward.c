@@ -120,6 +120,19 @@ static void forward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
 }
 
+/* x / (k + alpha * mean of neighbours' squares) ^ beta, in elementary operators (torch.nn.functional). */
+static void forward_local_norm(pace_lowering *to, const layer_view *view) {
+    double n = view->elements;
+    int bytes = view->bytes;
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, bytes));
+    pace_emit_op(to, "aten::constant_pad_nd", pace_emit_copy(to, "pad", n, bytes));
+    pace_emit_op(to, "aten::avg_pool3d", pace_lower_other(to, "avg_pool3d", n, bytes));
+    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, bytes));
+    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", n, 1, 1, bytes));
+    pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", n, 1, 1, bytes));
+    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", n, 2, 1, bytes));
+}
+
 static void forward_activation(pace_lowering *to, const layer_view *view) {
     const pace_activation *activation = pace_lower_activation(view->layer->word);
     if (activation->second)
@@ -329,6 +342,7 @@ static void (*const forwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_vie
     [PACE_LAYER_BATCH_NORM] = forward_batch_norm,
     [PACE_LAYER_LAYER_NORM] = forward_layer_norm,
     [PACE_LAYER_RMS_NORM] = forward_rms_norm,
+    [PACE_LAYER_LOCAL_NORM] = forward_local_norm,
     [PACE_LAYER_ACTIVATION] = forward_activation,
     [PACE_LAYER_DROPOUT] = forward_dropout,
     [PACE_LAYER_MAX_POOL] = forward_pool,

@@ -46,6 +46,7 @@ bool pace_layer_keeps_input(const pace_layer *layer) {
     case PACE_LAYER_BATCH_NORM:
     case PACE_LAYER_LAYER_NORM:
     case PACE_LAYER_RMS_NORM:
+    case PACE_LAYER_LOCAL_NORM:
     case PACE_LAYER_MAX_POOL:
     case PACE_LAYER_AVERAGE_POOL:
     case PACE_LAYER_EMBEDDING:
@@ -81,8 +82,9 @@ double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *la
     const double *option = layer->option;
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
     switch (layer->kind) {
-    case PACE_LAYER_DROPOUT: return elements;      /* the mask */
-    case PACE_LAYER_MAX_POOL: return 8 * elements; /* where each maximum was */
+    case PACE_LAYER_DROPOUT: return elements;                        /* the mask */
+    case PACE_LAYER_LOCAL_NORM: return 2 * element_bytes * elements; /* the sums of squares, and their power */
+    case PACE_LAYER_MAX_POOL: return 8 * elements;                   /* where each maximum was */
     case PACE_LAYER_LOSS: return layer->word[0] == 'c' ? 4 * elements : 0;
     case PACE_LAYER_ATTENTION: return attention_extra_bytes(layer, config, sequence, element_bytes);
     case PACE_LAYER_ADDITIVE_ATTENTION:

@@ -17,6 +17,7 @@ typedef enum {
     PACE_LAYER_BATCH_NORM,
     PACE_LAYER_LAYER_NORM,
     PACE_LAYER_RMS_NORM,
+    PACE_LAYER_LOCAL_NORM, /* over neighbouring channels (AlexNet's) */
     PACE_LAYER_ACTIVATION,
     PACE_LAYER_DROPOUT,
     PACE_LAYER_MAX_POOL,

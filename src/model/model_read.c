@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 24, MAX_LAYERS = 100000, MAX_STEPS = 1000000, MAX_BRANCHES = 64, MAX_PATH = 160 };
+enum { MAX_DEPTH = 24, MAX_TIMES = 100000, MAX_STEPS = 1000000, MAX_BRANCHES = PACE_LAYER_INPUTS, MAX_PATH = 160 };
 
 typedef struct {
     char *name;
@@ -82,24 +82,12 @@ static pace_status find_output(uint32_t *out, const model_reader *reader, const 
 static pace_status add_layer(model_reader *reader, const pace_yaml_node *node, pace_layer layer,
                              const pace_layer_rule *rule, const char *name, const uint32_t *inputs, size_t count,
                              const double *rows) {
-    pace_model *model = reader->model;
-    pace_shape shapes[MAX_BRANCHES];
     char text[2 * MAX_PATH];
-    if (model->layers.count >= MAX_LAYERS)
-        return pace_fail(PACE_E_LIMIT, "%s: more than %d layers", pace_yaml_place(reader->yaml, node), MAX_LAYERS);
-    for (size_t i = 0; i < count; i++) shapes[i] = model->layers.items[inputs[i]].shape;
-    if (rule) {
-        pace_status status = pace_layer_infer(&layer, rule, shapes, count, rows);
-        if (status != PACE_OK) return pace_fail_in(status, pace_yaml_place(reader->yaml, node));
-    }
-    layer.first_input = (uint32_t)model->inputs.count;
-    layer.input_count = (uint32_t)count;
+    snprintf(text, sizeof text, "%s%.100s", reader->path, name);
     layer.training_only = reader->training_only;
     layer.segment = reader->segment;
-    int length = snprintf(text, sizeof text, "%s%.100s", reader->path, name);
-    PACE_TRY(pace_names_add(&layer.name, &model->names, text, (size_t)length));
-    for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&model->inputs, inputs[i]));
-    return PACE_PUSH(&model->layers, layer);
+    pace_status status = pace_model_append(reader->model, layer, rule, text, inputs, count, rows);
+    return status == PACE_OK ? status : pace_fail_in(status, pace_yaml_place(reader->yaml, node));
 }
 
 /* An item of a list of layers, taken apart. */
@@ -379,7 +367,7 @@ static pace_status read_repeated(model_reader *reader, layer_item *item, const p
     char name[MAX_PATH];
     memcpy(name, item->name, sizeof name);
     PACE_TRY(pace_model_number(&times, reader->yaml, item->repeat, scope));
-    if (times < 0 || times > MAX_LAYERS || times != floor(times))
+    if (times < 0 || times > MAX_TIMES || times != floor(times))
         return fail_at(reader, item->repeat, "expected a whole number of times");
     for (size_t turn = 0; (double)turn < times; turn++) {
         if (reader->depth == 0) reader->segment = ++reader->model->segments;
