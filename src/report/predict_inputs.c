@@ -1,10 +1,10 @@
 #include "report/predict_inputs.h"
 
 #include "model/lower.h"
-#include "model/model_catalog.h"
 #include "rows/fit_rows.h"
 #include "source/graph_inputs.h"
 #include "source/inputs.h"
+#include "source/model_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static pace_status lower(pace_graph *out, pace_config *config, const char *name,
     pace_model model;
     pace_status status = settings && copies ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = take_settings(config, settings, &count, copies, set);
-    if (status == PACE_OK) status = pace_model_load(&model, name, settings, count);
+    if (status == PACE_OK) status = pace_model_open(&model, name, settings, count);
     if (status == PACE_OK) {
         status = pace_model_lower(out, &model, config);
         pace_model_free(&model);
@@ -144,13 +144,13 @@ static bool ends(const char *text, const char *end) {
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* A YAML file, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
+/* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool is_model(const char *input) {
-    static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".onnx", ".sqlite"};
+    static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".sqlite"};
     struct stat info;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
         if (ends(input, traces[i])) return false;
-    if (strstr(input, ".yaml:") || ends(input, ".yaml") || ends(input, ".yml")) return true;
+    if (pace_model_is_file(input)) return true;
     return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[");
 }
 

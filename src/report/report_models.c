@@ -2,9 +2,8 @@
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
 #include "model/layer.h"
-#include "model/model_catalog.h"
 #include "report/report.h"
-#include "source/onnx.h"
+#include "source/model_inputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,18 +154,10 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
     pace_node_real(object, "optimizer_bytes", total->optimizer_bytes);
 }
 
-static pace_status load_model(pace_model *out, const char *name, const request *asked) {
-    size_t length = strlen(name);
-    bool onnx = length > 5 && strcmp(name + length - 5, ".onnx") == 0;
-    if (onnx && asked->count)
-        return pace_fail(PACE_E_USAGE, "--set %.80s: an ONNX graph has no parameters to set", asked->settings[0].key);
-    return onnx ? pace_onnx_read(out, name) : pace_model_load(out, name, asked->settings, asked->count);
-}
-
 static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
     pace_model model;
     pace_node *root = pace_report_root(report);
-    PACE_TRY(load_model(&model, name, asked));
+    PACE_TRY(pace_model_open(&model, name, asked->settings, asked->count));
     pace_model_totals total = pace_model_total(&model, &asked->config);
     double sequence = pace_model_sequence(&model, &asked->config);
     pace_node_sentence(root, true,

@@ -51,10 +51,10 @@ typedef struct {
 
 /* What a name of the graph means. */
 typedef struct {
-    enum { VALUE_LAYER, VALUE_WEIGHT } kind;
-    uint32_t layer;    /* whose output it is */
-    size_list sizes;   /* of a weight */
-    size_list numbers; /* in a weight, when they are few whole numbers */
+    enum { VALUE_WEIGHT, VALUE_INPUT, VALUE_LAYER } kind; /* an input has no numbers of its own */
+    uint32_t layer;                                       /* whose output it is */
+    size_list sizes;                                      /* of a weight */
+    size_list numbers;                                    /* in a weight, when they are few whole numbers */
 } onnx_value;
 
 typedef struct {
@@ -190,7 +190,7 @@ static pace_status read_input(onnx_reader *reader, span message) {
     }
     PACE_TRY(status);
     PACE_TRY(value_slot(&slot, reader, name));
-    if (slot->sizes.count == 0) slot->sizes = sizes;
+    if (slot->sizes.count == 0) *slot = (onnx_value){.kind = VALUE_INPUT, .sizes = sizes};
     return PACE_OK;
 }
 
@@ -261,7 +261,7 @@ static pace_status set_number(pace_layer *layer, pace_layer_option option, const
 
 static bool has_weight(const onnx_reader *reader, size_t index, unsigned rank) {
     const onnx_value *value = input_value(reader, index);
-    return value && value->kind == VALUE_WEIGHT && value->sizes.count == rank;
+    return value && value->kind != VALUE_LAYER && value->sizes.count == rank;
 }
 
 static pace_status set_convolution(pace_layer *layer, const onnx_reader *reader) {
@@ -329,12 +329,12 @@ static const struct {
 };
 
 /* The data a node works on: outputs of layers. The graph's own input becomes one when it is first used. */
-static pace_status open_input(onnx_reader *reader, size_t index) {
+static pace_status open_input(onnx_reader *reader) {
     pace_name number;
-    span name = reader->inputs[index];
+    span name = reader->inputs[0];
     if (!pace_names_find(&number, &reader->names, (const char *)name.at, length_of(name))) return PACE_OK;
     onnx_value *value = &reader->values.items[number];
-    if (index > 0 || value->kind == VALUE_LAYER) return PACE_OK;
+    if (value->kind != VALUE_INPUT) return PACE_OK;
     const size_list *sizes = &value->sizes;
     if (sizes->count < 2 || sizes->count > 4)
         return fail_node(reader, PACE_E_INPUT, "its data is neither an image nor features of known sizes");
@@ -367,7 +367,7 @@ static pace_status add_node(onnx_reader *reader, const char *word,
     uint32_t inputs[MAX_NODE_INPUTS];
     size_t count = 0;
     if (reader->input_count == 0) return fail_node(reader, PACE_E_INPUT, "it has no input");
-    PACE_TRY(open_input(reader, 0));
+    PACE_TRY(open_input(reader));
     for (size_t i = 0; i < reader->input_count; i++) {
         const onnx_value *value = input_value(reader, i);
         if (value && value->kind == VALUE_LAYER) inputs[count++] = value->layer;
@@ -441,9 +441,7 @@ static pace_status read_node(onnx_reader *reader) {
     if (strcmp(reader->op, "ConstantOfShape") == 0) return make_weight(reader);
     if (strcmp(reader->op, "Constant") == 0) return constant(reader);
     const onnx_value *first = input_value(reader, 0);
-    if (strcmp(reader->op, "Reshape") == 0 && first && first->kind == VALUE_WEIGHT && first->sizes.count > 0 &&
-        reader->model->layers.count > 0)
-        return reshape_weight(reader);
+    if (strcmp(reader->op, "Reshape") == 0 && first && first->kind == VALUE_WEIGHT) return reshape_weight(reader);
     if (strcmp(reader->op, "Identity") == 0 || strcmp(reader->op, "Softmax") == 0)
         return first && first->kind == VALUE_LAYER ? name_output(reader, first->layer)
                                                    : fail_node(reader, PACE_E_INPUT, "its input is no layer's output");
