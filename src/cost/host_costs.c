@@ -25,8 +25,8 @@ void pace_host_costs_free(pace_host_costs *costs) {
     *costs = (pace_host_costs){0};
 }
 
-/* Mean and variance of two samples together (Chan, Golub, LeVeque 1979). */
-static void pool(pace_host_cost *into, pace_host_cost more) {
+/* Chan, Golub, LeVeque 1979. */
+void pace_host_cost_pool(pace_host_cost *into, pace_host_cost more) {
     double count = into->count + more.count, gap = more.mean_ns - into->mean_ns;
     double squares = into->std_ns * into->std_ns * into->count + more.std_ns * more.std_ns * more.count +
                      gap * gap * into->count * more.count / count;
@@ -62,7 +62,7 @@ pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type,
     PACE_TRY(understand_names(costs));
     while (costs->types[type].by_name.count <= number)
         PACE_TRY(PACE_PUSH(&costs->types[type].by_name, ((pace_host_cost){0})));
-    pool(&costs->types[type].by_name.items[number], figure);
+    pace_host_cost_pool(&costs->types[type].by_name.items[number], figure);
     return PACE_OK;
 }
 
@@ -133,7 +133,7 @@ static pace_host_cost alike_figure(const pace_host_costs *costs, pace_overhead_t
     if (!pace_names_find(&same, &costs->plain, plain, pace_host_name_plain(plain, name))) return sum;
     for (pace_name i = 0; i < costs->types[type].by_name.count; i++) {
         const pace_host_cost *figure = own_figure(costs, type, i);
-        if (figure && costs->alike.items[i].plain == same) pool(&sum, *figure);
+        if (figure && costs->alike.items[i].plain == same) pace_host_cost_pool(&sum, *figure);
     }
     return sum;
 }

@@ -26,6 +26,9 @@ typedef struct {
     double count; /* samples; 0 = never seen */
 } pace_host_cost;
 
+/** Mean, spread and count of both samples together. `more` has at least one. */
+void pace_host_cost_pool(pace_host_cost *into, pace_host_cost more);
+
 /* Whose figure it is, the closest that was measured. */
 typedef enum {
     PACE_HOST_OWN,     /* the name's own */
@@ -90,6 +93,12 @@ pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *o
 /** Pools a file in: what `paceline analyze --overheads` writes, or the seeds' form ({"t1": [mean, std], "t2": {op:
  * [mean, std]}, …, "launches": {op: [call, …]}} in microseconds). Errors name file and offset. */
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) PACE_MUST_CHECK;
+
+/** The figures of a file one by one, to take(context, workload, type, name, figure); "" = a workload or name that is
+ * not said. Lists of calls are checked and passed over. */
+typedef pace_status (*pace_host_take_fn)(void *context, const char *workload, pace_overhead_type type, const char *name,
+                                         pace_host_cost figure);
+pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void *context) PACE_MUST_CHECK;
 pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) PACE_MUST_CHECK;
 
 #endif

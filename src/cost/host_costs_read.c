@@ -6,12 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 256, MOST_CALLS = 4096 };
+enum { LONGEST_NAME = 1024, MOST_CALLS = 4096 };
 
 typedef struct {
     pace_json *json;
     pace_input *input;
-    pace_host_costs *costs;
+    pace_host_costs *costs; /* for calls; NULL = nobody wants them */
+    pace_host_take_fn take;
+    void *context;
 } reader;
 
 static pace_status expected(const reader *r, const char *what) {
@@ -33,7 +35,7 @@ static pace_status take_name(reader *r, char name[LONGEST_NAME]) {
     size_t length;
     const char *text = pace_json_decoded(r->json, &length);
     if (!text) return PACE_E_MEMORY;
-    if (length >= LONGEST_NAME || memchr(text, '\0', length)) return expected(r, "a name of at most 255 bytes");
+    if (length >= LONGEST_NAME || memchr(text, '\0', length)) return expected(r, "a name of at most 1023 bytes");
     memcpy(name, text, length);
     name[length] = '\0';
     return PACE_OK;
@@ -63,7 +65,7 @@ static int find_type(const reader *r) {
 
 static pace_status read_row(reader *r) {
     int type = -1;
-    char name[LONGEST_NAME] = "";
+    char name[LONGEST_NAME] = "", workload[LONGEST_NAME] = "";
     double kept = 0;
     pace_host_cost figure = {0};
     for (pace_json_token token;;) {
@@ -77,6 +79,10 @@ static pace_status read_row(reader *r) {
             PACE_TRY(next(r, &token));
             if (token == PACE_JSON_STRING) PACE_TRY(take_name(r, name));
             else if (token != PACE_JSON_NULL) return expected(r, "an operator's or call's name");
+        } else if (is_key(r, "workload")) {
+            PACE_TRY(next(r, &token));
+            if (token != PACE_JSON_STRING) return expected(r, "a workload's name");
+            PACE_TRY(take_name(r, workload));
         } else if (is_key(r, "kept")) PACE_TRY(take_number(r, &kept));
         else if (is_key(r, "mean_ns")) PACE_TRY(take_number(r, &figure.mean_ns));
         else if (is_key(r, "std_ns")) PACE_TRY(take_number(r, &figure.std_ns));
@@ -84,7 +90,7 @@ static pace_status read_row(reader *r) {
     }
     if (type < 0) return expected(r, "a row with a \"type\"");
     figure.count = kept;
-    return pace_host_costs_add(r->costs, (pace_overhead_type)type, name, figure);
+    return figure.count > 0 ? r->take(r->context, workload, (pace_overhead_type)type, name, figure) : PACE_OK;
 }
 
 static pace_status read_rows(reader *r) {
@@ -111,7 +117,7 @@ static pace_status read_pair(reader *r, pace_overhead_type type, const char *nam
     if (token != PACE_JSON_ARRAY_END) return expected(r, "[mean, std]");
     figure.mean_ns *= 1e3;
     figure.std_ns *= 1e3;
-    return pace_host_costs_add(r->costs, type, name, figure);
+    return r->take(r->context, "", type, name ? name : "", figure);
 }
 
 static pace_status read_type(reader *r, pace_overhead_type type) {
@@ -138,11 +144,13 @@ static pace_status read_calls(reader *r, const char *op) {
         char name[LONGEST_NAME];
         pace_name number;
         status = calls.count < MOST_CALLS ? take_name(r, name) : expected(r, "fewer calls");
-        if (status == PACE_OK) status = pace_names_add(&number, &r->costs->names, name, strlen(name));
+        if (status != PACE_OK || !r->costs) continue;
+        status = pace_names_add(&number, &r->costs->names, name, strlen(name));
         if (status == PACE_OK) status = PACE_PUSH(&calls, number);
     }
     if (status == PACE_OK && token != PACE_JSON_ARRAY_END) status = expected(r, "the name of a runtime call");
-    if (status == PACE_OK) status = pace_host_costs_add_calls(r->costs, op, calls.items, (uint32_t)calls.count);
+    if (status == PACE_OK && r->costs)
+        status = pace_host_costs_add_calls(r->costs, op, calls.items, (uint32_t)calls.count);
     PACE_VEC_FREE(&calls);
     return status;
 }
@@ -185,12 +193,25 @@ static pace_status read_document(reader *r) {
     return known ? PACE_OK : expected(r, "\"rows\", or \"t1\" to \"t5\"");
 }
 
-pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) {
-    reader r = {.costs = costs, .input = input};
-    PACE_TRY(pace_json_open(&r.json, input));
-    pace_status status = read_document(&r);
-    pace_json_free(r.json);
+static pace_status read_input(reader *r) {
+    PACE_TRY(pace_json_open(&r->json, r->input));
+    pace_status status = read_document(r);
+    pace_json_free(r->json);
     return status;
+}
+
+pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void *context) {
+    return read_input(&(reader){.input = input, .take = take, .context = context});
+}
+
+static pace_status pool_figure(void *costs, const char *workload, pace_overhead_type type, const char *name,
+                               pace_host_cost figure) {
+    (void)workload;
+    return pace_host_costs_add(costs, type, name, figure);
+}
+
+pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) {
+    return read_input(&(reader){.input = input, .costs = costs, .take = pool_figure, .context = costs});
 }
 
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) {

@@ -2,14 +2,8 @@
  * and what leave-one-out needs. */
 #include "report/analyze_parts.h"
 
+#include "base/whole_file.h"
 #include "insight/overheads.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void write_row(pace_jsonw *json, const pace_rank *rank, const pace_overheads *overheads,
                       const pace_overhead_row *row) {
@@ -48,63 +42,30 @@ static pace_status write_rank(pace_jsonw *json, const pace_rank *rank, double pr
     return PACE_OK;
 }
 
-static pace_status write_document(pace_sink *sink, const pace_analysis *analysis, double profiler_event_ns) {
+typedef struct {
+    const pace_analysis *analysis;
+    double profiler_event_ns;
+} document;
+
+static pace_status write_document(pace_sink *sink, void *context) {
+    const document *d = context;
     pace_jsonw json;
     pace_jsonw_init(&json, sink, 1);
     pace_jsonw_object(&json);
     pace_jsonw_key(&json, "schema");
     pace_jsonw_text(&json, "paceline.overheads/1");
     pace_jsonw_key(&json, "profiler_event_ns");
-    pace_jsonw_real(&json, profiler_event_ns);
+    pace_jsonw_real(&json, d->profiler_event_ns);
     pace_jsonw_key(&json, "rows");
     pace_jsonw_array(&json);
-    for (size_t i = 0; i < analysis->traces.count; i++)
-        PACE_TRY(write_rank(&json, analysis->traces.items[i], profiler_event_ns));
+    for (size_t i = 0; i < d->analysis->traces.count; i++)
+        PACE_TRY(write_rank(&json, d->analysis->traces.items[i], d->profiler_event_ns));
     pace_jsonw_array_end(&json);
     pace_jsonw_object_end(&json);
     pace_sink_text(sink, "\n");
     return PACE_OK;
 }
 
-static int write_stream(void *stream, const void *bytes, size_t length) {
-    errno = 0;
-    if (fwrite(bytes, 1, length, stream) == length) return 0;
-    return errno ? errno : EIO;
-}
-
-/* To `beside`, renamed to `path` once it is whole; they are the same for what is no regular file. */
-static pace_status write_beside(const char *beside, const char *path, const pace_analysis *analysis,
-                                double profiler_event_ns) {
-    bool apart = strcmp(beside, path) != 0;
-    FILE *file = fopen(beside, "wb");
-    if (!file) return pace_fail(PACE_E_IO, "%s: cannot be created: %s", path, strerror(errno));
-    pace_sink sink;
-    pace_status status = pace_sink_open(&sink, write_stream, file);
-    if (status == PACE_OK) {
-        status = write_document(&sink, analysis, profiler_event_ns);
-        pace_status closed = pace_sink_close(&sink);
-        if (status == PACE_OK && closed != PACE_OK) status = pace_fail_in(closed, path);
-    }
-    if (fclose(file) != 0 && status == PACE_OK)
-        status = pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(errno));
-    if (status == PACE_OK && apart && rename(beside, path) != 0)
-        status = pace_fail(PACE_E_IO, "%s: could not be replaced: %s", path, strerror(errno));
-    if (status != PACE_OK && apart) unlink(beside);
-    return status;
-}
-
 pace_status pace_write_overheads(const char *path, const pace_analysis *analysis, double profiler_event_us) {
-    static const char suffix[] = ".part";
-    double profiler_event_ns = profiler_event_us * 1e3;
-    struct stat about;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* a pipe or a device must stay one */
-        return write_beside(path, path, analysis, profiler_event_ns);
-    size_t length = strlen(path);
-    char *beside = pace_alloc(length + sizeof suffix, 1);
-    if (!beside) return PACE_E_MEMORY;
-    memcpy(beside, path, length);
-    memcpy(beside + length, suffix, sizeof suffix);
-    pace_status status = write_beside(beside, path, analysis, profiler_event_ns);
-    pace_free(beside);
-    return status;
+    return pace_whole_file_write(path, write_document, &(document){analysis, profiler_event_us * 1e3});
 }

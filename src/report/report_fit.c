@@ -1,5 +1,6 @@
 /* The report of `paceline fit`: how well rows were predicted that the fit did not see. */
 #include "machine/device_resolve.h"
+#include "report/fit_kinds.h"
 #include "report/report.h"
 #include "rows/fit_rows.h"
 
@@ -102,9 +103,11 @@ static pace_status fit_opened(pace_report **out, const opened *o, const pace_row
 
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
     opened o = {0};
-    if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, found \"%.40s\"", options->kind);
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
+    if (options->kind && strcmp(options->kind, "overhead") == 0)
+        return pace_fit_overheads(out, paths, path_count, options);
+    if (options->kind && strcmp(options->kind, "kernel") != 0)
+        return pace_fail(PACE_E_USAGE, "--kind: expected kernel or overhead, found \"%.40s\"", options->kind);
     pace_status status = open_all(&o, paths, path_count, options);
     if (status == PACE_OK) status = fit_opened(out, &o, options);
     close_all(&o);

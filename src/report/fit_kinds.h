@@ -1,0 +1,10 @@
+/* What `paceline fit --kind` can fit besides kernels, one file each. Private to report/. */
+#ifndef PACE_REPORT_FIT_KINDS_H
+#define PACE_REPORT_FIT_KINDS_H
+
+#include "base/status.h"
+
+pace_status pace_fit_overheads(pace_report **out, const char *const *paths, size_t path_count,
+                               const pace_rows_options *options) PACE_MUST_CHECK;
+
+#endif
