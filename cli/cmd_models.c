@@ -5,8 +5,8 @@
 
 int cmd_models(cli_arguments *arguments) {
     cli_output output = {0};
-    const char *set = NULL;
-    const cli_option table[] = {{"--set", 0, OPTION_TEXT, "KEY=VALUE,...",
+    cli_list set = {0};
+    const cli_option table[] = {{"--set", 0, OPTION_LIST, "KEY=VALUE",
                                  "the model's parameters, or precision, attention, sequence, tp", &set},
                                 CLI_OUTPUT_OPTIONS(output)};
     bool helped;
@@ -19,7 +19,8 @@ int cmd_models(cli_arguments *arguments) {
     pace_format format;
     if (!cli_output_format(&format, "models", &output)) return CLI_USAGE;
     pace_report *report;
-    pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, set);
+    pace_words words = {set.items, set.count};
+    pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, &words);
     if (status != PACE_OK) return cli_fail("models", status);
     return cli_output_report("models", report, format, &output);
 }

@@ -138,9 +138,9 @@ PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, s
 PACE_API pace_status pace_machines(pace_report **out, const char *name);
 
 /** Lists the models of the catalogue, or describes one layer by layer when `name` is not NULL: a model's name,
- * "FILE.yaml", "FILE.yaml:NAME" or "FILE.onnx". `set` (may be NULL) is "KEY=VALUE,…": the model's parameters
+ * "FILE.yaml", "FILE.yaml:NAME" or "FILE.onnx". `set` (may be NULL) holds "KEY=VALUE": the model's parameters
  * ("hidden=1024") or how it is run ("precision=fp16", "attention=math", "sequence=512"). */
-PACE_API pace_status pace_models(pace_report **out, const char *name, const char *set);
+PACE_API pace_status pace_models(pace_report **out, const char *name, const pace_words *set);
 
 /** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
 typedef struct {

@@ -1,6 +1,7 @@
 #include "report/predict_inputs.h"
 
 #include "model/lower.h"
+#include "report/model_settings.h"
 #include "rows/fit_rows.h"
 #include "source/graph_inputs.h"
 #include "source/inputs.h"
@@ -85,43 +86,16 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
 
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
-/* What is no field of the configuration is a parameter of the model. */
-static pace_status take_settings(pace_config *config, pace_model_setting *settings, size_t *count, char **copies,
-                                 const pace_words *set) {
-    for (size_t i = 0; i < set->count; i++) {
-        char *copy = copies[i] = pace_copy_text(set->items[i], strlen(set->items[i]));
-        if (!copy) return PACE_E_MEMORY;
-        char *equals = strchr(copy, '=');
-        if (!equals || equals == copy || !equals[1])
-            return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found '%s'", set->items[i]);
-        *equals = '\0';
-        if (pace_config_has(copy)) {
-            PACE_TRY(pace_config_set(config, copy, equals + 1));
-            continue;
-        }
-        char *end;
-        double value = strtod(equals + 1, &end);
-        if (*end) return pace_fail(PACE_E_USAGE, "--set: %s: expected a number, found '%s'", copy, equals + 1);
-        settings[(*count)++] = (pace_model_setting){copy, value};
-    }
-    return PACE_OK;
-}
-
 static pace_status lower(pace_graph *out, pace_config *config, const char *name, const pace_words *set) {
-    pace_model_setting *settings = pace_alloc(set->count + 1, sizeof *settings);
-    char **copies = pace_alloc(set->count + 1, sizeof *copies);
-    size_t count = 0;
+    pace_model_settings settings;
     pace_model model;
-    pace_status status = settings && copies ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) status = take_settings(config, settings, &count, copies, set);
-    if (status == PACE_OK) status = pace_model_open(&model, name, settings, count);
+    PACE_TRY(pace_model_settings_read(&settings, config, set));
+    pace_status status = pace_model_open(&model, name, settings.items.items, settings.items.count);
     if (status == PACE_OK) {
         status = pace_model_lower(out, &model, config);
         pace_model_free(&model);
     }
-    for (size_t i = 0; copies && i < set->count; i++) pace_free(copies[i]);
-    pace_free(copies);
-    pace_free(settings);
+    pace_model_settings_free(&settings);
     return status;
 }
 

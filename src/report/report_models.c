@@ -1,7 +1,7 @@
 /*
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
-#include "model/layer.h"
+#include "report/model_settings.h"
 #include "report/report.h"
 #include "source/model_inputs.h"
 
@@ -9,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SETTINGS = 32 };
-
-/* What "--set" says, taken apart. */
+/* What "--set" says. */
 typedef struct {
-    char *text; /* owns the keys */
     pace_config config;
-    pace_model_setting settings[MAX_SETTINGS];
-    size_t count;
+    pace_model_settings settings;
 } request;
 
 static const pace_column model_columns[] = {
@@ -36,37 +32,6 @@ static const pace_column layer_columns[] = {
     {"parameters", "Parameters", PACE_SHOW_INT},
     {"multiply_adds", "Multiply-adds", PACE_SHOW_INT},
 };
-
-static bool is_config_key(const pace_config *config, const char *key) {
-    pace_config copy = *config;
-    return pace_config_word(config, key) || pace_config_set(&copy, key, "1") == PACE_OK;
-}
-
-static pace_status read_setting(request *out, char *key) {
-    char *equals = strchr(key, '='), *end = NULL;
-    if (!equals || equals == key) return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found \"%.80s\"", key);
-    *equals = '\0';
-    if (is_config_key(&out->config, key)) return pace_config_set(&out->config, key, equals + 1);
-    double value = strtod(equals + 1, &end);
-    if (end == equals + 1 || *end)
-        return pace_fail(PACE_E_USAGE, "--set %.80s: expected a number, found \"%.80s\"", key, equals + 1);
-    if (out->count == MAX_SETTINGS) return pace_fail(PACE_E_USAGE, "--set: more than %d values", MAX_SETTINGS);
-    out->settings[out->count++] = (pace_model_setting){key, value};
-    return PACE_OK;
-}
-
-static pace_status read_request(request *out, const char *set) {
-    *out = (request){.config = pace_config_default()};
-    if (!set) return PACE_OK;
-    out->text = pace_copy_text(set, strlen(set));
-    if (!out->text) return PACE_E_MEMORY;
-    for (char *key = out->text, *next; key; key = next) {
-        next = strchr(key, ',');
-        if (next) *next++ = '\0';
-        PACE_TRY(read_setting(out, key));
-    }
-    return pace_config_check(&out->config);
-}
 
 static void count_cell(pace_node *table, double value) {
     if (value > 0) pace_table_int(table, (int64_t)value);
@@ -103,8 +68,9 @@ static void explain(pace_node *root, const pace_config *config) {
 
 static pace_status describe_all(pace_report *report, const request *asked) {
     pace_node *root = pace_report_root(report);
-    if (asked->count)
-        return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name", asked->settings[0].key);
+    if (asked->settings.items.count)
+        return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name",
+                         asked->settings.items.items[0].key);
     model_list list = {.config = &asked->config};
     list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, model_columns,
                                  sizeof model_columns / sizeof *model_columns, 0);
@@ -157,7 +123,7 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
 static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
     pace_model model;
     pace_node *root = pace_report_root(report);
-    PACE_TRY(pace_model_open(&model, name, asked->settings, asked->count));
+    PACE_TRY(pace_model_open(&model, name, asked->settings.items.items, asked->settings.items.count));
     pace_model_totals total = pace_model_total(&model, &asked->config);
     double sequence = pace_model_sequence(&model, &asked->config);
     pace_node_sentence(root, true,
@@ -174,15 +140,21 @@ static pace_status describe_one(pace_report *report, const char *name, const req
     return PACE_OK;
 }
 
-pace_status pace_models(pace_report **out, const char *name, const char *set) {
-    request asked;
+static pace_status build(pace_report **out, const char *name, const request *asked) {
     pace_report *report = NULL;
-    pace_status status = read_request(&asked, set);
-    if (status == PACE_OK) status = pace_report_new(&report, "models", name ? "Model" : "Models");
-    if (status == PACE_OK) status = name ? describe_one(report, name, &asked) : describe_all(report, &asked);
+    PACE_TRY(pace_config_check(&asked->config));
+    PACE_TRY(pace_report_new(&report, "models", name ? "Model" : "Models"));
+    pace_status status = name ? describe_one(report, name, asked) : describe_all(report, asked);
     if (status == PACE_OK) status = pace_report_status(report);
     if (status != PACE_OK) pace_report_free(report);
     else *out = report;
-    pace_free(asked.text);
+    return status;
+}
+
+pace_status pace_models(pace_report **out, const char *name, const pace_words *set) {
+    request asked = {.config = pace_config_default()};
+    PACE_TRY(pace_model_settings_read(&asked.settings, &asked.config, set));
+    pace_status status = build(out, name, &asked);
+    pace_model_settings_free(&asked.settings);
     return status;
 }

@@ -1,0 +1,43 @@
+#include "report/model_settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pace_status keep_text(char **out, pace_model_settings *settings, const char *word) {
+    char *copy = pace_copy_text(word, strlen(word));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&settings->texts, copy);
+    if (status != PACE_OK) pace_free(copy);
+    else *out = copy;
+    return status;
+}
+
+static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
+    char *key = NULL, *end = NULL;
+    PACE_TRY(keep_text(&key, settings, word));
+    char *equals = strchr(key, '=');
+    if (!equals || equals == key || !equals[1])
+        return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found '%.80s'", word);
+    *equals = '\0';
+    if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
+    double value = strtod(equals + 1, &end);
+    if (*end) return pace_fail(PACE_E_USAGE, "--set: %.80s: expected a number, found '%.80s'", key, equals + 1);
+    pace_model_setting setting = {key, value};
+    return PACE_PUSH(&settings->items, setting);
+}
+
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
+    pace_model_settings settings = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++)
+        status = read_word(&settings, config, set->items[i]);
+    if (status != PACE_OK) pace_model_settings_free(&settings);
+    else *out = settings;
+    return status;
+}
+
+void pace_model_settings_free(pace_model_settings *settings) {
+    for (size_t i = 0; i < settings->texts.count; i++) pace_free(settings->texts.items[i]);
+    PACE_VEC_FREE(&settings->texts);
+    PACE_VEC_FREE(&settings->items);
+}

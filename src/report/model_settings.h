@@ -1,0 +1,17 @@
+/* "KEY=VALUE" words about a model: fields of its configuration, and parameters of its own. */
+#ifndef PACE_REPORT_MODEL_SETTINGS_H
+#define PACE_REPORT_MODEL_SETTINGS_H
+
+#include "model/model_read.h"
+
+typedef struct {
+    PACE_VEC(pace_model_setting) items; /* parameters; their keys lie in texts */
+    PACE_VEC(char *) texts;
+} pace_model_settings;
+
+/** Sets the configuration's fields in `config` and gathers the rest. PACE_E_USAGE says what was expected. */
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config,
+                                     const pace_words *set) PACE_MUST_CHECK;
+void pace_model_settings_free(pace_model_settings *settings);
+
+#endif
