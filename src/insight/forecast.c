@@ -10,6 +10,9 @@
 /* The walk's own error when a trace is walked again with one figure per operator and type: see docs/accuracy.md. */
 static const double walk_spread = 0.03;
 
+/* Hosts and frameworks of other years: medians of runtime calls and operators differ by a quarter or so. */
+static const double catalog_spread = 0.25;
+
 void pace_scenario_init(pace_scenario *scenario, const char *label) {
     *scenario = (pace_scenario){.label = label};
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
@@ -148,7 +151,7 @@ static pace_status add_graph(pace_forecast *forecast, pace_graph *graph, const c
 pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
                                     const pace_device *device, const char *mode) {
     enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
-    pace_forecast forecast = {.device = device, .repeats = SETTLED};
+    pace_forecast forecast = {.device = device, .repeats = SETTLED, .host_spread = catalog_spread};
     size_t taken = 0;
     pace_status status = pace_cost_create(&forecast.cost);
     for (; status == PACE_OK && taken < count; taken++)
@@ -183,16 +186,18 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
 }
 
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
-static pace_status estimate(pace_forecast_result *result, unsigned repeats) {
+static pace_status estimate(pace_forecast_result *result, const pace_forecast *forecast) {
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
     double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
+    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length * forecast->host_spread : 0;
     double on_device = length > 0
                            ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
                                       path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
                                  length
                            : 0;
     pace_rung rung = PACE_RUNG_MEASURED;
+    variance += host * host;
     for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels += result->families[f].kernel_ns;
     for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
         double share = on_device * result->families[f].spread_ns / kernels;
@@ -200,7 +205,8 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats) {
         for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
             if (result->families[f].by_rung[r]) rung = (pace_rung)r;
     }
-    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
+    result->step_s =
+        (pace_estimate){pace_analysis_step_ns(&result->analysis, forecast->repeats - 1) / 1e9, sqrt(variance), rung};
     pace_critical_free(&path);
     return PACE_OK;
 }
@@ -261,7 +267,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     if (status == PACE_OK) status = price_and_walk(&room, &result, forecast, scenario);
     free_room(&room, forecast->ranks.count);
     if (status != PACE_OK) return status;
-    status = estimate(&result, forecast->repeats);
+    status = estimate(&result, forecast);
     if (status == PACE_OK) *out = result;
     else pace_analysis_free(&result.analysis);
     return status;

@@ -48,7 +48,8 @@ typedef struct {
     const pace_analysis *measured; /* borrowed; NULL = made of graphs */
     const pace_device *device;     /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
-    unsigned repeats; /* of the step; with several the last one's period is the step's time */
+    double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
+    unsigned repeats;   /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
