@@ -20,7 +20,8 @@ static pace_model load(const char *name, const pace_model_setting *settings, siz
 }
 
 /* Parameters as their sources print them. torchvision: "num_params" of its weights' documentation. Hugging Face:
- * num_parameters() of the checkpoints; without the router's 58 x 256 selection biases of DeepSeek-V3 (671,026,419,200
+ * num_parameters() of the checkpoints. All are from memory; that layers add up to each of them to the last digit is the
+ * evidence. Without the router's 58 x 256 selection biases of DeepSeek-V3 (671,026,419,200
  * with them) and the 36 x 64 attention sinks of gpt-oss (116,829,156,672 with them), which are no layer here. */
 static void test_parameters(void **state) {
     (void)state;
@@ -67,7 +68,7 @@ static void test_parameters(void **state) {
         {"gpt-oss-120b", 116829156672 - 36 * 64},
         {"deepseek-v2", 235741434880},
         {"deepseek-v3", 671026419200 - 58 * 256},
-        {"gnmt", 159605817}, /* printed by DeepLearningExamples' GNMT v2 with its vocabulary of 31,800 */
+        {"gnmt", 159605817}, /* of DeepLearningExamples' log, from memory; the vocabulary, 31,800, follows from it */
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         pace_model model = load(published[i].name, NULL, 0);
