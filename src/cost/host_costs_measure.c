@@ -49,8 +49,16 @@ static void wait_until(measurer *m, int64_t from_ns, int64_t until_ns) {
     if (until_ns > from_ns) m->waiting_ns += until_ns - from_ns;
 }
 
+/* Where the host is the device its operator is the launch: no call is made, and what it takes is waiting. */
+static pace_status take_host_work(measurer *m, const pace_launch *launch) {
+    if (m->top == PACE_NO_NODE) return PACE_OK;
+    return tell(m, m->calls++ ? PACE_T5 : PACE_T2, name_of(m, m->top), m->step->start_ns[launch->task]);
+}
+
 static pace_status take_launch(measurer *m, uint32_t number) {
     const pace_launch *launch = &m->graph->launches.items[number];
+    if (launch->task != PACE_NO_TASK && !pace_task_on_device(m->step->kind[launch->task]))
+        return take_host_work(m, launch);
     uint32_t call = launch->task == PACE_NO_TASK ? PACE_NO_TASK : m->step->cause[launch->task];
     if (launch->same_call || call == PACE_NO_TASK || m->step->kind[call] != PACE_TASK_CALL) return PACE_OK;
     if (m->top == PACE_NO_NODE) return PACE_OK;

@@ -89,8 +89,10 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     for (size_t i = 0; i < trace->step.count; i++) task_ns[i] = (double)trace->step.duration_ns[i];
     take_waits(task_ns, measured, trace);
     for (size_t i = 0; i < rank->graph.launches.count; i++) {
-        uint32_t task = rank->graph.launches.items[i].task;
-        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : task_ns[task];
+        const pace_launch *launch = &rank->graph.launches.items[i];
+        uint32_t task = launch->task;
+        bool of_host = task != PACE_NO_TASK && !pace_task_on_device(trace->step.kind[task]); /* a part of an operator */
+        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : of_host ? (double)launch->duration_ns : task_ns[task];
     }
     pace_free(task_ns);
     return PACE_OK;

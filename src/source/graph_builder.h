@@ -26,6 +26,8 @@ typedef struct {
     pace_name *renamed;   /* step's names -> graph's + 1 */
     uint32_t *thread_of;  /* lane -> thread or stream + 1 */
     PACE_VEC(pace_graph_entry) entries;
+    bool host_only;  /* the trace has no device: its operators are the work */
+    uint32_t *below; /* host only: task -> families that operators below it work as, a bit each */
     PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
 } pace_graph_builder;
 
@@ -34,6 +36,12 @@ pace_status pace_graph_link_by_times(pace_graph_builder *b) PACE_MUST_CHECK;
 
 /** Sets every launch's operation and exchange, and counts unknown operators. */
 pace_status pace_graph_set_ops(pace_graph_builder *b) PACE_MUST_CHECK;
+
+/** A trace without a device: finds which operators work. */
+pace_status pace_graph_find_host_work(pace_graph_builder *b) PACE_MUST_CHECK;
+
+/** Gives the node of a host task, just added, the launches of its work, for which it waits. */
+pace_status pace_graph_add_host_work(pace_graph_builder *b, uint32_t task) PACE_MUST_CHECK;
 
 /** The name of the graph for a name of the step. */
 pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) PACE_MUST_CHECK;

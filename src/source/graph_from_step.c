@@ -171,8 +171,12 @@ static pace_status add_entries(pace_graph_builder *b) {
     if (b->entries.count) qsort(b->entries.items, b->entries.count, sizeof *b->entries.items, by_issue);
     for (size_t i = 0; i < b->entries.count; i++) {
         const pace_graph_entry *entry = &b->entries.items[i];
-        if (entry->launch) PACE_TRY(add_launch(b, entry->task, &unlinked));
-        else PACE_TRY(add_node(b, entry->task));
+        if (entry->launch) {
+            PACE_TRY(add_launch(b, entry->task, &unlinked));
+            continue;
+        }
+        PACE_TRY(add_node(b, entry->task));
+        if (b->host_only) PACE_TRY(pace_graph_add_host_work(b, entry->task));
     }
     return PACE_OK;
 }
@@ -198,6 +202,9 @@ static pace_status make_room(pace_graph_builder *b) {
 
 static pace_status build(pace_graph_builder *b) {
     PACE_TRY(make_room(b));
+    const size_t *kinds = b->step->kind_count;
+    b->host_only = kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
+    if (b->host_only) PACE_TRY(pace_graph_find_host_work(b));
     PACE_TRY(take_host(b));
     PACE_TRY(take_device(b));
     PACE_TRY(add_entries(b));
@@ -206,7 +213,7 @@ static pace_status build(pace_graph_builder *b) {
     const pace_traced_device *device = pace_step_device(b->step, pace_step_first_device(b->step));
     if (device && device->name) PACE_TRY(pace_graph_rename(&b->graph->device_name, b, device->name));
     PACE_TRY(pace_graph_link_by_times(b));
-    return pace_graph_set_ops(b);
+    return b->host_only ? PACE_OK : pace_graph_set_ops(b);
 }
 
 pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t from_ns, int64_t to_ns) {
@@ -219,6 +226,7 @@ pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t
     pace_free(b.module);
     pace_free(b.number);
     pace_free(b.work_end_ns);
+    pace_free(b.below);
     pace_free(b.renamed);
     pace_free(b.thread_of);
     PACE_VEC_FREE(&b.entries);

@@ -7,6 +7,8 @@
  * kernels the family's own share it by their durations or the longest has it, and the others are of the family that
  * their names tell, without amounts, to be priced from the time they took on the device of the trace.
  *
+ * In a trace without a device the operators that work are launches for which their node waits (graph_host_work.c).
+ *
  * Links that the trace does not name are those its times show: a stream that starts because another reached a point, a
  * call that returns because work ended, a thread that wakes because another went quiet.
  */

@@ -262,6 +262,7 @@ static pace_status link_threads(pace_graph_builder *b) {
 }
 
 pace_status pace_graph_link_by_times(pace_graph_builder *b) {
+    if (b->host_only) return link_threads(b);
     PACE_TRY(link_blocking_calls(b));
     if (streams_are_recorded(b->step)) link_recorded_streams(b);
     else PACE_TRY(link_streams(b));

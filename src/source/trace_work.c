@@ -162,13 +162,6 @@ static bool find_exchange(pace_trace_work *work, const pace_trace_nodes *trace, 
 /* --- all nodes
  * --------------------------------------------------------------------------------------------------------- */
 
-/* Gemm and convolution work even where an operator of another kind below them does too (adding a bias); of the others
- * the innermost that works is the one that does. */
-static bool works_itself(pace_op_family family, uint32_t below) {
-    bool heavy = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION;
-    return heavy ? !(below >> family & 1) : below == 0;
-}
-
 static void find_work(pace_trace_work *work, const pace_trace_nodes *trace, uint32_t i, uint32_t below) {
     const pace_trace_node *node = &trace->nodes.items[i];
     const char *name = name_of(trace, i);
@@ -180,7 +173,7 @@ static void find_work(pace_trace_work *work, const pace_trace_nodes *trace, uint
     bool of_device = touches(trace, node, true) || node->triton;
     if (!of_device) return;
     if (!find_transfer(&found, trace, node, name) && !pace_op_is_idle(name)) find_kernels(&found, trace, node, name);
-    if (found.count && works_itself(found.ops[0].family, below)) *work = found;
+    if (found.count && pace_op_works_itself(found.ops[0].family, below)) *work = found;
 }
 
 /* A look-up's gradient has the sizes of the look-up: autograd takes them from the last to the first. */

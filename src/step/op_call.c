@@ -135,6 +135,11 @@ bool pace_op_is_idle(const char *name) {
     return false;
 }
 
+bool pace_op_works_itself(pace_op_family family, uint32_t below) {
+    bool heavy = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION;
+    return heavy ? !(below >> family & 1) : below == 0;
+}
+
 bool pace_op_is_lookup_gradient(const char *name) {
     static const char outer[] = "torch::autograd::", node[] = "CppNode<SplitLookupFunction_";
     if (strncmp(name, outer, sizeof outer - 1) == 0) name += sizeof outer - 1;

@@ -14,6 +14,11 @@ unsigned pace_ops_of_call(pace_op out[PACE_CALL_OPS], pace_op_family *family, co
 /** Whether an operator issues no device work itself: views, allocations, and those made of others. */
 bool pace_op_is_idle(const char *name);
 
+/** Whether an operator of this family works itself although operators below it do, whose families are the bits of
+ * `below`: products and convolutions do, when none of these is of their own kind (those below add a bias); of all
+ * others the innermost is the one that works. */
+bool pace_op_works_itself(pace_op_family family, uint32_t below);
+
 /** Whether an operator is autograd's of a look-up in many tables (fbgemm). Its call does not show their sizes: it has
  * those of the look-up it belongs to, the last one that has no gradient yet. */
 bool pace_op_is_lookup_gradient(const char *name);

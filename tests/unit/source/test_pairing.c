@@ -1,5 +1,6 @@
 /* One run recorded twice: every operator of the published pairs finds its partner, and threads do not mix. */
 #include "source/execution_trace.h"
+#include "source/graph_from_step.h"
 #include "source/kineto.h"
 #include "source/pairing.h"
 
@@ -66,6 +67,25 @@ static void free_pair(pair *p) {
     pace_step_free(&p->step);
 }
 
+static double arithmetic(const pace_graph *graph, pace_op_family family) {
+    double flop = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        uint32_t op = graph->launches.items[i].op;
+        if (op != PACE_NO_OP && graph->ops.items[op].family == family) flop += graph->ops.items[op].flop;
+    }
+    return flop;
+}
+
+/* Both recordings make the same arithmetic, one from operators alone, the other from kernels. */
+static void check_arithmetic(const pair *p) {
+    pace_graph measured;
+    assert_int_equal(pace_graph_from_step(&measured, &p->step, INT64_MIN, INT64_MAX), PACE_OK);
+    assert_true(arithmetic(&measured, PACE_OP_CONVOLUTION) == arithmetic(&p->graph, PACE_OP_CONVOLUTION));
+    assert_true(arithmetic(&measured, PACE_OP_GEMM) == arithmetic(&p->graph, PACE_OP_GEMM));
+    assert_true(arithmetic(&measured, PACE_OP_GEMM) > 0);
+    pace_graph_free(&measured);
+}
+
 static void vgg13(void **state) {
     (void)state;
     pair p;
@@ -73,6 +93,7 @@ static void vgg13(void **state) {
     assert_int_equal(p.pairing.tasks, 900);
     assert_int_equal(p.pairing.matched, 900);
     check_partners(&p);
+    check_arithmetic(&p);
     free_pair(&p);
 }
 
