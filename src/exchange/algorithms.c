@@ -1,0 +1,276 @@
+#include "exchange/algorithms.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- steps ------------------------------------------------------------------------------------------------------- */
+
+static double inside(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->inside, bytes); }
+static double across(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->across, bytes); }
+static double ring_step(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->ring, bytes); }
+
+/* A step in which every rank exchanges with the one `distance` away: across nodes when they are no neighbours. */
+static double step_at(const pace_exchange_terms *t, double distance, double bytes) {
+    return t->nodes > 1 && distance >= t->ranks_per_node ? across(t, bytes) : inside(t, bytes);
+}
+
+/* The same where one rank of a node sends alone. */
+static double lone_step_at(const pace_exchange_terms *t, double distance, double bytes) {
+    return t->nodes > 1 && distance >= t->ranks_per_node ? pace_message_s(&t->across_one, bytes) : inside(t, bytes);
+}
+
+static int floor_log2(int n) {
+    int log = 0;
+    while (n >> (log + 1)) log++;
+    return log;
+}
+static int ceil_log2(int n) { return floor_log2(n) + ((n & (n - 1)) != 0); }
+
+static double share(const pace_exchange_terms *t) { return (double)(t->ranks - 1) / t->ranks; }
+static double add_s(const pace_exchange_terms *t, double bytes) { return bytes * t->reduce_s_per_byte; }
+
+/* Ranks beyond a power of two give their vector to a neighbour first and get the result last. */
+static double fold(const pace_exchange_terms *t) {
+    if ((t->ranks & (t->ranks - 1)) == 0) return 0;
+    return 2 * inside(t, t->bytes) + add_s(t, t->bytes);
+}
+
+/* --- any number of ranks ----------------------------------------------------------------------------------------- */
+
+static bool always(const pace_exchange_terms *t) { return t->ranks > 0; }
+static bool power_of_two(const pace_exchange_terms *t) { return (t->ranks & (t->ranks - 1)) == 0; }
+static bool doubles(const pace_exchange_terms *t) { return t->collective == PACE_ALLREDUCE || power_of_two(t); }
+static bool several_nodes(const pace_exchange_terms *t) { return t->nodes > 1 && t->ranks_per_node > 1; }
+static bool one_node(const pace_exchange_terms *t) { return t->nodes == 1; }
+static bool can_multicast(const pace_exchange_terms *t) { return t->nodes == 1 && t->multicast_s_per_byte > 0; }
+
+/* Each rank sends a share of the vector to its neighbour, n - 1 times: reduce-scatter, all-gather, or both. */
+static double ring_half(const pace_exchange_terms *t) { return (t->ranks - 1) * ring_step(t, t->bytes / t->ranks); }
+
+static double ring(const pace_exchange_terms *t) {
+    double added = add_s(t, t->bytes * share(t));
+    switch (t->collective) {
+    case PACE_ALLREDUCE: return 2 * ring_half(t) + added;
+    case PACE_REDUCESCATTER: return ring_half(t) + added;
+    default: return ring_half(t);
+    }
+}
+
+static double recursive_doubling(const pace_exchange_terms *t) {
+    int levels = floor_log2(t->ranks);
+    double s = t->collective == PACE_ALLREDUCE ? fold(t) : 0, sent = t->bytes / t->ranks;
+    for (int i = 0; i < levels; i++) {
+        if (t->collective == PACE_ALLREDUCE) s += step_at(t, 1 << i, t->bytes) + add_s(t, t->bytes);
+        else s += step_at(t, 1 << (levels - 1 - i), sent), sent *= 2; /* far partners first, while there is little */
+    }
+    return s;
+}
+
+/* Vector halving with distance doubling: the large pieces stay among neighbours. */
+static double halving(const pace_exchange_terms *t) {
+    int levels = floor_log2(t->ranks);
+    double s = 0, sent = t->bytes / 2;
+    for (int i = 0; i < levels; i++, sent /= 2) s += step_at(t, 1 << i, sent) + add_s(t, sent);
+    return s;
+}
+
+/* Rabenseifner: halving, then the same way back without adding. */
+static double rabenseifner(const pace_exchange_terms *t) {
+    int levels = floor_log2(t->ranks);
+    double s = fold(t), sent = t->bytes / 2;
+    for (int i = 0; i < levels; i++, sent /= 2) s += 2 * step_at(t, 1 << i, sent) + add_s(t, sent);
+    return s;
+}
+
+static double binomial(const pace_exchange_terms *t) {
+    double s = 0;
+    for (int i = 0; i < ceil_log2(t->ranks); i++) {
+        double step = lone_step_at(t, 1 << i, t->bytes), add = add_s(t, t->bytes);
+        s += t->collective == PACE_ALLREDUCE ? 2 * step + add : t->collective == PACE_REDUCE ? step + add : step;
+    }
+    return s;
+}
+
+/* --- trees in segments ------------------------------------------------------------------------------------------- */
+
+/* The best whole number of segments for (depth + k) (alpha + bytes/k rate). */
+static double pipeline(double depth, double alpha_s, double s_per_byte, double bytes) {
+    double k = depth > 0 && alpha_s > 0 ? sqrt(depth * bytes * s_per_byte / alpha_s) : 1;
+    k = k < 1 ? 1 : floor(k);
+    double one = (depth + k) * (alpha_s + bytes / k * s_per_byte);
+    double two = (depth + k + 1) * (alpha_s + bytes / (k + 1) * s_per_byte);
+    return one < two ? one : two;
+}
+
+static double hop_s(const pace_exchange_terms *t) { return ring_step(t, 0); }
+static double hop_rate(const pace_exchange_terms *t) { return ring_step(t, 1) - ring_step(t, 0); }
+
+/* A chain of ranks passes segments on. */
+static double chain(const pace_exchange_terms *t) {
+    double rate = hop_rate(t) + (t->collective == PACE_REDUCE ? t->reduce_s_per_byte : 0);
+    return pipeline(t->ranks - 2, hop_s(t), rate, t->bytes);
+}
+
+/* An inner rank of a binary tree takes from two children and gives to two. */
+static double pipelined_tree(const pace_exchange_terms *t) {
+    double depth = 2.0 * ceil_log2(t->ranks) - 1;
+    return pipeline(depth, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes);
+}
+
+/* Two trees with half of the vector each: what is inner in one is a leaf in the other (Sanders, Speck, Träff 2009). */
+static double double_tree(const pace_exchange_terms *t) {
+    double depth = 2.0 * ceil_log2(t->ranks) - 1;
+    return pipeline(depth, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes);
+}
+
+static double scatter_allgather(const pace_exchange_terms *t) {
+    double s = 0, sent = t->bytes / 2;
+    for (int i = ceil_log2(t->ranks) - 1; i >= 0; i--, sent /= 2) s += lone_step_at(t, 1 << i, sent);
+    return s + ring_half(t);
+}
+
+/* --- many ports -------------------------------------------------------------------------------------------------- */
+
+enum { RADIX = 4 };
+
+/* Every rank sends to and adds from radix - 1 others at each level. */
+static double knomial(const pace_exchange_terms *t) {
+    double s = 0;
+    for (int distance = 1; distance < t->ranks; distance *= RADIX) {
+        int others = (t->ranks + distance - 1) / distance;
+        others = others < RADIX ? others - 1 : RADIX - 1;
+        double one = step_at(t, distance, t->bytes), next = one - step_at(t, distance, 0);
+        s += one + (others - 1) * next + others * add_s(t, t->bytes);
+    }
+    return s;
+}
+
+/* All ranks of a node send their shares to all others at once: one message's latency, the device's rate. */
+static double direct_half(const pace_exchange_terms *t) {
+    double each = t->bytes / t->ranks;
+    return inside(t, each) + (t->ranks - 2) * (inside(t, each) - inside(t, 0));
+}
+
+static double direct(const pace_exchange_terms *t) {
+    double added = add_s(t, t->bytes * share(t));
+    switch (t->collective) {
+    case PACE_ALLREDUCE: return 2 * direct_half(t) + added;
+    case PACE_REDUCESCATTER: return direct_half(t) + added;
+    default: return direct_half(t);
+    }
+}
+
+/* The switch adds what comes up and hands it down to all: each device moves (n + 1)/n of the vector once each way. */
+static double multicast(const pace_exchange_terms *t) {
+    double moved = t->collective == PACE_ALLREDUCE ? (t->ranks + 1.0) / t->ranks : 1;
+    return t->multicast_alpha_s + t->bytes * moved * t->multicast_s_per_byte;
+}
+
+/* --- two levels -------------------------------------------------------------------------------------------------- */
+
+static double rails(const pace_exchange_terms *t) {
+    double g = t->ranks_per_node, n = t->nodes, part = t->bytes / g;
+    double in = (g - 1) * inside(t, part), out = (n - 1) * across(t, part / n);
+    double added = add_s(t, t->bytes * (g - 1) / g + part * (n - 1) / n);
+    switch (t->collective) {
+    case PACE_ALLREDUCE: return 2 * in + 2 * out + added;
+    case PACE_REDUCESCATTER: return in + out + added;
+    default: return in + out;
+    }
+}
+
+/* One leader a node: reduce to it, all-reduce among leaders (ring), broadcast from it. */
+static double leaders(const pace_exchange_terms *t) {
+    int levels = ceil_log2(t->ranks_per_node);
+    double s = levels * (2 * inside(t, t->bytes) + add_s(t, t->bytes));
+    s += 2 * (t->nodes - 1) * pace_message_s(&t->across_one, t->bytes / t->nodes);
+    return s + add_s(t, t->bytes * (t->nodes - 1) / t->nodes);
+}
+
+/* The most square X x Y with X Y = n. */
+static int torus_side(int n) {
+    int x = (int)sqrt((double)n);
+    while (n % x) x--;
+    return x;
+}
+static bool has_torus(const pace_exchange_terms *t) { return t->ranks > 3 && torus_side(t->ranks) > 1; }
+
+static double torus(const pace_exchange_terms *t) {
+    double x = torus_side(t->ranks), y = t->ranks / x;
+    double s = (x - 1) * ring_step(t, t->bytes / x) + (y - 1) * ring_step(t, t->bytes / x / y);
+    double added = add_s(t, t->bytes * share(t));
+    switch (t->collective) {
+    case PACE_ALLREDUCE: return 2 * s + added;
+    case PACE_REDUCESCATTER: return s + added;
+    default: return s;
+    }
+}
+
+/* --- all to all, gather ------------------------------------------------------------------------------------------- */
+
+/* Ranks of the own node, then all others, one partner at a time. */
+static double pairwise(const pace_exchange_terms *t) {
+    double each = t->bytes / t->ranks;
+    return (t->ranks_per_node - 1) * inside(t, each) + (t->ranks - t->ranks_per_node) * across(t, each);
+}
+
+/* Bruck et al. 1997: all-gather doubles what it holds; all-to-all sends half of everything at each of lg n steps. */
+static double bruck(const pace_exchange_terms *t) {
+    double s = 0, held = t->bytes / t->ranks, left = t->bytes * share(t);
+    for (int i = 0; i < ceil_log2(t->ranks); i++) {
+        double sent = t->collective == PACE_ALLTOALL ? t->bytes / 2 : held < left ? held : left;
+        s += step_at(t, 1 << i, sent);
+        left -= sent;
+        held *= 2;
+    }
+    return s;
+}
+
+static double message(const pace_exchange_terms *t) {
+    return t->nodes > 1 ? pace_message_s(&t->across_one, t->bytes) : inside(t, t->bytes);
+}
+
+/* --- the table --------------------------------------------------------------------------------------------------- */
+
+enum {
+    AR = 1 << PACE_ALLREDUCE,
+    AG = 1 << PACE_ALLGATHER,
+    RS = 1 << PACE_REDUCESCATTER,
+    A2A = 1 << PACE_ALLTOALL,
+    BC = 1 << PACE_BROADCAST,
+    RD = 1 << PACE_REDUCE,
+    P2P = 1 << PACE_SENDRECV,
+};
+
+const pace_exchange_algorithm pace_exchange_algorithms[] = {
+    {"ring", AR | RS | AG, always, ring},
+    {"recursive_doubling", AR | AG, doubles, recursive_doubling},
+    {"halving", RS, power_of_two, halving},
+    {"rabenseifner", AR, always, rabenseifner},
+    {"binomial", AR | BC | RD, always, binomial},
+    {"pipelined_tree", AR, always, pipelined_tree},
+    {"double_tree", AR, always, double_tree},
+    {"chain", BC | RD, always, chain},
+    {"scatter_allgather", BC, always, scatter_allgather},
+    {"knomial", AR, always, knomial},
+    {"direct", AR | RS | AG | A2A, one_node, direct},
+    {"multicast", AR | RS | AG, can_multicast, multicast},
+    {"rails", AR | RS | AG, several_nodes, rails},
+    {"leaders", AR, several_nodes, leaders},
+    {"torus", AR | RS | AG, has_torus, torus},
+    {"pairwise", A2A, always, pairwise},
+    {"bruck", AG | A2A, always, bruck},
+    {"message", P2P, always, message},
+};
+const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
+
+int pace_exchange_algorithm_find(const char *name) {
+    for (size_t i = 0; i < pace_exchange_algorithm_count; i++)
+        if (strcmp(pace_exchange_algorithms[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms) {
+    const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+    return (a->collectives >> terms->collective & 1) && a->applies(terms);
+}

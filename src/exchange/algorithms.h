@@ -1,0 +1,60 @@
+/*
+ * Algorithms of collectives: one row each with what it can do and its closed form over messages (docs/exchange.md has
+ * the equations and where they are from).
+ */
+#ifndef PACE_EXCHANGE_ALGORITHMS_H
+#define PACE_EXCHANGE_ALGORITHMS_H
+
+#include "exchange/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    PACE_ALLREDUCE,
+    PACE_ALLGATHER,
+    PACE_REDUCESCATTER,
+    PACE_ALLTOALL,
+    PACE_BROADCAST,
+    PACE_REDUCE,
+    PACE_SENDRECV, /* one message */
+    PACE_COLLECTIVES
+} pace_collective;
+
+extern const char *const pace_collective_names[PACE_COLLECTIVES];
+
+/** By name, as traces, nccl-tests, MPI and OSU write it ("all_reduce", "AllReduce", "ncclAllReduce",
+ * "osu_allreduce"). False when unknown. */
+bool pace_collective_find(pace_collective *out, const char *name);
+
+/* What a closed form is evaluated on. Ranks are placed node by node. */
+typedef struct {
+    pace_collective collective;
+    double bytes; /* nccl-tests' size: see pace_exchange_question */
+    int ranks, ranks_per_node, nodes;
+    pace_message_model inside;     /* between two devices of a node, all devices sending at once */
+    pace_message_model across;     /* between two nodes, all devices of a node sending at once over its NICs */
+    pace_message_model across_one; /* the same, one device of a node sending alone */
+    pace_message_model ring;       /* one step of rings that use every NIC of a node */
+    double reduce_s_per_byte;      /* adding two vectors */
+    double multicast_s_per_byte;   /* in the switch; 0 = it cannot */
+    double multicast_alpha_s;
+} pace_exchange_terms;
+
+typedef struct {
+    const char *name;
+    unsigned collectives; /* 1 << pace_collective */
+    bool (*applies)(const pace_exchange_terms *);
+    double (*time_s)(const pace_exchange_terms *);
+} pace_exchange_algorithm;
+
+extern const pace_exchange_algorithm pace_exchange_algorithms[];
+extern const size_t pace_exchange_algorithm_count;
+
+/** The row of a name, or -1. */
+int pace_exchange_algorithm_find(const char *name);
+
+/** Whether a row can do the terms' collective on their ranks. */
+bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms);
+
+#endif

@@ -1,0 +1,228 @@
+#include "exchange/exchange.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Spreads of the closed forms, from their errors on public NCCL curves of A100 and H100 (docs/exchange.md): NCCL's
+ * model errs by 21 to 31 % there, on networks by up to 40 %. */
+static const double nccl_spread = 0.30, textbook_spread = 0.35, network_spread = 0.45;
+static const char newest_line[] = "2.30";
+
+/* Adding two vectors reads two and writes one, at memory rates far above links': only hosts make it count. */
+static const double reduce_s_per_byte = 0;
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+
+double pace_bus_factor(pace_collective collective, int ranks) {
+    switch (collective) {
+    case PACE_ALLREDUCE: return 2.0 * (ranks - 1) / ranks;
+    case PACE_ALLGATHER:
+    case PACE_REDUCESCATTER:
+    case PACE_ALLTOALL: return (double)(ranks - 1) / ranks;
+    default: return 1;
+    }
+}
+
+double pace_exchange_inside_rate(const pace_machine *m, int ranks_per_node) {
+    double fewest = INFINITY;
+    if (m->mesh_devices == 0 || ranks_per_node >= m->devices || ranks_per_node < 2) return m->inside.bytes_per_s;
+    for (int i = 0; i < ranks_per_node; i++) {
+        double sum = 0;
+        for (int j = 0; j < ranks_per_node; j++) sum += m->bricks[i][j];
+        fewest = least(fewest, sum);
+    }
+    return fewest > 0 ? fewest * m->brick_bytes_per_s : m->pcie_bytes_per_s;
+}
+
+/* NICs serve the devices next to them: fewer ranks on a node use fewer of them. */
+static double node_rate(const pace_machine *m, int ranks_per_node) {
+    double used = ceil((double)m->nics * least(ranks_per_node, m->devices) / m->devices);
+    return m->between.bytes_per_s * used / m->oversubscription;
+}
+
+void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pace_collective collective, double bytes,
+                            int ranks_per_node, int nodes) {
+    *out = (pace_exchange_terms){.collective = collective,
+                                 .bytes = bytes,
+                                 .ranks = ranks_per_node * nodes,
+                                 .ranks_per_node = ranks_per_node,
+                                 .nodes = nodes,
+                                 .reduce_s_per_byte = reduce_s_per_byte};
+    double near_s = 0, near_alpha = m->inside.latency_s;
+    if (ranks_per_node > 1) near_s = 1 / (pace_exchange_inside_rate(m, ranks_per_node) * m->inside.efficiency);
+    out->inside = pace_message_hockney(near_alpha, near_s);
+    out->ring = out->inside;
+    if (nodes > 1) {
+        double far = node_rate(m, ranks_per_node) * m->between.efficiency;
+        double nic = m->between.bytes_per_s * m->between.efficiency;
+        double steps = out->ranks - 1, crossing = nodes - 1;
+        out->across = pace_message_hockney(m->between.latency_s, ranks_per_node / far);
+        out->across_one = pace_message_hockney(m->between.latency_s, 1 / nic);
+        out->ring = pace_message_hockney(((steps - crossing) * near_alpha + crossing * m->between.latency_s) / steps,
+                                         most(near_s, 1 / far));
+    }
+    if (m->multicast) {
+        out->multicast_s_per_byte = near_s;
+        out->multicast_alpha_s = 3 * near_alpha;
+    }
+}
+
+/* --- opening ----------------------------------------------------------------------------------------------------- */
+
+pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, pace_exchange_library library,
+                               const char *line) {
+    PACE_TRY(pace_machine_check(machine));
+    pace_exchange exchange = {.machine = *machine, .library = library};
+    if (library == PACE_LIBRARY_AUTO)
+        exchange.library = machine->generation > 0 ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
+    if (exchange.library == PACE_LIBRARY_NCCL) {
+        if (machine->generation <= 0)
+            return pace_fail(PACE_E_USAGE, "%s: NCCL's model is of NVIDIA's devices: expected another library",
+                             machine->name);
+        PACE_TRY(pace_nccl_load(&exchange.nccl, line ? line : newest_line, machine->generation));
+    }
+    *out = exchange;
+    return PACE_OK;
+}
+
+static pace_status no_such(const char *what, const char *name, const char *const *names, size_t count, size_t stride) {
+    char list[384] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *one = *(const char *const *)(const void *)((const char *)(const void *)names + i * stride);
+        if (strlen(list) + strlen(one) + 3 < sizeof list) strcat(strcat(list, i ? ", " : ""), one);
+    }
+    return pace_fail(PACE_E_USAGE, "unknown %s \"%.40s\": expected one of %s", what, name, list);
+}
+
+pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *exchange, const char *name) {
+    if (exchange->library == PACE_LIBRARY_NCCL) {
+        for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
+            if (strcmp(pace_nccl_algorithm_names[a], name) == 0) {
+                *algorithm = a;
+                return PACE_OK;
+            }
+        return no_such("algorithm of NCCL", name, pace_nccl_algorithm_names, PACE_NCCL_ALGORITHMS, sizeof(char *));
+    }
+    int row = pace_exchange_algorithm_find(name);
+    if (row < 0)
+        return no_such("algorithm", name, (const char *const *)(const void *)pace_exchange_algorithms,
+                       pace_exchange_algorithm_count, sizeof *pace_exchange_algorithms);
+    *algorithm = row;
+    return PACE_OK;
+}
+
+pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exchange, const char *name) {
+    if (exchange->library != PACE_LIBRARY_NCCL)
+        return pace_fail(PACE_E_USAGE, "protocols are of NCCL: the textbook's algorithms have none");
+    for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
+        if (strcmp(pace_nccl_protocol_names[p], name) == 0) {
+            *protocol = p;
+            return PACE_OK;
+        }
+    return no_such("protocol", name, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS, sizeof(char *));
+}
+
+pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_machine *m, int64_t size, int64_t stride) {
+    if (size < 1 || stride < 1 || size > (int64_t)m->devices * m->nodes)
+        return pace_fail(PACE_E_USAGE, "%s: expected a group of 1 to %lld ranks, found %lld with stride %lld", m->name,
+                         (long long)m->devices * m->nodes, (long long)size, (long long)stride);
+    int64_t near = stride >= m->devices ? 1 : (m->devices + stride - 1) / stride;
+    if (near > size) near = size;
+    if (size % near)
+        return pace_fail(PACE_E_USAGE, "%s: a group of %lld ranks does not divide into nodes of %lld", m->name,
+                         (long long)size, (long long)near);
+    if (size / near > m->nodes)
+        return pace_fail(PACE_E_USAGE, "%s: a group of %lld ranks %lld apart spans more than its %d nodes", m->name,
+                         (long long)size, (long long)stride, m->nodes);
+    *ranks_per_node = (int)near;
+    *nodes = (int)(size / near);
+    return PACE_OK;
+}
+
+/* --- answering --------------------------------------------------------------------------------------------------- */
+
+static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
+    if (q->ranks_per_node == 0) q->ranks_per_node = m->devices;
+    if (q->nodes == 0) q->nodes = m->nodes;
+    if (!(q->bytes >= 0) || !isfinite(q->bytes))
+        return pace_fail(PACE_E_USAGE, "expected a size of 0 bytes or more, found %g", q->bytes);
+    if (q->ranks_per_node < 1 || q->ranks_per_node > m->devices || q->nodes < 1 || q->nodes > m->nodes)
+        return pace_fail(PACE_E_USAGE, "%s has %d devices on %d node%s: found %d ranks a node on %d", m->name,
+                         m->devices, m->nodes, m->nodes == 1 ? "" : "s", q->ranks_per_node, q->nodes);
+    if ((unsigned)q->collective >= PACE_COLLECTIVES) return pace_fail(PACE_E_USAGE, "unknown collective");
+    return PACE_OK;
+}
+
+static const char *slower_link(const pace_exchange *e, const pace_exchange_question *q) {
+    const pace_machine *m = &e->machine;
+    if (q->nodes == 1) return pace_link_kind_names[m->inside.kind];
+    double far = node_rate(m, q->ranks_per_node) * m->between.efficiency;
+    if (q->collective == PACE_ALLTOALL) far /= q->ranks_per_node;
+    bool inside = q->ranks_per_node > 1 && pace_exchange_inside_rate(m, q->ranks_per_node) * m->inside.efficiency < far;
+    return pace_link_kind_names[inside ? m->inside.kind : m->between.kind];
+}
+
+static pace_status answer_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    pace_nccl_curves curves;
+    const pace_machine *m = &e->machine;
+    int a = 0, p = 0;
+    pace_nccl_prepare(&curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
+                      pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, q->ranks_per_node));
+    double s = pace_nccl_choose(&a, &p, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol);
+    if (!isfinite(s))
+        return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
+                         pace_collective_names[q->collective],
+                         q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
+                         q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
+    bool waits = curves.latency_s[a][p] > 0.5 * s;
+    *out = (pace_exchange_answer){{s, q->nodes > 1 ? network_spread : nccl_spread, PACE_RUNG_FORMULA},
+                                  pace_nccl_algorithm_names[a],
+                                  pace_nccl_protocol_names[p],
+                                  waits ? "latency" : slower_link(e, q)};
+    return PACE_OK;
+}
+
+static pace_status answer_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    pace_exchange_terms terms;
+    double best = INFINITY;
+    int chosen = 0;
+    pace_exchange_terms_of(&terms, &e->machine, q->collective, q->bytes, q->ranks_per_node, q->nodes);
+    for (int row = 0; row < (int)pace_exchange_algorithm_count; row++) {
+        if ((q->algorithm >= 0 && row != q->algorithm) || !pace_exchange_algorithm_applies(row, &terms)) continue;
+        double s = pace_exchange_algorithms[row].time_s(&terms);
+        if (s < best) best = s, chosen = row;
+    }
+    if (!isfinite(best))
+        return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
+                         q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
+                         pace_collective_names[q->collective], terms.ranks, e->machine.name);
+    terms.bytes = 0;
+    bool waits = pace_exchange_algorithms[chosen].time_s(&terms) > 0.5 * best;
+    *out = (pace_exchange_answer){{best + e->machine.launch_s, q->nodes > 1 ? network_spread : textbook_spread,
+                                   PACE_RUNG_FORMULA},
+                                  pace_exchange_algorithms[chosen].name,
+                                  "",
+                                  waits ? "latency" : slower_link(e, q)};
+    return PACE_OK;
+}
+
+pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_exchange *exchange,
+                                          const pace_exchange_question *question) {
+    pace_exchange_question q = *question;
+    PACE_TRY(resolve(&q, &exchange->machine));
+    if (q.ranks_per_node * q.nodes == 1) {
+        *out = (pace_exchange_answer){{0, 0, PACE_RUNG_FORMULA}, "none", "", "none"};
+        return PACE_OK;
+    }
+    if (exchange->library == PACE_LIBRARY_NCCL) return answer_nccl(out, exchange, &q);
+    return answer_textbook(out, exchange, &q);
+}
+
+pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,
+                               const pace_exchange_question *question) {
+    pace_exchange_answer answer;
+    PACE_TRY(pace_exchange_answer_question(&answer, exchange, question));
+    *out_s = answer.time_s;
+    return PACE_OK;
+}

@@ -1,0 +1,84 @@
+/*
+ * How long ranks take to exchange data, in closed form. docs/exchange.md has the equations.
+ *
+ * A pace_exchange is a machine made ready: its links and the constants of the library that exchanges on it. Then a
+ * question is answered without allocation and without reading anything.
+ */
+#ifndef PACE_EXCHANGE_EXCHANGE_H
+#define PACE_EXCHANGE_EXCHANGE_H
+
+#include "base/estimate.h"
+#include "exchange/nccl.h"
+
+/* Whose algorithms: NCCL's own model by version line, or the textbook's closed forms over the machine's links. */
+typedef enum {
+    PACE_LIBRARY_AUTO, /* the newest NCCL on NVIDIA's devices, else the textbook's */
+    PACE_LIBRARY_TEXTBOOK,
+    PACE_LIBRARY_NCCL
+} pace_exchange_library;
+
+enum { PACE_ANY = -1 };
+
+/*
+ * bytes is nccl-tests' size argument, in bytes:
+ *   allreduce, broadcast, reduce, sendrecv   the vector every rank holds
+ *   allgather                                all ranks' parts together, what each rank ends with
+ *   reducescatter                            the vector every rank starts with
+ *   alltoall                                 what each rank starts with, all its parts together
+ */
+typedef struct {
+    pace_collective collective;
+    double bytes;
+    int ranks_per_node, nodes; /* 0 = all of the machine */
+    int algorithm;             /* PACE_ANY; with NCCL a pace_nccl_algorithm, else a row of pace_exchange_algorithms */
+    int protocol;              /* PACE_ANY or a pace_nccl_protocol */
+} pace_exchange_question;
+
+typedef struct {
+    pace_estimate time_s;
+    const char *algorithm, *protocol; /* borrowed from tables; protocol "" where there is none */
+    const char *bottleneck;           /* "latency", or the kind of link that carries the most: "nvlink" */
+} pace_exchange_answer;
+
+typedef struct {
+    pace_machine machine;
+    pace_exchange_library library; /* never AUTO */
+    pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
+} pace_exchange;
+
+/** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of
+ * pace_machine_check(); PACE_E_USAGE for NCCL on devices that are not NVIDIA's; PACE_E_MISSING for an unknown line. */
+pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, pace_exchange_library library,
+                               const char *line) PACE_MUST_CHECK;
+
+/** The words of --algorithm and --protocol: into the question's numbers. PACE_E_USAGE lists what there is. */
+pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *exchange,
+                                         const char *name) PACE_MUST_CHECK;
+pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exchange, const char *name) PACE_MUST_CHECK;
+
+/** Whether the question makes sense: PACE_E_USAGE for sizes below 0, more ranks than the machine has, an algorithm
+ * that cannot do the collective. */
+pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_exchange *exchange,
+                                          const pace_exchange_question *question) PACE_MUST_CHECK;
+
+/** The time alone. */
+pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,
+                               const pace_exchange_question *question) PACE_MUST_CHECK;
+
+/** A group of ranks as a framework names it: `size` ranks, `stride` apart, that fill the machine's nodes: how many sit
+ * on one node and how many nodes they span. PACE_E_USAGE when they do not divide evenly. */
+pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_machine *machine, int64_t size,
+                                int64_t stride) PACE_MUST_CHECK;
+
+/** What nccl-tests multiplies algbw = bytes / time with to get busbw. */
+double pace_bus_factor(pace_collective collective, int ranks);
+
+/** Bytes per second that one device sends to the others of its group inside a node, at peak: where devices are joined
+ * pairwise, over the links that stay within the group. */
+double pace_exchange_inside_rate(const pace_machine *machine, int ranks_per_node);
+
+/** The terms of the textbook's closed forms for a question. */
+void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *machine, pace_collective collective,
+                            double bytes, int ranks_per_node, int nodes);
+
+#endif

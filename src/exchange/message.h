@@ -1,0 +1,38 @@
+/*
+ * How long one message takes: piecewise linear in its size, one piece per protocol of the library (eager, rendezvous,
+ * …). One piece is Hockney's model (alpha + beta m); LogGP and PLogP are given in the same form.
+ */
+#ifndef PACE_EXCHANGE_MESSAGE_H
+#define PACE_EXCHANGE_MESSAGE_H
+
+enum { PACE_MESSAGE_PIECES = 4 };
+
+typedef struct {
+    double from_bytes, alpha_s, s_per_byte;
+} pace_message_piece;
+
+typedef struct {
+    int count; /* pieces, by from_bytes; the first starts at 0 */
+    pace_message_piece pieces[PACE_MESSAGE_PIECES];
+} pace_message_model;
+
+/** Hockney 1994: alpha + m beta. */
+static inline pace_message_model pace_message_hockney(double alpha_s, double s_per_byte) {
+    return (pace_message_model){1, {{0, alpha_s, s_per_byte}}};
+}
+
+/** LogGP (Alexandrov et al. 1995): o + (m - 1) G + L + o; the gap g between messages of one sender adds to what the
+ * overhead o does not already fill. */
+static inline pace_message_model pace_message_loggp(double latency_s, double overhead_s, double gap_s,
+                                                    double gap_s_per_byte) {
+    double wait = gap_s > overhead_s ? gap_s - overhead_s : 0;
+    return (pace_message_model){1, {{0, latency_s + 2 * overhead_s + wait - gap_s_per_byte, gap_s_per_byte}}};
+}
+
+static inline double pace_message_s(const pace_message_model *model, double bytes) {
+    const pace_message_piece *piece = model->pieces;
+    for (int i = 1; i < model->count && bytes >= model->pieces[i].from_bytes; i++) piece = &model->pieces[i];
+    return piece->alpha_s + bytes * piece->s_per_byte;
+}
+
+#endif

@@ -1,0 +1,197 @@
+#include "exchange/nccl.h"
+
+#include <math.h>
+
+typedef struct {
+    const pace_nccl *nccl;
+    const pace_machine *machine;
+    pace_nccl_curves *out;
+    int per_node;
+    double bus, channel; /* bytes/s of all rings together, of one channel inside a node */
+} preparation;
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+
+static int tier(int nodes) { return nodes <= 1 ? 0 : nodes == 2 ? 1 : 2; }
+
+/* The search takes the fastest channels that together use most of the links; fast channels are then split in two. */
+static void search_channels(preparation *p, double inside_rate, double node_rate) {
+    const pace_nccl *c = p->nccl;
+    double link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * c->link_share : inside_rate;
+    double net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
+    double rate = p->out->nodes > 1 ? (p->per_node > 1 ? least(link, net) : net) : link;
+    int channels = 1;
+    p->channel = rate;
+    p->bus = 0;
+    for (int i = 0; i < c->speed_count; i++) {
+        int count = (int)floor(rate / c->speeds[i] + 1e-9);
+        if (count > 16) count = 16;
+        if (count < 1 || count * c->speeds[i] <= p->bus) continue;
+        p->bus = count * c->speeds[i];
+        p->channel = c->speeds[i];
+        channels = count;
+    }
+    if (p->bus < 0.8 * rate || p->bus == 0) p->bus = rate, p->channel = rate / channels; /* slower than any tried */
+    bool split = p->channel >= 25e9 && (p->machine->generation < 90 || p->channel >= 50e9 || channels <= 4);
+    if (split) channels *= 2, p->channel /= 2;
+    p->out->channels = channels;
+}
+
+static double steps_of(pace_collective collective, int ranks) {
+    if (collective == PACE_ALLREDUCE) return 2.0 * (ranks - 1);
+    if (collective == PACE_BROADCAST || collective == PACE_REDUCE) return ranks;
+    return ranks - 1;
+}
+
+static double ring_rate(const preparation *p, int protocol) {
+    const pace_nccl *c = p->nccl;
+    double bus = p->machine->generation == 80 ? least(p->bus, c->ring_cap_sm80) : p->bus;
+    int t = tier(p->out->nodes);
+    if (protocol == PACE_NCCL_LL) bus = least(c->ll_max[t], bus * c->ring_ll_share);
+    if (protocol == PACE_NCCL_LL128) bus = least(bus * c->ring_ll128_share, p->out->channels * c->ring_ll128[t]);
+    return bus * p->out->ranks / steps_of(p->out->collective, p->out->ranks);
+}
+
+static double tree_rate(const preparation *p, int protocol) {
+    const pace_nccl *c = p->nccl;
+    int t = tier(p->out->nodes), channels = p->out->channels;
+    double bus = least(p->bus * c->tree_share, channels * c->tree[t]);
+    bus = least(bus, c->tree_cap[p->out->nodes > 2]);
+    if (protocol == PACE_NCCL_LL) bus = least(bus * c->tree_ll_share, c->ll_max[t]);
+    if (protocol == PACE_NCCL_LL128)
+        bus = least(bus * c->tree_ll128_share[p->out->nodes > 1], channels * c->tree_ll128[t]);
+    return bus * 0.5;
+}
+
+/* In the switch: one pass up and one down, each channel as fast as a device's links; the last channel is overhead. */
+static double nvls_rate(const preparation *p, bool trees) {
+    const pace_nccl *c = p->nccl;
+    int channels = p->out->channels, t = tier(p->out->nodes), ranks = p->out->ranks;
+    double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
+    if (p->out->collective == PACE_ALLREDUCE) one *= 2;
+    if (trees) one = least(one, c->nvls_tree[t]);
+    return one * channels * ranks / steps_of(p->out->collective, ranks);
+}
+
+static bool possible(const preparation *p, int a, int protocol) {
+    const pace_nccl *c = p->nccl;
+    pace_collective collective = p->out->collective;
+    bool gather = collective == PACE_ALLGATHER || collective == PACE_REDUCESCATTER;
+    if (!c->algorithms[a] || !c->protocols[protocol]) return false;
+    if (protocol == PACE_NCCL_LL128 &&
+        (p->machine->generation < 70 || (p->per_node > 1 && p->machine->inside.kind != PACE_LINK_NVLINK)))
+        return false;
+    if (a > PACE_NCCL_RING && protocol != PACE_NCCL_SIMPLE) return false;
+    switch (a) {
+    case PACE_NCCL_TREE: return collective == PACE_ALLREDUCE;
+    case PACE_NCCL_NVLS:
+        return (collective == PACE_ALLREDUCE || gather) && p->out->nodes == 1 && p->per_node > 2 &&
+               p->machine->multicast && c->nvls_efficiency > 0;
+    case PACE_NCCL_NVLSTREE:
+        return collective == PACE_ALLREDUCE && p->out->nodes > 1 && p->per_node > 2 && p->machine->multicast &&
+               c->nvls_efficiency > 0;
+    case PACE_NCCL_PAT: return gather && p->per_node == 1 && p->out->nodes > 1;
+    default: return collective != PACE_ALLTOALL;
+    }
+}
+
+static double latency(const preparation *p, int a, int protocol) {
+    const pace_nccl *c = p->nccl;
+    const pace_nccl_curves *out = p->out;
+    bool nvlink = p->machine->inside.kind == PACE_LINK_NVLINK;
+    double intra = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
+    double inter = p->per_node == 1 ? c->net_s[PACE_NCCL_TREE][protocol] : c->net_s[a][protocol];
+    double base = c->base_s[a][protocol], levels = log2(out->nodes);
+    if (a > PACE_NCCL_RING) inter = c->net_s[a][protocol];
+    if (out->nodes > 1) {
+        inter += p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
+        if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;
+    }
+    double overhead = out->nodes > 1 ? c->net_overhead_s * (protocol == PACE_NCCL_SIMPLE ? 3 : 1) : 0;
+    double steps = steps_of(out->collective, out->ranks);
+    double crossing = out->nodes > 1 ? steps_of(out->collective, out->nodes) : 0;
+    switch (a) {
+    case PACE_NCCL_RING:
+        if (out->collective == PACE_BROADCAST || out->collective == PACE_REDUCE) return base + intra + inter * levels;
+        return base + (steps - crossing) * most(intra, overhead) + crossing * inter;
+    case PACE_NCCL_TREE: return base + 2 * ((out->ranks / out->nodes - 1) * intra + levels * inter);
+    case PACE_NCCL_NVLS: return base + intra + (out->nodes > 1 ? inter : 0);
+    case PACE_NCCL_NVLSTREE: return base + intra + 2 * levels * inter;
+    default: return base + log2(out->ranks) * inter / 3.5 + 2.8e-6 * out->ranks;
+    }
+}
+
+static double rate(const preparation *p, int a, int protocol) {
+    switch (a) {
+    case PACE_NCCL_TREE: return tree_rate(p, protocol);
+    case PACE_NCCL_RING: return ring_rate(p, protocol);
+    case PACE_NCCL_NVLS: return nvls_rate(p, false);
+    case PACE_NCCL_NVLSTREE: return nvls_rate(p, true);
+    default: return ring_rate(p, protocol) * p->nccl->pat_share;
+    }
+}
+
+/* All-to-all and single messages are grouped sends: Simple, one hop, at the rate of the links. */
+static void prepare_messages(preparation *p) {
+    pace_nccl_curves *out = p->out;
+    const pace_nccl *c = p->nccl;
+    bool nvlink = p->machine->inside.kind == PACE_LINK_NVLINK;
+    double hop = nvlink ? c->nvlink_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] : c->pci_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE];
+    if (out->nodes > 1) hop += c->net_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + p->machine->between.latency_s;
+    double moved = 1;
+    if (out->collective == PACE_ALLTOALL) {
+        moved = (double)(out->ranks - 1) / out->ranks;
+        if (out->nodes > 1) moved = (double)p->per_node * (out->ranks - p->per_node) / out->ranks;
+    }
+    out->latency_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = c->base_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] + hop;
+    out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved;
+}
+
+void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
+                       pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
+                       double node_rate) {
+    *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
+    preparation p = {nccl, machine, out, ranks_per_node, 0, 0};
+    search_channels(&p, inside_rate, node_rate);
+    out->plateau =
+        nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
+    if (collective == PACE_ALLTOALL || collective == PACE_SENDRECV) {
+        prepare_messages(&p);
+        return;
+    }
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
+        for (int q = 0; q < PACE_NCCL_PROTOCOLS; q++) {
+            if (!possible(&p, a, q)) continue;
+            out->latency_s[a][q] = latency(&p, a, q);
+            out->bytes_per_s[a][q] = rate(&p, a, q);
+        }
+}
+
+/* Trees reach less than their bandwidth at middle sizes. */
+static double corrected(const pace_nccl *nccl, int protocol, double bytes) {
+    int i = bytes >= 64 ? ilogb(bytes / 64) : 0;
+    return i < nccl->corrections ? nccl->correction[protocol][i] : 1;
+}
+
+double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes) {
+    double bandwidth = curves->bytes_per_s[a][protocol], latency_s = curves->latency_s[a][protocol];
+    if (!(bandwidth > 0)) return INFINITY;
+    if (a == PACE_NCCL_TREE) bandwidth *= corrected(nccl, protocol, bytes);
+    if (a == PACE_NCCL_RING && protocol == PACE_NCCL_SIMPLE && curves->collective == PACE_ALLREDUCE &&
+        bytes >= 64.0 * curves->channels * curves->ranks)
+        latency_s *= curves->plateau;
+    return latency_s + bytes / bandwidth;
+}
+
+double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
+                        double bytes, int only_algorithm, int only_protocol) {
+    double best = INFINITY;
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
+        for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++) {
+            if ((only_algorithm >= 0 && a != only_algorithm) || (only_protocol >= 0 && p != only_protocol)) continue;
+            double s = pace_nccl_time(nccl, curves, a, p, bytes);
+            if (s < best) best = s, *algorithm = a, *protocol = p;
+        }
+    return best;
+}

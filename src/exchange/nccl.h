@@ -1,0 +1,71 @@
+/*
+ * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses. Constants are
+ * catalog/nccl.yaml; docs/exchange.md has the equations.
+ */
+#ifndef PACE_EXCHANGE_NCCL_H
+#define PACE_EXCHANGE_NCCL_H
+
+#include "exchange/algorithms.h"
+#include "machine/machine.h"
+
+typedef enum {
+    PACE_NCCL_TREE,
+    PACE_NCCL_RING,
+    PACE_NCCL_NVLS,
+    PACE_NCCL_NVLSTREE,
+    PACE_NCCL_PAT,
+    PACE_NCCL_ALGORITHMS
+} pace_nccl_algorithm;
+
+typedef enum { PACE_NCCL_LL, PACE_NCCL_LL128, PACE_NCCL_SIMPLE, PACE_NCCL_PROTOCOLS } pace_nccl_protocol;
+
+extern const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS];
+extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
+
+enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
+
+/* The constants of one version line for one generation of devices. */
+typedef struct {
+    char line[8];
+    bool algorithms[PACE_NCCL_ALGORITHMS], protocols[PACE_NCCL_PROTOCOLS];
+    double base_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
+    double nvlink_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
+    double pci_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
+    double net_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
+    double ring_ll_share, ring_ll128_share, tree_share, tree_ll_share, tree_ll128_share[2], pat_share;
+    double tree_cap[2], ring_cap_sm80; /* bytes/s; infinite where the line has none */
+    double intra_ll_factor, plateau, plateau_old, net_overhead_s;
+    double correction[PACE_NCCL_PROTOCOLS][PACE_NCCL_CORRECTIONS];
+    int corrections;
+    double ll_max[PACE_NCCL_TIERS], ring_ll128[PACE_NCCL_TIERS], tree_ll128[PACE_NCCL_TIERS], tree[PACE_NCCL_TIERS],
+        nvls_tree[PACE_NCCL_TIERS]; /* bytes/s; infinite where the line has none */
+    double nvls_efficiency;
+    double link_share, speeds[PACE_NCCL_SPEEDS];
+    int speed_count;
+} pace_nccl;
+
+/** The constants of a line ("2.3", "2.7", "2.18", "2.30") for a generation. PACE_E_MISSING for an unknown line. */
+pace_status pace_nccl_load(pace_nccl *out, const char *line, int generation) PACE_MUST_CHECK;
+
+/* What every algorithm and protocol would take for a collective of a group of ranks. */
+typedef struct {
+    pace_collective collective;
+    int ranks, nodes, channels;
+    double plateau;
+    double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
+    double bytes_per_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* 0 = not possible */
+} pace_nccl_curves;
+
+/** `inside_rate` is what one device sends to the others of its node at peak (0: one rank a node), `node_rate` what all
+ * NICs of a node send at peak. */
+void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
+                       pace_collective collective, int ranks_per_node, int nodes, double inside_rate, double node_rate);
+
+/** Seconds for one algorithm and protocol; infinite where it is not possible. */
+double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int algorithm, int protocol, double bytes);
+
+/** The least of those allowed (-1 = any), and which it is. Infinite where none is possible. */
+double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
+                        double bytes, int only_algorithm, int only_protocol);
+
+#endif

@@ -1,0 +1,159 @@
+/* The constants of NCCL's model from catalog/nccl.yaml. */
+#include "exchange/nccl.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree", "ring", "nvls", "nvlstree", "pat"};
+const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128", "simple"};
+
+static pace_status read_list(double *out, int *count, size_t most, const pace_yaml *yaml, const pace_yaml_node *list) {
+    size_t n = pace_yaml_count(list);
+    if (!pace_yaml_is_list(list) || n == 0 || n > most || (!count && n != most))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list of %zu numbers", pace_yaml_place(yaml, list), most);
+    for (size_t i = 0; i < n; i++) PACE_TRY(pace_yaml_number(&out[i], yaml, pace_yaml_item(list, i)));
+    if (count) *count = (int)n;
+    return PACE_OK;
+}
+
+static pace_status read_words(bool *out, const pace_yaml *yaml, const pace_yaml_node *list, const char *const *names,
+                              int count) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(list, i));
+        int k = 0;
+        while (k < count && (!word || strcmp(word, names[k]) != 0)) k++;
+        if (k == count)
+            return pace_fail(PACE_E_INPUT, "%s: unknown word", pace_yaml_place(yaml, pace_yaml_item(list, i)));
+        out[k] = true;
+    }
+    return PACE_OK;
+}
+
+/* {tree: [LL, LL128, Simple], …} in microseconds. */
+static pace_status read_latencies(double out[][PACE_NCCL_PROTOCOLS], const pace_yaml *yaml, const pace_yaml_node *map) {
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) {
+        const pace_yaml_node *list = pace_yaml_get(map, pace_nccl_algorithm_names[a]);
+        if (!list) continue;
+        PACE_TRY(read_list(out[a], NULL, PACE_NCCL_PROTOCOLS, yaml, list));
+        for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++) out[a][p] *= 1e-6;
+    }
+    return PACE_OK;
+}
+
+static const struct {
+    const char *key;
+    size_t offset;
+    double otherwise, unit;
+} scalars[] =
+    {
+        {"ring_ll_share", offsetof(pace_nccl, ring_ll_share), 0.25, 1},
+        {"ring_ll128_share", offsetof(pace_nccl, ring_ll128_share), 0.92, 1},
+        {"tree_share", offsetof(pace_nccl, tree_share), 0.9, 1},
+        {"tree_ll_share", offsetof(pace_nccl, tree_ll_share), 0.26, 1},
+        {"pat_share", offsetof(pace_nccl, pat_share), 0.75, 1},
+        {"ring_cap_sm80", offsetof(pace_nccl, ring_cap_sm80), INFINITY, 1},
+        {"intra_ll_factor", offsetof(pace_nccl, intra_ll_factor), 1, 1},
+        {"plateau", offsetof(pace_nccl, plateau), 1, 1},
+        {"plateau_old", offsetof(pace_nccl, plateau_old), 0, 1},
+        {"net_overhead_us", offsetof(pace_nccl, net_overhead_s), 0, 1e-6},
+},
+  tiers[] = {
+      {"ll_max", offsetof(pace_nccl, ll_max), INFINITY, 1},
+      {"ring_ll128", offsetof(pace_nccl, ring_ll128), INFINITY, 1},
+      {"tree_ll128", offsetof(pace_nccl, tree_ll128), INFINITY, 1},
+      {"tree", offsetof(pace_nccl, tree), INFINITY, 1},
+      {"nvls_tree", offsetof(pace_nccl, nvls_tree), 0, 1},
+};
+
+static double *number_at(pace_nccl *nccl, size_t offset) { return (double *)(void *)((char *)nccl + offset); }
+
+static pace_status read_constants(pace_nccl *out, const pace_yaml *yaml, const pace_yaml_node *line) {
+    PACE_TRY(read_latencies(out->base_s, yaml, pace_yaml_get(line, "base_us")));
+    PACE_TRY(read_latencies(out->nvlink_s, yaml, pace_yaml_get(line, "nvlink_us")));
+    PACE_TRY(read_latencies(out->pci_s, yaml, pace_yaml_get(line, "pci_us")));
+    PACE_TRY(read_latencies(out->net_s, yaml, pace_yaml_get(line, "net_us")));
+    for (size_t i = 0; i < COUNT(scalars); i++) {
+        const pace_yaml_node *node = pace_yaml_get(line, scalars[i].key);
+        double *field = number_at(out, scalars[i].offset);
+        *field = scalars[i].otherwise;
+        if (node) PACE_TRY(pace_yaml_number(field, yaml, node));
+        *field *= scalars[i].unit;
+    }
+    out->tree_cap[0] = out->tree_cap[1] = INFINITY;
+    const pace_yaml_node *cap = pace_yaml_get(line, "tree_cap");
+    if (cap) PACE_TRY(read_list(out->tree_cap, NULL, 2, yaml, cap));
+    PACE_TRY(read_list(out->tree_ll128_share, NULL, 2, yaml, pace_yaml_get(line, "tree_ll128_share")));
+    for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
+        PACE_TRY(read_list(out->correction[p], &out->corrections, PACE_NCCL_CORRECTIONS, yaml,
+                           pace_yaml_get(pace_yaml_get(line, "tree_correction"), pace_nccl_protocol_names[p])));
+    return PACE_OK;
+}
+
+/* The last entry whose generation is not younger. */
+static pace_status pick_generation(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *list,
+                                   int generation) {
+    *out = NULL;
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        double from;
+        const pace_yaml_node *entry = pace_yaml_item(list, i), *node = pace_yaml_get(entry, "from");
+        if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"from\"", pace_yaml_place(yaml, entry));
+        PACE_TRY(pace_yaml_number(&from, yaml, node));
+        if (generation >= from) *out = entry;
+    }
+    if (*out) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: no entry for generation %d", pace_yaml_place(yaml, list), generation);
+}
+
+static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const pace_yaml_node *line, int generation) {
+    const pace_yaml_node *entry;
+    PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(line, "generations"), generation));
+    for (size_t i = 0; i < COUNT(tiers); i++) {
+        const pace_yaml_node *list = pace_yaml_get(entry, tiers[i].key);
+        double *field = number_at(out, tiers[i].offset);
+        for (int k = 0; k < PACE_NCCL_TIERS; k++) field[k] = tiers[i].otherwise;
+        if (list) PACE_TRY(read_list(field, NULL, PACE_NCCL_TIERS, yaml, list));
+    }
+    const pace_yaml_node *efficiency = pace_yaml_get(entry, "nvls_efficiency");
+    if (efficiency) PACE_TRY(pace_yaml_number(&out->nvls_efficiency, yaml, efficiency));
+    PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(pace_yaml_root(yaml), "links"), generation));
+    PACE_TRY(pace_yaml_number(&out->link_share, yaml, pace_yaml_get(entry, "share")));
+    return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
+}
+
+static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *name) {
+    const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines");
+    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
+        const char *text = pace_yaml_text(pace_yaml_get(pace_yaml_item(lines, i), "name"));
+        if (text && strcmp(text, name) == 0) return pace_yaml_item(lines, i);
+    }
+    return NULL;
+}
+
+static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *name, int generation) {
+    const pace_yaml_node *line = find_line(yaml, name);
+    if (!line) return pace_fail(PACE_E_MISSING, "NCCL %.20s: expected a version line: 2.3, 2.7, 2.18 or 2.30", name);
+    snprintf(out->line, sizeof out->line, "%.7s", name);
+    PACE_TRY(read_words(out->algorithms, yaml, pace_yaml_get(line, "algorithms"), pace_nccl_algorithm_names,
+                        PACE_NCCL_ALGORITHMS));
+    PACE_TRY(read_words(out->protocols, yaml, pace_yaml_get(line, "protocols"), pace_nccl_protocol_names,
+                        PACE_NCCL_PROTOCOLS));
+    const char *like = pace_yaml_text(pace_yaml_get(line, "like"));
+    if (like) line = find_line(yaml, like);
+    if (!line) return pace_fail(PACE_E_INPUT, "nccl.yaml: line %s is like one that is not there", name);
+    PACE_TRY(read_constants(out, yaml, line));
+    return read_generation(out, yaml, line, generation);
+}
+
+pace_status pace_nccl_load(pace_nccl *out, const char *line, int generation) {
+    pace_yaml *yaml;
+    pace_nccl nccl = {0};
+    PACE_TRY(pace_catalog_load(&yaml, "nccl.yaml"));
+    pace_status status = read_line(&nccl, yaml, line, generation);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) *out = nccl;
+    return status;
+}

@@ -1,0 +1,86 @@
+/*
+ * A machine: nodes of devices, what joins the devices of a node, and what joins the nodes. From catalog/machines.yaml,
+ * a YAML file of the same form, or a short form.
+ */
+#ifndef PACE_MACHINE_MACHINE_H
+#define PACE_MACHINE_MACHINE_H
+
+#include "machine/catalog.h"
+
+enum { PACE_MESH_MOST = 16 };
+
+/* What messages travel over. */
+typedef enum {
+    PACE_LINK_NONE,
+    PACE_LINK_NVLINK,
+    PACE_LINK_XGMI,
+    PACE_LINK_PCIE,
+    PACE_LINK_INFINIBAND,
+    PACE_LINK_ROCE,
+    PACE_LINK_EFA,
+    PACE_LINK_TCP,
+    PACE_LINK_ARIES,
+    PACE_LINK_KINDS
+} pace_link_kind;
+
+extern const char *const pace_link_kind_names[PACE_LINK_KINDS];
+
+typedef struct {
+    pace_link_kind kind;
+    double bytes_per_s; /* peak, one direction: of one device inside a node, of one NIC between nodes */
+    double efficiency;  /* share of the peak that a large exchange reaches, 0 < e <= 1 */
+    double latency_s;   /* of one message from device memory to device memory */
+} pace_link;
+
+typedef struct {
+    char name[64];   /* "dgx-h100*2" */
+    char device[48]; /* name in catalog/devices.yaml */
+    int devices;     /* of a node */
+    int nodes;
+    int nics;                  /* of a node; 0 = nothing joins nodes */
+    int generation;            /* NVIDIA's compute capability times ten (70 = V100); 0 = another vendor */
+    pace_link inside, between; /* kind PACE_LINK_NONE: not joined */
+    bool switched;             /* inside: every device reaches every other at its full rate */
+    bool multicast;            /* the switch inside adds and multiplies (NVLS) */
+    double oversubscription;   /* of the network between nodes, >= 1 */
+    double stream_bytes_per_s; /* most that one TCP connection carries; 0 = no such limit */
+    double launch_s;           /* of an exchange that moves nothing: call, launch, end */
+    int mesh_devices;          /* 0, or the devices that bricks describes */
+    unsigned char bricks[PACE_MESH_MOST][PACE_MESH_MOST]; /* links per pair of devices */
+    double brick_bytes_per_s;                             /* of one such link, peak, one direction */
+    double pcie_bytes_per_s; /* of one device's host link, for pairs without a brick; 0 = unknown */
+    char source[256], confidence[8];
+} pace_machine;
+
+typedef struct {
+    PACE_VEC(pace_machine) machines;
+} pace_machine_catalog;
+
+/** All machines of catalog/machines.yaml. */
+pace_status pace_machine_catalog_load(pace_machine_catalog *out) PACE_MUST_CHECK;
+void pace_machine_catalog_free(pace_machine_catalog *catalog);
+
+/** A machine by what --on says:
+ *    "dgx-h100", "dgx-h100*8"   of the catalogue, as many nodes
+ *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
+ *    "a100*4 nvlink=300GB/s"    devices of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
+ *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
+ *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce
+ * Nothing is assumed of what joins devices or nodes. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown name,
+ * PACE_E_INPUT with the place in a file. */
+pace_status pace_machine_parse(pace_machine *out, const char *text) PACE_MUST_CHECK;
+
+/** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
+pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
+
+/** Bytes per second that large exchanges reach: of one device inside a node, of all NICs of a node together. */
+double pace_machine_inside_rate(const pace_machine *machine);
+double pace_machine_node_rate(const pace_machine *machine);
+
+/** A rate ("300GB/s", "200Gb/s", "12e9") in bytes per second, and a time ("5us") in seconds. False when it is none. */
+bool pace_parse_rate(double *out, const char *text);
+bool pace_parse_time(double *out, const char *text);
+/** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
+bool pace_parse_bytes(double *out, const char *text);
+
+#endif

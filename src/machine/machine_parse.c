@@ -1,0 +1,194 @@
+/* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
+#include "machine/device.h"
+#include "machine/machine_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Where nothing is said of them: a message between two devices' memories, and the share of a link's peak that large
+ * exchanges reach. The intervals of predictions allow for it. */
+static const double default_inside_latency_s = 3e-6, default_between_latency_s = 10e-6, default_launch_s = 8e-6;
+static const double default_efficiency = 0.8;
+
+typedef struct {
+    pace_machine *machine;
+    const char *text;
+} parser;
+
+/* "NAME*COUNT": the count, 1 without; 0 when it is none. */
+static int split_count(char *name) {
+    char *star = strrchr(name, '*'), *end;
+    if (!star) return 1;
+    long count = strtol(star + 1, &end, 10);
+    if (end == star + 1 || *end || count < 1 || count > 1 << 20) return 0;
+    *star = '\0';
+    return (int)count;
+}
+
+static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, double latency_s) {
+    double rate;
+    if (!pace_parse_rate(&rate, value) || !(rate > 0))
+        return pace_fail(PACE_E_USAGE, "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, found \"%.40s\"",
+                         p->text, value);
+    link->kind = kind;
+    link->bytes_per_s = rate;
+    link->efficiency = default_efficiency;
+    if (!(link->latency_s > 0)) link->latency_s = latency_s;
+    return PACE_OK;
+}
+
+static pace_status set_time(const parser *p, double *out, const char *value) {
+    if (pace_parse_time(out, value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a time such as 3us, found \"%.40s\"", p->text, value);
+}
+
+static pace_status set_whole(const parser *p, int *out, const char *value) {
+    char *end;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || number < 1 || number > 1 << 20)
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found \"%.40s\"", p->text, value);
+    *out = (int)number;
+    return PACE_OK;
+}
+
+static pace_status set_option(parser *p, char *word) {
+    pace_machine *m = p->machine;
+    char *value = strchr(word, '=');
+    if (!value) return pace_fail(PACE_E_USAGE, "%s: expected KEY=VALUE, found \"%.40s\"", p->text, word);
+    *value++ = '\0';
+    pace_link_kind kind = pace_link_kind_find(word);
+    if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) {
+        m->switched = kind != PACE_LINK_PCIE;
+        return set_link(p, &m->inside, kind, value, default_inside_latency_s);
+    }
+    if (strcmp(word, "net") == 0) {
+        if (m->nics == 0) m->nics = 1;
+        return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
+                        default_between_latency_s);
+    }
+    if (strcmp(word, "net-kind") == 0) {
+        m->between.kind = pace_link_kind_find(value);
+        if (m->between.kind > PACE_LINK_PCIE) return PACE_OK;
+        return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
+                         p->text, value);
+    }
+    if (strcmp(word, "latency") == 0) return set_time(p, &m->inside.latency_s, value);
+    if (strcmp(word, "net-latency") == 0) return set_time(p, &m->between.latency_s, value);
+    if (strcmp(word, "launch") == 0) return set_time(p, &m->launch_s, value);
+    if (strcmp(word, "nodes") == 0) return set_whole(p, &m->nodes, value);
+    if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
+    return pace_fail(PACE_E_USAGE,
+                     "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, latency, launch, nodes, net, nics, "
+                     "net-kind or net-latency",
+                     p->text, word);
+}
+
+/* Compute capability of NVIDIA's devices by name, for the constants of NCCL. */
+static int generation_of(const char *device) {
+    static const struct {
+        const char *word;
+        int generation;
+    } table[] = {{"b200", 100}, {"b300", 100}, {"gh200", 90}, {"h200", 90}, {"h100", 90},
+                 {"a100", 80},  {"a10", 86},   {"l4", 89},    {"v100", 70}, {"p100", 60}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strstr(device, table[i].word)) return table[i].generation;
+    return 0;
+}
+
+static pace_status find_device(parser *p, const char *name) {
+    pace_device_catalog devices;
+    PACE_TRY(pace_device_catalog_load(&devices));
+    const pace_device *device = pace_device_find(&devices, name, 0);
+    if (device) {
+        memcpy(p->machine->device, device->name, sizeof p->machine->device);
+        p->machine->generation = generation_of(device->name);
+    }
+    pace_device_catalog_free(&devices);
+    if (device) return PACE_OK;
+    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file", name);
+}
+
+static pace_status of_device(parser *p, const char *name, int count, char *options) {
+    pace_machine *m = p->machine;
+    char *rest = NULL;
+    *m = (pace_machine){.devices = count, .nodes = 1, .oversubscription = 1, .launch_s = default_launch_s};
+    snprintf(m->name, sizeof m->name, "%.63s", p->text);
+    snprintf(m->source, sizeof m->source, "as given; latency, launch and share of the peak assumed where not given");
+    memcpy(m->confidence, "low", 4);
+    PACE_TRY(find_device(p, name));
+    for (char *word = strtok_r(options, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest))
+        PACE_TRY(set_option(p, word));
+    return pace_machine_check(m);
+}
+
+static void set_nodes(pace_machine *m, int nodes) {
+    char name[sizeof m->name];
+    if (nodes > 1 || m->nodes == 1) m->nodes = nodes;
+    if (nodes > 1) {
+        snprintf(name, sizeof name, "%.40s*%d", m->name, nodes);
+        memcpy(m->name, name, sizeof name);
+    }
+}
+
+static pace_status of_file(pace_machine *out, const char *path, int nodes) {
+    pace_yaml *yaml;
+    pace_machine_catalog list;
+    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    pace_status status = pace_machines_read(&list, yaml);
+    pace_yaml_free(yaml);
+    if (status != PACE_OK) return status;
+    if (list.machines.count == 1) *out = list.machines.items[0];
+    else status = pace_fail(PACE_E_INPUT, "%s: expected one machine, found %zu", path, list.machines.count);
+    pace_machine_catalog_free(&list);
+    if (status == PACE_OK) set_nodes(out, nodes);
+    return status;
+}
+
+static pace_status of_catalog(bool *found, pace_machine *out, const char *name, int nodes) {
+    pace_machine_catalog list;
+    *found = false;
+    PACE_TRY(pace_machine_catalog_load(&list));
+    for (size_t i = 0; i < list.machines.count && !*found; i++) {
+        *found = strcasecmp(list.machines.items[i].name, name) == 0;
+        if (*found) *out = list.machines.items[i];
+    }
+    pace_machine_catalog_free(&list);
+    if (*found) set_nodes(out, nodes);
+    return PACE_OK;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+pace_status pace_machine_parse(pace_machine *out, const char *text) {
+    char words[512];
+    pace_machine machine = {0};
+    parser p = {&machine, text};
+    bool found;
+    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "a machine's description is too long");
+    snprintf(words, sizeof words, "%s", text);
+    char *options = strpbrk(words, " ,");
+    if (options) *options++ = '\0';
+    int count = split_count(words);
+    if (count == 0 || !*words)
+        return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
+    if (ends_with(words, ".yaml") || ends_with(words, ".yml")) PACE_TRY(of_file(&machine, words, count));
+    else {
+        PACE_TRY(of_catalog(&found, &machine, words, count));
+        if (!found) {
+            char none[1] = "";
+            PACE_TRY(of_device(&p, words, count, options ? options : none));
+            options = NULL;
+        }
+    }
+    char *rest = NULL;
+    for (char *word = options ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
+        PACE_TRY(set_option(&p, word));
+    PACE_TRY(pace_machine_check(&machine));
+    *out = machine;
+    return PACE_OK;
+}

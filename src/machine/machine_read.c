@@ -1,0 +1,190 @@
+/* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
+#include "machine/machine_read.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const pace_yaml *yaml;
+    pace_machine *machine;
+} reader;
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct {
+    const char *key;
+    size_t offset;
+} whole_figures[] =
+    {
+        {"devices", offsetof(pace_machine, devices)},
+        {"nodes", offsetof(pace_machine, nodes)},
+        {"nics", offsetof(pace_machine, nics)},
+        {"generation", offsetof(pace_machine, generation)},
+},
+  real_figures[] =
+      {
+          {"oversubscription", offsetof(pace_machine, oversubscription)},
+          {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
+          {"launch_s", offsetof(pace_machine, launch_s)},
+          {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s)},
+          {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s)},
+},
+  link_figures[] =
+      {
+          {"bytes_per_s", offsetof(pace_link, bytes_per_s)},
+          {"efficiency", offsetof(pace_link, efficiency)},
+          {"latency_s", offsetof(pace_link, latency_s)},
+},
+  flags[] = {
+      {"switched", offsetof(pace_machine, switched)},
+      {"multicast", offsetof(pace_machine, multicast)},
+};
+
+static pace_status read_figure(double *out, const reader *r, const pace_yaml_node *node) {
+    static const char *const grades[] = {"high", "medium", "low"};
+    if (!pace_yaml_is_map(node)) return pace_yaml_number(out, r->yaml, node);
+    const char *grade = pace_yaml_text(pace_yaml_get(node, "confidence"));
+    bool known = false;
+    for (size_t i = 0; grade && i < COUNT(grades); i++) known = known || strcmp(grade, grades[i]) == 0;
+    if (!known || !pace_yaml_text(pace_yaml_get(node, "source")) || !pace_yaml_get(node, "value"))
+        return pace_fail(PACE_E_INPUT, "%s: expected {value, source, confidence: high, medium or low}",
+                         pace_yaml_place(r->yaml, node));
+    return pace_yaml_number(out, r->yaml, pace_yaml_get(node, "value"));
+}
+
+static pace_status read_text(char *out, size_t size, const reader *r, const pace_yaml_node *node) {
+    const char *text = pace_yaml_text(node);
+    if (!text || !*text || strlen(text) >= size)
+        return pace_fail(PACE_E_INPUT, "%s: expected a text of at most %zu characters", pace_yaml_place(r->yaml, node),
+                         size - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return PACE_OK;
+}
+
+pace_link_kind pace_link_kind_find(const char *word) {
+    for (int k = PACE_LINK_NONE + 1; word && k < PACE_LINK_KINDS; k++)
+        if (strcmp(word, pace_link_kind_names[k]) == 0) return (pace_link_kind)k;
+    return PACE_LINK_NONE;
+}
+
+static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_node *map) {
+    const pace_yaml_node *kind = pace_yaml_get(map, "kind");
+    link->kind = pace_link_kind_find(pace_yaml_text(kind));
+    if (link->kind == PACE_LINK_NONE)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp or aries, found \"%.40s\"",
+                         pace_yaml_place(r->yaml, kind ? kind : map), kind ? pace_yaml_text(kind) : "nothing");
+    for (size_t i = 0; i < COUNT(link_figures); i++) {
+        const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);
+        if (!node)
+            return pace_fail(PACE_E_INPUT, "%s: expected a figure \"%s\" of the link", pace_yaml_place(r->yaml, map),
+                             link_figures[i].key);
+        PACE_TRY(read_figure((double *)(void *)((char *)link + link_figures[i].offset), r, node));
+    }
+    return PACE_OK;
+}
+
+static pace_status read_bricks(const reader *r, const pace_yaml_node *rows) {
+    size_t count = pace_yaml_count(rows);
+    if (!pace_yaml_is_list(rows) || count < 2 || count > PACE_MESH_MOST)
+        return pace_fail(PACE_E_INPUT, "%s: expected 2 to %d rows of bricks", pace_yaml_place(r->yaml, rows),
+                         PACE_MESH_MOST);
+    for (size_t i = 0; i < count; i++) {
+        const pace_yaml_node *row = pace_yaml_item(rows, i);
+        if (pace_yaml_count(row) != count)
+            return pace_fail(PACE_E_INPUT, "%s: expected %zu bricks, one per device", pace_yaml_place(r->yaml, row),
+                             count);
+        for (size_t j = 0; j < count; j++) {
+            double bricks;
+            PACE_TRY(pace_yaml_number(&bricks, r->yaml, pace_yaml_item(row, j)));
+            if (!(bricks >= 0 && bricks <= 64) || bricks != floor(bricks) || (i == j && bricks != 0))
+                return pace_fail(PACE_E_INPUT, "%s: expected a number of links from 0 to 64, and 0 to itself",
+                                 pace_yaml_place(r->yaml, pace_yaml_item(row, j)));
+            r->machine->bricks[i][j] = (unsigned char)bricks;
+        }
+    }
+    r->machine->mesh_devices = (int)count;
+    return PACE_OK;
+}
+
+/* One member of the entry; false when its key is none of ours. */
+static pace_status read_member(bool *known, const reader *r, const char *key, const pace_yaml_node *node) {
+    pace_machine *m = r->machine;
+    double value;
+    *known = true;
+    for (size_t i = 0; i < COUNT(whole_figures); i++)
+        if (strcmp(key, whole_figures[i].key) == 0) {
+            PACE_TRY(read_figure(&value, r, node));
+            if (!(value >= 0 && value <= 1 << 20) || value != floor(value))
+                return pace_fail(PACE_E_INPUT, "%s: %s: expected a whole number", pace_yaml_place(r->yaml, node), key);
+            *(int *)(void *)((char *)m + whole_figures[i].offset) = (int)value;
+            return PACE_OK;
+        }
+    for (size_t i = 0; i < COUNT(real_figures); i++)
+        if (strcmp(key, real_figures[i].key) == 0)
+            return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node);
+    for (size_t i = 0; i < COUNT(flags); i++)
+        if (strcmp(key, flags[i].key) == 0) {
+            PACE_TRY(read_figure(&value, r, node));
+            *(bool *)((char *)m + flags[i].offset) = value != 0;
+            return PACE_OK;
+        }
+    if (strcmp(key, "name") == 0) return read_text(m->name, sizeof m->name, r, node);
+    if (strcmp(key, "device") == 0) return read_text(m->device, sizeof m->device, r, node);
+    if (strcmp(key, "source") == 0) return read_text(m->source, sizeof m->source, r, node);
+    if (strcmp(key, "confidence") == 0) return read_text(m->confidence, sizeof m->confidence, r, node);
+    if (strcmp(key, "inside") == 0) return read_link(&m->inside, r, node);
+    if (strcmp(key, "between") == 0) return read_link(&m->between, r, node);
+    if (strcmp(key, "bricks") == 0) return read_bricks(r, node);
+    *known = false;
+    return PACE_OK;
+}
+
+static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    *out = (pace_machine){.nodes = 1, .oversubscription = 1};
+    reader r = {yaml, out};
+    if (!pace_yaml_is_map(entry))
+        return pace_fail(PACE_E_INPUT, "%s: expected a machine", pace_yaml_place(yaml, entry));
+    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+        bool known;
+        const char *key = pace_yaml_key(entry, i);
+        PACE_TRY(read_member(&known, &r, key, pace_yaml_item(entry, i)));
+        if (!known)
+            return pace_fail(PACE_E_INPUT, "%s: unknown key \"%.40s\" of a machine",
+                             pace_yaml_place(yaml, pace_yaml_item(entry, i)), key);
+    }
+    if (!*out->name || !*out->source || !*out->confidence)
+        return pace_fail(PACE_E_INPUT, "%s: expected name, source and confidence of a machine",
+                         pace_yaml_place(yaml, entry));
+    return pace_machine_check(out);
+}
+
+pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml) {
+    pace_machine_catalog list = {0};
+    const pace_yaml_node *entries = pace_yaml_get(pace_yaml_root(yaml), "machines");
+    pace_status status = PACE_OK;
+    if (!pace_yaml_is_list(entries) || pace_yaml_count(entries) == 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"machines\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    for (size_t i = 0; i < pace_yaml_count(entries); i++) {
+        pace_machine machine;
+        PACE_TRY_GOTO(read_machine(&machine, yaml, pace_yaml_item(entries, i)), failed);
+        PACE_TRY_GOTO(PACE_PUSH(&list.machines, machine), failed);
+    }
+    *out = list;
+    return PACE_OK;
+failed:
+    PACE_VEC_FREE(&list.machines);
+    return status;
+}
+
+pace_status pace_machine_catalog_load(pace_machine_catalog *out) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load(&yaml, "machines.yaml"));
+    pace_status status = pace_machines_read(out, yaml);
+    pace_yaml_free(yaml);
+    return status;
+}
+
+void pace_machine_catalog_free(pace_machine_catalog *catalog) { PACE_VEC_FREE(&catalog->machines); }

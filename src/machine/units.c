@@ -1,0 +1,89 @@
+/* Rates, times and sizes as people write them. */
+#include "machine/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct {
+    const char *word;
+    double factor;
+} unit;
+
+/* The case of a rate's "b" counts: bits or bytes. */
+static const unit rates[] = {
+    {"", 1},
+    {"B/s", 1},
+    {"kB/s", 1e3},
+    {"KB/s", 1e3},
+    {"MB/s", 1e6},
+    {"GB/s", 1e9},
+    {"TB/s", 1e12},
+    {"Mb/s", 1.25e5},
+    {"Gb/s", 1.25e8},
+    {"Mbit/s", 1.25e5},
+    {"Gbit/s", 1.25e8},
+    {"GBps", 1e9},
+    {"Gbps", 1.25e8},
+    {"GiB/s", 1073741824.0},
+};
+static const unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+static const unit sizes[] = {
+    {"", 1},       {"B", 1},         {"K", 1024},           {"M", 1048576}, {"G", 1073741824.0},
+    {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824.0}, {"kB", 1e3},    {"KB", 1e3},
+    {"MB", 1e6},   {"GB", 1e9},      {"k", 1024},           {"m", 1048576}, {"g", 1073741824.0},
+};
+
+/* strtod() follows the locale and reads "nan" and "0x1": only plain digits are handed to it, with a point. */
+static bool read_number(double *out, const char **rest, const char *text) {
+    size_t length = strspn(text, "0123456789.");
+    if (length == 0 || length > 40) return false;
+    if ((text[length] == 'e' || text[length] == 'E') && strspn(text + length + 1, "+-0123456789") > 0)
+        length += 1 + strspn(text + length + 1, "+-0123456789");
+    double value = 0, scale = 1;
+    bool point = false, digits = false;
+    size_t i = 0;
+    for (; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
+        if (text[i] == '.') {
+            if (point) return false;
+            point = true;
+        } else {
+            digits = true;
+            value = value * 10 + (text[i] - '0');
+            if (point) scale *= 10;
+        }
+    }
+    if (!digits) return false;
+    if (i < length) {
+        char *end;
+        long power = strtol(text + i + 1, &end, 10);
+        if (end != text + length || power < -300 || power > 300) return false;
+        value *= pow(10, (double)power);
+    }
+    *out = value / scale;
+    *rest = text + length;
+    return isfinite(*out);
+}
+
+static bool read_with_unit(double *out, const char *text, const unit *units, size_t count) {
+    const char *rest;
+    double value;
+    if (!read_number(&value, &rest, text)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rest, units[i].word) == 0) {
+            *out = value * units[i].factor;
+            return true;
+        }
+    return false;
+}
+
+bool pace_parse_rate(double *out, const char *text) {
+    return read_with_unit(out, text, rates, sizeof rates / sizeof *rates);
+}
+bool pace_parse_time(double *out, const char *text) {
+    return read_with_unit(out, text, times, sizeof times / sizeof *times);
+}
+bool pace_parse_bytes(double *out, const char *text) {
+    return read_with_unit(out, text, sizes, sizeof sizes / sizeof *sizes);
+}
