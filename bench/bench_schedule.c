@@ -3,6 +3,7 @@
  * graph without times to a step with them. Also how many operations a second are priced. One core.
  */
 #include "cost/cost.h"
+#include "insight/forecast.h"
 #include "schedule/replay.h"
 #include "schedule/walk.h"
 
@@ -13,6 +14,12 @@
 static double now_s(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double cpu_s(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
@@ -53,8 +60,9 @@ static double event_loop(uint32_t tasks) {
     return rate;
 }
 
-/* Operators with two kernels each, one in four alike: tasks are operators, calls and kernels. */
-static void graph_of(pace_graph *graph, uint32_t operators) {
+/* Operators with some kernels each, of some hundred kinds: tasks are operators, calls and kernels. `every` = one
+ * operator in so many launches. */
+static void graph_of(pace_graph *graph, uint32_t operators, uint32_t every, uint32_t kernels) {
     check(pace_graph_init(graph));
     for (uint32_t i = 0; i < operators; i++) {
         pace_op op = {.family = PACE_OP_GEMM,
@@ -64,14 +72,15 @@ static void graph_of(pace_graph *graph, uint32_t operators) {
         uint32_t node, launch;
         pace_op_complete(&op);
         check(pace_graph_add_node(&node, graph, PACE_TASK_OP, i % 4 ? "aten::linear" : "aten::relu", PACE_NO_NODE, 0));
-        for (uint32_t k = 0; k < 2; k++) check(pace_graph_add_launch(&launch, graph, node, PACE_TASK_KERNEL, &op, k));
+        for (uint32_t k = 0; k < kernels && i % every == 0; k++)
+            check(pace_graph_add_launch(&launch, graph, node, PACE_TASK_KERNEL, &op, k));
     }
 }
 
 static double walk(uint32_t tasks) {
     pace_graph graph;
     pace_host_costs costs;
-    graph_of(&graph, tasks / 5);
+    graph_of(&graph, tasks / 5, 1, 2);
     check(pace_host_costs_init(&costs));
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
         check(pace_host_costs_add(&costs, (pace_overhead_type)type, "aten::linear", (pace_host_cost){4000, 0, 1}));
@@ -95,7 +104,7 @@ static double price(void) {
     pace_graph graph;
     pace_cost *cost;
     pace_device_catalog devices;
-    graph_of(&graph, 977);
+    graph_of(&graph, 977, 1, 1);
     check(pace_cost_create(&cost));
     check(pace_device_catalog_load(&devices));
     const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
@@ -114,10 +123,35 @@ static double price(void) {
     return sum > 0 ? rate : 0;
 }
 
+/* A step of 30,000 nodes, loaded: priced, walked four times over, and understood. */
+static double forecast_s(void) {
+    enum { NODES = 30000 };
+    static const char *const name[] = {"generated"};
+    pace_graph graph;
+    pace_forecast forecast;
+    pace_forecast_result result;
+    pace_scenario scenario;
+    pace_device_catalog devices;
+    graph_of(&graph, NODES, 3, 1);
+    check(pace_device_catalog_load(&devices));
+    const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
+    check(pace_forecast_of_graphs(&forecast, &graph, 1, name, device, "eager"));
+    pace_scenario_init(&scenario, "as it is");
+    double begin = cpu_s();
+    check(pace_forecast_run(&result, &forecast, &scenario));
+    double taken = cpu_s() - begin;
+    pace_forecast_result_free(&result);
+    pace_scenario_free(&scenario);
+    pace_forecast_free(&forecast);
+    pace_device_catalog_free(&devices);
+    return taken;
+}
+
 int main(int count, char **words) {
     uint32_t tasks = count > 1 ? (uint32_t)atol(words[1]) : 10000000;
     printf("event loop          %6.1f M segments/s (budget: 20 M tasks/s)\n", event_loop(tasks) / 1e6);
     printf("graph to timeline   %6.1f M tasks/s\n", walk(tasks) / 1e6);
+    printf("30,000-node step    %6.1f ms (budget: 50 ms)\n", forecast_s() * 1e3);
     printf("cost                %6.1f M operations/s (budget: 5 M/s)\n", price() / 1e6);
     return 0;
 }
