@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 int cmd_predict(cli_arguments *arguments) {
-    cli_list on = {0}, set = {0}, scale = {0}, drop = {0}, overheads = {0};
+    cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, scale = {0}, drop = {0}, overheads = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     cli_output output = {0};
@@ -17,6 +17,14 @@ int cmd_predict(cli_arguments *arguments) {
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
          &set},
+        {"--batch", 0, OPTION_LIST, "N", "what if each rank's step had N samples", &batch},
+        {"--samples", 0, OPTION_NUMBER, "N", "samples it has, when shapes do not show it", &options.samples},
+        {"--precision", 0, OPTION_LIST, "NAME", "what if matrices were fp32, tf32, fp16, bf16 or fp8", &precision},
+        {"--fuse", 0, OPTION_LIST, "REGEX", "what if chains of element-wise kernels so named were one each", &fuse},
+        {"--fuse-tables", 0, OPTION_FLAG, NULL, "what if embedding tables were looked up together",
+         &options.fuse_tables},
+        {"--balance-tables", 0, OPTION_FLAG, NULL, "what if embedding tables were spread evenly over ranks",
+         &options.balance_tables},
         {"--scale", 0, OPTION_LIST, "REGEX:FACTOR", "what if kernels or operators so named took FACTOR times as long",
          &scale},
         {"--drop-overhead", 0, OPTION_LIST, "TYPE", "what if host overhead T1 ... T5 (or all) were none", &drop},
@@ -47,6 +55,9 @@ int cmd_predict(cli_arguments *arguments) {
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.on = (pace_words){on.items, on.count};
     options.set = (pace_words){set.items, set.count};
+    options.batch = (pace_words){batch.items, batch.count};
+    options.precision = (pace_words){precision.items, precision.count};
+    options.fuse = (pace_words){fuse.items, fuse.count};
     options.scale = (pace_words){scale.items, scale.count};
     options.drop_overhead = (pace_words){drop.items, drop.count};
     options.fits = (pace_words){rows.fits.items, rows.fits.count};

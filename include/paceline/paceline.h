@@ -119,6 +119,12 @@ typedef struct {
     pace_words scale; /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
     pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
     pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    pace_words batch;          /**< samples a rank's step would have */
+    double samples;            /**< as many as it has; 0 = inferred from shapes */
+    pace_words precision;      /**< "fp32", "tf32", "fp16", "bf16", "fp8": of matrix operations */
+    pace_words fuse;           /**< regular expressions: chains of element-wise kernels so named that are fused */
+    bool fuse_tables;          /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
+    bool balance_tables;       /**< embedding tables spread evenly over the ranks */
     bool graph;                /**< the step as one captured device graph: launches cost nothing */
     pace_words fits;           /**< files of pace_fit(), the last that knows an operation's family answers */
     pace_words overheads;      /**< files of host overheads, pooled, to use in place of the inputs' own */

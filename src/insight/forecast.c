@@ -2,47 +2,20 @@
 
 #include "cost/host_costs_catalog.h"
 #include "insight/critical.h"
+#include "insight/forecast_edit.h"
 #include "insight/forecast_price.h"
+#include "insight/self_check.h"
 #include "source/graph_from_step.h"
+#include "step/graph_edit.h"
 
 #include <string.h>
 
 /* The walk's own error when a trace is walked again with one figure per operator and type: see docs/accuracy.md. */
 static const double walk_spread = 0.03;
-
 /* Hosts and frameworks of other years: medians of runtime calls and operators differ by a quarter or so. */
 static const double catalog_spread = 0.25;
-
-void pace_scenario_init(pace_scenario *scenario, const char *label) {
-    *scenario = (pace_scenario){.label = label};
-    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
-}
-
-void pace_scenario_free(pace_scenario *scenario) {
-    for (size_t i = 0; i < scenario->scales.count; i++) regfree(&scenario->scales.items[i].name);
-    PACE_VEC_FREE(&scenario->scales);
-}
-
-pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) {
-    char reason[128];
-    regex_t compiled;
-    int fault = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
-    if (fault) {
-        regerror(fault, &compiled, reason, sizeof reason);
-        return pace_fail(PACE_E_USAGE, "'%.200s' is no regular expression: %s", regex, reason);
-    }
-    size_t count = scenario->scales.count;
-    pace_status status =
-        pace_grow(&scenario->scales.items, &scenario->scales.capacity, count + 1, sizeof *scenario->scales.items);
-    if (status != PACE_OK) {
-        regfree(&compiled);
-        return status;
-    }
-    scenario->scales.items[count].name = compiled;
-    scenario->scales.items[count].factor = factor;
-    scenario->scales.count++;
-    return PACE_OK;
-}
+/* Another device stands in another host; between the twins of docs/predict.md host-bound steps differ by 6 to 10 %. */
+static const double moved_spread = 0.15;
 
 /* --- from a measured analysis ------------------------------------------------------------------------------------ */
 
@@ -54,7 +27,9 @@ static void free_rank(pace_forecast_rank *rank) {
 
 void pace_forecast_free(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
+    for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
     PACE_VEC_FREE(&forecast->ranks);
+    PACE_VEC_FREE(&forecast->offloaded);
     pace_cost_free(forecast->cost);
     *forecast = (pace_forecast){0};
 }
@@ -135,7 +110,7 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
 
 /* --- from graphs -------------------------------------------------------------------------------------------------- */
 
-static pace_status add_graph(pace_forecast *forecast, pace_graph *graph, const char *name, const char *mode) {
+static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, const char *name, const char *mode) {
     pace_forecast_rank rank = {.name = name, .graph = *graph};
     size_t launches = graph->launches.count;
     rank.measured_ns = pace_alloc(launches + 1, sizeof *rank.measured_ns);
@@ -145,7 +120,7 @@ static pace_status add_graph(pace_forecast *forecast, pace_graph *graph, const c
     if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
     if (status == PACE_OK) status = pace_host_costs_default(&rank.costs, &rank.launch, mode);
     if (status == PACE_OK) status = pace_graph_check(&rank.graph);
-    if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
+    if (status == PACE_OK) status = PACE_PUSH(ranks, rank);
     if (status != PACE_OK) free_rank(&rank);
     return status;
 }
@@ -157,11 +132,44 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size
     size_t taken = 0;
     pace_status status = pace_cost_create(&forecast.cost);
     for (; status == PACE_OK && taken < count; taken++)
-        status = add_graph(&forecast, &graphs[taken], names[taken], mode);
+        status = add_graph(&forecast.ranks, &graphs[taken], names[taken], mode);
     for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
     if (status == PACE_OK) *out = forecast;
     else pace_forecast_free(&forecast);
     return status;
+}
+
+/* Operators that did their work themselves launch it, and go on: what they took says nothing of a device. */
+static size_t hand_over(pace_graph *graph) {
+    size_t sized = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        pace_launch *launch = &graph->launches.items[i];
+        launch->duration_ns = -1;
+        launch->name = 0;
+        graph->nodes.items[launch->node].waits_launch = PACE_NO_LAUNCH;
+        const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
+        sized += op && op->read_bytes + op->write_bytes > 0;
+    }
+    return sized;
+}
+
+pace_status pace_forecast_offload(pace_forecast *forecast, const char *mode) {
+    size_t sized = 0;
+    forecast->host_spread = catalog_spread;
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+        pace_graph graph;
+        PACE_TRY(pace_graph_copy(&graph, &rank->graph));
+        sized += hand_over(&graph);
+        PACE_TRY(add_graph(&forecast->offloaded, &graph, rank->name, mode));
+        forecast->offloaded.items[i].start_ns = rank->start_ns;
+    }
+    if (sized == 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: no operator says what it computes, so it cannot be moved to a device: record its shapes "
+                         "(record_shapes=True)",
+                         forecast->ranks.items[0].name);
+    return PACE_OK;
 }
 
 /* --- running ---------------------------------------------------------------------------------------------------- */
@@ -187,12 +195,19 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
     return most;
 }
 
+static double host_spread_of(const pace_forecast *forecast, const pace_scenario *scenario) {
+    const pace_device *here = forecast->device, *there = scenario->device;
+    bool moves = there && (!here || strcmp(here->name, there->name) != 0);
+    if (forecast->offloaded.count) return there ? forecast->host_spread : 0;
+    return forecast->measured && moves ? hypot(forecast->host_spread, moved_spread) : forecast->host_spread;
+}
+
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
-static pace_status estimate(pace_forecast_result *result, const pace_forecast *forecast) {
+static pace_status estimate(pace_forecast_result *result, unsigned repeats, double host_spread) {
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
     double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
-    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length * forecast->host_spread : 0;
+    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length * host_spread : 0;
     double on_device = length > 0
                            ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
                                       path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
@@ -207,69 +222,90 @@ static pace_status estimate(pace_forecast_result *result, const pace_forecast *f
         for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
             if (result->families[f].by_rung[r]) rung = (pace_rung)r;
     }
-    result->step_s =
-        (pace_estimate){pace_analysis_step_ns(&result->analysis, forecast->repeats - 1) / 1e9, sqrt(variance), rung};
+    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
     pace_critical_free(&path);
     return PACE_OK;
 }
 
 typedef struct {
+    size_t count;
     pace_walk_rank *ranks;
+    pace_variant *variants;
     pace_step *steps;
     const char **names;
     double **launch_ns;
 } walk_room;
 
-static bool make_room(walk_room *room, const pace_forecast *forecast) {
-    size_t count = forecast->ranks.count;
+static bool make_room(walk_room *room, size_t count) {
+    room->count = count;
     room->ranks = pace_alloc(count, sizeof *room->ranks);
+    room->variants = pace_alloc(count, sizeof *room->variants);
     room->steps = pace_alloc(count, sizeof *room->steps);
     room->names = pace_alloc(count, sizeof *room->names);
     room->launch_ns = pace_alloc(count, sizeof *room->launch_ns);
-    bool made = room->ranks && room->steps && room->names && room->launch_ns;
-    for (size_t i = 0; made && i < count; i++) {
-        room->launch_ns[i] = pace_alloc(forecast->ranks.items[i].graph.launches.count + 1, sizeof(double));
-        made = room->launch_ns[i] != NULL;
-    }
-    return made;
+    return room->ranks && room->variants && room->steps && room->names && room->launch_ns;
 }
 
-static void free_room(walk_room *room, size_t count) {
-    for (size_t i = 0; room->launch_ns && i < count; i++) pace_free(room->launch_ns[i]);
+static void free_room(walk_room *room) {
+    for (size_t i = 0; room->launch_ns && i < room->count; i++) pace_free(room->launch_ns[i]);
+    for (size_t i = 0; room->variants && i < room->count; i++) pace_variant_free(&room->variants[i]);
     pace_free(room->launch_ns);
+    pace_free(room->variants);
     pace_free(room->ranks);
     pace_free(room->steps);
     pace_free(room->names);
 }
 
+static pace_status price_rank(walk_room *room, size_t number, pace_forecast_result *result,
+                              const pace_pricing *pricing) {
+    const pace_forecast_rank *rank = pricing->rank;
+    const pace_graph *graph = &pricing->variant->graph;
+    room->launch_ns[number] = pace_alloc(graph->launches.count + 1, sizeof **room->launch_ns);
+    if (!room->launch_ns[number]) return PACE_E_MEMORY;
+    PACE_TRY(pace_price_launches(room->launch_ns[number], result->families, pricing));
+    PACE_TRY(pace_self_check_prices(&result->beyond, room->launch_ns[number], pricing));
+    room->names[number] = rank->name;
+    room->ranks[number] = (pace_walk_rank){.graph = graph,
+                                           .launch_ns = room->launch_ns[number],
+                                           .costs = &rank->costs,
+                                           .launch_lag_ns = rank->launch.lag_ns,
+                                           .between_ns = rank->launch.between_ns,
+                                           .start_ns = rank->start_ns};
+    return PACE_OK;
+}
+
 static pace_status price_and_walk(walk_room *room, pace_forecast_result *result, const pace_forecast *forecast,
                                   const pace_scenario *scenario) {
     pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = forecast->repeats};
+    const pace_forecast_rank *ranks = pace_forecast_ranks(forecast, scenario);
     memcpy(options.scale, scenario->overhead_scale, sizeof options.scale);
-    for (size_t i = 0; i < forecast->ranks.count; i++) {
-        const pace_forecast_rank *rank = &forecast->ranks.items[i];
-        PACE_TRY(pace_forecast_price(room->launch_ns[i], result->families, forecast, rank, scenario));
-        room->names[i] = rank->name;
-        room->ranks[i] = (pace_walk_rank){.graph = &rank->graph,
-                                          .launch_ns = room->launch_ns[i],
-                                          .costs = &rank->costs,
-                                          .launch_lag_ns = rank->launch.lag_ns,
-                                          .between_ns = rank->launch.between_ns,
-                                          .start_ns = rank->start_ns};
+    PACE_TRY(pace_forecast_edit(room->variants, &result->edits, forecast, scenario));
+    PACE_TRY(pace_self_check_edits(room->variants, room->count));
+    for (size_t i = 0; i < room->count; i++) {
+        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario};
+        PACE_TRY(price_rank(room, i, result, &pricing));
     }
-    PACE_TRY(pace_walk(room->steps, room->ranks, forecast->ranks.count, &options));
+    PACE_TRY(pace_walk(room->steps, room->ranks, room->count, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
-    return pace_analysis_of_steps(&result->analysis, room->steps, forecast->ranks.count, room->names, device);
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < room->count; i++)
+        status = pace_self_check_walk(&room->steps[i], &room->ranks[i], forecast->repeats);
+    if (status != PACE_OK) {
+        for (size_t i = 0; i < room->count; i++) pace_step_free(&room->steps[i]);
+        return status;
+    }
+    return pace_analysis_of_steps(&result->analysis, room->steps, room->count, room->names, device);
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
     walk_room room = {0};
     pace_forecast_result result = {0};
-    pace_status status = make_room(&room, forecast) ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = make_room(&room, forecast->ranks.count) ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) status = price_and_walk(&room, &result, forecast, scenario);
-    free_room(&room, forecast->ranks.count);
+    free_room(&room);
     if (status != PACE_OK) return status;
-    status = estimate(&result, forecast);
+    status = pace_self_check_matrix(&result.analysis);
+    if (status == PACE_OK) status = estimate(&result, forecast->repeats, host_spread_of(forecast, scenario));
     if (status == PACE_OK) *out = result;
     else pace_analysis_free(&result.analysis);
     return status;

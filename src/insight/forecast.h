@@ -11,28 +11,9 @@
 #include "cost/cost.h"
 #include "cost/host_costs_measure.h"
 #include "insight/analysis.h"
+#include "insight/batch_size.h"
+#include "insight/scenario.h"
 #include "schedule/walk.h"
-
-#include <regex.h>
-
-/* What is different. Zero-initialised with pace_scenario_init() it is the step as it is. */
-typedef struct {
-    const char *label;
-    const pace_device *device;                  /* where it runs; NULL = where it was measured */
-    double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
-    bool one_launch;                            /* captured as a device graph */
-    PACE_VEC(struct {
-        regex_t name; /* of the kernel or of the operator that launches it */
-        double factor;
-    })
-    scales;
-} pace_scenario;
-
-void pace_scenario_init(pace_scenario *scenario, const char *label);
-void pace_scenario_free(pace_scenario *scenario);
-
-/** Kernels whose own or operator's name matches take `factor` times as long. PACE_E_USAGE for a bad expression. */
-pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) PACE_MUST_CHECK;
 
 typedef struct {
     const char *name; /* of the input, borrowed */
@@ -43,10 +24,13 @@ typedef struct {
     double start_ns; /* on a clock of all ranks */
 } pace_forecast_rank;
 
+typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
+
 typedef struct {
-    PACE_VEC(pace_forecast_rank) ranks;
-    const pace_analysis *measured; /* borrowed; NULL = made of graphs */
-    const pace_device *device;     /* what the times were measured on; NULL = unknown */
+    pace_forecast_ranks_vec ranks;
+    pace_forecast_ranks_vec offloaded; /* of a trace of the host alone: with a device for its work; else empty */
+    const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
+    const pace_device *device;         /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
     double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
     unsigned repeats;   /* of the step; with several the last one's period is the step's time */
@@ -62,7 +46,7 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size
                                     const pace_device *device, const char *mode) PACE_MUST_CHECK;
 void pace_forecast_free(pace_forecast *forecast);
 
-/** Every rank's host costs become these (copied). */
+/** Every rank's host costs become these (copied); of a trace of the host alone those it would have with a device. */
 pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_costs *costs) PACE_MUST_CHECK;
 
 /** How many of the top-level operators of all ranks have host costs of each level. */
@@ -70,20 +54,35 @@ pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_f
 
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */
 typedef struct {
-    double kernel_ns; /* summed over launches */
-    double spread_ns; /* the same times their spread */
-    size_t launches;  /* of these */
-    size_t unknown;   /* launches whose operation is unknown */
+    double kernel_ns;  /* summed over launches */
+    double spread_ns;  /* the same times their spread */
+    size_t launches;   /* of these */
+    size_t unknown;    /* launches whose operation is unknown */
+    double unknown_ns; /* their time, part of kernel_ns */
     size_t by_rung[PACE_RUNGS];
 } pace_forecast_family;
+
+/* What a scenario's edits came to. */
+typedef struct {
+    pace_batch_size present; /* samples so far, of the first rank; 0 = not asked */
+    size_t fused_kernels;    /* that became part of another */
+    size_t fused_tables;     /* lookups that did */
+} pace_forecast_edits;
 
 typedef struct {
     pace_analysis analysis; /* of the walked steps */
     pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in */
     pace_forecast_family families[PACE_OP_FAMILIES];
+    pace_forecast_edits edits;
+    size_t beyond; /* measured kernels faster than their device's roofline allows */
 } pace_forecast_result;
 
-/** Prices and walks. Errors: PACE_E_INPUT as pace_walk(). */
+/** Gives a forecast of a trace of the host alone its operators as kernels, for scenarios with a device: their host
+ * costs are those of a mode of catalog/frameworks.yaml. PACE_E_INPUT when no operator says what it computes. */
+pace_status pace_forecast_offload(pace_forecast *forecast, const char *mode) PACE_MUST_CHECK;
+
+/** Edits, prices, walks and checks (self_check.h). Errors: PACE_E_INPUT as pace_walk(), and for an edit that finds
+ * nothing to change; PACE_E_INTERNAL when a check fails. */
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast,
                               const pace_scenario *scenario) PACE_MUST_CHECK;
 void pace_forecast_result_free(pace_forecast_result *result);

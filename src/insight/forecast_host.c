@@ -19,7 +19,8 @@ static pace_status share(pace_forecast_rank *rank, const pace_host_costs *costs)
 
 pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_costs *costs) {
     forecast->host_spread = shared_spread;
-    for (size_t i = 0; i < forecast->ranks.count; i++) PACE_TRY(share(&forecast->ranks.items[i], costs));
+    pace_forecast_ranks_vec *on_device = forecast->offloaded.count ? &forecast->offloaded : &forecast->ranks;
+    for (size_t i = 0; i < on_device->count; i++) PACE_TRY(share(&on_device->items[i], costs));
     return PACE_OK;
 }
 
@@ -58,8 +59,10 @@ static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s) {
 pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_forecast *forecast) {
     size_t levels[PACE_HOST_LEVELS] = {0};
     for (size_t i = 0; i < forecast->ranks.count; i++) {
-        const pace_graph *graph = &forecast->ranks.items[i].graph;
-        survey s = {.rank = &forecast->ranks.items[i]};
+        const pace_forecast_rank *rank =
+            forecast->offloaded.count ? &forecast->offloaded.items[i] : &forecast->ranks.items[i];
+        const pace_graph *graph = &rank->graph;
+        survey s = {.rank = rank};
         s.level = pace_alloc(2 * pace_names_count(&graph->names) + 1, sizeof *s.level);
         s.launches = pace_alloc(graph->nodes.count + 1, sizeof *s.launches);
         bool made = s.level && s.launches;

@@ -1,6 +1,8 @@
 #include "insight/forecast_price.h"
 
+#include "cost/formula.h"
 #include "cost/roofline.h"
+#include "step/op_edit.h"
 
 #include <string.h>
 
@@ -10,25 +12,70 @@ static const double measured_spread = 0.03;
 static const double ratio_correlation = 0.5;
 /* Of a kernel that nothing but its time is known of. */
 static const double unknown_spread = 0.5;
+/* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1).
+ */
+static const double winograd_saving = 4;
 
-typedef struct {
-    const pace_forecast *forecast;
-    const pace_forecast_rank *rank;
-    const pace_scenario *scenario;
-} pricing;
+const pace_device *pace_pricing_device(const pace_pricing *p) {
+    return p->scenario->device ? p->scenario->device : p->forecast->device;
+}
 
-static bool moves(const pricing *p) {
+static bool moves(const pace_pricing *p) {
     const pace_device *here = p->forecast->device, *there = p->scenario->device;
     return there && (!here || strcmp(here->name, there->name) != 0);
 }
 
+static bool has_amounts(const pace_op *op) { return op && (op->flop > 0 || op->read_bytes > 0 || op->write_bytes > 0); }
+
+/* --- the parts of a launch ------------------------------------------------------------------------------------------
+ */
+
+/* What was measured of them together, ns; below 0 where one was not. */
+static double measured_ns(const pace_pricing *p, uint32_t launch) {
+    double sum = 0;
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        if (p->rank->measured_ns[part] < 0) return -1;
+        sum += p->rank->measured_ns[part];
+    }
+    return sum;
+}
+
+static bool is_unchanged(const pace_pricing *p, uint32_t launch) {
+    const pace_variant *v = p->variant;
+    const pace_variant_launch *of = &v->launches[launch];
+    const pace_op *now = pace_variant_op(v, launch), *was = pace_variant_part_op(v, of->part);
+    bool same = (!now && !was) || (now && was && pace_op_equal(now, was));
+    return same && of->more == 1 && v->next_part[of->part] == PACE_NO_LAUNCH;
+}
+
+/* What the parts cost where they were measured, s; false where one's operation is unknown. */
+static bool parts_cost(pace_estimate *out_s, const pace_pricing *p, uint32_t launch) {
+    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED};
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        const pace_op *op = pace_variant_part_op(p->variant, part);
+        pace_estimate one;
+        if (!has_amounts(op) || pace_cost_op(&one, p->forecast->cost, p->forecast->device, op) != PACE_OK) return false;
+        sum.median += one.median;
+        sum.spread += one.median * one.spread;
+        if (one.rung > sum.rung) sum.rung = one.rung;
+    }
+    if (!(sum.median > 0)) return false;
+    sum.spread /= sum.median;
+    *out_s = sum;
+    return true;
+}
+
+/* --- prices ------------------------------------------------------------------------------------------------------- */
+
 /* How much slower the other device is at what limits such kernels. */
-static double rate_ratio(const pricing *p, const pace_op *op) {
-    const pace_device *here = p->forecast->device, *there = p->scenario->device;
+static double rate_ratio(const pace_pricing *p, const pace_op *op) {
+    const pace_device *here = p->forecast->device, *there = pace_pricing_device(p);
     pace_op_family family = op ? op->family : PACE_OP_UNKNOWN;
-    bool matrix = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
     double from = 0, to = 0;
-    if (matrix) {
+    if (!moves(p)) return 1;
+    if (pace_op_is_matrix(family)) {
         from = pace_device_peak(here, op->element_bytes);
         to = pace_device_peak(there, op->element_bytes);
     } else if (family == PACE_OP_TRANSFER) {
@@ -42,46 +89,101 @@ static double rate_ratio(const pricing *p, const pace_op *op) {
     return from > 0 && to > 0 ? from / to : 1;
 }
 
-static bool has_amounts(const pace_op *op) { return op && (op->flop > 0 || op->read_bytes > 0 || op->write_bytes > 0); }
-
-/* Measured there, asked for here: the ratio of two estimates of the same operation carries what the estimates miss. */
-static pace_estimate move(const pricing *p, const pace_op *op, double measured_ns) {
+/* The ratio of two estimates carries over what both miss, and no kernel becomes faster than the device allows. */
+static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double measured) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    const pace_device *device = pace_pricing_device(p);
     pace_estimate here, there;
-    if (has_amounts(op) && pace_cost_op(&here, p->forecast->cost, p->forecast->device, op) == PACE_OK &&
-        pace_cost_op(&there, p->forecast->cost, p->scenario->device, op) == PACE_OK && here.median > 0) {
-        double variance = here.spread * here.spread + there.spread * there.spread -
-                          2 * ratio_correlation * here.spread * there.spread;
-        return (pace_estimate){measured_ns * there.median / here.median, sqrt(variance),
-                               here.rung > there.rung ? here.rung : there.rung};
+    if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
+        pace_cost_op(&there, p->forecast->cost, device, op) != PACE_OK) {
+        double factor = p->variant->launches[launch].more * rate_ratio(p, op);
+        return (pace_estimate){measured * factor, moves(p) ? unknown_spread : measured_spread,
+                               moves(p) ? PACE_RUNG_ROOFLINE : PACE_RUNG_MEASURED};
     }
-    return (pace_estimate){measured_ns * rate_ratio(p, op), unknown_spread, PACE_RUNG_ROOFLINE};
+    double ns = measured * there.median / here.median, bound = pace_price_bound_ns(device, op);
+    double variance =
+        here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
+    if (ns < bound && !pace_price_was_beyond(p, launch)) ns = bound;
+    return (pace_estimate){ns, sqrt(variance), here.rung > there.rung ? here.rung : there.rung};
 }
 
-static pace_status price(pace_estimate *out_ns, const pricing *p, size_t number) {
-    const pace_launch *launch = &p->rank->graph.launches.items[number];
-    const pace_op *op = launch->op == PACE_NO_OP ? NULL : &p->rank->graph.ops.items[launch->op];
-    double measured = p->rank->measured_ns[number];
-    if (measured >= 0) {
-        *out_ns = (pace_estimate){measured, measured_spread, PACE_RUNG_MEASURED};
-        if (!moves(p) || launch->exchange) return PACE_OK;
-        if (!p->forecast->device)
-            return pace_fail(PACE_E_MISSING, "%s: does not name the device it was measured on: name it with --from",
-                             p->rank->name);
-        *out_ns = move(p, op, measured);
-        return PACE_OK;
-    }
-    const pace_device *device = p->scenario->device ? p->scenario->device : p->forecast->device;
+static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    const pace_device *device = pace_pricing_device(p);
     if (!device)
         return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
     *out_ns = (pace_estimate){0, unknown_spread, PACE_RUNG_ROOFLINE};
     if (!has_amounts(op)) return PACE_OK;
     PACE_TRY(pace_cost_op(out_ns, p->forecast->cost, device, op));
     out_ns->median *= 1e9;
+    double bound = pace_price_bound_ns(device, op);
+    if (out_ns->median < bound) out_ns->median = bound;
     return PACE_OK;
 }
 
-static double scale_of(const pricing *p, size_t number) {
-    const pace_graph *graph = &p->rank->graph;
+static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    double measured = measured_ns(p, launch);
+    bool is_exchange = p->variant->graph.launches.items[launch].exchange != 0;
+    if (measured < 0) return without_measurement(out_ns, p, launch);
+    *out_ns = (pace_estimate){measured, measured_spread, PACE_RUNG_MEASURED};
+    if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
+    if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
+    if (!p->forecast->device)
+        return pace_fail(PACE_E_MISSING, "%s: does not name the device it was measured on: name it with --from",
+                         p->rank->name);
+    *out_ns = by_ratio(p, launch, measured);
+    return PACE_OK;
+}
+
+pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    PACE_TRY(price(out_ns, p, launch));
+    out_ns->spread = hypot(out_ns->spread, p->variant->launches[launch].assumed);
+    return PACE_OK;
+}
+
+/* --- what no kernel can be faster than ------------------------------------------------------------------------------
+ */
+
+static double most_flop_per_s(const pace_device *device, const pace_op *op) {
+    double rate = pace_device_rate(device, op->precision), wide = pace_device_peak(device, op->element_bytes);
+    return rate > wide ? rate : wide;
+}
+
+static bool may_be_winograd(const pace_op *op) {
+    enum { R = 5, S, STRIDE_H, STRIDE_W };
+    return op->family == PACE_OP_CONVOLUTION && op->size[R] == 3 && op->size[S] == 3 && op->size[STRIDE_H] == 1 &&
+           op->size[STRIDE_W] == 1;
+}
+
+double pace_price_bound_ns(const pace_device *device, const pace_op *op) {
+    double bytes = op->read_bytes + op->write_bytes, rate = device->memory_bytes_per_s, compute = 0;
+    bool hits = op->family == PACE_OP_EMBEDDING || bytes <= device->l2_bytes; /* rows are looked up more than once */
+    if (op->family == PACE_OP_TRANSFER) return 0;
+    if (hits) rate = device->l2_bytes_per_s;
+    if (pace_op_is_matrix(op->family)) {
+        double peak = most_flop_per_s(device, op);
+        compute = peak > 0 ? op->flop / peak / (may_be_winograd(op) ? winograd_saving : 1) : 0;
+    }
+    double memory = rate > 0 ? bytes / rate : 0;
+    return 1e9 * (compute > memory ? compute : memory);
+}
+
+bool pace_price_was_beyond(const pace_pricing *p, uint32_t launch) {
+    double bound = 0, measured = measured_ns(p, launch);
+    if (measured < 0 || !p->forecast->device) return false;
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        const pace_op *op = pace_variant_part_op(p->variant, part);
+        if (has_amounts(op)) bound += pace_price_bound_ns(p->forecast->device, op);
+    }
+    return measured < bound;
+}
+
+/* --- a rank's -------------------------------------------------------------------------------------------------------
+ */
+
+static double scale_of(const pace_pricing *p, uint32_t number) {
+    const pace_graph *graph = &p->variant->graph;
     const pace_launch *launch = &graph->launches.items[number];
     double factor = 1;
     for (size_t i = 0; i < p->scenario->scales.count; i++) {
@@ -94,26 +196,25 @@ static double scale_of(const pricing *p, size_t number) {
     return factor;
 }
 
-static void count_in(pace_forecast_family *families, const pricing *p, size_t number, pace_estimate ns) {
-    uint32_t op = p->rank->graph.launches.items[number].op;
-    pace_op_family family = op == PACE_NO_OP ? PACE_OP_UNKNOWN : p->rank->graph.ops.items[op].family;
-    pace_forecast_family *of = &families[family];
+static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
+    const pace_op *op = pace_variant_op(p->variant, number);
+    pace_forecast_family *of = &families[op ? op->family : PACE_OP_UNKNOWN];
     of->kernel_ns += ns.median;
     of->spread_ns += ns.median * ns.spread;
     of->launches++;
     of->by_rung[ns.rung]++;
-    if (op == PACE_NO_OP || !has_amounts(&p->rank->graph.ops.items[op])) of->unknown++;
+    if (has_amounts(op)) return;
+    of->unknown++;
+    of->unknown_ns += ns.median;
 }
 
-pace_status pace_forecast_price(double *launch_ns, pace_forecast_family *families, const pace_forecast *forecast,
-                                const pace_forecast_rank *rank, const pace_scenario *scenario) {
-    pricing p = {forecast, rank, scenario};
-    for (size_t i = 0; i < rank->graph.launches.count; i++) {
+pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
+    for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
-        PACE_TRY(price(&ns, &p, i));
-        ns.median *= scale_of(&p, i);
+        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        ns.median *= scale_of(pricing, i);
         launch_ns[i] = ns.median;
-        count_in(families, &p, i, ns);
+        if (families) count_in(families, pricing, i, ns);
     }
     return PACE_OK;
 }

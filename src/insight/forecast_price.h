@@ -3,9 +3,32 @@
 #define PACE_INSIGHT_FORECAST_PRICE_H
 
 #include "insight/forecast.h"
+#include "insight/variant.h"
 
-/** Fills launch_ns (one per launch of the rank's graph) and adds to the families' sums. */
-pace_status pace_forecast_price(double *launch_ns, pace_forecast_family *families, const pace_forecast *forecast,
-                                const pace_forecast_rank *rank, const pace_scenario *scenario) PACE_MUST_CHECK;
+/* Where a rank's launches are priced, and what they were before. */
+typedef struct {
+    const pace_forecast *forecast;
+    const pace_forecast_rank *rank;
+    const pace_variant *variant;
+    const pace_scenario *scenario;
+} pace_pricing;
+
+/** The device the scenario runs on; NULL = unknown. */
+const pace_device *pace_pricing_device(const pace_pricing *pricing);
+
+/** Time of one launch of the variant, ns, without the scenario's scales. */
+pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
+
+/** Fills launch_ns (one per launch of the variant's graph) and adds to the families' sums (`families` may be NULL). */
+pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families,
+                                const pace_pricing *pricing) PACE_MUST_CHECK;
+
+/** The least an operation takes on a device at its peaks, ns: arithmetic at the rate of its precision, bytes at the
+ * rate of the memory, or of the L2 cache (where known) when they fit into it. 0 = nothing is known. */
+double pace_price_bound_ns(const pace_device *device, const pace_op *op);
+
+/** Whether the parts of a launch were measured to be faster than that already: their operation is not what it seems
+ * (Winograd's convolutions, cached tensors), and nothing follows for another device. */
+bool pace_price_was_beyond(const pace_pricing *pricing, uint32_t launch);
 
 #endif

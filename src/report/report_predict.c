@@ -1,6 +1,7 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "machine/device_resolve.h"
 #include "report/analyze_parts.h"
+#include "report/predict_edits.h"
 #include "report/predict_inputs.h"
 #include "report/scenarios.h"
 #include "report/show.h"
@@ -25,14 +26,19 @@ static void free_prediction(prediction *p) {
     pace_device_catalog_free(&p->devices);
 }
 
-/* What the host alone did cannot be moved, scaled by kernel, or freed of what surrounds kernels. */
-static pace_status check_what_ifs(const prediction *p, const pace_predict_options *options) {
-    bool about_device = options->on.count || options->scale.count || options->drop_overhead.count || options->graph ||
-                        options->overheads.count;
-    if (!p->inputs.is_measured || !about_device) return PACE_OK;
-    if (!pace_analysis_slowest(&p->inputs.measured)->work.host_is_device) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: a what-if needs a trace with device work, found host operators alone",
-                     p->inputs.measured.traces.items[0]->path);
+/* Steps of the host alone have no kernels to change until they are on a device. */
+static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
+    bool about_device = options->batch.count || options->precision.count || options->fuse.count ||
+                        options->fuse_tables || options->balance_tables || options->scale.count ||
+                        options->drop_overhead.count || options->graph ||
+                        (options->overheads.count && !options->on.count);
+    if (!p->inputs.is_measured || !pace_analysis_slowest(&p->inputs.measured)->work.host_is_device) return PACE_OK;
+    if (about_device)
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: this what-if needs a trace with device work, found host operators alone (--on moves them)",
+            p->inputs.measured.traces.items[0]->path);
+    return options->on.count ? pace_forecast_offload(&p->inputs.forecast, NULL) : PACE_OK;
 }
 
 /* Host costs of files, pooled, in place of the inputs' own. */
@@ -61,7 +67,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     const pace_device *first = NULL;
     if (options->on.count) PACE_TRY(pace_device_resolve(&first, &p->devices, options->on.items[0], 0));
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
-    PACE_TRY(check_what_ifs(p, options));
+    PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
     p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
     if (!p->results) return PACE_E_MEMORY;
@@ -227,6 +233,7 @@ static pace_status build(pace_report *report, prediction *p) {
     pace_matrix matrix;
     put_headline(root, p);
     put_scenarios(root, p);
+    pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
     pace_mean_matrix(&matrix, slowest);
     pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);

@@ -3,6 +3,7 @@
 #include "machine/device_resolve.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,26 @@ static pace_status put_scale(pace_scenario *scenario, const char *text) {
     pace_status status = pace_scenario_scale(scenario, regex, factor);
     pace_free(regex);
     return status;
+}
+
+static pace_status put_batch(pace_scenario *scenario, const char *text) {
+    char *end = NULL;
+    double batch = strtod(text, &end);
+    if (end == text || *end || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
+        return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
+    scenario->batch = batch;
+    return PACE_OK;
+}
+
+static pace_status put_precision(pace_scenario *scenario, const char *text) {
+    static const pace_precision known[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(text, pace_precision_key(known[i])) != 0) continue;
+        scenario->has_precision = true;
+        scenario->precision = known[i];
+        return PACE_OK;
+    }
+    return pace_fail(PACE_E_USAGE, "--precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
 }
 
 static pace_status put_drop(pace_scenario *scenario, const char *text) {
@@ -78,12 +99,52 @@ static pace_status add(maker *m, const char *format, ...) {
 
 static pace_scenario *last(maker *m) { return &m->out->items.items[m->out->items.count - 1]; }
 
-static pace_status add_each(maker *m) {
+/* Everything but the device. */
+static pace_status put_all(maker *m) {
     const pace_predict_options *o = m->options;
-    for (size_t i = 0; i < o->on.count; i++) {
-        PACE_TRY(add(m, "on %s", o->on.items[i]));
-        PACE_TRY(put_device(last(m), o->on.items[i], m->devices));
+    for (size_t i = 0; i < o->batch.count; i++) PACE_TRY(put_batch(last(m), o->batch.items[i]));
+    for (size_t i = 0; i < o->precision.count; i++) PACE_TRY(put_precision(last(m), o->precision.items[i]));
+    for (size_t i = 0; i < o->fuse.count; i++) PACE_TRY(pace_scenario_fuse(last(m), o->fuse.items[i]));
+    for (size_t i = 0; i < o->scale.count; i++) PACE_TRY(put_scale(last(m), o->scale.items[i]));
+    for (size_t i = 0; i < o->drop_overhead.count; i++) PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
+    last(m)->fuse_tables = o->fuse_tables;
+    last(m)->balance_tables = o->balance_tables;
+    last(m)->one_launch = o->graph;
+    return PACE_OK;
+}
+
+static pace_status add_sized(maker *m) {
+    const pace_predict_options *o = m->options;
+    for (size_t i = 0; i < o->batch.count; i++) {
+        PACE_TRY(add(m, "batch %s", o->batch.items[i]));
+        PACE_TRY(put_batch(last(m), o->batch.items[i]));
     }
+    for (size_t i = 0; i < o->precision.count; i++) {
+        PACE_TRY(add(m, "precision %s", o->precision.items[i]));
+        PACE_TRY(put_precision(last(m), o->precision.items[i]));
+    }
+    return PACE_OK;
+}
+
+static pace_status add_fused(maker *m) {
+    const pace_predict_options *o = m->options;
+    for (size_t i = 0; i < o->fuse.count; i++) {
+        PACE_TRY(add(m, "fuse %s", o->fuse.items[i]));
+        PACE_TRY(pace_scenario_fuse(last(m), o->fuse.items[i]));
+    }
+    if (o->fuse_tables) {
+        PACE_TRY(add(m, "fused tables"));
+        last(m)->fuse_tables = true;
+    }
+    if (o->balance_tables) {
+        PACE_TRY(add(m, "balanced tables"));
+        last(m)->balance_tables = true;
+    }
+    return PACE_OK;
+}
+
+static pace_status add_timed(maker *m) {
+    const pace_predict_options *o = m->options;
     for (size_t i = 0; i < o->scale.count; i++) {
         PACE_TRY(add(m, "scale %s", o->scale.items[i]));
         PACE_TRY(put_scale(last(m), o->scale.items[i]));
@@ -92,8 +153,22 @@ static pace_status add_each(maker *m) {
         PACE_TRY(add(m, "without overhead %s", o->drop_overhead.items[i]));
         PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
     }
-    return o->graph ? (add(m, "as one device graph") == PACE_OK ? (last(m)->one_launch = true, PACE_OK) : PACE_E_MEMORY)
-                    : PACE_OK;
+    if (o->graph) {
+        PACE_TRY(add(m, "as one device graph"));
+        last(m)->one_launch = true;
+    }
+    return PACE_OK;
+}
+
+static pace_status add_each(maker *m) {
+    const pace_predict_options *o = m->options;
+    for (size_t i = 0; i < o->on.count; i++) {
+        PACE_TRY(add(m, "on %s", o->on.items[i]));
+        PACE_TRY(put_device(last(m), o->on.items[i], m->devices));
+    }
+    PACE_TRY(add_sized(m));
+    PACE_TRY(add_fused(m));
+    return add_timed(m);
 }
 
 /* A step runs on one device: of several, each is tried with everything else. */
@@ -101,19 +176,22 @@ static pace_status add_together(maker *m, const char *device) {
     const pace_predict_options *o = m->options;
     PACE_TRY(device && o->on.count > 1 ? add(m, "all together on %s", device) : add(m, "all together"));
     if (device) PACE_TRY(put_device(last(m), device, m->devices));
-    for (size_t i = 0; i < o->scale.count; i++) PACE_TRY(put_scale(last(m), o->scale.items[i]));
-    for (size_t i = 0; i < o->drop_overhead.count; i++) PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
-    last(m)->one_launch = o->graph;
-    return PACE_OK;
+    return put_all(m);
+}
+
+static size_t count_others(const pace_predict_options *o) {
+    return o->batch.count + o->precision.count + o->fuse.count + o->scale.count + o->drop_overhead.count +
+           o->fuse_tables + o->balance_tables + o->graph;
 }
 
 static pace_status add_all(maker *m) {
     const pace_predict_options *o = m->options;
-    size_t others = o->scale.count + o->drop_overhead.count + o->graph;
+    size_t others = count_others(o);
+    bool at_odds = o->batch.count > 1 || o->precision.count > 1; /* there is no "all together" of these */
     if (m->base) PACE_TRY(add(m, "on %s", m->base));
     else PACE_TRY(add(m, "as it is"));
     PACE_TRY(add_each(m));
-    if (others == 0 || others + (o->on.count > 0) < 2) return PACE_OK;
+    if (at_odds || others == 0 || others + (o->on.count > 0) < 2) return PACE_OK;
     if (o->on.count == 0) return add_together(m, NULL);
     for (size_t i = 0; i < o->on.count; i++) PACE_TRY(add_together(m, o->on.items[i]));
     return PACE_OK;
@@ -121,6 +199,8 @@ static pace_status add_all(maker *m) {
 
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) {
+    if (options->samples < 0 || options->samples != floor(options->samples) || options->samples > 1e9)
+        return pace_fail(PACE_E_USAGE, "--samples: expected a whole number from 1 to 1e9, found %g", options->samples);
     pace_scenarios scenarios = {0};
     pace_predict_options others = *options;
     maker m = {&scenarios, &others, devices, NULL};
@@ -129,6 +209,7 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
         others.on = (pace_words){options->on.items + 1, options->on.count - 1};
     }
     pace_status status = add_all(&m);
+    for (size_t i = 0; i < scenarios.items.count; i++) scenarios.items.items[i].samples = options->samples;
     if (status == PACE_OK && m.base) status = put_device(&scenarios.items.items[0], m.base, devices);
     if (status == PACE_OK) *out = scenarios;
     else pace_scenarios_free(&scenarios);

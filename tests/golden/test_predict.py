@@ -65,8 +65,42 @@ def check_devices(trace):
     assert moved["on h100-80-sxm"]["step_ns"] <= moved["as it is"]["step_ns"], moved
 
 
+def check_what_ifs(trace):
+    """As many samples as there are, and the precision there is, change nothing; what is fused saves time."""
+    samples = next(e["samples"] for e in predict(trace, "--batch", "1")["edits"] if e["samples"])
+    few, many = f"batch {3 * samples}", f"batch {6 * samples}"
+    plain = scenarios(trace, "--batch", str(3 * samples), "--batch", str(6 * samples), "--fuse", ".")
+    same = scenarios(trace, "--batch", str(samples), "--precision", "fp16")
+    for s in same.values():
+        assert s["step_ns"] == plain["as it is"]["step_ns"], same
+    assert busy(plain["as it is"]) < busy(plain[few]) < busy(plain[many]), plain
+    assert busy(plain["fuse ."]) < busy(plain["as it is"]), plain
+    assert width(plain[many]) > width(plain["as it is"]), plain
+    both = scenarios(trace, "--batch", "8", "--precision", "bf16", "--graph")["all together"]
+    turned = scenarios(trace, "--graph", "--precision", "bf16", "--batch", "8")["all together"]
+    assert both == turned, (both, turned)
+
+
+def width(scenario):
+    return scenario["high_ns"] / scenario["low_ns"]
+
+
+def busy(scenario):
+    return scenario["compute_ns"] + scenario["memory_ns"] + scenario["exposed_ns"]
+
+
+def check_moved_host():
+    """A step of the host alone runs on a device with its operators as kernels: the faster one is not slower."""
+    moved = scenarios(DEMO, "--on", "v100-sxm2-16", "--on", "h100-80-sxm")
+    assert busy(moved["on h100-80-sxm"]) < busy(moved["on v100-sxm2-16"]), moved
+    for s in moved.values():
+        assert s["low_ns"] < s["step_ns"] < s["high_ns"], s
+
+
 def check_refusals():
-    for words, status in (([DEMO, "--graph"], 3), ([DEMO, "--scale", "gemm"], 2), ([DEMO, "--scale", "(:2"], 2),
+    for words, status in (([DEMO, "--graph"], 3), ([DEMO, "--batch", "0"], 2), ([DEMO, "--batch", "two"], 2), ([DEMO, "--batch", "1.5"], 2),
+                          ([DEMO, "--samples", "-1"], 2), ([DEMO, "--precision", "fp4"], 2), ([DEMO, "--fuse", "("], 2),
+                          ([DEMO, "--fuse-tables"], 3), ([DEMO, "--balance-tables"], 3), ([DEMO, "--scale", "gemm"], 2), ([DEMO, "--scale", "(:2"], 2),
                           ([DEMO, "--scale", "a:-1"], 2), ([DEMO, "--drop-overhead", "T9"], 2), ([], 2),
                           ([os.path.join(SOURCE, "README.md")], 3), (["resnet50"], 2),
                           (["resnet5O", "--on", "a100"], 4), (["resnet50", "--on", "a100", "--set", "micro_batch"], 2),
@@ -112,12 +146,14 @@ def main():
     check_timeline()
     step = predict(DEMO)["step"]
     assert abs(step["walk_error"]) <= 0.01, step
+    check_moved_host()
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("reference traces are not here: the bundled trace alone was predicted")
         return
     check_scenarios(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
+    check_what_ifs(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))
     errors = replay_errors()
     for name, error in errors.items():
         print(f"{name:45s} {100 * error:+.2f} %")

@@ -1,0 +1,12 @@
+/* What what-ifs found to change, and what they had to assume. */
+#ifndef PACE_REPORT_PREDICT_EDITS_H
+#define PACE_REPORT_PREDICT_EDITS_H
+
+#include "insight/forecast.h"
+#include "report/report.h"
+
+/** A table with a row for each scenario, and sentences on those that assume something. */
+void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const pace_forecast_result *results,
+                    size_t count);
+
+#endif
