@@ -7,4 +7,7 @@
 pace_status pace_fit_overheads(pace_report **out, const char *const *paths, size_t path_count,
                                const pace_rows_options *options) PACE_MUST_CHECK;
 
+pace_status pace_fit_profiler(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_rows_options *options) PACE_MUST_CHECK;
+
 #endif

@@ -1,7 +1,7 @@
 #include "rows/overhead_rows.h"
 
 #include "base/whole_file.h"
-#include "rows/csv.h"
+#include "rows/time_column.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,26 +14,9 @@ typedef struct {
 } table;
 
 static int find_column(const pace_csv *csv, const char *const *names) {
-    for (; *names; names++)
-        for (size_t i = 0; i < csv->columns; i++)
-            if (strcmp(pace_csv_name(csv, i), *names) == 0) return (int)i;
-    return -1;
-}
-
-/* "mean_us" and the like. */
-static int find_time(double *unit_ns, const pace_csv *csv, const char *stem) {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_%s", stem, units[i].name);
-        int column = find_column(csv, (const char *const[]){name, NULL});
-        *unit_ns = units[i].ns;
-        if (column >= 0) return column;
-    }
-    return -1;
+    int column = -1;
+    for (; column < 0 && *names; names++) column = pace_csv_find(csv, *names);
+    return column;
 }
 
 static pace_status find_columns(table *out, const pace_csv *csv) {
@@ -47,8 +30,8 @@ static pace_status find_columns(table *out, const pace_csv *csv) {
                    .model = find_column(csv, models),
                    .batch = find_column(csv, batches),
                    .count = find_column(csv, counts)};
-    out->mean = find_time(&out->mean_ns, csv, "mean");
-    out->std = find_time(&out->std_ns, csv, "std");
+    out->mean = pace_csv_find_time(&out->mean_ns, csv, "mean");
+    out->std = pace_csv_find_time(&out->std_ns, csv, "std");
     const char *missing = out->type < 0    ? "type"
                           : out->op < 0    ? "op"
                           : out->model < 0 ? "model"
@@ -56,16 +39,6 @@ static pace_status find_columns(table *out, const pace_csv *csv) {
                                            : NULL;
     if (missing) return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\", found none", csv->name, missing);
     return PACE_OK;
-}
-
-/* A cell that may be missing or empty keeps `fallback`. */
-static pace_status read_number(double *out, const table *t, size_t row, int column, double fallback) {
-    *out = fallback;
-    const char *cell = column < 0 ? "" : pace_csv_cell(t->csv, row, (size_t)column);
-    if (!*cell && !isnan(fallback)) return PACE_OK;
-    if (pace_csv_number(out, cell) && *out >= 0 && *out < 1e15) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: line %u, %s: expected a number of at least 0, found \"%.40s\"", t->csv->name,
-                     t->csv->lines.items[row], pace_csv_name(t->csv, (size_t)column), cell);
 }
 
 static pace_status read_row(pace_host_samples *samples, const table *t, size_t row) {
@@ -77,10 +50,10 @@ static pace_status read_row(pace_host_samples *samples, const table *t, size_t r
     if (number == PACE_OVERHEAD_TYPES)
         return pace_fail(PACE_E_INPUT, "%s: line %u: expected a type, t1 to t5, found \"%.40s\"", t->csv->name,
                          t->csv->lines.items[row], type);
-    PACE_TRY(read_number(&figure.mean_ns, t, row, t->mean, NAN));
-    PACE_TRY(read_number(&figure.std_ns, t, row, t->std, 0));
-    PACE_TRY(read_number(&figure.count, t, row, t->count, 1));
-    PACE_TRY(read_number(&batch, t, row, t->batch, 0));
+    PACE_TRY(pace_csv_figure(&figure.mean_ns, t->csv, row, t->mean, NAN));
+    PACE_TRY(pace_csv_figure(&figure.std_ns, t->csv, row, t->std, 0));
+    PACE_TRY(pace_csv_figure(&figure.count, t->csv, row, t->count, 1));
+    PACE_TRY(pace_csv_figure(&batch, t->csv, row, t->batch, 0));
     figure.mean_ns *= t->mean_ns;
     figure.std_ns *= t->std_ns;
     return pace_host_samples_add(samples, pace_csv_cell(t->csv, row, (size_t)t->model), batch,
