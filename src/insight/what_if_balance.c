@@ -81,7 +81,7 @@ static pace_status change_lookup(pace_variant *v, uint32_t number, double share)
 /* An all-to-all is over when the rank that sends most has sent. */
 static void change_exchange(pace_variant *v, uint32_t number, double share) {
     const pace_launch *launch = &v->graph.launches.items[number];
-    pace_exchange *exchange = &v->graph.exchanges.items[launch->exchange - 1];
+    pace_graph_exchange *exchange = &v->graph.exchanges.items[launch->exchange - 1];
     if (strcmp(pace_names_text(&v->graph.names, exchange->collective), "alltoall") != 0) return;
     exchange->bytes *= share;
     v->launches[number].more *= share;

@@ -157,7 +157,7 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
 
 void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
                         bool blocking) {
-    pace_exchange exchange = {.group_size = (int64_t)group_size, .peer = -1, .bytes = bytes};
+    pace_graph_exchange exchange = {.group_size = (int64_t)group_size, .peer = -1, .bytes = bytes};
     pace_emit_flush(to);
     pace_emit_open(to, "c10d::allreduce_");
     exchange.collective = pace_emit_name(to, collective);

@@ -27,7 +27,7 @@ static int64_t rank_number(const matcher *m, uint32_t rank) {
 }
 
 /* What the exchange is one of: a group's collective, or messages from one rank to another. */
-static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const pace_exchange *exchange) {
+static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const pace_graph_exchange *exchange) {
     const pace_graph *graph = m->ranks[rank].graph;
     const char *collective = pace_names_text(&graph->names, exchange->collective);
     const char *group = pace_names_text(&graph->names, exchange->group);
@@ -41,7 +41,7 @@ static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const p
     }
 }
 
-static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace_exchange *exchange) {
+static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace_graph_exchange *exchange) {
     char sequence[KEY], counted[KEY + 32], key[2 * KEY];
     pace_name number, meeting;
     sequence_key(sequence, m, rank, exchange);
@@ -74,7 +74,7 @@ static bool rank_is_here(const matcher *m, int64_t number) {
 /* Only messages have a partner that must answer: of a collective's group some ranks may not have been given. */
 static pace_status check_alone(const matcher *m, const arrival *alone) {
     const pace_graph *graph = m->ranks[alone->rank].graph;
-    const pace_exchange *exchange = &graph->exchanges.items[graph->launches.items[alone->launch].exchange - 1];
+    const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[alone->launch].exchange - 1];
     const char *collective = pace_names_text(&graph->names, exchange->collective);
     if ((!is(collective, "send") && !is(collective, "recv")) || !rank_is_here(m, exchange->peer)) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "rank %" PRId64 ": a %s with rank %" PRId64 " has no counterpart there",

@@ -142,7 +142,7 @@ static pace_status run_name(pace_name *out, extents *e, pace_step *step, const p
     if (launch->name) return take_name(out, e, step, launch->name);
     if (kept && *kept) return *out = *kept - 1, PACE_OK;
     if (launch->exchange) {
-        const pace_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+        const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
         snprintf(text, sizeof text, "nccl_%.100s", pace_names_text(&graph->names, exchange->collective));
     } else if (launch->op != PACE_NO_OP) {
         const pace_op *op = &graph->ops.items[launch->op];
@@ -155,7 +155,7 @@ static pace_status run_name(pace_name *out, extents *e, pace_step *step, const p
     return PACE_OK;
 }
 
-static pace_status note_exchange(pace_step *step, extents *e, const pace_exchange *exchange) {
+static pace_status note_exchange(pace_step *step, extents *e, const pace_graph_exchange *exchange) {
     pace_exchange_info info = {.group_size = exchange->group_size, .in_elements = (int64_t)exchange->bytes};
     PACE_TRY(take_name(&info.collective, e, step, exchange->collective));
     PACE_TRY(take_name(&info.group, e, step, exchange->group));

@@ -231,7 +231,7 @@ static pace_status issuer_of(uint32_t *out, builder *b, const pace_chakra_node *
 }
 
 static pace_status set_exchange(builder *b, pace_launch *launch, const pace_chakra_node *node, const char *name) {
-    pace_exchange exchange = {.peer = -1, .bytes = node->bytes > 0 ? (double)node->bytes : 0};
+    pace_graph_exchange exchange = {.peer = -1, .bytes = node->bytes > 0 ? (double)node->bytes : 0};
     const char *collective = node->type == PACE_CHAKRA_SEND   ? "send"
                              : node->type == PACE_CHAKRA_RECV ? "recv"
                                                               : pace_chakra_collective(node->collective);

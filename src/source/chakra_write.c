@@ -73,7 +73,7 @@ static pace_status write_node(writer *w, uint32_t i) {
     return PACE_OK;
 }
 
-static pace_status put_exchange(writer *w, const pace_exchange *exchange, pace_chakra_type type) {
+static pace_status put_exchange(writer *w, const pace_graph_exchange *exchange, pace_chakra_type type) {
     const char *collective = pace_names_text(&w->graph->names, exchange->collective);
     int64_t number = pace_chakra_collective_number(collective);
     if (type == PACE_CHAKRA_COLL && number >= 0) PACE_TRY(put_attribute(w, "comm_type", ATTR_INT64, number));
@@ -91,7 +91,7 @@ static pace_status put_op(writer *w, const pace_op *op) {
 
 static pace_chakra_type type_of(const writer *w, const pace_launch *launch) {
     if (!launch->exchange) return PACE_CHAKRA_COMP;
-    const pace_exchange *exchange = &w->graph->exchanges.items[launch->exchange - 1];
+    const pace_graph_exchange *exchange = &w->graph->exchanges.items[launch->exchange - 1];
     const char *collective = pace_names_text(&w->graph->names, exchange->collective);
     return strcmp(collective, "send") == 0   ? PACE_CHAKRA_SEND
            : strcmp(collective, "recv") == 0 ? PACE_CHAKRA_RECV

@@ -2,8 +2,8 @@
 #ifndef PACE_SOURCE_COLLECTIVE_NAMES_H
 #define PACE_SOURCE_COLLECTIVE_NAMES_H
 
-/** "allreduce", "allgather", … as pace_exchange has them, found anywhere in `text`, in any capitalisation and with any
- * underscores; "" when there is none. */
+/** "allreduce", "allgather", … as pace_graph_exchange has them, found anywhere in `text`, in any capitalisation and
+ * with any underscores; "" when there is none. */
 const char *pace_collective_in(const char *text);
 
 #endif

@@ -87,7 +87,7 @@ static pace_status add_work(builder *b, uint32_t i) {
         PACE_TRY(pace_graph_add_launch(&launch, b->graph, number, copies ? PACE_TASK_COPY : PACE_TASK_KERNEL,
                                        exchange ? NULL : &work->ops[k], exchange ? PACE_TRACE_EXCHANGE : 0));
         if (exchange) {
-            pace_exchange one = {.group_size = node->group_size, .peer = -1, .bytes = work->exchange_bytes};
+            pace_graph_exchange one = {.group_size = node->group_size, .peer = -1, .bytes = work->exchange_bytes};
             PACE_TRY(pace_names_add(&one.collective, &b->graph->names, work->collective, strlen(work->collective)));
             PACE_TRY(copy_name(&one.group, b, node->group));
             PACE_TRY(PACE_PUSH(&b->graph->exchanges, one));

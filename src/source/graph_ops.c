@@ -79,7 +79,7 @@ static double bytes_from_shapes(const pace_graph_builder *b, uint32_t task) {
 static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
     const pace_step *step = b->step;
     uint32_t task = b->launch_task.items[number];
-    pace_exchange exchange = {.peer = -1};
+    pace_graph_exchange exchange = {.peer = -1};
     const char *collective = collective_of(step, task);
     if (step->detail[task] && step->kind[task] == PACE_TASK_KERNEL) {
         const pace_exchange_info *info = &step->exchanges.items[step->detail[task] - 1];

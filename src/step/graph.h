@@ -56,7 +56,7 @@ typedef struct {
     int64_t group_size;   /* 0 = unknown */
     int64_t peer;         /* send, recv: the other rank; -1 = none */
     double bytes;         /* what one rank puts in; all-gather: its part */
-} pace_exchange;
+} pace_graph_exchange;
 
 /* An operator that issues device work whose amount is not known, and how often. */
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
     PACE_VEC(pace_graph_node) nodes;
     PACE_VEC(pace_launch) launches;
     PACE_VEC(pace_op) ops; /* interned: equal operations share one */
-    PACE_VEC(pace_exchange) exchanges;
+    PACE_VEC(pace_graph_exchange) exchanges;
     uint32_t *op_slots; /* hash table of ops */
     size_t op_slot_count;
     uint32_t thread_count, stream_count;

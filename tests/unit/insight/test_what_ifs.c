@@ -189,7 +189,7 @@ static void build_tables(pace_graph *graph, unsigned tables, double lookups) {
         }
     uint32_t by = node(graph, "all_to_all", NULL, PACE_NO_NODE), exchange;
     assert_int_equal(pace_graph_add_launch(&exchange, graph, by, PACE_TASK_KERNEL, NULL, 1), PACE_OK);
-    pace_exchange all_to_all = {.peer = -1, .bytes = 2048.0 * tables * 64 * 4};
+    pace_graph_exchange all_to_all = {.peer = -1, .bytes = 2048.0 * tables * 64 * 4};
     assert_int_equal(pace_names_add(&all_to_all.collective, &graph->names, "alltoall", 8), PACE_OK);
     assert_int_equal(PACE_PUSH(&graph->exchanges, all_to_all), PACE_OK);
     graph->launches.items[exchange].exchange = 1;

@@ -185,7 +185,7 @@ static void ranks_meet(void **state) {
         const char *collective[2] = {"allreduce", rank ? "recv" : "send"};
         launch(graph, by, 0);
         for (int i = 0; i < 2; i++) {
-            pace_exchange exchange = {.peer = 1 - rank};
+            pace_graph_exchange exchange = {.peer = 1 - rank};
             assert_int_equal(pace_names_add(&exchange.collective, &graph->names, collective[i], strlen(collective[i])),
                              PACE_OK);
             assert_int_equal(PACE_PUSH(&graph->exchanges, exchange), PACE_OK);

@@ -105,7 +105,7 @@ static void ring_of_sends(void **state) {
             assert_true(launch->same_call == (i > 0));
             if (i > 0 && launch->stream != launch[-1].stream) assert_int_equal(launch->waits[0], i - 1);
             if (!launch->exchange) continue;
-            const pace_exchange *exchange = &graph.exchanges.items[launch->exchange - 1];
+            const pace_graph_exchange *exchange = &graph.exchanges.items[launch->exchange - 1];
             bool send = strcmp(pace_names_text(&graph.names, exchange->collective), "send") == 0;
             sends += send;
             receives += !send;
@@ -145,7 +145,7 @@ static void make_graph(pace_graph *graph) {
     assert_int_equal(pace_graph_add_node(&b, graph, PACE_TASK_OP, "backward", PACE_NO_NODE, 1), PACE_OK);
     graph->nodes.items[b].after = a;
     assert_int_equal(pace_graph_add_launch(&second, graph, b, PACE_TASK_KERNEL, NULL, 1), PACE_OK);
-    pace_exchange exchange = {.bytes = 4096, .peer = -1};
+    pace_graph_exchange exchange = {.bytes = 4096, .peer = -1};
     assert_int_equal(pace_names_add(&exchange.collective, &graph->names, "allgather", 9), PACE_OK);
     assert_int_equal(pace_names_add(&exchange.group, &graph->names, "dp", 2), PACE_OK);
     assert_int_equal(PACE_PUSH(&graph->exchanges, exchange), PACE_OK);
@@ -178,7 +178,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_true(back.ops.items[launches[0].op].flop == 2.0 * 64 * 32 * 16);
     assert_true(back.ops.items[launches[0].op].read_bytes == 2.0 * (64 * 16 + 16 * 32 + 64 * 32));
     assert_int_equal(launches[1].waits[0], 0);
-    const pace_exchange *exchange = &back.exchanges.items[launches[1].exchange - 1];
+    const pace_graph_exchange *exchange = &back.exchanges.items[launches[1].exchange - 1];
     assert_string_equal(pace_names_text(&back.names, exchange->collective), "allgather");
     assert_string_equal(pace_names_text(&back.names, exchange->group), "dp");
     assert_true(exchange->bytes == 4096);

@@ -128,7 +128,7 @@ static void what_a_step_holds(void **state) {
     assert_int_equal(graph.unknown_ops, 1);
     assert_int_equal(launches[3].stream, 1);
     assert_int_equal(launches[3].waits[0], 2);
-    const pace_exchange *exchange = &graph.exchanges.items[launches[3].exchange - 1];
+    const pace_graph_exchange *exchange = &graph.exchanges.items[launches[3].exchange - 1];
     assert_string_equal(pace_names_text(&graph.names, exchange->collective), "allreduce");
     assert_true(exchange->bytes == 4000 && exchange->group_size == 4);
     assert_int_equal(launches[4].waits[0], 3); /* the update started when the sum was there */
