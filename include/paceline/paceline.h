@@ -171,6 +171,23 @@ PACE_API pace_status pace_fit(pace_report **out, const char *const *paths, size_
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
 PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);
 
+/** Options of pace_validate(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *cases_path; /**< NULL = "accuracy/cases.yaml" */
+    const char *data_path;  /**< folder the cases' files lie in */
+    const char *glob;       /**< only cases whose name matches; NULL = all */
+    const char
+        *ledger_path; /**< put the figures into this ledger, in place of those of the same cases; NULL = do not */
+    pace_progress_fn progress; /**< may be NULL; `done` and `total` count cases */
+    void *progress_context;
+} pace_validate_options;
+
+/** Recomputes figures of merit: fits and predicts rows that were held out, for every case. `*missed` = bars that do not
+ * hold. Cases whose files are not there are named in a warning. Errors: PACE_E_INPUT, PACE_E_IO, PACE_E_USAGE. */
+PACE_API pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,13 +43,17 @@ static double rate_of(const pace_device *device, const pace_op *op) {
     return pace_device_rate(device, op->precision);
 }
 
+/* The peak bandwidth of a usual device that sustains as much; a share of it is never above the real one. */
+static double equivalent(double rate, double most) { return rate < most ? rate : most; }
+
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     pace_formula formula = pace_formula_of(op->family);
     const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
     if (!formula || !figure) return false;
-    double memory = device->memory_bytes_per_s, l2 = device->l2_bytes_per_s;
-    pace_cost_where where = {device, figure, rate_of(device, op), memory,
-                             l2 > 0 ? l2 : memory * cost->figures.l2_over_memory};
+    double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
+                               device->memory_bytes_per_s / figure->memory);
+    double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
+    pace_cost_where where = {device, figure, rate_of(device, op), memory, l2};
     pace_cost_parts parts = {0};
     if (!formula(&parts, op, &where)) return false;
     *out = (pace_estimate){pace_cost_parts_s(&parts), figure->spread, PACE_RUNG_FORMULA};

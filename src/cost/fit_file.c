@@ -114,8 +114,7 @@ static void family(stream *s, pace_learned *learned) {
     ARRAY(s, &learned->bases);
     ARRAY(s, &learned->points);
     ARRAY(s, &learned->values);
-    trees(s, &learned->near_trees);
-    trees(s, &learned->far_trees);
+    trees(s, &learned->trees);
 }
 
 static void head(stream *s, pace_fit_model *fit, uint32_t *families) {

@@ -30,12 +30,30 @@ double pace_cost_parts_s(const pace_cost_parts *parts) {
     return parts->fixed_s + longest;
 }
 
-double pace_device_rate(const pace_device *device, pace_precision precision) {
+/* Itself, when the device has it; else the next wider one. */
+static pace_precision rated_as(const pace_device *device, pace_precision precision) {
     static const pace_precision wider[PACE_PRECISIONS] = {
         [PACE_FP64] = PACE_FP64, [PACE_FP32] = PACE_FP32, [PACE_FP32_MATRIX] = PACE_FP32, [PACE_TF32] = PACE_FP32,
         [PACE_FP16] = PACE_FP32, [PACE_BF16] = PACE_FP16, [PACE_FP8] = PACE_FP16,         [PACE_INT8] = PACE_FP32,
     };
-    if ((unsigned)precision >= PACE_PRECISIONS) return 0;
     while (!(device->flop_per_s[precision] > 0) && wider[precision] != precision) precision = wider[precision];
-    return device->flop_per_s[precision];
+    return precision;
+}
+
+double pace_device_rate(const pace_device *device, pace_precision precision) {
+    return (unsigned)precision < PACE_PRECISIONS ? device->flop_per_s[rated_as(device, precision)] : 0;
+}
+
+const double pace_usual_compute = 0.87, pace_usual_memory = 0.86;
+
+double pace_device_sustained_flop_per_s(const pace_device *device, pace_precision precision) {
+    if ((unsigned)precision >= PACE_PRECISIONS) return 0;
+    precision = rated_as(device, precision);
+    double measured = device->achievable_flop_per_s[precision];
+    return measured > 0 ? measured : pace_usual_compute * device->flop_per_s[precision];
+}
+
+double pace_device_sustained_bytes_per_s(const pace_device *device) {
+    double measured = device->achievable_bytes_per_s;
+    return measured > 0 ? measured : pace_usual_memory * device->memory_bytes_per_s;
 }

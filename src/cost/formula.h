@@ -15,9 +15,10 @@ typedef struct {
 typedef struct {
     const pace_device *device;
     const pace_cost_figure *figure;
-    double flop_per_s;         /* peak of the operation's precision; 0 = unknown */
-    double memory_bytes_per_s; /* peak */
-    double l2_bytes_per_s;     /* of the catalogue, or derived from the memory's */
+    double flop_per_s; /* peak of the operation's precision; 0 = unknown */
+    double
+        memory_bytes_per_s; /* peak; where what the device sustains was measured, that of a usual device that does so */
+    double l2_bytes_per_s;  /* of the catalogue, or derived from the memory's */
 } pace_cost_where;
 
 /** Fills `parts` (zeroed before) in; false when the operation or the device lacks what the formula needs. */
@@ -36,7 +37,14 @@ bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace
 /** Parts to seconds. */
 double pace_cost_parts_s(const pace_cost_parts *parts);
 
-/** The device's dense rate for a precision, or that of the next wider one it has; 0 = unknown. */
+/** The device's dense peak rate for a precision, or that of the next wider one it has; 0 = unknown. */
 double pace_device_rate(const pace_device *device, pace_precision precision);
+
+/* The middle of measured over peak among the devices of the catalogue that have both. */
+extern const double pace_usual_compute, pace_usual_memory;
+
+/** What a device sustains: the rate somebody measured, else a usual share of the peak; 0 = unknown. */
+double pace_device_sustained_flop_per_s(const pace_device *device, pace_precision precision);
+double pace_device_sustained_bytes_per_s(const pace_device *device);
 
 #endif

@@ -6,35 +6,32 @@
 #include <math.h>
 #include <string.h>
 
+static pace_estimate estimate(double ln_s, double spread) {
+    return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED};
+}
+
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
                        const char *source) {
     float features[PACE_LEARN_FEATURES];
     pace_sample sample;
-    double local;
-    unsigned devices;
+    double local, base;
     if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
-    uint32_t best = UINT32_MAX;
+    uint32_t best = 0;
     unsigned least = UINT32_MAX;
     for (uint32_t i = 0; i < learned->series.count; i++) {
-        const pace_series *series = &learned->series.items[i];
-        if (strcmp(series->device, device->name) != 0) continue;
-        unsigned unlike = pace_learn_unlike(series, op, source);
+        unsigned unlike = pace_learn_unlike(&learned->series.items[i], op, device->name, source);
         if (unlike < least) least = unlike, best = i;
     }
-    /* Its own device, at least the same kind and precision. */
-    if (least < 4) {
+    if (least < PACE_LEARN_NEAR) {
         const pace_series *series = &learned->series.items[best];
         pace_learn_near(features, &local, learned, best, &sample, UINT32_MAX);
-        double value = local + pace_trees_predict(&learned->near_trees, features);
-        *out_s = (pace_estimate){exp(value) * pace_base_time_s(&learned->bases.items[series->class_index], &sample),
-                                 (double)series->spread, PACE_RUNG_LEARNED};
-        return isfinite(out_s->median) && out_s->median > 0;
+        double value = local + pace_trees_predict(&learned->trees, features);
+        *out_s = estimate(value + log(pace_base_time_s(&learned->bases.items[series->class_index], &sample)),
+                          (double)series->spread * pace_learn_doubt(features));
+    } else {
+        if (!pace_learn_far(&base, &local, learned, op, &sample, device->name, source, NULL, UINT32_MAX)) return false;
+        *out_s = estimate(base + (double)learned->far_share * local, (double)learned->far_spread);
     }
-    if (!pace_learn_far(features, &local, &devices, learned, op, &sample, device->name, source, UINT32_MAX))
-        return false;
-    double value = features[PACE_SAMPLE_TRAITS + 1] * (learned->far_share - 1) + local;
-    if (learned->far_trees.roots.count > 0) value += pace_trees_predict(&learned->far_trees, features);
-    *out_s = (pace_estimate){exp(value), (double)learned->far_spread, PACE_RUNG_LEARNED};
     return isfinite(out_s->median) && out_s->median > 0;
 }
 
@@ -44,19 +41,17 @@ void pace_learned_free(pace_learned *learned) {
     PACE_VEC_FREE(&learned->bases);
     PACE_VEC_FREE(&learned->points);
     PACE_VEC_FREE(&learned->values);
-    pace_trees_free(&learned->near_trees);
-    pace_trees_free(&learned->far_trees);
+    pace_trees_free(&learned->trees);
 }
 
 static pace_status in_order(const pace_learned *learned) {
     size_t count = learned->values.count;
-    unsigned near_features = PACE_SAMPLE_TRAITS + 4;
+    unsigned features = PACE_SAMPLE_TRAITS + 4;
     unsigned axes = pace_sample_axes(learned->family);
-    if (axes > 1) near_features += 2 * axes;
-    bool good = learned->points.count == count * PACE_NEAREST_AXES && pace_trees_valid(&learned->near_trees) &&
-                pace_trees_valid(&learned->far_trees) && learned->near_trees.features == near_features &&
-                (learned->far_trees.roots.count == 0 || learned->far_trees.features == PACE_LEARN_FAR_FEATURES) &&
-                learned->far_spread > 0 && learned->far_spread < 100 && fabsf(learned->far_share) <= 2;
+    if (axes > 1) features += 2 * axes;
+    bool good = learned->points.count == count * PACE_NEAREST_AXES && pace_trees_valid(&learned->trees) &&
+                learned->trees.features == features && learned->far_spread > 0 && learned->far_spread < 100 &&
+                fabsf(learned->far_share) <= 2;
     for (size_t i = 0; good && i < learned->points.count; i++) good = fabsf(learned->points.items[i]) < 1e6f;
     for (size_t i = 0; good && i < count; i++) good = fabsf(learned->values.items[i]) < 1e3f;
     for (size_t i = 0; good && i < PACE_NEAREST_AXES; i++) good = learned->scale[i] >= 0 && learned->scale[i] < 1e3f;

@@ -6,8 +6,9 @@
  *           + what boosted trees say              trees.h: of tiles, waves, alignment, and how the neighbours disagree
  *
  * The neighbours of a row of the training set leave out its own group, and the trees learn to mend what is left, so
- * that what they see in training is like what they meet later. A device without a row of its own ("far") is answered
- * from the other devices' neighbours, by trees that learned it by leaving one device after the other out.
+ * that what they see in training is like what they meet later. A device, precision or kind without rows ("far") is
+ * answered from the series most like it: their base and a share of what their neighbours say. That share, and how far
+ * it is off, come from leaving one device after the other out.
  */
 #ifndef PACE_COST_LEARN_H
 #define PACE_COST_LEARN_H
@@ -43,7 +44,7 @@ typedef struct {
     PACE_VEC(pace_base_time) bases; /* by class: a series' kind, pass, precision, on any device */
     PACE_VEC(float) points;         /* count x PACE_NEAREST_AXES */
     PACE_VEC(float) values;         /* ln(time / base) */
-    pace_trees near_trees, far_trees;
+    pace_trees trees;
     float far_spread;
     float far_share;                /* of the neighbours' value that another device inherits */
     float scale[PACE_NEAREST_AXES]; /* metric of the axes */
@@ -59,7 +60,7 @@ enum { PACE_LEARN_LEAST = 24 }; /* rows of a family at least */
 
 /** Learns from `rows` of one family. A tenth of the groups chooses the number of trees and sets the spread, a tenth is
  * scored (`score` may be NULL); the model that is kept saw all rows. PACE_E_INPUT with fewer than
- * PACE_LEARN_LEAST rows. `threads_seed` makes it repeatable. */
+ * PACE_LEARN_LEAST rows. The same rows and seed give the same model. */
 pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const pace_measurement *rows, size_t count,
                              uint64_t seed) PACE_MUST_CHECK;
 void pace_learned_free(pace_learned *learned);

@@ -28,6 +28,14 @@ static double whole_view(double *variance, const pace_learned *learned, const pa
     return value_at(variance, series, learned->values.items, at, scale, but, NEIGHBOURS);
 }
 
+/* After the traits: the series, its base, what the neighbours say, and how far they are. */
+enum { INDEX = PACE_SAMPLE_TRAITS, VARIANCE = INDEX + 3 };
+
+double pace_learn_doubt(const float *features) {
+    double variance = (double)features[VARIANCE];
+    return 0.3 + sqrt(variance > 0 ? variance : 0);
+}
+
 unsigned pace_learn_near(float *features, double *local, const pace_learned *learned, uint32_t index,
                          const pace_sample *sample, uint32_t but) {
     const pace_series *series = &learned->series.items[index];
@@ -35,7 +43,7 @@ unsigned pace_learn_near(float *features, double *local, const pace_learned *lea
     double variance;
     *local = whole_view(&variance, learned, series, sample->at, but);
     memcpy(features, sample->trait, sizeof sample->trait);
-    used = PACE_SAMPLE_TRAITS;
+    used = INDEX;
     features[used++] = (float)index;
     features[used++] = (float)log2(pace_base_time_s(&learned->bases.items[series->class_index], sample));
     features[used++] = (float)*local;
@@ -51,40 +59,38 @@ unsigned pace_learn_near(float *features, double *local, const pace_learned *lea
     return used;
 }
 
-unsigned pace_learn_unlike(const pace_series *series, const pace_op *op, const char *source) {
+unsigned pace_learn_unlike(const pace_series *series, const pace_op *op, const char *device, const char *source) {
     if (series->pass != op->pass) return UINT32_MAX;
-    return 8u * (strncmp(series->kind, op->kind, sizeof series->kind) != 0) +
+    return 16u * (strcmp(series->device, device) != 0) +
+           8u * (strncmp(series->kind, op->kind, sizeof series->kind) != 0) +
            4u * (series->precision != op->precision) + 2u * (series->element_bytes != op->element_bytes) +
            1u * (*source && strcmp(series->source, source) != 0);
 }
 
-bool pace_learn_far(float *features, double *local, unsigned *devices, const pace_learned *learned, const pace_op *op,
-                    const pace_sample *sample, const char *device, const char *source, uint32_t but) {
-    unsigned least = UINT32_MAX;
+static unsigned unlike_or_left_out(const pace_series *series, const pace_op *op, const char *device, const char *source,
+                                   const char *but_device) {
+    if (series->count == 0 || (but_device && strcmp(series->device, but_device) == 0)) return UINT32_MAX;
+    return pace_learn_unlike(series, op, device, source);
+}
+
+bool pace_learn_far(double *base, double *local, const pace_learned *learned, const pace_op *op,
+                    const pace_sample *sample, const char *device, const char *source, const char *but_device,
+                    uint32_t but) {
+    unsigned least = UINT32_MAX, count = 0;
+    double bases = 0, values = 0, variance;
     for (size_t i = 0; i < learned->series.count; i++) {
-        const pace_series *series = &learned->series.items[i];
-        if (series->count == 0 || strcmp(series->device, device) == 0) continue;
-        unsigned unlike = pace_learn_unlike(series, op, source);
+        unsigned unlike = unlike_or_left_out(&learned->series.items[i], op, device, source, but_device);
         if (unlike < least) least = unlike;
     }
     if (least == UINT32_MAX) return false;
-    double sum = 0, squares = 0, variances = 0, base = 0;
-    unsigned count = 0;
     for (size_t i = 0; i < learned->series.count; i++) {
         const pace_series *series = &learned->series.items[i];
-        if (series->count == 0 || strcmp(series->device, device) == 0) continue;
-        if (pace_learn_unlike(series, op, source) != least) continue;
-        double variance, value = whole_view(&variance, learned, series, sample->at, but);
-        sum += value, squares += value * value, variances += variance, count++;
-        base += log2(pace_base_time_s(&learned->bases.items[series->class_index], sample));
+        if (unlike_or_left_out(series, op, device, source, but_device) != least) continue;
+        values += whole_view(&variance, learned, series, sample->at, but);
+        bases += log(pace_base_time_s(&learned->bases.items[series->class_index], sample));
+        count++;
     }
-    double mean = sum / count, spread = squares / count - mean * mean;
-    memcpy(features, sample->trait, sizeof sample->trait);
-    features[PACE_SAMPLE_TRAITS] = (float)(base / count);
-    features[PACE_SAMPLE_TRAITS + 1] = (float)mean;
-    features[PACE_SAMPLE_TRAITS + 2] = (float)sqrt(spread > 0 ? spread : 0);
-    features[PACE_SAMPLE_TRAITS + 3] = (float)(variances / count);
-    *local = mean + log(2) * base / count; /* ln seconds */
-    *devices = count;
+    *base = bases / count;
+    *local = values / count;
     return true;
 }

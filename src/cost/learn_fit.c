@@ -30,8 +30,7 @@ static uint64_t mix(uint64_t x) {
 }
 
 static bool same_series(const pace_series *s, const pace_measurement *row) {
-    return pace_learn_unlike(s, &row->op, row->source) == 0 && strcmp(s->source, row->source) == 0 &&
-           strcmp(s->device, row->device->name) == 0;
+    return pace_learn_unlike(s, &row->op, row->device->name, row->source) == 0 && strcmp(s->source, row->source) == 0;
 }
 
 static bool same_class(const pace_series *a, const pace_series *b) {
@@ -141,9 +140,9 @@ static pace_status fit_near(learner *l, pace_learned *learned, bool all, unsigne
                                   .feature_share = 0.6,
                                   .clip = 0.5,
                                   .seed = l->seed};
-    pace_trees_free(&learned->near_trees);
-    learned->near_trees = (pace_trees){.features = features};
-    return pace_trees_fit(&learned->near_trees, l->features, features, l->targets, fitted, count, &options);
+    pace_trees_free(&learned->trees);
+    learned->trees = (pace_trees){.features = features};
+    return pace_trees_fit(&learned->trees, l->features, features, l->targets, fitted, count, &options);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -160,11 +159,13 @@ static float spread_of(float *errors, size_t count) {
     return spread > 1e-4f ? spread : 1e-4f;
 }
 
-static double near_error(learner *l, const pace_learned *learned, size_t row) {
+/* ln of predicted over measured; `*doubt`: what the series' spread is multiplied with. */
+static double near_error(double *doubt, const learner *l, const pace_learned *learned, size_t row) {
     float features[PACE_LEARN_FEATURES];
     double local;
     pace_learn_near(features, &local, learned, l->series[row], &l->samples[row], l->rows[row].group);
-    return local + pace_trees_predict(&learned->near_trees, features) - residual(l, learned, row);
+    *doubt = pace_learn_doubt(features);
+    return local + pace_trees_predict(&learned->trees, features) - residual(l, learned, row);
 }
 
 /* Of each series by its own validation rows where there are enough, else of all of them. */
@@ -172,8 +173,12 @@ static void set_spreads(learner *l, pace_learned *learned) {
     enum { ENOUGH = 60 };
     float *all = l->targets, *own = l->features;
     size_t count = 0;
-    for (size_t i = 0; i < l->count; i++)
-        if (l->part[i] == VALIDATE) all[count++] = (float)fabs(near_error(l, learned, i));
+    for (size_t i = 0; i < l->count; i++) {
+        double doubt;
+        if (l->part[i] != VALIDATE) continue;
+        double error = near_error(&doubt, l, learned, i);
+        all[count++] = (float)(fabs(error) / doubt);
+    }
     float *kept = own + l->count;
     memcpy(kept, all, count * sizeof *all);
     float whole = spread_of(all, count);
@@ -196,8 +201,8 @@ static void score_rows(pace_learned_score *score, learner *l, const pace_learned
             sum.fitted++;
             continue;
         }
-        double off = near_error(l, learned, i), relative = expm1(off);
-        double spread = (double)learned->series.items[l->series[i]].spread;
+        double doubt, off = near_error(&doubt, l, learned, i), relative = expm1(off);
+        double spread = doubt * (double)learned->series.items[l->series[i]].spread;
         sum.held_out++;
         logs += log(fabs(relative) + 4e-4); /* the floor of Lin et al. 2022 */
         sum.mape += fabs(relative);
@@ -222,40 +227,49 @@ static unsigned devices_of(const pace_learned *learned) {
     return count;
 }
 
-/* Each row as if its device had none; the last tenth of the groups measures the spread. */
+/* The share whose errors are least, of rows whose bases and values are known. */
+static float best_share(const learner *l, size_t count) {
+    float best = 0;
+    double least = INFINITY;
+    for (int tenth = 0; tenth <= 10; tenth++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++) sum += fabs((double)(l->targets[i] - (float)tenth * 0.1f * l->features[i]));
+        if (sum < least) least = sum, best = (float)tenth * 0.1f;
+    }
+    return best;
+}
+
+/* Each row as if its device had none. The spread is that of the device that is worst off: few devices say little of
+ * the next. With one device there is nothing to leave out; the constants are then what the A100's and H100's rows give.
+ */
 static pace_status fit_far(learner *l, pace_learned *learned) {
+    size_t count = 0, step = l->count / 20000 + 1;
     learned->far_share = 0.75f;
-    learned->far_spread = 0.25f;
+    learned->far_spread = 0.2f;
     if (devices_of(learned) < 2) return PACE_OK;
-    size_t count = 0;
-    float row[PACE_LEARN_FEATURES];
-    learned->far_share = 1;
-    size_t step = l->count / 20000 + 1;
     for (size_t i = 0; i < l->count; i += step) {
-        double local;
-        unsigned devices;
+        double base, local;
         const pace_measurement *m = &l->rows[i];
-        if (!pace_learn_far(row, &local, &devices, learned, &m->op, &l->samples[i], m->device->name, m->source,
+        if (!pace_learn_far(&base, &local, learned, &m->op, &l->samples[i], m->device->name, m->source, m->device->name,
                             m->group))
             continue;
-        memcpy(l->features + count * PACE_LEARN_FAR_FEATURES, row, PACE_LEARN_FAR_FEATURES * sizeof *row);
-        l->targets[count++] = (float)(log(l->times[i]) - local);
+        l->features[count] = (float)local;
+        l->order[count] = (uint32_t)i;
+        l->targets[count++] = (float)(log(l->times[i]) - base);
     }
     if (count == 0) return PACE_OK;
-    pace_trees_options options = {.rounds = 60,
-                                  .depth = 4,
-                                  .least_rows = 50,
-                                  .rate = 0.06,
-                                  .row_share = 0.7,
-                                  .feature_share = 0.6,
-                                  .clip = 0.8,
-                                  .seed = l->seed};
-    PACE_TRY(
-        pace_trees_fit(&learned->far_trees, l->features, PACE_LEARN_FAR_FEATURES, l->targets, count, count, &options));
-    for (size_t i = 0; i < count; i++)
-        l->targets[i] = fabsf(
-            l->targets[i] - (float)pace_trees_predict(&learned->far_trees, l->features + i * PACE_LEARN_FAR_FEATURES));
-    learned->far_spread = 1.2f * spread_of(l->targets, count);
+    learned->far_share = best_share(l, count);
+    learned->far_spread = 0;
+    for (uint32_t s = 0; s < learned->series.count; s++) {
+        const char *device = learned->series.items[s].device;
+        float *errors = l->features + l->count;
+        size_t own = 0;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(learned->series.items[l->series[l->order[i]]].device, device) == 0)
+                errors[own++] = fabsf(l->targets[i] - learned->far_share * l->features[i]);
+        float spread = own ? spread_of(errors, own) : 0;
+        if (spread > learned->far_spread) learned->far_spread = spread;
+    }
     return PACE_OK;
 }
 
@@ -305,7 +319,7 @@ static pace_status learn(pace_learned *learned, pace_learned_score *score, learn
     PACE_TRY(fit_near(l, learned, false, ROUNDS));
     set_spreads(l, learned);
     if (score) score_rows(score, l, learned);
-    unsigned rounds = (unsigned)learned->near_trees.roots.count;
+    unsigned rounds = (unsigned)learned->trees.roots.count;
     fit_bases(l, learned, true);
     PACE_TRY(place_points(l, learned, true));
     PACE_TRY(fit_near(l, learned, true, rounds));

@@ -161,6 +161,41 @@ def test_bad_input():
     expect("4 of 5" in err, "unanswered rows are counted", err)
 
 
+def test_validate():
+    put("val.csv", table(600, 6))
+    cases = put("cases.yaml", """cases:
+  - case: fit/easy
+    files: [val.csv]
+    split: {by: "m,n,k", folds: 2}
+    bars: {gmae: "<=0.05", coverage: "0.5..1"}
+  - case: fit/hard
+    files: [val.csv]
+    split: {by: shape, test: 0.2}
+    bars: {gmae: "<=0.000001"}
+  - case: fit/absent
+    files: [absent.csv]
+    split: {by: shape, test: 0.2}
+    bars: {gmae: "<=0.1"}
+""")
+    ledger = put("ledger.csv", "case,source,split,metric,unit,n,value,bar,holds,note\n"
+                               "other/kept,x,test,gmae,share,1,0.5,<=1,yes,\"a, note\"\nfit/hard,x,test,gmae,share,1,9,<=1,no,\n")
+    words = ("validate", "--data", FOLDER, "--cases", cases)
+    code, out, err = run(*words, "fit/easy", "--format", "json")
+    figures = {f["metric"]: f for f in json.loads(out)["figures"]}
+    expect(code == 0 and figures["gmae"]["n"] == "600" and figures["gmae"]["holds"] == "yes", out, err)
+    code, out, err = run(*words, "--ledger", ledger)
+    expect(code == 1 and "absent.csv" in err, "a missed bar is exit 1, a missing file a warning", code, err)
+    with open(ledger) as file:
+        lines = list(csv.DictReader(file))
+    expect([l["case"] for l in lines] == ["other/kept", "fit/easy", "fit/easy", "fit/hard"], lines)
+    expect(lines[0]["note"] == "a, note" and lines[3]["holds"] == "no" and lines[3]["value"] != "9", lines)
+    expect(run(*words, "nothing*")[0] == 2, "no such case")
+    expect(run("validate")[0] == 2, "no data folder")
+    bad = put("bad.yaml", "cases:\n  - case: x\n    files: [val.csv]\n    bars: {gmae: small}\n")
+    code, out, err = run("validate", "--data", FOLDER, "--cases", bad)
+    expect(code == 3 and "bad.yaml:4" in err, "a bad bar is placed", err)
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

@@ -1,0 +1,201 @@
+/* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
+#include "report/report.h"
+#include "rows/csv.h"
+#include "rows/validate.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const ledger_names[] = {"case", "source", "split", "metric", "unit",
+                                           "n",    "value",  "bar",   "holds",  "note"};
+enum { LEDGER = sizeof ledger_names / sizeof *ledger_names };
+
+/* One line of the ledger, as text. */
+typedef struct {
+    char *cell[LEDGER];
+} figure;
+
+typedef PACE_VEC(figure) figures;
+
+static void free_figures(figures *f) {
+    for (size_t i = 0; i < f->count; i++)
+        for (int k = 0; k < LEDGER; k++) pace_free(f->items[i].cell[k]);
+    PACE_VEC_FREE(f);
+}
+
+static pace_status add_figure(figures *f, const char *const cells[LEDGER]) {
+    figure one = {{0}};
+    for (int k = 0; k < LEDGER; k++) {
+        one.cell[k] = pace_copy_text(cells[k] ? cells[k] : "", cells[k] ? strlen(cells[k]) : 0);
+        if (!one.cell[k]) {
+            while (k-- > 0) pace_free(one.cell[k]);
+            return PACE_E_MEMORY;
+        }
+    }
+    pace_status status = PACE_PUSH(f, one);
+    for (int k = 0; status != PACE_OK && k < LEDGER; k++) pace_free(one.cell[k]);
+    return status;
+}
+
+static pace_status add_case(figures *f, size_t *missed, const pace_case *one, const pace_score *score) {
+    for (unsigned i = 0; i < one->bar_count; i++) {
+        const pace_bar *bar = &one->bars[i];
+        double value = pace_score_metric(score, bar->metric);
+        char count[24], text[24];
+        bool holds = pace_bar_holds(bar, value);
+        *missed += !holds;
+        snprintf(count, sizeof count, "%zu", score->count);
+        snprintf(text, sizeof text, "%.4f", value);
+        const char *const cells[LEDGER] = {one->name, one->files[0], "test",    bar->metric,          "share",
+                                           count,     text,          bar->text, holds ? "yes" : "no", one->note};
+        PACE_TRY(add_figure(f, cells));
+    }
+    return PACE_OK;
+}
+
+static bool recomputed(const figures *f, const char *name) {
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->items[i].cell[0], name) == 0) return true;
+    return false;
+}
+
+/* Lines of other cases stay, in their order; those recomputed follow in place of their first line, or at the end. */
+static pace_status merge(figures *all, const figures *fresh, const char *path) {
+    pace_csv csv;
+    PACE_TRY(pace_csv_open(&csv, path));
+    pace_status status = PACE_OK;
+    if (csv.columns != LEDGER || strcmp(pace_csv_name(&csv, 0), ledger_names[0]) != 0)
+        status = pace_fail(PACE_E_INPUT, "%s: expected a ledger: case,source,split,…", path);
+    for (size_t r = 0; status == PACE_OK && r < csv.rows; r++) {
+        const char *cells[LEDGER];
+        for (size_t k = 0; k < LEDGER; k++) cells[k] = pace_csv_cell(&csv, r, k);
+        if (!recomputed(fresh, cells[0])) status = add_figure(all, cells);
+    }
+    for (size_t i = 0; status == PACE_OK && i < fresh->count; i++)
+        status = add_figure(all, (const char *const *)fresh->items[i].cell);
+    pace_csv_free(&csv);
+    return status;
+}
+
+static void put_cell(FILE *file, const char *cell) {
+    if (!strpbrk(cell, ",\"\n")) {
+        fputs(cell, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *cell; cell++) {
+        if (*cell == '"') fputc('"', file);
+        fputc(*cell, file);
+    }
+    fputc('"', file);
+}
+
+static pace_status write_ledger(const figures *all, const char *path) {
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside)
+        return pace_fail(PACE_E_INPUT, "%s: the path is too long", path);
+    FILE *file = fopen(beside, "wb");
+    if (!file) return pace_fail(PACE_E_IO, "%s: cannot be created: %s", path, strerror(errno));
+    for (int k = 0; k < LEDGER; k++) fprintf(file, "%s%s", k ? "," : "", ledger_names[k]);
+    fputc('\n', file);
+    for (size_t i = 0; i < all->count; i++) {
+        for (int k = 0; k < LEDGER; k++) {
+            if (k) fputc(',', file);
+            put_cell(file, all->items[i].cell[k]);
+        }
+        fputc('\n', file);
+    }
+    bool good = !ferror(file);
+    good &= fclose(file) == 0;
+    if (good && rename(beside, path) == 0) return PACE_OK;
+    int fault = errno ? errno : EIO;
+    unlink(beside);
+    return pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(fault));
+}
+
+static pace_status keep(const figures *fresh, const char *path) {
+    figures all = {0};
+    pace_status status = merge(&all, fresh, path);
+    if (status == PACE_OK) status = write_ledger(&all, path);
+    free_figures(&all);
+    return status;
+}
+
+static bool files_there(const pace_case *one, const char *folder) {
+    char path[4096];
+    for (unsigned i = 0; i < one->file_count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, one->files[i]);
+        if (access(path, R_OK) != 0) return false;
+    }
+    return true;
+}
+
+static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report, const pace_cases *cases,
+                             const pace_validate_options *options) {
+    pace_device_catalog catalog;
+    size_t matched = 0;
+    PACE_TRY(pace_device_catalog_load(&catalog));
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < cases->items.count; i++) {
+        const pace_case *one = &cases->items.items[i];
+        pace_score score;
+        if (options->glob && fnmatch(options->glob, one->name, 0) != 0) continue;
+        matched++;
+        if (options->progress) options->progress(options->progress_context, one->name, i, cases->items.count);
+        if (!files_there(one, options->data_path)) {
+            pace_report_warn(report, "case %s: %s is not in %s", one->name, one->files[0], options->data_path);
+            continue;
+        }
+        status = pace_validate_case(&score, one, &catalog, options->data_path);
+        if (status == PACE_OK) status = add_case(fresh, missed, one, &score);
+    }
+    pace_device_catalog_free(&catalog);
+    if (status == PACE_OK && matched == 0)
+        status = pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", options->glob ? options->glob : "*");
+    return status;
+}
+
+static void describe(pace_report *report, const figures *fresh, size_t missed) {
+    static const int shown[] = {0, 3, 5, 6, 7, 8, 9};
+    enum { SHOWN = sizeof shown / sizeof *shown };
+    pace_column columns[SHOWN];
+    for (int k = 0; k < SHOWN; k++)
+        columns[k] = (pace_column){ledger_names[shown[k]], ledger_names[shown[k]], PACE_SHOW_TEXT};
+    pace_node *root = pace_report_root(report);
+    pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
+    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, columns, SHOWN, 0);
+    for (size_t i = 0; i < fresh->count; i++) {
+        pace_table_row(table);
+        for (int k = 0; k < SHOWN; k++) pace_table_text(table, fresh->items[i].cell[shown[k]]);
+    }
+    pace_node_int(root, "missed", (int64_t)missed);
+}
+
+pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options) {
+    pace_cases cases;
+    pace_report *report;
+    figures fresh = {0};
+    size_t below = 0;
+    PACE_TRY(pace_cases_load(&cases, options->cases_path ? options->cases_path : "accuracy/cases.yaml"));
+    pace_status status = pace_report_new(&report, "validate", "Validation");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        status = run_cases(&fresh, &below, report, &cases, options);
+        if (status == PACE_OK && options->ledger_path) status = keep(&fresh, options->ledger_path);
+        if (status == PACE_OK) {
+            describe(report, &fresh, below);
+            status = pace_report_status(report);
+        }
+        if (status != PACE_OK) pace_report_free(report);
+    }
+    free_figures(&fresh);
+    pace_cases_free(&cases);
+    if (status != PACE_OK) return status;
+    *out = report;
+    *missed = below;
+    return PACE_OK;
+}
