@@ -102,8 +102,9 @@ static pace_status match_one(matcher *m, size_t own, uint32_t item) {
         m->out->unmatched++;
         return PACE_OK;
     }
-    return PACE_PUSH(&m->out->items,
-                     ((pace_collective){.name = name, .first_part = first, .members = (uint32_t)members, .bytes = -1}));
+    return PACE_PUSH(
+        &m->out->items,
+        ((pace_measured_collective){.name = name, .first_part = first, .members = (uint32_t)members, .bytes = -1}));
 }
 
 /* A process may use a device for copies alone. */
@@ -142,7 +143,7 @@ static size_t first_member(const uint32_t *parts) {
     return r;
 }
 
-static void split(pace_collective *own, const uint32_t *parts, pace_rank *const *ranks, size_t rank_count) {
+static void split(pace_measured_collective *own, const uint32_t *parts, pace_rank *const *ranks, size_t rank_count) {
     own->last_start_ns = own->end_ns = INT64_MIN;
     for (size_t r = 0; r < rank_count; r++) {
         if (parts[r] == PACE_NO_TASK) continue;
@@ -192,7 +193,7 @@ pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *rank
 /* --- why the last rank was late -------------------------------------------------------------------------------- */
 
 /* What the last rank spent beyond the mean of the others, since the members' exchange before. */
-static void explain(pace_collective *own, const uint32_t *parts, pace_rank *const *ranks, size_t rank_count,
+static void explain(pace_measured_collective *own, const uint32_t *parts, pace_rank *const *ranks, size_t rank_count,
                     int64_t since) {
     double excess[PACE_RESOURCES] = {0};
     for (size_t r = 0; r < rank_count; r++) {
@@ -218,7 +219,7 @@ pace_status pace_collectives_explain(pace_collectives *c, pace_rank *const *rank
     if (!before) return PACE_E_MEMORY;
     for (size_t r = 0; r < rank_count; r++) before[r] = INT64_MIN / 4;
     for (size_t i = 0; i < c->items.count; i++) {
-        pace_collective *own = &c->items.items[i];
+        pace_measured_collective *own = &c->items.items[i];
         const uint32_t *parts = c->parts.items + own->first_part;
         int64_t since = INT64_MIN / 4;
         for (size_t r = 0; r < rank_count; r++)

@@ -18,12 +18,12 @@ typedef struct {
     int64_t bytes;                 /* from metadata; -1 = unknown */
     const char *cause; /* why the last rank was late: the resource it spent most on beyond the others' mean; NULL */
     int64_t cause_ns;  /* and how much */
-} pace_collective;
+} pace_measured_collective;
 
 typedef struct {
-    PACE_VEC(pace_collective) items; /* in the order of their lowest rank */
-    PACE_VEC(uint32_t) parts;        /* work item of each rank */
-    size_t unmatched;                /* kernels of a group's lowest rank without a partner on its other ranks */
+    PACE_VEC(pace_measured_collective) items; /* in the order of their lowest rank */
+    PACE_VEC(uint32_t) parts;                 /* work item of each rank */
+    size_t unmatched; /* kernels of a group's lowest rank without a partner on its other ranks */
 } pace_collectives;
 
 /** Matches by kernel name, group where the trace names its members, and order of occurrence. Messages are left out.

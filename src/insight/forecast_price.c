@@ -107,11 +107,35 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     return (pace_estimate){ns, sqrt(variance), here.rung > there.rung ? here.rung : there.rung};
 }
 
+/* What ranks exchange, by the closed forms of how they are joined. */
+static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    const pace_graph *graph = &p->variant->graph;
+    const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[launch].exchange - 1];
+    const char *name = pace_names_text(&graph->names, exchange->collective);
+    pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = exchange->bytes};
+    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0;
+    int64_t size = exchange->group_size > 0 ? exchange->group_size : graph->world_size;
+    if (!p->scenario->has_exchange)
+        return pace_fail(
+            PACE_E_MISSING,
+            "%s: its ranks exchange data (%s): name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
+            p->rank->name, name, pace_pricing_device(p)->name);
+    if (!pace_collective_find(&question.collective, point ? "sendrecv" : name))
+        return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
+    if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
+    PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, &p->scenario->exchange.machine,
+                                 point ? 2 : size, exchange->group_stride > 0 ? exchange->group_stride : 1));
+    PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
+    out_ns->median *= 1e9;
+    return PACE_OK;
+}
+
 static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     const pace_op *op = pace_variant_op(p->variant, launch);
     const pace_device *device = pace_pricing_device(p);
     if (!device)
         return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
+    if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
     *out_ns = (pace_estimate){0, unknown_spread, PACE_RUNG_ROOFLINE};
     if (!has_amounts(op)) return PACE_OK;
     PACE_TRY(pace_cost_op(out_ns, p->forecast->cost, device, op));

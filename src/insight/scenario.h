@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "cost/host_costs.h"
+#include "exchange/exchange.h"
 #include "machine/device.h"
 
 #include <regex.h>
@@ -12,6 +13,8 @@
 typedef struct {
     const char *label;
     const pace_device *device;                  /* where it runs; NULL = where it was measured */
+    bool has_exchange;                          /* how its ranks are joined is known */
+    pace_exchange exchange;                     /* when it is */
     double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
     bool one_launch;                            /* captured as a device graph */
     PACE_VEC(struct {

@@ -157,7 +157,11 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
 
 void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
                         bool blocking) {
-    pace_graph_exchange exchange = {.group_size = (int64_t)group_size, .peer = -1, .bytes = bytes};
+    bool across = strcmp(group, "dp") == 0; /* the ranks of one tensor-parallel group are neighbours */
+    pace_graph_exchange exchange = {.group_size = (int64_t)group_size,
+                                    .group_stride = across ? (int64_t)to->config->tp : 1,
+                                    .peer = -1,
+                                    .bytes = bytes};
     pace_emit_flush(to);
     pace_emit_open(to, "c10d::allreduce_");
     exchange.collective = pace_emit_name(to, collective);

@@ -278,7 +278,7 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
                                        c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8 + devices, 16);
     for (size_t i = 0; i < c->items.count; i++) {
-        const pace_collective *own = &c->items.items[i];
+        const pace_measured_collective *own = &c->items.items[i];
         pace_table_row(table);
         pace_table_text(table, own->name);
         pace_table_int(table, own->end_ns);

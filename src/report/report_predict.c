@@ -1,5 +1,4 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
-#include "machine/device_resolve.h"
 #include "report/analyze_parts.h"
 #include "report/predict_edits.h"
 #include "report/predict_inputs.h"
@@ -64,8 +63,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     bool timed;
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
-    const pace_device *first = NULL;
-    if (options->on.count) PACE_TRY(pace_device_resolve(&first, &p->devices, options->on.items[0], 0));
+    const pace_device *first = timed ? NULL : p->scenarios.items.items[0].device;
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));

@@ -18,8 +18,20 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 
 /* --- one what-if put into a scenario --------------------------------------------------------------------------- */
 
+static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
+    PACE_TRY(pace_device_resolve(&scenario->device, devices, machine->device, 0));
+    PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
+    scenario->has_exchange = true;
+    return PACE_OK;
+}
+
+/* A machine, whose devices are joined, or a device. */
 static pace_status put_device(pace_scenario *scenario, const char *text, pace_device_catalog *devices) {
-    pace_status status = pace_device_resolve(&scenario->device, devices, text, 0);
+    pace_machine machine;
+    pace_status status = pace_machine_parse(&machine, text);
+    if (status == PACE_OK) return put_machine(scenario, &machine, devices);
+    bool joined = status != PACE_E_MISSING && strchr(text, '*'); /* meant as a machine: its message counts */
+    if (!joined) status = pace_device_resolve(&scenario->device, devices, text, 0);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
 }
 
@@ -197,6 +209,17 @@ static pace_status add_all(maker *m) {
     return PACE_OK;
 }
 
+/* What names no machine of its own runs on the first. */
+static void share_base(pace_scenarios *scenarios) {
+    const pace_scenario *base = &scenarios->items.items[0];
+    for (size_t i = 1; i < scenarios->items.count; i++) {
+        pace_scenario *scenario = &scenarios->items.items[i];
+        if (scenario->device) continue;
+        scenario->has_exchange = base->has_exchange;
+        scenario->exchange = base->exchange;
+    }
+}
+
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) {
     if (options->samples < 0 || options->samples != floor(options->samples) || options->samples > 1e9)
@@ -211,6 +234,7 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
     pace_status status = add_all(&m);
     for (size_t i = 0; i < scenarios.items.count; i++) scenarios.items.items[i].samples = options->samples;
     if (status == PACE_OK && m.base) status = put_device(&scenarios.items.items[0], m.base, devices);
+    if (status == PACE_OK && m.base) share_base(&scenarios);
     if (status == PACE_OK) *out = scenarios;
     else pace_scenarios_free(&scenarios);
     return status;

@@ -54,6 +54,7 @@ typedef struct {
     pace_name collective; /* "allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "send", "recv", … */
     pace_name group;      /* its name, 0 = all ranks */
     int64_t group_size;   /* 0 = unknown */
+    int64_t group_stride; /* between its ranks' numbers; 0 = unknown */
     int64_t peer;         /* send, recv: the other rank; -1 = none */
     double bytes;         /* what one rank puts in; all-gather: its part */
 } pace_graph_exchange;

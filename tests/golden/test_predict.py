@@ -123,6 +123,18 @@ def check_models():
     assert small["as one device graph"]["step_ns"] < small[name]["step_ns"], small
 
 
+def check_ranks_that_exchange():
+    """Data parallel: gradients take time, less over faster links, and a device alone cannot say how much."""
+    words = ["--set", "dp=8", "--set", "precision=bf16", "--set", "micro_batch=4"]
+    alone = scenarios("gpt2", "--on", "dgx-h100", "--set", "precision=bf16", "--set", "micro_batch=4")
+    joined = scenarios("gpt2", "--on", "dgx-h100", "--on", "h100-80-sxm*8 nvlink=10GB/s", *words)
+    slow = joined["on h100-80-sxm*8 nvlink=10GB/s"]
+    assert alone["on dgx-h100"]["step_ns"] < joined["on dgx-h100"]["step_ns"] < slow["step_ns"], (alone, joined)
+    assert slow["exposed_ns"] >= 2 * 7 / 8 * 124e6 * 2 / 10e9 * 1e9 * 0.5, slow  # most of 2 (n - 1) / n S / B
+    done = subprocess.run([PACELINE, "predict", "gpt2", "--on", "h100-80-sxm memory=3TB/s", *words], capture_output=True, text=True)
+    assert done.returncode == 4 and "name a machine" in done.stderr, done
+
+
 def check_timeline():
     """The predicted timeline, written as a trace and read back: the same step, stage by stage, captured or not."""
     for words in ([], ["--graph"]):
@@ -144,6 +156,7 @@ def main():
     check_refusals()
     check_models()
     check_timeline()
+    check_ranks_that_exchange()
     step = predict(DEMO)["step"]
     assert abs(step["walk_error"]) <= 0.01, step
     check_moved_host()
