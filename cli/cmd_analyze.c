@@ -2,17 +2,31 @@
 #include "verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_profiler(pace_analyze_options *options, const char *text) {
+    char *end;
+    if (!text) return true;
+    options->profiler_guess = strcmp(text, "auto") == 0;
+    if (options->profiler_guess) return true;
+    options->profiler_event_us = strtod(text, &end);
+    if (*text && !*end && options->profiler_event_us >= 0 && options->profiler_event_us <= 1e6) return true;
+    fprintf(stderr, "paceline analyze: --profiler-us: expected a number of at least 0, or auto, found '%s'\n", text);
+    return false;
+}
 
 int cmd_analyze(cli_arguments *arguments) {
     pace_analyze_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
+    const char *profiler = NULL;
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
         {"--overheads", 0, OPTION_TEXT, "FILE", "write the host-overhead samples there (JSON)",
          &options.overheads_path},
-        {"--profiler-us", 0, OPTION_NUMBER, "US", "profiler cost to take off per recorded host event",
-         &options.profiler_event_us},
+        {"--profiler-us", 0, OPTION_TEXT, "US", "profiler cost to take off per recorded host event; auto = guess it",
+         &profiler},
         {"--on", 0, OPTION_TEXT, "DEVICE", "the device, when the trace does not name it", &options.device},
         {"--samples", 0, OPTION_NUMBER, "N", "samples or tokens per step and rank, for throughput",
          &options.samples_per_step},
@@ -29,6 +43,7 @@ int cmd_analyze(cli_arguments *arguments) {
         fprintf(stderr, "paceline analyze: expected at least one trace, found none (see 'paceline analyze --help')\n");
         return CLI_USAGE;
     }
+    if (!read_profiler(&options, profiler)) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "analyze", &output)) return CLI_USAGE;
     if (!cli_spares_inputs("analyze", output.path, arguments->words, operands) ||

@@ -96,7 +96,7 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
 }
 
 static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, reader *r) {
-    static const char *const known[] = {"sources", "modes", "overheads", NULL};
+    static const char *const known[] = {"sources", "modes", "overheads", "profiler", NULL};
     const pace_yaml_node *root = pace_yaml_root(r->yaml);
     PACE_TRY(refuse_unknown(r, root, known));
     r->modes = pace_yaml_get(root, "modes");
@@ -117,5 +117,37 @@ pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *l
     reader r = {.yaml = yaml, .mode = mode ? mode : "eager"};
     pace_status status = read_all(costs, launch, &r);
     pace_yaml_free(yaml);
+    return status;
+}
+
+static pace_status read_share(double *out, const reader *r, const pace_yaml_node *entry, const char *key, double most) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
+    PACE_TRY(pace_yaml_number(out, r->yaml, node));
+    if (*out > 0 && *out <= most) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(r->yaml, node), key,
+                     most);
+}
+
+static pace_status read_profiler(pace_profiler_figures *out, reader *r) {
+    static const char *const known[] = {"quantile", "ratio", "spread", "source", NULL};
+    const pace_yaml_node *root = pace_yaml_root(r->yaml), *entry = pace_yaml_get(root, "profiler");
+    if (!entry) return pace_fail(PACE_E_INPUT, "%s: expected \"profiler\"", pace_yaml_place(r->yaml, root));
+    r->sources = pace_yaml_get(root, "sources");
+    PACE_TRY(refuse_unknown(r, entry, known));
+    PACE_TRY(check_source(r, entry));
+    PACE_TRY(read_share(&out->quantile, r, entry, "quantile", 0.5));
+    PACE_TRY(read_share(&out->ratio, r, entry, "ratio", 1000));
+    return read_share(&out->spread, r, entry, "spread", 10);
+}
+
+pace_status pace_profiler_figures_load(pace_profiler_figures *out) {
+    pace_yaml *yaml = NULL;
+    pace_profiler_figures figures = {0};
+    PACE_TRY(pace_catalog_load(&yaml, "frameworks.yaml"));
+    reader r = {.yaml = yaml};
+    pace_status status = read_profiler(&figures, &r);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) *out = figures;
     return status;
 }

@@ -10,4 +10,11 @@
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch,
                                     const char *mode) PACE_MUST_CHECK;
 
+/* The whole cost of recording an event is about `ratio` times the quantile of the shortest events' times. */
+typedef struct {
+    double quantile, ratio, spread;
+} pace_profiler_figures;
+
+pace_status pace_profiler_figures_load(pace_profiler_figures *out) PACE_MUST_CHECK;
+
 #endif

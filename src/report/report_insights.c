@@ -1,4 +1,5 @@
 /* The insights of the analyze report, most useful first. */
+#include "insight/profiler_cost.h"
 #include "report/analyze_parts.h"
 
 #include "cost/roofline.h"
@@ -229,12 +230,32 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank, const p
     return PACE_OK;
 }
 
+/* As given, or guessed from the rank that is reported. */
+static pace_status profiler_cost(double *out_us, pace_node *root, const pace_rank *rank,
+                                 const pace_analyze_options *options) {
+    pace_estimate cost_ns;
+    *out_us = options->profiler_event_us;
+    if (!options->profiler_guess) return PACE_OK;
+    PACE_TRY(pace_profiler_cost_guess(&cost_ns, rank));
+    *out_us = cost_ns.median / 1e3;
+    if (cost_ns.median > 0)
+        pace_node_note(
+            root,
+            "Recording an event is guessed to cost %.2f us (%.2f to %.2f), from the shortest ones, and taken "
+            "off the overheads. 'paceline fit --kind profiler' measures it.",
+            cost_ns.median / 1e3, pace_estimate_low(cost_ns) / 1e3, pace_estimate_high(cost_ns) / 1e3);
+    else pace_node_note(root, "Too few host events to guess what recording one costs: nothing is taken off.");
+    return PACE_OK;
+}
+
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_analyze_options *options) {
     PACE_TRY(pace_put_critical(root, analysis, rank));
     pace_put_idle_causes(root, rank);
     PACE_TRY(put_operators(root, rank, options));
-    PACE_TRY(pace_put_overheads(root, rank, options->profiler_event_us));
+    double profiler_event_us;
+    PACE_TRY(profiler_cost(&profiler_event_us, root, rank, options));
+    PACE_TRY(pace_put_overheads(root, rank, profiler_event_us));
     if (!options->overheads_path) return PACE_OK;
-    return pace_write_overheads(options->overheads_path, analysis, options->profiler_event_us);
+    return pace_write_overheads(options->overheads_path, analysis, profiler_event_us);
 }

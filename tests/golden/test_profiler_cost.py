@@ -63,3 +63,25 @@ def check_refused():
 check_known()
 check_measured()
 check_refused()
+
+
+def check_guess():
+    """From a trace alone: the overheads get smaller, the note says by what, and an interval comes with it."""
+    path = os.path.join(os.path.dirname(PATH), "trace.json")
+    with open(path, "wb") as file:
+        subprocess.run([os.environ["MAKE_TRACE"], "--steps", "3", "--layers", "12", "--compact"], stdout=file, check=True)
+    sums, written = {}, os.path.join(os.path.dirname(PATH), "overheads.json")
+    for cost in ("0", "auto", "1e6"):
+        done = subprocess.run([PACELINE, "analyze", path, "--format", "json", "--profiler-us", cost, "--overheads", written],
+                              capture_output=True, text=True, check=True)
+        sums[cost] = sum(row["total_ns"] for row in json.loads(done.stdout)["overheads_by_operator"])
+        if cost == "auto":
+            notes = [note for note in json.loads(done.stdout)["notes"] if "guessed" in note]
+            assert len(notes) == 1 and json.load(open(written))["profiler_event_ns"] > 0, notes
+    assert sums["0"] > sums["auto"] >= sums["1e6"], sums
+    for word in ("x", "-1", "nan", "", "2e6", "autos"):
+        done = subprocess.run([PACELINE, "analyze", path, "--profiler-us", word], capture_output=True, text=True)
+        assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and not done.stdout, (word, done)
+
+
+check_guess()
