@@ -1,0 +1,211 @@
+/* The parts of the learned rung against brute force, known minima and identities; a fit written and read back. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cost/fit.h"
+#include "cost/krige.h"
+#include "cost/simplex.h"
+
+static uint64_t state = 1;
+
+static double uniform(void) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+enum { POINTS = 700, AXES = 4 };
+static float points[POINTS * PACE_NEAREST_AXES];
+static uint32_t groups[POINTS];
+
+static void scatter(void) {
+    for (size_t i = 0; i < POINTS; i++) {
+        groups[i] = (uint32_t)(i % 50);
+        for (int k = 0; k < AXES; k++) /* coarse, so that distances tie */
+            points[i * PACE_NEAREST_AXES + k] = (float)floor(8 * uniform());
+    }
+}
+
+typedef struct {
+    double distance;
+    uint32_t index;
+} candidate;
+
+static int nearer(const void *a, const void *b) {
+    const candidate *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void test_nearest_against_all(void **unused) {
+    (void)unused;
+    pace_nearest tree;
+    scatter();
+    assert_int_equal(pace_nearest_build(&tree, points, groups, POINTS, AXES), PACE_OK);
+    for (int trial = 0; trial < 300; trial++) {
+        float at[PACE_NEAREST_AXES] = {0};
+        double scale[PACE_NEAREST_AXES] = {0}, distances[PACE_NEAREST_MOST];
+        uint32_t found[PACE_NEAREST_MOST], but = trial % 3 ? (uint32_t)(trial % 50) : UINT32_MAX;
+        static candidate all[POINTS];
+        size_t count = 0;
+        for (int k = 0; k < AXES; k++) at[k] = (float)(10 * uniform() - 1), scale[k] = trial % 7 ? 5 * uniform() : 1;
+        for (uint32_t i = 0; i < POINTS; i++) {
+            double sum = 0;
+            if (groups[i] == but) continue;
+            for (int k = 0; k < AXES; k++) {
+                double d = scale[k] * ((double)at[k] - (double)points[i * PACE_NEAREST_AXES + k]);
+                sum += d * d;
+            }
+            all[count++] = (candidate){sum, i};
+        }
+        qsort(all, count, sizeof *all, nearer);
+        assert_int_equal(pace_nearest_find(found, distances, &tree, at, scale, but, 20), 20);
+        for (int i = 0; i < 20; i++) {
+            assert_int_equal(found[i], all[i].index);
+            assert_true(distances[i] == all[i].distance);
+        }
+    }
+    pace_nearest_free(&tree);
+}
+
+/* A constant field is that constant anywhere; a measured place is its measurement; halfway between two is their mean.
+ */
+static void test_kriging_identities(void **unused) {
+    (void)unused;
+    pace_nearest tree;
+    pace_krige here;
+    static float values[POINTS];
+    static const double scale[PACE_NEAREST_AXES] = {1, 1, 1, 1};
+    scatter();
+    for (size_t i = 0; i < POINTS; i++) values[i] = 3.5f;
+    assert_int_equal(pace_nearest_build(&tree, points, groups, POINTS, AXES), PACE_OK);
+    for (int trial = 0; trial < 50; trial++) {
+        float at[PACE_NEAREST_AXES] = {(float)(20 * uniform()), 1, 2, 3};
+        assert_true(pace_krige_at(&here, &tree, values, at, scale, UINT32_MAX, 20, 8, 1e-3));
+        assert_true(fabs(here.value - 3.5) < 1e-6 && here.variance > -1e-6);
+    }
+    pace_nearest_free(&tree);
+    static const float two[2 * PACE_NEAREST_AXES] = {1, 0, 0, 0, 0, 0, 3};
+    static const float heights[2] = {10, 20};
+    float at[PACE_NEAREST_AXES] = {2};
+    assert_int_equal(pace_nearest_build(&tree, two, NULL, 2, 1), PACE_OK);
+    assert_true(pace_krige_at(&here, &tree, heights, at, scale, UINT32_MAX, 20, 8, 0));
+    assert_true(fabs(here.value - 15) < 1e-9);
+    double middle = here.variance;
+    at[0] = 3;
+    assert_true(pace_krige_at(&here, &tree, heights, at, scale, UINT32_MAX, 20, 8, 0));
+    assert_true(fabs(here.value - 20) < 1e-9 && fabs(here.variance) < 1e-9);
+    at[0] = 30;
+    assert_true(pace_krige_at(&here, &tree, heights, at, scale, UINT32_MAX, 20, 8, 0));
+    assert_true(here.variance > middle);
+    pace_nearest_free(&tree);
+}
+
+static double rosenbrock(const double *x, void *context) {
+    (void)context;
+    double a = 1 - x[0], b = x[1] - x[0] * x[0];
+    return a * a + 100 * b * b;
+}
+
+static void test_simplex_finds_the_valley(void **unused) {
+    (void)unused;
+    double x[2] = {-1.2, 1};
+    assert_true(pace_simplex(x, 2, 0.5, 600, rosenbrock, NULL) < 1e-8);
+    assert_true(fabs(x[0] - 1) < 1e-3 && fabs(x[1] - 1) < 1e-3);
+}
+
+/* A step in one of three features, with a tenth of the targets wild: Huber's loss finds the levels all the same. */
+static void test_trees_find_a_step(void **unused) {
+    (void)unused;
+    enum { ROWS = 4000 };
+    float *features = malloc(ROWS * 3 * sizeof *features), *targets = malloc(ROWS * sizeof *targets);
+    for (int i = 0; i < ROWS; i++) {
+        for (int k = 0; k < 3; k++) features[3 * i + k] = (float)uniform();
+        targets[i] = features[3 * i + 1] <= 0.5f ? -1 : 2;
+        if (i % 10 == 0) targets[i] += 100;
+    }
+    pace_trees_options options = {.rounds = 200,
+                                  .depth = 3,
+                                  .least_rows = 20,
+                                  .rate = 0.1,
+                                  .row_share = 0.8,
+                                  .feature_share = 1,
+                                  .clip = 0.5,
+                                  .seed = 3};
+    pace_trees trees, again;
+    assert_int_equal(pace_trees_fit(&trees, features, 3, targets, ROWS, ROWS, &options), PACE_OK);
+    assert_int_equal(pace_trees_fit(&again, features, 3, targets, ROWS, ROWS, &options), PACE_OK);
+    assert_true(pace_trees_valid(&trees));
+    assert_int_equal(trees.nodes.count, again.nodes.count);
+    assert_memory_equal(trees.nodes.items, again.nodes.items, trees.nodes.count * sizeof *trees.nodes.items);
+    const float low[3] = {0.5f, 0.2f, 0.5f}, high[3] = {0.5f, 0.8f, 0.5f};
+    assert_true(fabs(pace_trees_predict(&trees, low) + 1) < 0.2);
+    assert_true(fabs(pace_trees_predict(&trees, high) - 2) < 0.2);
+    pace_trees_free(&trees);
+    pace_trees_free(&again);
+    free(features);
+    free(targets);
+}
+
+static pace_measurement *measurements(size_t count, const pace_device *device) {
+    pace_measurement *rows = calloc(count, sizeof *rows);
+    for (size_t i = 0; i < count; i++) {
+        pace_op *op = &rows[i].op;
+        *op = (pace_op){.family = PACE_OP_SOFTMAX, .precision = PACE_FP32, .element_bytes = 4};
+        op->size[0] = floor(exp2(4 + 8 * uniform())), op->size[1] = floor(exp2(4 + 8 * uniform()));
+        assert_true(pace_op_complete(op));
+        rows[i].device = device;
+        rows[i].group = (uint32_t)i;
+        rows[i].time_s = 4e-6 + (op->read_bytes + op->write_bytes) / 0.8e12 * (1 + 0.05 * uniform());
+    }
+    return rows;
+}
+
+static void test_fit_round_trip(void **unused) {
+    (void)unused;
+    enum { ROWS = 500 };
+    pace_device device = {.name = "v100",
+                          .flop_per_s = {[PACE_FP32] = 15e12},
+                          .memory_bytes_per_s = 0.9e12,
+                          .sm_count = 80};
+    pace_measurement *rows = measurements(ROWS, &device);
+    pace_fit_model fit = {.unit = "us", .unit_s = 1e-6}, back;
+    pace_learned learned;
+    pace_learned_score score;
+    unsigned char *bytes;
+    size_t length;
+    assert_int_equal(pace_learned_fit(&learned, &score, rows, ROWS, 1), PACE_OK);
+    assert_true(score.held_out > 20 && score.gmae < 0.05);
+    assert_int_equal(PACE_PUSH(&fit.families, learned), PACE_OK);
+    assert_int_equal(pace_fit_write(&bytes, &length, &fit), PACE_OK);
+    assert_int_equal(pace_fit_parse(&back, "memory", bytes, length), PACE_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        pace_estimate a, b;
+        assert_true(pace_fit_time(&a, &fit, &rows[i].op, &device, ""));
+        assert_true(pace_fit_time(&b, &back, &rows[i].op, &device, ""));
+        assert_true(a.median == b.median && a.spread == b.spread && a.rung == PACE_RUNG_LEARNED);
+    }
+    pace_fit_free(&back);
+    for (size_t cut = 0; cut < length; cut += 1 + cut / 7)
+        assert_int_equal(pace_fit_parse(&back, "memory", bytes, cut), PACE_E_INPUT);
+    pace_free(bytes);
+    pace_fit_free(&fit);
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, PACE_LEARN_LEAST - 1, 1), PACE_E_INPUT);
+    free(rows);
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nearest_against_all),      cmocka_unit_test(test_kriging_identities),
+        cmocka_unit_test(test_simplex_finds_the_valley), cmocka_unit_test(test_trees_find_a_step),
+        cmocka_unit_test(test_fit_round_trip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
