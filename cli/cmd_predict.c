@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 int cmd_predict(cli_arguments *arguments) {
-    cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, scale = {0}, drop = {0}, overheads = {0};
+    cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
+             overheads = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     cli_output output = {0};
@@ -17,6 +18,8 @@ int cmd_predict(cli_arguments *arguments) {
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
          &set},
+        {"--calibrate", 0, OPTION_LIST, "TRACE=TRACE", "a step recorded here and there, to learn the move from",
+         &calibrate},
         {"--batch", 0, OPTION_LIST, "N", "what if each rank's step had N samples", &batch},
         {"--samples", 0, OPTION_NUMBER, "N", "samples it has, when shapes do not show it", &options.samples},
         {"--precision", 0, OPTION_LIST, "NAME", "what if matrices were fp32, tf32, fp16, bf16 or fp8", &precision},
@@ -55,6 +58,7 @@ int cmd_predict(cli_arguments *arguments) {
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.on = (pace_words){on.items, on.count};
     options.set = (pace_words){set.items, set.count};
+    options.calibrate = (pace_words){calibrate.items, calibrate.count};
     options.batch = (pace_words){batch.items, batch.count};
     options.precision = (pace_words){precision.items, precision.count};
     options.fuse = (pace_words){fuse.items, fuse.count};

@@ -12,6 +12,7 @@
 #include "cost/host_costs_measure.h"
 #include "insight/analysis.h"
 #include "insight/batch_size.h"
+#include "insight/pair_calibration.h"
 #include "insight/scenario.h"
 #include "schedule/walk.h"
 
@@ -32,6 +33,7 @@ typedef struct {
     const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
     const pace_device *device;         /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
+    const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
     double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
     unsigned repeats;   /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
@@ -80,6 +82,11 @@ typedef struct {
 /** Gives a forecast of a trace of the host alone its operators as kernels, for scenarios with a device: their host
  * costs are those of a mode of catalog/frameworks.yaml. PACE_E_INPUT when no operator says what it computes. */
 pace_status pace_forecast_offload(pace_forecast *forecast, const char *mode) PACE_MUST_CHECK;
+
+/** Adds up the kernels of all ranks by family, moved to a device (NULL = as they are) by the ladder of `cost`, which
+ * need not be the forecast's own. */
+pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIES], const pace_forecast *forecast,
+                                   const pace_cost *cost, const pace_device *device) PACE_MUST_CHECK;
 
 /** Edits, prices, walks and checks (self_check.h). Errors: PACE_E_INPUT as pace_walk(), and for an edit that finds
  * nothing to change; PACE_E_INTERNAL when a check fails. */

@@ -96,3 +96,31 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
     for (size_t i = 0; status != PACE_OK && i < e.count; i++) pace_variant_free(&variants[i]);
     return status;
 }
+
+static pace_status add_families(pace_forecast_family *families, const pace_pricing *pricing) {
+    size_t count = pricing->variant->graph.launches.count;
+    double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
+    if (!launch_ns) return PACE_E_MEMORY;
+    pace_status status = pace_price_launches(launch_ns, families, pricing);
+    pace_free(launch_ns);
+    return status;
+}
+
+pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIES], const pace_forecast *forecast,
+                                   const pace_cost *cost, const pace_device *device) {
+    pace_forecast by_ladder = *forecast; /* borrows */
+    pace_scenario scenario;
+    pace_scenario_init(&scenario, "moved");
+    scenario.device = device;
+    by_ladder.cost = (pace_cost *)cost;
+    by_ladder.calibration = NULL;
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        pace_variant variant;
+        PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph));
+        pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario};
+        pace_status status = add_families(families, &pricing);
+        pace_variant_free(&variant);
+        if (status != PACE_OK) return status;
+    }
+    return PACE_OK;
+}

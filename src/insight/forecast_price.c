@@ -89,22 +89,40 @@ static double rate_ratio(const pace_pricing *p, const pace_op *op) {
     return from > 0 && to > 0 ? from / to : 1;
 }
 
+/* What the ladder misses between these two devices, as other steps showed it. */
+static pace_estimate calibrated(const pace_pricing *p, const pace_op *op, pace_estimate moved) {
+    const pace_pair_calibration *calibration = p->forecast->calibration;
+    pace_op_family family = op ? op->family : PACE_OP_UNKNOWN;
+    if (!moves(p) || !pace_pair_calibration_applies(calibration, p->forecast->device, pace_pricing_device(p)) ||
+        calibration->pairs[family] == 0)
+        return moved;
+    return (pace_estimate){moved.median * pace_pair_calibration_factor(calibration, family),
+                           pace_pair_calibration_spread(calibration, family, moved.spread), PACE_RUNG_CALIBRATED};
+}
+
+static pace_estimate by_rates(const pace_pricing *p, uint32_t launch, double measured) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    double ns = measured * p->variant->launches[launch].more * rate_ratio(p, op);
+    if (!moves(p)) return (pace_estimate){ns, measured_spread, PACE_RUNG_MEASURED};
+    return calibrated(p, op, (pace_estimate){ns, unknown_spread, PACE_RUNG_ROOFLINE});
+}
+
 /* The ratio of two estimates carries over what both miss, and no kernel becomes faster than the device allows. */
 static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double measured) {
     const pace_op *op = pace_variant_op(p->variant, launch);
     const pace_device *device = pace_pricing_device(p);
     pace_estimate here, there;
     if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
-        pace_cost_op(&there, p->forecast->cost, device, op) != PACE_OK) {
-        double factor = p->variant->launches[launch].more * rate_ratio(p, op);
-        return (pace_estimate){measured * factor, moves(p) ? unknown_spread : measured_spread,
-                               moves(p) ? PACE_RUNG_ROOFLINE : PACE_RUNG_MEASURED};
-    }
-    double ns = measured * there.median / here.median, bound = pace_price_bound_ns(device, op);
+        pace_cost_op(&there, p->forecast->cost, device, op) != PACE_OK)
+        return by_rates(p, launch, measured);
     double variance =
         here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
-    if (ns < bound && !pace_price_was_beyond(p, launch)) ns = bound;
-    return (pace_estimate){ns, sqrt(variance), here.rung > there.rung ? here.rung : there.rung};
+    pace_estimate moved = {measured * there.median / here.median, sqrt(variance),
+                           here.rung > there.rung ? here.rung : there.rung};
+    moved = calibrated(p, op, moved);
+    double bound = pace_price_bound_ns(device, op);
+    if (moved.median < bound && !pace_price_was_beyond(p, launch)) moved.median = bound;
+    return moved;
 }
 
 /* What ranks exchange, by the closed forms of how they are joined. */

@@ -1,5 +1,6 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "report/analyze_parts.h"
+#include "report/predict_calibration.h"
 #include "report/predict_edits.h"
 #include "report/predict_inputs.h"
 #include "report/scenarios.h"
@@ -12,6 +13,7 @@ typedef struct {
     pace_device_catalog devices; /* of the scenarios */
     pace_predict_inputs inputs;
     pace_scenarios scenarios;
+    pace_pair_calibration calibration;
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
@@ -57,6 +59,16 @@ static pace_status share_overheads(prediction *p, const pace_predict_options *op
     return status;
 }
 
+static pace_status calibrate(prediction *p, const pace_predict_options *options) {
+    if (options->calibrate.count && !p->inputs.is_measured)
+        return pace_fail(PACE_E_USAGE, "--calibrate is of moves from a trace, found a step without times");
+    for (size_t i = 0; i < options->calibrate.count; i++)
+        PACE_TRY(
+            pace_predict_calibrate(&p->calibration, options->calibrate.items[i], p->inputs.forecast.cost, options));
+    p->inputs.forecast.calibration = &p->calibration;
+    return PACE_OK;
+}
+
 static pace_status run(prediction *p, const char *const *paths, size_t path_count,
                        const pace_predict_options *options) {
     PACE_TRY(pace_device_catalog_load(&p->devices));
@@ -67,6 +79,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
+    PACE_TRY(calibrate(p, options));
     p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
     if (!p->results) return PACE_E_MEMORY;
     for (; p->result_count < p->scenarios.items.count; p->result_count++)

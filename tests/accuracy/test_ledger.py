@@ -15,6 +15,7 @@ import test_edges
 import test_model_steps
 import test_predict
 import test_tracelens
+import test_twins
 import test_transfer
 
 PACELINE = os.environ["PACELINE"]
@@ -180,6 +181,23 @@ def open_loop_row():
                "V100, batch 1024, measured 5.65 ms (digitized); the graph's tables are half precision, the measured ones single; authors -22 %, shared -17 %")
 
 
+def twins_rows():
+    """Steps recorded on H100 and MI300X, each predicted from the other's trace: device busy time, six directions."""
+    source, note = "kineto/tl_*_1xh100, tl_*_1xmi300", "BERT-small, ViT, Qwen1.5-0.5B; both directions"
+    rows = []
+    for name, errors, text in (
+            ("same-time", test_twins.same_time_errors(), "baseline: the recorded busy time stays; " + note),
+            ("ladder", test_twins.ladder_errors(), "no calibration; " + note),
+            ("one-pair", test_twins.calibrated_errors(), "calibrated on one model's pair, another predicted; that the ladder counts as one "
+             "pair more was decided with these models at hand; " + note),
+            ("two-pairs", test_twins.two_pair_errors(), "calibrated on two models' pairs, the third predicted; " + note)):
+        sizes = [abs(e) for e in errors]
+        rows.append(row(f"predict/twins-{name}", source, "max_abs_error", "ratio", len(sizes), max(sizes), "<=0.15", text))
+    rows.append(row("predict/twins-interval", source, "coverage", "ratio", 6, test_twins.interval_cover() / 6, ">=0.85",
+                    "recorded step within the ladder's 90 % interval; " + note))
+    return rows
+
+
 def main():
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("skipped: the reference data are not at hand")
@@ -188,7 +206,7 @@ def main():
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
-            *walk_rows(), *transfer_rows(), tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
+            *walk_rows(), *twins_rows(), *transfer_rows(), tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
             edges_row("analyze/hta-critical-path", "kineto/hta_simple_add_1xA100_criticalpath_overlay",
                       test_edges.check_reference_path, "tasks and edges",
                       "kernels, copies, calls and waits on the path Holistic Trace Analysis drew, and on ours, between first and last device work"),
