@@ -46,11 +46,13 @@ static const pace_op_rule rules[] = {
 
     ATEN("scaled_dot_product_attention", ATTENTION, pace_call_attention, 5, 0, 0),
     ATEN("_scaled_dot_product_flash_attention", ATTENTION, pace_call_attention, 4, 0, 0),
+    ATEN("_scaled_dot_product_flash_attention_for_cpu", ATTENTION, pace_call_attention, 4, 0, 0),
     ATEN("_scaled_dot_product_efficient_attention", ATTENTION, pace_call_attention, 6, 0, 0),
     ATEN("_scaled_dot_product_cudnn_attention", ATTENTION, pace_call_attention, 6, 0, 0),
     ATEN("_flash_attention_forward", ATTENTION, pace_call_attention, 8, 1, 0),
     ATEN("_efficient_attention_forward", ATTENTION, pace_call_attention, 9, 1, 0),
     ATEN("_scaled_dot_product_flash_attention_backward", ATTENTION, pace_call_attention_backward, 11, 0, 0),
+    ATEN("_scaled_dot_product_flash_attention_for_cpu_backward", ATTENTION, pace_call_attention_backward, 7, 0, 0),
     ATEN("_scaled_dot_product_efficient_attention_backward", ATTENTION, pace_call_attention_backward, 11, 0, 0),
     ATEN("_scaled_dot_product_cudnn_attention_backward", ATTENTION, pace_call_attention_backward, 14, 0, 0),
     ATEN("_flash_attention_backward", ATTENTION, pace_call_attention_backward, 11, 1, 0),
