@@ -18,6 +18,7 @@ static const struct {
     {"predict", cmd_predict, "what the step would be elsewhere, or if something were different"},
     {"compare", cmd_compare, "two traces side by side"},
     {"fit", cmd_fit, "learn from measurements"},
+    {"calibrate", cmd_calibrate, "measures this machine: rows for fit, an entry for --on"},
     {"validate", cmd_validate, "is it true? figures of merit, recomputed"},
     {"machines", cmd_machines, "the devices of the catalogue"},
     {"models", cmd_models, "the models of the catalogue, layer by layer"},

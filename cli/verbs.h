@@ -10,6 +10,7 @@ typedef struct {
 } cli_arguments;
 
 int cmd_analyze(cli_arguments *arguments);
+int cmd_calibrate(cli_arguments *arguments);
 int cmd_compare(cli_arguments *arguments);
 int cmd_fit(cli_arguments *arguments);
 int cmd_validate(cli_arguments *arguments);

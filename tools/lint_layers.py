@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks the rules of the house that a compiler does not.
 
-A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own;
-file names are unique across src/ and cli/, so that a name says which file is meant; no source file grows past
+A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
+includes base and machine besides;
+file names are unique across src/, cli/ and calibrate/, so that a name says which file is meant; no source file grows past
 600 lines unless its opening comment says why ("Long because ..."). Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
@@ -15,7 +16,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def sources(folder):
-    return sorted(p for p in folder.rglob("*") if p.suffix in (".c", ".h") and p.is_file())
+    return sorted(p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".cu") and p.is_file())
 
 
 def check_room(root, path, text, faults):
@@ -56,10 +57,22 @@ def check_cli(root, path, text, faults):
             faults.append((path, line, f"cli/ includes '{target}', which is neither public nor its own"))
 
 
+def check_calibrate(root, path, text, faults):
+    """calibrate/ includes base, machine, the public headers and its own."""
+    for match in INCLUDE.finditer(text):
+        quoted, target = match.group(1) == '"', match.group(2)
+        line = text.count("\n", 0, match.start()) + 1
+        head, slash, _ = target.partition("/")
+        if (slash and head in ROOMS and head not in ("base", "machine")) or (
+            quoted and not slash and not (root / "calibrate" / target).is_file()
+        ):
+            faults.append((path, line, f"calibrate/ includes '{target}', which is none of base, machine, public, its own"))
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     faults, seen, files = [], {}, 0
-    for folder, check in (("src", check_room), ("cli", check_cli)):
+    for folder, check in (("src", check_room), ("cli", check_cli), ("calibrate", check_calibrate)):
         for path in sources(root / folder):
             files += 1
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -67,11 +80,11 @@ def main():
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)
-    for folder in ("src", "cli", "include", "tests", "tools", "bench"):
+    for folder in ("src", "cli", "calibrate", "include", "tests", "tools", "bench"):
         if not (root / folder).is_dir():
             continue
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in (".c", ".h", ".py", ".sh") or not path.is_file():
+            if path.suffix not in (".c", ".h", ".cu", ".py", ".sh") or not path.is_file():
                 continue
             text = path.read_text(encoding="utf-8", errors="replace")
             lines = text.count("\n")

@@ -1,0 +1,125 @@
+"""`paceline calibrate` from outside: a tiny family, resumed; the table is one that fit and predict --rows read."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PACELINE = os.environ["PACELINE"]
+
+
+def run(*words, expect=0):
+    done = subprocess.run([PACELINE, *map(str, words)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == expect, (words, done.returncode, done.stderr)
+    return done
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_list():
+    small = json.loads(run("calibrate", "--list", "--quick", "--format", "json").stdout)
+    full = json.loads(run("calibrate", "--list", "--full", "--format", "json", "cuda").stdout)
+    assert small["schema"] == "paceline.calibrate/1"
+    assert 20 < small["points"] < full["points"]
+    assert sum(row["expected_ns"] for row in small["families"]) < 60e9  # under a minute
+    assert {"gemm", "embedding", "convolution"} <= {row["family"] for row in full["families"]}
+
+
+def test_rows_and_resume(folder):
+    table = folder / "rows.csv"
+    words = ["calibrate", "--quick", "--family", "reduction", "--threads", "1", "-o", table, "--format", "json"]
+    first = json.loads(run(*words).stdout)
+    rows = rows_of(table)
+    assert len(rows) == first["points"] == sum(f["measured"] for f in first["families"]) == 3
+    for row in rows:
+        assert row["op"] == "sum" and row["dtype"] == "fp32" and row["threads"] == "1"
+        assert 0 < float(row["best_us"]) <= float(row["latency_us"]) and float(row["spread"]) >= 0
+    before = table.read_bytes()
+    again = json.loads(run(*words).stdout)
+    assert sum(f["kept"] for f in again["families"]) == 3 and sum(f["measured"] for f in again["families"]) == 0
+    assert table.read_bytes() == before
+    table.write_bytes(before[:-9])  # killed while it wrote
+    once = json.loads(run(*words).stdout)
+    assert sum(f["kept"] for f in once["families"]) == 2 and sum(f["measured"] for f in once["families"]) == 1
+    assert table.read_bytes().startswith(before[: before[:-1].rindex(b"\n") + 1])
+
+
+def test_rows_are_questions(folder):
+    table, entry = folder / "rows.csv", folder / "device.yaml"
+    entry.write_text(
+        "devices:\n  - {name: box, vendor: v, flop_per_s: {fp32: 1e11}, memory_bytes_per_s: 2e10, source: test}\n"
+    )
+    run("calibrate", "--quick", "--family", "reduction,softmax", "--threads", "1", "--name", "box", "-o", table, "-q")
+    answer = run("predict", "--rows", table, "--on", entry, "--format", "csv").stdout
+    answers = list(csv.DictReader(answer.splitlines()))
+    assert len(answers) == 5
+    assert all(float(row["predicted"]) > 0 for row in answers), answer
+
+
+def test_interrupted(folder):
+    table = folder / "rows.csv"
+    process = subprocess.Popen(
+        [PACELINE, "calibrate", "--family", "elementwise", "--threads", "1", "-o", table, "--format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.time() + 100
+    while time.time() < deadline and (not table.exists() or table.read_bytes().count(b"\n") < 3):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    report = json.loads(out)
+    measured = sum(f["measured"] for f in report["families"])
+    assert measured == len(rows_of(table)) >= 2
+    assert any("Stopped after" in note for note in report["notes"]), report["notes"]
+
+
+def test_refused(folder):
+    other = folder / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    cases = [
+        (2, "family", ["--family", "gemms"]),
+        (2, "cpu or cuda", ["tpu"]),
+        (2, "--quick and --full", ["--quick", "--full"]),
+        (2, ".csv", ["-o", folder / "rows.txt"]),
+        (2, "--name", ["--quick", "--name", "a b"]),
+        (3, "no table of calibrate", ["--quick", "--family", "reduction", "-o", other]),
+        (3, "cannot be opened", ["--quick", "--family", "reduction", "-o", folder / "no" / "rows.csv"]),
+        (4, "gemm", ["--quick", "--family", "reduction", "-e", folder / "device.yaml"]),
+    ]
+    for code, word, words in cases:
+        done = run("calibrate", *words, expect=code)
+        assert word in done.stderr and done.stderr.count("\n") == 1, (words, done.stderr)
+    assert other.read_text() == "a,b\n1,2\n" and not (folder / "device.yaml").exists()
+
+
+def test_without_modules(folder):
+    """A machine without the libraries still measures, and is told what brings the rest."""
+    environment = dict(os.environ, PACELINE_MODULES=str(folder))
+    words = [PACELINE, "calibrate", "--list", "--quick"]
+    text = subprocess.run(words, capture_output=True, text=True, env=environment, check=True).stdout
+    text = " ".join(text.split())
+    assert "libopenblas-dev" in text and "libdnnl-dev" in text, text
+    done = subprocess.run([PACELINE, "calibrate", "cuda"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 4 and "CUDA toolkit" in done.stderr, done.stderr
+
+
+def main():
+    test_list()
+    for test in (test_rows_and_resume, test_rows_are_questions, test_interrupted, test_refused, test_without_modules):
+        with tempfile.TemporaryDirectory() as folder:
+            test(Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
