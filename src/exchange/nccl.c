@@ -101,9 +101,9 @@ static double latency(const preparation *p, int a, int protocol) {
     const pace_nccl_curves *out = p->out;
     bool nvlink = p->machine->inside.kind == PACE_LINK_NVLINK;
     double intra = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
-    double inter = p->per_node == 1 ? c->net_s[PACE_NCCL_TREE][protocol] : c->net_s[a][protocol];
+    int across = p->per_node == 1 && a <= PACE_NCCL_RING ? PACE_NCCL_TREE : a;
+    double inter = c->net_s[across][protocol];
     double base = c->base_s[a][protocol], levels = log2(out->nodes);
-    if (a > PACE_NCCL_RING) inter = c->net_s[a][protocol];
     if (out->nodes > 1) {
         inter += p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
         if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;

@@ -155,7 +155,7 @@ static size_t distance(const char *a, const char *b) {
     enum { MOST = 63 };
     size_t row[MOST + 1], width = strnlen(b, MOST);
     for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 0; a[i] && i < MOST; i++) {
+    for (size_t i = 0; i < MOST && a[i]; i++) {
         size_t corner = row[0];
         row[0] = i + 1;
         for (size_t j = 0; j < width; j++) {

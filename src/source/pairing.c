@@ -206,8 +206,9 @@ static pace_status pair_thread(pairer *p, uint32_t thread, bool *lane_taken) {
 /* The threads with most to do choose first. */
 static pace_status pair_threads(pairer *p) {
     uint32_t threads = p->graph->thread_count;
-    bool *done = pace_alloc(threads + p->step->lanes.count + 1, sizeof *done), *lane_taken = done + threads;
+    bool *done = pace_alloc(threads + p->step->lanes.count + 1, sizeof *done);
     if (!done) return PACE_E_MEMORY;
+    bool *lane_taken = done + threads;
     pace_status status = PACE_OK;
     for (uint32_t round = 0; status == PACE_OK && round < threads; round++) {
         uint32_t next = UINT32_MAX;

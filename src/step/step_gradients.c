@@ -98,9 +98,11 @@ static pace_status follow_arrow(linker *l, uint32_t from, uint32_t to) {
     pace_step *step = l->step;
     if (from == PACE_NO_TASK || to == PACE_NO_TASK || step->start_ns[from] >= step->start_ns[to]) return PACE_OK;
     const pace_autograd_note *note = note_of(step, to);
-    if (!note) return PACE_PUSH(&step->gradients, ((pace_gradient){to, from}));
-    if (note->thread == 0 || thread_of(l, note->thread)) return PACE_OK;
-    return PACE_PUSH(&l->threads, ((thread_lane){note->thread, step->lane[from]}));
+    if (note) {
+        if (note->thread == 0 || thread_of(l, note->thread)) return PACE_OK;
+        return PACE_PUSH(&l->threads, ((thread_lane){note->thread, step->lane[from]}));
+    }
+    return PACE_PUSH(&step->gradients, ((pace_gradient){to, from}));
 }
 
 static pace_status follow_arrows(linker *l) {
