@@ -221,7 +221,7 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
 static pace_status put_host_costs(pace_node *root, const prediction *p) {
     size_t count[PACE_HOST_LEVELS], sum = 0;
     PACE_TRY(pace_forecast_host_levels(count, &p->inputs.forecast));
-    bool measured = p->inputs.is_measured && !p->shared;
+    bool measured = p->inputs.is_measured && !p->shared && !p->inputs.forecast.offloaded.count;
     pace_node *node = pace_node_object(root, "host_costs", NULL, PACE_FOR_JSON);
     pace_node_text(node, "source", p->shared ? "shared" : measured ? "measured" : "catalogue");
     for (int level = 0; level < PACE_HOST_LEVELS; level++) {

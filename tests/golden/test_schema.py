@@ -30,6 +30,8 @@ UNITS = ("_ns", "_s", "_bytes", "_per_s", "_per_call", "_per_step", "_share", "_
 UNITLESS = {"bytes", "calls", "a_calls", "b_calls", "count", "kernels", "kernels_linked", "events", "complete_events", "operators",
             "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last", "messages",
             "share", "elasticity", "at_most", "certainty", "compute_over_mean", "robust_relative_spread", "hfu", "ratio",
+            "walk_error", "speedup", "samples", "batch", "launches", "unknown", "fused_kernels", "fused_lookups", "beyond_roofline",
+            "spread", "measured", "calibrated", "learned", "formula", "roofline", "own", "alike", "class", "typical", "nothing",
             "rank", "last_rank", "slowest_rank", "last_device", "slowest_device", "source", "destination"}
 
 
@@ -137,6 +139,12 @@ validate(same, compare_schema)
 assert same["a_step_ns"] == same["b_step_ns"]
 assert all(value == 0 for row in same["change_matrix"].values() for value in row.values())
 assert all(row["change_ns"] == 0 for row in same["operators"])
+predict_schema = schema_of("predict")
+check_strict(predict_schema, predict_schema)
+for words in [[TRACE], [TRACE, "--on", "a100-40-sxm"], ["bert_base", "--on", "a100-40-sxm", "--graph"]] + [
+        [trace, "--scale", ".:0.5", "--graph"] for trace in traces if "_train_" in trace or "dlrm" in trace] + [
+        [trace, "--batch", "8", "--fuse", ".", "--precision", "bf16", "--on", "a100-40-sxm"] for trace in traces if "tl_vit" in trace]:
+    validate(json.loads(run("predict", "--format", "json", *words), parse_constant=no_constant), predict_schema)
 for other in traces[:3]:
     validate(json.loads(run("compare", "--format", "json", TRACE, other)), compare_schema)
 print("%d traces validated" % (len(traces) + 4))
