@@ -159,20 +159,30 @@ static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report
     return status;
 }
 
+static const pace_column figure_columns[] = {
+    {"case", "Case", PACE_SHOW_TEXT},   {"metric", "Metric", PACE_SHOW_TEXT}, {"n", "Rows", PACE_SHOW_INT},
+    {"value", "Value", PACE_SHOW_REAL}, {"bar", "Bar", PACE_SHOW_TEXT},       {"holds", "Holds", PACE_SHOW_TEXT},
+    {"note", "Note", PACE_SHOW_TEXT},
+};
+
 static void describe(pace_report *report, const figures *fresh, size_t missed) {
-    static const int shown[] = {0, 3, 5, 6, 7, 8, 9};
-    enum { SHOWN = sizeof shown / sizeof *shown };
-    pace_column columns[SHOWN];
-    for (int k = 0; k < SHOWN; k++)
-        columns[k] = (pace_column){ledger_names[shown[k]], ledger_names[shown[k]], PACE_SHOW_TEXT};
+    enum { CASE = 0, METRIC = 3, ROWS = 5, VALUE, BAR, HOLDS, NOTE };
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
-    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, columns, SHOWN, 0);
-    for (size_t i = 0; i < fresh->count; i++) {
-        pace_table_row(table);
-        for (int k = 0; k < SHOWN; k++) pace_table_text(table, fresh->items[i].cell[shown[k]]);
-    }
     pace_node_int(root, "missed", (int64_t)missed);
+    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, figure_columns,
+                                       sizeof figure_columns / sizeof *figure_columns, 0);
+    for (size_t i = 0; i < fresh->count; i++) {
+        char *const *cell = fresh->items[i].cell;
+        pace_table_row(table);
+        pace_table_text(table, cell[CASE]);
+        pace_table_text(table, cell[METRIC]);
+        pace_table_int(table, (int64_t)strtoll(cell[ROWS], NULL, 10));
+        pace_table_real(table, strtod(cell[VALUE], NULL));
+        pace_table_text(table, cell[BAR]);
+        pace_table_text(table, cell[HOLDS]);
+        pace_table_text(table, cell[NOTE]);
+    }
 }
 
 pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options) {

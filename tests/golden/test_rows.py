@@ -42,6 +42,18 @@ def rows_of(out):
     return list(csv.DictReader(io.StringIO(out)))
 
 
+def check_schema(verb, document):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas", verb + ".json")) as file:
+        try:
+            jsonschema.validate(document, json.load(file))
+        except jsonschema.ValidationError as fault:
+            expect(False, "schema", verb, fault.message)
+
+
 def law(m, n, k, slow):
     """A device as simple as one can be: 8 us, and 12 or 6 TFLOP/s, tiles of 64."""
     up = lambda x: 64 * math.ceil(x / 64)
@@ -182,7 +194,8 @@ def test_validate():
     words = ("validate", "--data", FOLDER, "--cases", cases)
     code, out, err = run(*words, "fit/easy", "--format", "json")
     figures = {f["metric"]: f for f in json.loads(out)["figures"]}
-    expect(code == 0 and figures["gmae"]["n"] == "600" and figures["gmae"]["holds"] == "yes", out, err)
+    expect(code == 0 and figures["gmae"]["n"] == 600 and figures["gmae"]["holds"] == "yes", out, err)
+    check_schema("validate", json.loads(out))
     code, out, err = run(*words, "--ledger", ledger)
     expect(code == 1 and "absent.csv" in err, "a missed bar is exit 1, a missing file a warning", code, err)
     with open(ledger) as file:
