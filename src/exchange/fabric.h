@@ -1,0 +1,50 @@
+/*
+ * The links messages share: capacities, and which links lie between two ranks.
+ */
+#ifndef PACE_EXCHANGE_FABRIC_H
+#define PACE_EXCHANGE_FABRIC_H
+
+#include "base/memory.h"
+
+/* A route crosses a link so many times; more or less than once only where a link stands for several (folding). */
+typedef struct {
+    uint32_t link;
+    double times;
+} pace_hop;
+
+typedef PACE_VEC(pace_hop) pace_route;
+
+typedef struct pace_fabric pace_fabric;
+struct pace_fabric {
+    uint32_t rank_count, link_count;
+    double *bytes_per_s;  /* per link and direction */
+    uint32_t *link_class; /* links that are alike but for where they are; folding joins them */
+    uint32_t class_count;
+    uint32_t size[3]; /* for `route` */
+    /* Appends the links from one rank to another. */
+    pace_status (*route)(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to);
+};
+
+/** One switch that never blocks: every rank has a port in and a port out. `slowness` (may be NULL) divides a rank's
+ * rate. */
+pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_per_s,
+                               const double *slowness) PACE_MUST_CHECK;
+
+/** A link to either neighbour, in either direction; messages take the shorter way. */
+pace_status pace_fabric_ring(pace_fabric *out, uint32_t ranks, double bytes_per_s) PACE_MUST_CHECK;
+
+/* Nodes on leaf switches below a spine. */
+typedef struct {
+    uint32_t nodes, ranks_per_node, nodes_per_leaf; /* nodes_per_leaf 0: one switch for all */
+    bool rails;                                     /* a NIC for every rank of a node; else one for the node */
+    double device_bytes_per_s;                      /* of a rank's port inside its node */
+    double nic_bytes_per_s;                         /* of one NIC */
+    double leaf_bytes_per_s; /* of all links from one leaf to the spine, one way; nodes_per_leaf 0: not used */
+} pace_fabric_nodes_shape;
+
+/** Device ports inside nodes, NICs, leaf switches with an oversubscribed way up. */
+pace_status pace_fabric_nodes(pace_fabric *out, const pace_fabric_nodes_shape *shape) PACE_MUST_CHECK;
+
+void pace_fabric_free(pace_fabric *fabric);
+
+#endif

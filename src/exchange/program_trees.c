@@ -1,0 +1,179 @@
+#include "exchange/program_build.h"
+
+#include <string.h>
+
+typedef pace_program_question sizes;
+
+static pace_peer at(const sizes *q, int64_t by, uint8_t channel) {
+    pace_peer peer = pace_peer_shift(1, q->ranks, by);
+    peer.channel = channel;
+    return peer;
+}
+
+/* --- binomial trees rooted at rank 0: a rank's children are those a power of two below its lowest bit away -------- */
+
+static uint32_t span_of(uint32_t rank, uint32_t ranks) {
+    uint32_t span = rank & (~rank + 1);
+    if (!rank)
+        for (span = 1; span < ranks;) span *= 2;
+    return span;
+}
+
+static pace_status gather_up(pace_program *p, const sizes *q, uint32_t rank, uint32_t span) {
+    for (uint32_t child = 1; child < span; child *= 2) {
+        if (rank + child >= q->ranks) continue;
+        PACE_TRY(pace_program_receive(p, at(q, child, 0), 0, q->bytes));
+        PACE_TRY(pace_program_local(p, PACE_REDUCE, q->bytes));
+    }
+    return rank ? pace_program_send(p, at(q, -(int64_t)span, 0), 0, q->bytes) : PACE_OK;
+}
+
+static pace_status spread_down(pace_program *p, const sizes *q, uint32_t rank, uint32_t span) {
+    if (rank) PACE_TRY(pace_program_receive(p, at(q, -(int64_t)span, 0), 0, q->bytes));
+    for (uint32_t child = span / 2; child; child /= 2)
+        if (rank + child < q->ranks) PACE_TRY(pace_program_send(p, at(q, child, 0), 0, q->bytes));
+    return PACE_OK;
+}
+
+/* Ranks with the same lowest bit do the same, but for those whose children the end of the ranks cuts off. */
+static pace_status binomial(pace_program *p, const sizes *q, bool up, bool down) {
+    uint32_t class_of_span[33] = {0};
+    for (uint32_t rank = 0; rank < q->ranks; rank++) {
+        uint32_t span = span_of(rank, q->ranks), bit = 0;
+        while (span >> bit > 1) bit++;
+        bool whole = rank && (uint64_t)rank + span <= q->ranks;
+        if (!whole || !class_of_span[bit]) {
+            PACE_TRY(pace_program_open_class(p));
+            if (up) PACE_TRY(gather_up(p, q, rank, span));
+            if (down) PACE_TRY(spread_down(p, q, rank, span));
+            if (whole) class_of_span[bit] = (uint32_t)p->classes.count;
+        }
+        p->class_of[rank] = whole ? class_of_span[bit] - 1 : (uint32_t)p->classes.count - 1;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_program_tree_reduce(pace_program *p, const sizes *q) { return binomial(p, q, true, false); }
+pace_status pace_program_tree_broadcast(pace_program *p, const sizes *q) { return binomial(p, q, false, true); }
+pace_status pace_program_tree_allreduce(pace_program *p, const sizes *q) { return binomial(p, q, true, true); }
+
+/* --- a chain ------------------------------------------------------------------------------------------------------ */
+
+pace_status pace_program_chain_broadcast(pace_program *p, const sizes *q) {
+    uint32_t segments = q->segments ? q->segments : 1;
+    for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = rank == 0 ? 0 : rank + 1 == q->ranks ? 2 : 1;
+    for (int class = 0; class < 3; class ++) {
+        PACE_TRY(pace_program_open_class(p));
+        for (uint32_t i = 0; i < segments && q->ranks > 1; i++) {
+            if (class > 0) PACE_TRY(pace_program_receive(p, at(q, -1, 0), 0, q->bytes / segments));
+            if (class < 2) PACE_TRY(pace_program_send(p, at(q, 1, 0), 0, q->bytes / segments));
+        }
+    }
+    return PACE_OK;
+}
+
+/* --- two binary trees (Sanders, Speck, Träff: "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+ * Parallel Computing 2009), each carrying half: a rank inside one is a leaf of the other ------------------------- */
+
+enum { TREES = 2, NOBODY = -1 };
+
+/* Offsets to the neighbours of a rank in a tree; 0 = none. */
+typedef struct {
+    int64_t up, down[2];
+} branches;
+
+/* The in-order binary tree of ranks 0 … n-1 in which 0 is the root and has one child: a rank's parent differs in its
+ * lowest bit and the one above; where that is no rank, in the lowest bit only. */
+static int64_t parent_of(int64_t rank, int64_t ranks) {
+    if (rank == 0) return NOBODY;
+    int64_t bit = rank & -rank, parent = (rank ^ bit) | bit << 1;
+    return parent >= ranks ? rank ^ bit : parent;
+}
+
+/* The lower child is half a bit below; the upper one the first rank there is at half a bit above, or less. */
+static branches branches_of(int64_t rank, int64_t ranks) {
+    branches of = {0};
+    int64_t bit = rank & -rank;
+    if (rank) of.up = parent_of(rank, ranks) - rank;
+    else
+        for (bit = 1; bit < ranks;) bit *= 2;
+    if (rank && bit > 1) of.down[0] = -(bit / 2);
+    for (int64_t half = bit / 2; half; half /= 2)
+        if (rank + half < ranks && parent_of(rank + half, ranks) == rank) {
+            of.down[1] = half;
+            break;
+        }
+    return of;
+}
+
+/* The other tree is the mirror image, or for an odd number of ranks the same shifted by one. */
+static branches branches_in(int tree, int64_t rank, int64_t ranks) {
+    if (tree == 0) return branches_of(rank, ranks);
+    if (ranks % 2) {
+        int64_t seen = (rank + ranks - 1) % ranks;
+        return branches_of(seen, ranks); /* offsets are taken modulo the ranks */
+    }
+    branches of = branches_of(ranks - 1 - rank, ranks);
+    of.up = -of.up;
+    for (int i = 0; i < 2; i++) of.down[i] = -of.down[i];
+    return of;
+}
+
+static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments) {
+    double piece = q->bytes / TREES / segments;
+    for (uint32_t s = 0; s < segments; s++) {
+        for (int i = 0; i < 2; i++)
+            if (of->down[i]) {
+                PACE_TRY(pace_program_receive(p, at(q, of->down[i], channel), 0, piece));
+                PACE_TRY(pace_program_local(p, PACE_REDUCE, piece));
+            }
+        if (of->up) PACE_TRY(pace_program_send(p, at(q, of->up, channel), 0, piece));
+    }
+    return PACE_OK;
+}
+
+/* The root's lane follows its own lane of the way up, two operations a child. */
+static pace_status down_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments,
+                             uint32_t lane_up) {
+    double piece = q->bytes / TREES / segments;
+    uint32_t a_segment = 2 * ((of->down[0] != 0) + (of->down[1] != 0));
+    for (uint32_t s = 0; s < segments; s++) {
+        if (of->up) PACE_TRY(pace_program_receive(p, at(q, of->up, channel), 0, piece));
+        else if (a_segment) PACE_TRY(pace_program_wait(p, lane_up, (s + 1) * a_segment - 1));
+        for (int i = 0; i < 2; i++)
+            if (of->down[i]) PACE_TRY(pace_program_send(p, at(q, of->down[i], channel), 0, piece));
+    }
+    return PACE_OK;
+}
+
+static pace_status two_trees(pace_program *p, const sizes *q, const branches of[TREES]) {
+    uint32_t segments = q->segments ? q->segments : 1;
+    PACE_TRY(pace_program_open_class(p));
+    for (uint8_t tree = 0; tree < TREES; tree++) {
+        if (tree) PACE_TRY(pace_program_open_lane(p));
+        PACE_TRY(up_lane(p, q, &of[tree], (uint8_t)(2 * tree), segments));
+        PACE_TRY(pace_program_open_lane(p));
+        PACE_TRY(down_lane(p, q, &of[tree], (uint8_t)(2 * tree + 1), segments, 2 * tree));
+    }
+    return PACE_OK;
+}
+
+/* Ranks with the same branches in both trees are of one class: few, compared one by one. */
+pace_status pace_program_double_tree(pace_program *p, const sizes *q) {
+    PACE_VEC(branches) known = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t rank = 0; rank < q->ranks && status == PACE_OK; rank++) {
+        branches of[TREES];
+        memset(of, 0, sizeof of);
+        for (int tree = 0; tree < TREES; tree++) of[tree] = branches_in(tree, rank, q->ranks);
+        uint32_t class = 0;
+        while (class < known.count / TREES && memcmp(&known.items[(size_t) class * TREES], of, sizeof of)) class ++;
+        if (class == known.count / TREES) {
+            status = two_trees(p, q, of);
+            for (int tree = 0; tree < TREES && status == PACE_OK; tree++) status = PACE_PUSH(&known, of[tree]);
+        }
+        p->class_of[rank] = class;
+    }
+    PACE_VEC_FREE(&known);
+    return status;
+}

@@ -1,0 +1,218 @@
+#include "schedule/flows_routes.h"
+
+#include <string.h>
+
+/* --- every rank by itself --------------------------------------------------------------------------------------------
+ */
+
+static pace_status direct_routes(pace_flow_routes *r, const pace_flow_state *s, const pace_fabric *fabric) {
+    for (uint32_t l = 0; l < s->lane_count; l++) {
+        const pace_flow_lane *lane = &s->lanes[l];
+        uint32_t rank = pace_flow_rank(s, lane), first = s->send_first[lane->program_lane];
+        for (uint32_t i = first; i < s->send_first[lane->program_lane + 1]; i++) {
+            uint32_t peer = pace_peer_rank(&s->program->peers.items[s->send_peers.items[i]], rank);
+            r->first[lane->send_queues + i - first] = (uint32_t)r->hops.count;
+            PACE_TRY(fabric->route(&r->hops, fabric, rank, peer));
+        }
+    }
+    r->first[s->send_queue_count] = (uint32_t)r->hops.count;
+    return PACE_OK;
+}
+
+static uint64_t mixed(uint64_t a, uint64_t b) {
+    a = (a ^ b) * 0x9e3779b97f4a7c15u;
+    return a ^ a >> 31;
+}
+
+/* --- folded: links that the same kinds of messages cross equally often are alike, too
+ * --------------------------------- */
+
+typedef struct {
+    const pace_flow_state *state;
+    const pace_fabric *fabric;
+    uint64_t *mark;      /* link -> the kinds of messages that cross it, in any order */
+    uint32_t *colour_of; /* link -> colour */
+    uint32_t *members;   /* colour -> links */
+    uint32_t *slots;     /* hash table: link + 1 */
+    size_t slot_count;
+    uint32_t *ranks, *rank_first; /* the ranks of every colour */
+    pace_route route;
+} joiner;
+
+typedef pace_status (*visit)(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how);
+
+/* A kind of message: what the ranks of one colour send to one of their peers. */
+static pace_status visit_kinds(joiner *j, pace_flow_routes *r, visit each) {
+    const pace_flow_state *s = j->state;
+    for (uint32_t l = 0; l < s->lane_count && r->alike; l++) {
+        const pace_flow_lane *lane = &s->lanes[l];
+        uint32_t first = s->send_first[lane->program_lane];
+        for (uint32_t i = first; i < s->send_first[lane->program_lane + 1] && r->alike; i++)
+            PACE_TRY(each(j, r, lane->send_queues + i - first, lane->unit,
+                          &s->program->peers.items[s->send_peers.items[i]]));
+    }
+    return PACE_OK;
+}
+
+static pace_status find_route(joiner *j, uint32_t rank, const pace_peer *how) {
+    j->route.count = 0;
+    return j->fabric->route(&j->route, j->fabric, rank, pace_peer_rank(how, rank));
+}
+
+static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
+    (void)r;
+    for (uint32_t i = j->rank_first[colour]; i < j->rank_first[colour + 1]; i++) {
+        PACE_TRY(find_route(j, j->ranks[i], how));
+        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mixed(1, kind + 1u);
+    }
+    return PACE_OK;
+}
+
+static void colour_links(joiner *j, pace_flow_routes *r) {
+    const pace_fabric *f = j->fabric;
+    for (uint32_t link = 0; link < f->link_count; link++) {
+        uint64_t bits;
+        memcpy(&bits, &f->bytes_per_s[link], sizeof bits);
+        j->mark[link] = mixed(mixed(j->mark[link], f->link_class[link]), bits);
+        size_t i = j->mark[link] & (j->slot_count - 1);
+        while (j->slots[i] && j->mark[j->slots[i] - 1] != j->mark[link]) i = (i + 1) & (j->slot_count - 1);
+        if (!j->slots[i]) {
+            j->slots[i] = link + 1;
+            j->colour_of[link] = r->link_colours;
+            r->colour_bytes_per_s[r->link_colours++] = f->bytes_per_s[link];
+        } else {
+            j->colour_of[link] = j->colour_of[j->slots[i] - 1];
+        }
+        j->members[j->colour_of[link]]++;
+    }
+}
+
+static uint64_t route_mark(const joiner *j) {
+    uint64_t sum = 0;
+    for (size_t h = 0; h < j->route.count; h++) sum += mixed(1, j->colour_of[j->route.items[h].link] + 1u);
+    return sum;
+}
+
+static pace_status join(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
+    uint32_t first = j->rank_first[colour], last = j->rank_first[colour + 1];
+    r->first[kind] = (uint32_t)r->hops.count;
+    PACE_TRY(find_route(j, j->ranks[first], how));
+    uint64_t mark = route_mark(j);
+    for (size_t h = 0; h < j->route.count; h++) {
+        uint32_t link = j->colour_of[j->route.items[h].link];
+        double times = (double)(last - first) / j->members[link];
+        size_t known = r->first[kind];
+        while (known < r->hops.count && r->hops.items[known].link != link) known++;
+        if (known < r->hops.count) r->hops.items[known].times += times;
+        else PACE_TRY(PACE_PUSH(&r->hops, ((pace_hop){link, times})));
+    }
+    for (uint32_t i = first + 1; i < last && r->alike; i++) {
+        PACE_TRY(find_route(j, j->ranks[i], how));
+        r->alike = route_mark(j) == mark;
+    }
+    return PACE_OK;
+}
+
+/* The ranks of every colour, one after the other. */
+static void list_ranks(joiner *j) {
+    const pace_fold *fold = &j->state->fold;
+    for (uint32_t c = 0; c < fold->count; c++) j->rank_first[c + 1] = j->rank_first[c] + fold->members[c];
+    for (uint32_t rank = j->state->program->rank_count; rank-- > 0;) {
+        uint32_t colour = fold->colour_of[rank];
+        j->ranks[--j->rank_first[colour + 1]] = rank;
+    }
+    for (uint32_t c = 0; c < fold->count; c++) j->rank_first[c] = j->rank_first[c + 1];
+    j->rank_first[fold->count] = j->state->program->rank_count;
+}
+
+static pace_status joined_routes(pace_flow_routes *r, joiner *j) {
+    list_ranks(j);
+    PACE_TRY(visit_kinds(j, r, mark_links));
+    colour_links(j, r);
+    PACE_TRY(visit_kinds(j, r, join));
+    r->first[j->state->send_queue_count] = (uint32_t)r->hops.count;
+    return PACE_OK;
+}
+
+static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, const pace_fabric *fabric) {
+    joiner j = {.state = s, .fabric = fabric, .slot_count = 64};
+    size_t links = (size_t)fabric->link_count + 1;
+    while (j.slot_count < 2 * links) j.slot_count *= 2;
+    r->colour_bytes_per_s = pace_alloc(links, sizeof *r->colour_bytes_per_s);
+    j.mark = pace_alloc(links, sizeof *j.mark);
+    j.colour_of = pace_alloc(links, sizeof *j.colour_of);
+    j.members = pace_alloc(links, sizeof *j.members);
+    j.slots = pace_alloc(j.slot_count, sizeof *j.slots);
+    j.ranks = pace_alloc(s->program->rank_count, sizeof *j.ranks);
+    j.rank_first = pace_alloc((size_t)s->fold.count + 1, sizeof *j.rank_first);
+    bool made = r->colour_bytes_per_s && j.mark && j.colour_of && j.members && j.slots && j.ranks && j.rank_first;
+    pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
+    pace_free(j.mark);
+    pace_free(j.colour_of);
+    pace_free(j.members);
+    pace_free(j.slots);
+    pace_free(j.ranks);
+    pace_free(j.rank_first);
+    PACE_VEC_FREE(&j.route);
+    return status;
+}
+
+pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_state *state, const pace_fabric *fabric) {
+    *routes = (pace_flow_routes){.alike = true};
+    routes->first = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->first);
+    if (!routes->first) return PACE_E_MEMORY;
+    if (state->fold.count < state->program->rank_count) return folded_routes(routes, state, fabric);
+    return direct_routes(routes, state, fabric);
+}
+
+void pace_flow_routes_free(pace_flow_routes *routes) {
+    PACE_VEC_FREE(&routes->hops);
+    pace_free(routes->first);
+    pace_free(routes->colour_bytes_per_s);
+}
+
+/* --- which ranks have like routes
+ * ------------------------------------------------------------------------------------- */
+
+/* The classes of links are summed up, so that their order does not matter. */
+static pace_status mix_route(uint64_t *kind, pace_route *route, const pace_fabric *fabric, uint32_t from, uint32_t to) {
+    uint64_t sum = 0;
+    if (to >= fabric->rank_count || to == from) return PACE_OK; /* a fault found later */
+    route->count = 0;
+    PACE_TRY(fabric->route(route, fabric, from, to));
+    for (size_t h = 0; h < route->count; h++)
+        sum += mixed(0x94d049bb133111ebu, fabric->link_class[route->items[h].link] + 1);
+    *kind = mixed(*kind, sum);
+    return PACE_OK;
+}
+
+static pace_status mix_class(uint64_t *kinds, pace_route *route, const pace_program *p, uint32_t class,
+                             const uint32_t *peers, size_t count, const pace_fabric *fabric) {
+    for (uint32_t rank = 0; rank < p->rank_count; rank++)
+        for (size_t i = 0; i < count && p->class_of[rank] == class; i++)
+            PACE_TRY(mix_route(&kinds[rank], route, fabric, rank, pace_peer_rank(&p->peers.items[peers[i]], rank)));
+    return PACE_OK;
+}
+
+pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const pace_fabric *fabric) {
+    PACE_VEC(uint32_t) peers = {0};
+    pace_route route = {0};
+    uint32_t *seen = pace_alloc(p->peers.count + 1, sizeof *seen);
+    pace_status status = seen ? PACE_OK : PACE_E_MEMORY;
+    for (uint32_t c = 0; c < p->classes.count && status == PACE_OK; c++) {
+        const pace_rank_class *class = &p->classes.items[c];
+        const pace_program_lane *first = &p->lanes.items[class->first_lane], *last = first + class->lane_count - 1;
+        peers.count = 0;
+        for (uint32_t i = first->first; i < last->first + last->count && status == PACE_OK; i++) {
+            const pace_operation *o = &p->operations.items[i];
+            if (o->kind != PACE_SEND || seen[o->peer] == c + 1) continue;
+            seen[o->peer] = c + 1;
+            status = PACE_PUSH(&peers, o->peer);
+        }
+        if (status == PACE_OK) status = mix_class(kinds, &route, p, c, peers.items, peers.count, fabric);
+    }
+    pace_free(seen);
+    PACE_VEC_FREE(&peers);
+    PACE_VEC_FREE(&route);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* Which links the messages of every lane cross; where ranks are folded, which kinds of links, and how often. Inside of
+ * flows*.c. */
+#ifndef PACE_SCHEDULE_FLOWS_ROUTES_H
+#define PACE_SCHEDULE_FLOWS_ROUTES_H
+
+#include "exchange/rates.h"
+#include "schedule/flows_state.h"
+
+typedef struct {
+    pace_route hops;
+    uint32_t *first;            /* index in the state's send_queue -> its first hop; one more at the end */
+    double *colour_bytes_per_s; /* folded: of every kind of link; NULL = the fabric's own links */
+    uint32_t link_colours;
+    bool alike; /* false: the ranks are alike, but their routes are not; simulate all */
+} pace_flow_routes;
+
+/** Routes of all lanes of a state. */
+pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_state *state,
+                                  const pace_fabric *fabric) PACE_MUST_CHECK;
+void pace_flow_routes_free(pace_flow_routes *routes);
+
+/** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. */
+pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program,
+                                  const pace_fabric *fabric) PACE_MUST_CHECK;
+
+#endif

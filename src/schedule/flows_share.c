@@ -1,0 +1,317 @@
+/* Messages that share links: events in order of time. Between two of them every flow has its max-min fair rate. */
+#include "schedule/flows_routes.h"
+
+#include <math.h>
+
+/* Instants closer than this share of the time are one: flows that are alike end together whatever the rounding. */
+static const double same_instant = 1e-13;
+
+typedef enum { RESUME_LANE, FREE_PORT, ARRIVE } event_kind;
+
+typedef struct {
+    double at_ns;
+    uint32_t number; /* of a lane, or a message */
+    uint8_t kind;
+} event;
+
+/* A message on its way out; the same place in `flows` and `rates`. */
+typedef struct {
+    double ends_ns, bytes_per_s; /* 0 bytes/s: not yet given */
+    uint32_t message, lane;
+} sending;
+
+/* What waits to leave by a lane's port. */
+typedef struct {
+    uint32_t head, tail;
+    bool busy, paid; /* paid: the time of the lane's operation is over */
+} port;
+
+typedef struct {
+    pace_flow_state *state;
+    pace_flow_routes routes;
+    pace_rates rates;
+    PACE_VEC(event) events; /* a heap */
+    PACE_VEC(sending) sending;
+    PACE_VEC(pace_flow) flows;
+    PACE_VEC(double) rate;
+    port *ports;
+    uint32_t *runnable;
+    uint32_t runnable_count;
+    double now_ns;
+    bool changed; /* flows came or went since rates were given */
+} loop;
+
+/* --- events
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static pace_status at(loop *e, double at_ns, event_kind kind, uint32_t number) {
+    PACE_TRY(PACE_PUSH(&e->events, ((event){at_ns, number, (uint8_t)kind})));
+    event *heap = e->events.items, added = heap[e->events.count - 1];
+    size_t i = e->events.count - 1;
+    for (; i && heap[(i - 1) / 2].at_ns > at_ns; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    heap[i] = added;
+    return PACE_OK;
+}
+
+static event take_first(loop *e) {
+    event *heap = e->events.items, first = heap[0], moved = heap[--e->events.count];
+    size_t i = 0, count = e->events.count;
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && heap[child + 1].at_ns < heap[child].at_ns) child++;
+        if (heap[child].at_ns >= moved.at_ns) break;
+        heap[i] = heap[child];
+    }
+    if (count) heap[i] = moved;
+    return first;
+}
+
+/* --- ports and flows
+ * ----------------------------------------------------------------------------------------------------- */
+
+static double limit_of(const loop *e, const pace_flow_message *m, uint32_t lane) {
+    const pace_flow_state *s = e->state;
+    const double *slow = s->question->slowness;
+    double ns = s->question->wires[m->wire].ns_per_byte;
+    if (!(ns > 0)) return INFINITY;
+    if (!slow) return 1e9 / ns;
+    double a = slow[s->fold.first[s->lanes[lane].unit]];
+    double b = slow[s->fold.first[s->lanes[s->queues[m->queue].lane].unit]];
+    return 1e9 / (ns * (a > b ? a : b));
+}
+
+static pace_status start_next(loop *e, uint32_t lane) {
+    port *p = &e->ports[lane];
+    if (p->busy || p->head == PACE_NO_MESSAGE) return PACE_OK;
+    uint32_t number = p->head;
+    const pace_flow_message *m = &e->state->messages.items[number];
+    p->head = m->next_out;
+    p->busy = true;
+    e->changed = true;
+    uint32_t first = e->routes.first[m->slot];
+    PACE_TRY(PACE_PUSH(&e->flows, ((pace_flow){e->routes.hops.items + first, e->routes.first[m->slot + 1] - first,
+                                               limit_of(e, m, lane)})));
+    return PACE_PUSH(&e->sending, ((sending){INFINITY, 0, number, lane}));
+}
+
+static void arrive(loop *e, uint32_t number) {
+    pace_flow_message *m = &e->state->messages.items[number];
+    pace_flow_queue *queue = &e->state->queues[m->queue];
+    m->arrived = true;
+    if (!queue->waiting || queue->head != number) return;
+    e->runnable[e->runnable_count++] = queue->waiting - 1;
+    queue->waiting = 0;
+}
+
+static pace_status sent(loop *e, uint32_t number, uint32_t lane) {
+    const pace_wire *wire = &e->state->question->wires[e->state->messages.items[number].wire];
+    if (wire->latency_ns > 0) PACE_TRY(at(e, e->now_ns + wire->latency_ns, ARRIVE, number));
+    else arrive(e, number);
+    if (wire->gap_ns > 0) return at(e, e->now_ns + wire->gap_ns, FREE_PORT, lane);
+    e->ports[lane].busy = false;
+    return start_next(e, lane);
+}
+
+static pace_status end_flows(loop *e, double until_ns) {
+    for (size_t i = 0; i < e->sending.count;) {
+        if (e->sending.items[i].ends_ns > until_ns) {
+            i++;
+            continue;
+        }
+        sending ended = e->sending.items[i];
+        e->sending.items[i] = e->sending.items[--e->sending.count];
+        e->flows.items[i] = e->flows.items[--e->flows.count];
+        e->changed = true;
+        PACE_TRY(sent(e, ended.message, ended.lane));
+    }
+    return PACE_OK;
+}
+
+/* A flow whose rate changes has what it would have sent in the rest of its time still to send. */
+static pace_status give_rates(loop *e) {
+    size_t count = e->flows.count;
+    e->changed = false;
+    PACE_TRY(pace_grow(&e->rate.items, &e->rate.capacity, count, sizeof *e->rate.items));
+    PACE_TRY(pace_rates_solve(e->rate.items, &e->rates, e->flows.items, (uint32_t)count));
+    for (size_t i = 0; i < count; i++) {
+        sending *s = &e->sending.items[i];
+        double rate = e->rate.items[i];
+        if (rate == s->bytes_per_s) continue;
+        double left = s->bytes_per_s > 0 ? (s->ends_ns - e->now_ns) * s->bytes_per_s
+                                         : e->state->messages.items[s->message].bytes * 1e9;
+        s->ends_ns = e->now_ns + (left > 0 ? left / rate : 0);
+        s->bytes_per_s = rate;
+    }
+    return PACE_OK;
+}
+
+/* --- lanes
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static pace_status post(loop *e, uint32_t number, const pace_operation *o) {
+    pace_flow_state *s = e->state;
+    const pace_flow_lane *lane = &s->lanes[number];
+    uint32_t slot = lane->send_queues + s->slot[lane->cursor], message;
+    PACE_TRY(pace_flow_post(&message, s, s->send_queue[slot]));
+    pace_flow_message *m = &s->messages.items[message];
+    m->bytes = o->amount;
+    m->queue = s->send_queue[slot];
+    m->slot = slot;
+    m->wire = o->wire;
+    m->arrived = false;
+    m->next_out = PACE_NO_MESSAGE;
+    s->simulated++;
+    s->sent += s->fold.members[lane->unit];
+    s->sent_bytes += o->amount * s->fold.members[lane->unit];
+    port *p = &e->ports[number];
+    if (p->head == PACE_NO_MESSAGE) p->head = message;
+    else s->messages.items[p->tail].next_out = message;
+    p->tail = message;
+    return start_next(e, number);
+}
+
+/* Whether the message is there; else the lane is told when it is. */
+static bool has_come(loop *e, uint32_t number) {
+    pace_flow_state *s = e->state;
+    pace_flow_queue *queue = &s->queues[s->lanes[number].queues + s->slot[s->lanes[number].cursor]];
+    if (queue->head != PACE_NO_MESSAGE && s->messages.items[queue->head].arrived) return true;
+    queue->waiting = number + 1;
+    return false;
+}
+
+static pace_status take(loop *e, uint32_t number, const pace_operation *o) {
+    pace_flow_state *s = e->state;
+    const pace_flow_lane *lane = &s->lanes[number];
+    pace_flow_queue *queue = &s->queues[lane->queues + s->slot[lane->cursor]];
+    double bytes = s->messages.items[queue->head].bytes;
+    if (bytes != o->amount) return pace_flow_mismatch(s, lane, o, bytes);
+    pace_flow_take(s, queue);
+    return PACE_OK;
+}
+
+static bool has_ended(loop *e, uint32_t number) {
+    pace_flow_state *s = e->state;
+    const pace_flow_lane *lane = &s->lanes[number];
+    uint32_t on = s->unit_published[lane->unit] + s->published[s->slot[lane->cursor]] - 1;
+    if (s->ended_ns[on] >= 0) return true;
+    s->next_waiting[number] = s->ended_waiting[on];
+    s->ended_waiting[on] = number + 1;
+    return false;
+}
+
+static void tell(loop *e, const pace_flow_lane *lane) {
+    pace_flow_state *s = e->state;
+    if (!s->published || !s->published[lane->cursor]) return;
+    uint32_t on = s->unit_published[lane->unit] + s->published[lane->cursor] - 1;
+    s->ended_ns[on] = e->now_ns;
+    for (uint32_t other = s->ended_waiting[on]; other; other = s->next_waiting[other - 1])
+        e->runnable[e->runnable_count++] = other - 1;
+    s->ended_waiting[on] = 0;
+}
+
+static double time_on_lane(const loop *e, const pace_operation *o) {
+    const pace_flows_question *q = e->state->question;
+    switch (o->kind) {
+    case PACE_SEND:
+    case PACE_RECEIVE: return q->wires[o->wire].overhead_ns;
+    case PACE_REDUCE: return o->amount * q->reduce_ns_per_byte;
+    case PACE_COPY: return o->amount * q->copy_ns_per_byte;
+    case PACE_WORK: return o->amount;
+    default: return 0;
+    }
+}
+
+static pace_status run_lane(loop *e, uint32_t number) {
+    pace_flow_lane *lane = &e->state->lanes[number];
+    port *p = &e->ports[number];
+    for (; lane->cursor < lane->last; lane->cursor++) {
+        const pace_operation *o = &e->state->program->operations.items[lane->cursor];
+        if (!p->paid) {
+            if (o->kind == PACE_RECEIVE && !has_come(e, number)) return PACE_OK;
+            if (o->kind == PACE_WAIT && !has_ended(e, number)) return PACE_OK;
+            double takes = time_on_lane(e, o);
+            if (takes > 0) {
+                p->paid = true;
+                return at(e, e->now_ns + takes, RESUME_LANE, number);
+            }
+        }
+        p->paid = false;
+        if (o->kind == PACE_SEND) PACE_TRY(post(e, number, o));
+        if (o->kind == PACE_RECEIVE) PACE_TRY(take(e, number, o));
+        lane->now_ns = e->now_ns;
+        tell(e, lane);
+    }
+    return PACE_OK;
+}
+
+/* --- the loop
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static pace_status handle(loop *e, event happened) {
+    if (happened.kind == RESUME_LANE) return run_lane(e, happened.number);
+    if (happened.kind == ARRIVE) {
+        arrive(e, happened.number);
+        return PACE_OK;
+    }
+    e->ports[happened.number].busy = false;
+    return start_next(e, happened.number);
+}
+
+/* Everything that happens at this instant. */
+static pace_status run_instant(loop *e) {
+    double until_ns = e->now_ns * (1 + same_instant);
+    PACE_TRY(end_flows(e, until_ns));
+    while (e->runnable_count || (e->events.count && e->events.items[0].at_ns <= until_ns)) {
+        if (e->runnable_count) PACE_TRY(run_lane(e, e->runnable[--e->runnable_count]));
+        else PACE_TRY(handle(e, take_first(e)));
+    }
+    return PACE_OK;
+}
+
+static double next_instant(const loop *e) {
+    double next = e->events.count ? e->events.items[0].at_ns : INFINITY;
+    for (size_t i = 0; i < e->sending.count; i++)
+        if (e->sending.items[i].ends_ns < next) next = e->sending.items[i].ends_ns;
+    return next;
+}
+
+static pace_status run(loop *e) {
+    for (uint32_t l = 0; l < e->state->lane_count; l++) {
+        e->ports[l].head = PACE_NO_MESSAGE;
+        PACE_TRY(at(e, e->state->lanes[l].now_ns, RESUME_LANE, l));
+    }
+    for (double next; !isinf(next = next_instant(e));) {
+        if (next > e->now_ns) e->now_ns = next;
+        PACE_TRY(run_instant(e));
+        if (e->changed) PACE_TRY(give_rates(e));
+    }
+    return pace_flow_finished(e->state);
+}
+
+static pace_status prepare(loop *e, const pace_fabric *fabric) {
+    uint32_t lanes = e->state->lane_count;
+    bool folded = e->routes.colour_bytes_per_s != NULL;
+    PACE_TRY(pace_rates_init(&e->rates, folded ? e->routes.colour_bytes_per_s : fabric->bytes_per_s,
+                             folded ? e->routes.link_colours : fabric->link_count));
+    e->ports = pace_alloc((size_t)lanes + 1, sizeof *e->ports);
+    e->runnable = pace_alloc((size_t)lanes + 1, sizeof *e->runnable);
+    return e->ports && e->runnable ? PACE_OK : PACE_E_MEMORY;
+}
+
+pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) {
+    loop e = {.state = state};
+    pace_status status = pace_flow_routes_init(&e.routes, state, fabric);
+    *alike = e.routes.alike;
+    if (status == PACE_OK && *alike) {
+        status = prepare(&e, fabric);
+        if (status == PACE_OK) status = run(&e);
+    }
+    pace_flow_routes_free(&e.routes);
+    pace_rates_free(&e.rates);
+    PACE_VEC_FREE(&e.events);
+    PACE_VEC_FREE(&e.sending);
+    PACE_VEC_FREE(&e.flows);
+    PACE_VEC_FREE(&e.rate);
+    pace_free(e.ports);
+    pace_free(e.runnable);
+    return status;
+}

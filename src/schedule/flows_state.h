@@ -1,0 +1,98 @@
+/* What a simulation of messages is made of: its lanes, and the queues between them. Inside of flows*.c. */
+#ifndef PACE_SCHEDULE_FLOWS_STATE_H
+#define PACE_SCHEDULE_FLOWS_STATE_H
+
+#include "exchange/fold.h"
+#include "schedule/flows.h"
+
+#define PACE_NO_MESSAGE UINT32_MAX
+#define PACE_NO_QUEUE UINT32_MAX
+
+typedef struct {
+    double now_ns;         /* its operations so far have ended */
+    double out_ns, in_ns;  /* its ports are free */
+    uint32_t cursor, last; /* next operation, and one past the last */
+    uint32_t unit;
+    uint32_t program_lane;
+    uint32_t send_queues; /* first of its own in send_queue */
+    uint32_t queues;      /* first of its own in queues */
+} pace_flow_lane;
+
+/* Messages from one lane to another, in order. */
+typedef struct {
+    uint32_t head, tail;
+    uint32_t waiting; /* the lane that waits for the next, + 1 */
+    uint32_t lane;    /* whose it is */
+} pace_flow_queue;
+
+typedef struct {
+    double at_ns, duration_ns; /* apart: its first byte comes in, and it takes */
+    double bytes;
+    uint32_t next; /* in its queue, or of the free ones */
+    /* with shared links: */
+    uint32_t next_out; /* of its lane's port */
+    uint32_t queue, slot;
+    uint8_t wire;
+    bool arrived;
+} pace_flow_message;
+
+typedef struct {
+    const pace_flows_question *question;
+    const pace_program *program;
+    pace_fold fold; /* a unit is a colour */
+
+    pace_flow_lane *lanes;
+    uint32_t lane_count;
+    uint32_t *unit_lane; /* unit -> its first lane */
+
+    uint32_t *slot;                       /* operation -> which of its lane's peers */
+    uint32_t *send_first, *receive_first; /* program lane -> its first in the two following */
+    PACE_VEC(uint32_t) send_peers;        /* indices in the program's peers */
+    PACE_VEC(uint32_t) receive_peers;
+    uint32_t *send_queue; /* lane's slot -> queue */
+    uint32_t send_queue_count;
+    pace_flow_queue *queues;
+    uint32_t queue_count;
+
+    uint32_t *published; /* operation -> 1 + its number among those of its class that others wait for; NULL = none */
+    uint32_t *class_published; /* class -> how many */
+    uint32_t *unit_published;  /* unit -> its first in the two following */
+    double *ended_ns;          /* -1 = not yet */
+    uint32_t *ended_waiting;   /* first lane that waits, + 1 */
+    uint32_t *next_waiting;    /* lane -> the next that waits for the same, + 1 */
+
+    PACE_VEC(pace_flow_message) messages;
+    uint32_t free_message; /* PACE_NO_MESSAGE = none */
+
+    uint64_t sent, simulated;
+    double sent_bytes;
+} pace_flow_state;
+
+/** Lays out lanes and queues. PACE_E_INPUT when a peer is no other rank, or never receives. */
+pace_status pace_flow_state_init(pace_flow_state *state, const pace_flows_question *question,
+                                 const pace_fold *fold) PACE_MUST_CHECK;
+void pace_flow_state_free(pace_flow_state *state);
+
+/** Appends a message to a queue. */
+pace_status pace_flow_post(uint32_t *out, pace_flow_state *state, uint32_t queue) PACE_MUST_CHECK;
+/** Takes the first message off a queue. */
+void pace_flow_take(pace_flow_state *state, pace_flow_queue *queue);
+
+/** PACE_E_INPUT naming what waits for ever, or what was never received; PACE_OK when everything has run. */
+pace_status pace_flow_finished(const pace_flow_state *state) PACE_MUST_CHECK;
+
+/** A received message is of another size than the receive. */
+pace_status pace_flow_mismatch(const pace_flow_state *state, const pace_flow_lane *lane, const pace_operation *receive,
+                               double bytes);
+
+/** Runs every lane, messages apart from each other. */
+pace_status pace_flow_walk(pace_flow_state *state) PACE_MUST_CHECK;
+/** Runs every lane, messages sharing the links of a fabric. `alike` false: nothing was run, since the state is folded
+ * but its routes cannot be. */
+pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) PACE_MUST_CHECK;
+
+static inline uint32_t pace_flow_rank(const pace_flow_state *state, const pace_flow_lane *lane) {
+    return state->fold.first[lane->unit];
+}
+
+#endif
