@@ -111,8 +111,9 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
         for (size_t i = 0; i < count; i++) warn(report, &scenarios[i], &results[i]);
     }
     if (results[0].beyond)
-        pace_report_warn(report,
-                         "self-check: %zu kernels were measured to be faster than their device's roofline: their "
-                         "operations are not quite what their operators say",
-                         results[0].beyond);
+        pace_report_warn(
+            report,
+            "self-check: %zu kernel%s measured faster than the device's roofline allows: what their operators "
+            "say is not quite what they do",
+            results[0].beyond, results[0].beyond == 1 ? " was" : "s were");
 }
