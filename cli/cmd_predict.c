@@ -3,12 +3,23 @@
 #include "verbs.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static int predict_exchange(pace_exchange_options *options, cli_output *output) {
+    pace_format format;
+    pace_report *report;
+    if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
+    pace_status status = pace_predict_exchange(&report, options);
+    if (status != PACE_OK) return cli_fail("predict", status);
+    return cli_output_report("predict", report, format, output);
+}
 
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
              overheads = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
+    pace_exchange_options exchange = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
@@ -34,6 +45,12 @@ int cmd_predict(cli_arguments *arguments) {
         {"--graph", 0, OPTION_FLAG, NULL, "what if the step were one captured device graph", &options.graph},
         {"--overheads", 0, OPTION_LIST, "FILE", "host overheads to share, in place of its own (analyze --overheads)",
          &overheads},
+        {"--collective", 0, OPTION_TEXT, "NAME", "exchange: allreduce (default), allgather, alltoall, ...",
+         &exchange.collective},
+        {"--bytes", 0, OPTION_TEXT, "SIZES", "exchange: 8..1G (default), or 1M,25MB", &exchange.bytes},
+        {"--library", 0, OPTION_TEXT, "NAME", "exchange: nccl, nccl-2.7, ... or textbook", &exchange.library},
+        {"--algorithm", 0, OPTION_TEXT, "NAME", "exchange: instead of the library's choice", &exchange.algorithm},
+        {"--protocol", 0, OPTION_TEXT, "NAME", "exchange: ll, ll128 or simple", &exchange.protocol},
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
     bool helped;
@@ -46,7 +63,14 @@ int cmd_predict(cli_arguments *arguments) {
     if (rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
         rows.options.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         rows.options.device = on.count ? on.items[0] : NULL;
+        rows.options.collective = exchange.collective;
         return cli_predict_rows(&rows, &output);
+    }
+    if (!rows.path && operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0 &&
+        on.count <= 1 && rows.fits.count <= 1) {
+        exchange.on = on.count ? on.items[0] : NULL;
+        exchange.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
+        return predict_exchange(&exchange, &output);
     }
     if (rows.path || operands == 0) {
         fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",

@@ -13,8 +13,14 @@ typedef struct {
 /* The rows of the option table that only questions in tables have. */
 #define CLI_ROWS_OPTIONS(rows)                                                                                     \
     {"--rows", 'r', OPTION_TEXT, "FILE", "a table: one question a row, given back with its answer", &(rows).path}, \
-        {"--kind", 'k', OPTION_TEXT, "KIND", "--rows: what they ask: kernel (default)", &(rows).options.kind}, {   \
-        "--fit", 0, OPTION_LIST, "FILE", "use what 'paceline fit' learned of kernels", &(rows).fits                \
+        {"--kind",                                                                                                 \
+         'k',                                                                                                      \
+         OPTION_TEXT,                                                                                              \
+         "KIND",                                                                                                   \
+         "what is asked: kernel (default of --rows) or exchange",                                                  \
+         &(rows).options.kind},                                                                                    \
+    {                                                                                                              \
+        "--fit", 0, OPTION_LIST, "FILE", "use what 'paceline fit' learned", &(rows).fits                           \
     }
 
 /** Answers the table and returns the exit status. CSV unless somebody looks or asks for another format. */

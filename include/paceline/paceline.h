@@ -154,11 +154,13 @@ PACE_API pace_status pace_models(pace_report **out, const char *name, const pace
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    const char *kind;     /**< "kernel" (NULL), or of pace_fit() "overhead" and "profiler": host costs */
-    const char *device;   /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
-    const char *fit_path; /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
-    const char *split;    /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
-    uint64_t seed;        /**< pace_fit(): which groups are held out */
+    const char *kind;       /**< "kernel" (NULL), "exchange"; pace_fit() too: "overhead", "profiler" */
+    const char *device;     /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
+    const char *fit_path;   /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
+    const char *split;      /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
+    uint64_t seed;          /**< pace_fit(): which groups are held out */
+    const char *collective; /**< kind "exchange": of rows that name none; NULL = they must */
+    int probes;             /**< pace_fit(), kind "exchange": sizes of a curve that are fitted for the score; 0 = 6 */
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
 } pace_rows_options;
@@ -168,6 +170,22 @@ typedef struct {
  * suggested), nothing measured, too few rows; PACE_E_USAGE for an unknown kind or split. */
 PACE_API pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_rows_options *options);
+
+/** Options of pace_predict_exchange(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;         /**< the machine: "dgx-h100*2", FILE.yaml, "a100*4 nvlink=300GB/s"; must be given */
+    const char *collective; /**< "allreduce" (NULL), "allgather", "reducescatter", "alltoall", "broadcast", … */
+    const char *bytes;      /**< sizes as nccl-tests counts them: "8..1G" (NULL), each twice the last, or "1M,25MB" */
+    const char *library;    /**< "nccl", "nccl-2.7", "textbook"; NULL = the newest NCCL on NVIDIA's devices */
+    const char *algorithm, *protocol; /**< NULL = as the library chooses */
+    const char *fit_path;             /**< measured curves from pace_fit(); NULL = none */
+} pace_exchange_options;
+
+/** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
+ * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
+PACE_API pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);
 
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */

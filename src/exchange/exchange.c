@@ -154,16 +154,7 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
     return PACE_OK;
 }
 
-static const char *slower_link(const pace_exchange *e, const pace_exchange_question *q) {
-    const pace_machine *m = &e->machine;
-    if (q->nodes == 1) return pace_link_kind_names[m->inside.kind];
-    double far = node_rate(m, q->ranks_per_node) * m->between.efficiency;
-    if (q->collective == PACE_ALLTOALL) far /= q->ranks_per_node;
-    bool inside = q->ranks_per_node > 1 && pace_exchange_inside_rate(m, q->ranks_per_node) * m->inside.efficiency < far;
-    return pace_link_kind_names[inside ? m->inside.kind : m->between.kind];
-}
-
-static pace_status answer_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     pace_nccl_curves curves;
     const pace_machine *m = &e->machine;
     int a = 0, p = 0;
@@ -175,15 +166,14 @@ static pace_status answer_nccl(pace_exchange_answer *out, const pace_exchange *e
                          pace_collective_names[q->collective],
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
-    bool waits = curves.latency_s[a][p] > 0.5 * s;
     *out = (pace_exchange_answer){{s, q->nodes > 1 ? network_spread : nccl_spread, PACE_RUNG_FORMULA},
                                   pace_nccl_algorithm_names[a],
                                   pace_nccl_protocol_names[p],
-                                  waits ? "latency" : slower_link(e, q)};
+                                  ""};
     return PACE_OK;
 }
 
-static pace_status answer_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     pace_exchange_terms terms;
     double best = INFINITY;
     int chosen = 0;
@@ -197,32 +187,54 @@ static pace_status answer_textbook(pace_exchange_answer *out, const pace_exchang
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
                          pace_collective_names[q->collective], terms.ranks, e->machine.name);
-    terms.bytes = 0;
-    bool waits = pace_exchange_algorithms[chosen].time_s(&terms) > 0.5 * best;
     *out = (pace_exchange_answer){{best + e->machine.launch_s, q->nodes > 1 ? network_spread : textbook_spread,
                                    PACE_RUNG_FORMULA},
                                   pace_exchange_algorithms[chosen].name,
                                   "",
-                                  waits ? "latency" : slower_link(e, q)};
+                                  ""};
+    return PACE_OK;
+}
+
+static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    if (q->ranks_per_node * q->nodes == 1) {
+        *out = (pace_exchange_answer){{0, 0, PACE_RUNG_FORMULA}, "none", "", "none"};
+        return PACE_OK;
+    }
+    return e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q);
+}
+
+/* The link whose being twice as fast saves most; latency, when that is less than a quarter of the time. */
+static pace_status find_bottleneck(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    pace_exchange inside = *e, between = *e;
+    pace_exchange_answer near, far;
+    inside.machine.inside.bytes_per_s *= 2;
+    inside.machine.brick_bytes_per_s *= 2;
+    between.machine.between.bytes_per_s *= 2;
+    PACE_TRY(solve(&near, &inside, q));
+    PACE_TRY(solve(&far, &between, q));
+    double least_s = least(near.time_s.median, far.time_s.median);
+    const pace_link *link = near.time_s.median < far.time_s.median ? &e->machine.inside : &e->machine.between;
+    out->bottleneck = least_s > 0.75 * out->time_s.median ? "latency" : pace_link_kind_names[link->kind];
     return PACE_OK;
 }
 
 pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_exchange *exchange,
                                           const pace_exchange_question *question) {
     pace_exchange_question q = *question;
+    pace_exchange_answer answer;
     PACE_TRY(resolve(&q, &exchange->machine));
-    if (q.ranks_per_node * q.nodes == 1) {
-        *out = (pace_exchange_answer){{0, 0, PACE_RUNG_FORMULA}, "none", "", "none"};
-        return PACE_OK;
-    }
-    if (exchange->library == PACE_LIBRARY_NCCL) return answer_nccl(out, exchange, &q);
-    return answer_textbook(out, exchange, &q);
+    PACE_TRY(solve(&answer, exchange, &q));
+    if (answer.time_s.median > 0) PACE_TRY(find_bottleneck(&answer, exchange, &q));
+    *out = answer;
+    return PACE_OK;
 }
 
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,
                                const pace_exchange_question *question) {
+    pace_exchange_question q = *question;
     pace_exchange_answer answer;
-    PACE_TRY(pace_exchange_answer_question(&answer, exchange, question));
+    PACE_TRY(resolve(&q, &exchange->machine));
+    PACE_TRY(solve(&answer, exchange, &q));
     *out_s = answer.time_s;
     return PACE_OK;
 }

@@ -7,7 +7,7 @@ typedef struct {
     const pace_machine *machine;
     pace_nccl_curves *out;
     int per_node;
-    double bus, channel; /* bytes/s of all rings together, of one channel inside a node */
+    double bus, channel, net; /* bytes/s of all rings together, of one channel inside a node, of a node's NICs */
 } preparation;
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -23,6 +23,7 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     double rate = p->out->nodes > 1 ? (p->per_node > 1 ? least(link, net) : net) : link;
     int channels = 1;
     p->channel = rate;
+    p->net = net;
     p->bus = 0;
     for (int i = 0; i < c->speed_count; i++) {
         int count = (int)floor(rate / c->speeds[i] + 1e-9);
@@ -70,7 +71,7 @@ static double nvls_rate(const preparation *p, bool trees) {
     int channels = p->out->channels, t = tier(p->out->nodes), ranks = p->out->ranks;
     double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
     if (p->out->collective == PACE_ALLREDUCE) one *= 2;
-    if (trees) one = least(one, c->nvls_tree[t]);
+    if (trees) one = least(least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
     return one * channels * ranks / steps_of(p->out->collective, ranks);
 }
 
@@ -152,7 +153,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
                        double node_rate) {
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
-    preparation p = {nccl, machine, out, ranks_per_node, 0, 0};
+    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0};
     search_channels(&p, inside_rate, node_rate);
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;

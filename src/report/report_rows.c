@@ -1,5 +1,6 @@
 /* `paceline predict --rows`: the rows of a table, given back with what they would take. */
 #include "machine/device_resolve.h"
+#include "report/fit_kinds.h"
 #include "report/report.h"
 #include "rows/fit_rows.h"
 
@@ -141,8 +142,9 @@ static pace_status describe(pace_report **out, const asked *a, const pace_rows_o
 
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
     asked a = {0};
+    if (options->kind && strcmp(options->kind, "exchange") == 0) return pace_predict_exchange_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, found \"%.40s\"", options->kind);
+        return pace_fail(PACE_E_USAGE, "--kind: expected kernel or exchange, found \"%.40s\"", options->kind);
     pace_status status = open_asked(&a, path, options);
     if (status == PACE_OK) status = describe(out, &a, options);
     close_asked(&a);

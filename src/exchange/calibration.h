@@ -1,0 +1,63 @@
+/*
+ * Exchanges as they were measured: curves of time against size, and what they say of other sizes, other numbers of
+ * ranks and other collectives on the same system. docs/exchange.md has the equations and their errors.
+ *
+ * Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
+ * between probes. Below the smallest size it is constant, above the largest the last region goes on.
+ */
+#ifndef PACE_EXCHANGE_CALIBRATION_H
+#define PACE_EXCHANGE_CALIBRATION_H
+
+#include "base/estimate.h"
+#include "base/memory.h"
+#include "exchange/algorithms.h"
+
+typedef struct {
+    double bytes, time_s;
+} pace_curve_point;
+
+enum { PACE_CURVE_KNOTS = 2048 };
+
+typedef struct {
+    char system[96]; /* as the measurement names it; "" = not named */
+    pace_collective collective;
+    int ranks_per_node, nodes;
+    uint32_t first, count; /* of points, by size */
+} pace_exchange_curve;
+
+typedef struct {
+    PACE_VEC(pace_exchange_curve) curves;
+    PACE_VEC(pace_curve_point) points;
+    double unit_s; /* seconds in the unit of the rows it was made from */
+    char unit[8];
+} pace_exchange_fit;
+
+void pace_exchange_fit_free(pace_exchange_fit *fit);
+
+/** Adds a curve: `points` are sorted by size here, equal sizes become their median, and no more than PACE_CURVE_KNOTS
+ * are kept. Errors: PACE_E_INPUT for fewer than two sizes or a time that is not above 0. */
+pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_curve *key, pace_curve_point *points,
+                                  size_t count) PACE_MUST_CHECK;
+
+/** Sorts by size; equal sizes become one, at the median of their times. Returns how many are left. */
+size_t pace_curve_tidy(pace_curve_point *points, size_t count);
+
+/** Sizes worth measuring: `wanted` of `count` sorted points, their numbers in `chosen`. Ends, and between them evenly
+ * in the logarithm, where protocols change (32 KiB to 32 MiB) when the range is wider than that. Returns how many. */
+size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t count, size_t wanted);
+
+double pace_curve_time(const pace_curve_point *points, size_t count, double bytes);
+
+/** Time of a collective on `system` (NULL: the fit's only one). Errors: PACE_E_MISSING when nothing measured tells. */
+pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit, const char *system,
+                                   pace_collective collective, double bytes, int ranks_per_node,
+                                   int nodes) PACE_MUST_CHECK;
+
+/** A fit as a JSON file, and back. */
+pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *path) PACE_MUST_CHECK;
+pace_status pace_exchange_fit_load(pace_exchange_fit *out, const char *path) PACE_MUST_CHECK;
+/** The same of bytes in memory. */
+pace_status pace_exchange_fit_parse(pace_exchange_fit *out, const char *name, const void *bytes,
+                                    size_t length) PACE_MUST_CHECK;
+
+#endif

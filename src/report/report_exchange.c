@@ -1,0 +1,209 @@
+/* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
+#include "exchange/calibration.h"
+#include "exchange/exchange.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static const pace_column columns[] = {
+    {"bytes", "size B", PACE_SHOW_INT},
+    {"time_us", "time us", PACE_SHOW_REAL},
+    {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL},
+    {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL},
+    {"algorithm", "algorithm", PACE_SHOW_TEXT},
+    {"protocol", "protocol", PACE_SHOW_TEXT},
+    {"low_us", "low us", PACE_SHOW_REAL},
+    {"high_us", "high us", PACE_SHOW_REAL},
+    {"bottleneck", "limited by", PACE_SHOW_TEXT},
+    {"rung", NULL, PACE_SHOW_TEXT},
+};
+
+static const pace_column help_columns[] = {
+    {"change", "If", PACE_SHOW_TEXT},
+    {"smallest_saved_share", "saves of the smallest", PACE_SHOW_SHARE},
+    {"largest_saved_share", "of the largest", PACE_SHOW_SHARE},
+};
+
+typedef struct {
+    pace_exchange exchange;
+    pace_exchange_fit fit;
+    pace_exchange_question question;
+    PACE_VEC(double) sizes;
+} asked;
+
+static pace_status add_size(asked *a, double bytes) { return PACE_PUSH(&a->sizes, bytes); }
+
+/* "8..1G": each size twice the last; "1M,25MB": those. */
+static pace_status read_sizes(asked *a, const char *text) {
+    char words[256];
+    const char *range = strstr(text, "..");
+    double from, to;
+    if (strlen(text) < sizeof words) {
+        memcpy(words, text, strlen(text) + 1);
+        if (range) {
+            words[range - text] = '\0';
+            if (pace_parse_bytes(&from, words) && pace_parse_bytes(&to, range + 2) && from > 0 && to >= from) {
+                for (double bytes = from; bytes <= to; bytes *= 2) PACE_TRY(add_size(a, bytes));
+                return PACE_OK;
+            }
+        } else {
+            char *rest = NULL;
+            for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+                if (!pace_parse_bytes(&from, word)) break;
+                PACE_TRY(add_size(a, from));
+                if (!*rest) return PACE_OK;
+            }
+        }
+    }
+    return pace_fail(PACE_E_USAGE, "--bytes: expected sizes such as 8..1G or 1M,25MB, found \"%.60s\"", text);
+}
+
+static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
+    *line = NULL;
+    *out = PACE_LIBRARY_AUTO;
+    if (!text) return PACE_OK;
+    *out = strcmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
+    if (strncmp(text, "nccl-", 5) == 0) *line = text + 5;
+    if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "--library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
+                     "found \"%.40s\"",
+                     text);
+}
+
+static pace_status open_asked(asked *a, const pace_exchange_options *options) {
+    pace_machine machine;
+    pace_exchange_library library;
+    const char *line;
+    if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/exchange.md)");
+    PACE_TRY(read_library(&library, &line, options->library));
+    PACE_TRY(pace_machine_parse(&machine, options->on));
+    PACE_TRY(pace_exchange_open(&a->exchange, &machine, library, line));
+    a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
+    if (options->collective && !pace_collective_find(&a->question.collective, options->collective))
+        return pace_fail(PACE_E_USAGE,
+                         "unknown collective \"%.40s\": expected allreduce, allgather, reducescatter, "
+                         "alltoall, broadcast, reduce or sendrecv",
+                         options->collective);
+    if (options->algorithm)
+        PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
+    if (options->protocol)
+        PACE_TRY(pace_exchange_name_protocol(&a->question.protocol, &a->exchange, options->protocol));
+    if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
+    return read_sizes(a, options->bytes ? options->bytes : "8..1G");
+}
+
+/* Measured curves first; what they do not tell is answered in closed form, and the rung says so. */
+static pace_status answer(pace_exchange_answer *out, const asked *a, double bytes) {
+    pace_exchange_question q = a->question;
+    const pace_machine *m = &a->exchange.machine;
+    pace_estimate s;
+    q.bytes = bytes;
+    PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
+    if (a->fit.curves.count > 0 && q.algorithm == PACE_ANY && q.protocol == PACE_ANY &&
+        pace_exchange_fit_time(&s, &a->fit, NULL, q.collective, bytes, m->devices, m->nodes) == PACE_OK)
+        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck};
+    return PACE_OK;
+}
+
+static pace_status put_sizes(pace_node *root, const asked *a) {
+    int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
+    double factor = pace_bus_factor(a->question.collective, ranks);
+    pace_node *table = pace_node_table(root, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    for (size_t i = 0; i < a->sizes.count; i++) {
+        pace_exchange_answer given;
+        double bytes = a->sizes.items[i];
+        PACE_TRY(answer(&given, a, bytes));
+        double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
+        pace_table_row(table);
+        pace_table_int(table, llround(bytes));
+        pace_table_real(table, given.time_s.median * 1e6);
+        pace_table_real(table, algbw);
+        pace_table_real(table, algbw * factor);
+        pace_table_text(table, given.algorithm);
+        pace_table_text(table, given.protocol);
+        pace_table_real(table, pace_estimate_low(given.time_s) * 1e6);
+        pace_table_real(table, pace_estimate_high(given.time_s) * 1e6);
+        pace_table_text(table, given.bottleneck);
+        pace_table_text(table, pace_rung_names[given.time_s.rung]);
+    }
+    return PACE_OK;
+}
+
+/* The share of an exchange's time that is saved when the machine is changed so. */
+static pace_status saved(double *out, const asked *a, const pace_exchange *changed, double bytes) {
+    pace_exchange_question q = a->question;
+    pace_estimate before, after;
+    q.bytes = bytes;
+    PACE_TRY(pace_exchange_time(&before, &a->exchange, &q));
+    PACE_TRY(pace_exchange_time(&after, changed, &q));
+    *out = before.median > 0 ? 1 - after.median / before.median : 0;
+    return PACE_OK;
+}
+
+static pace_status put_help(pace_node *root, const asked *a) {
+    double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
+    pace_node *table = pace_node_table(root, "help", "What would help most", PACE_FOR_ALL, help_columns,
+                                       sizeof help_columns / sizeof *help_columns, 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const changes[] = {"links inside a node were twice as fast",
+                                              "the network were twice as fast", "the network's latency were half"};
+        pace_exchange changed = a->exchange;
+        double of_small, of_large;
+        if (i == 0) changed.machine.inside.bytes_per_s *= 2, changed.machine.brick_bytes_per_s *= 2;
+        if (i == 1) changed.machine.between.bytes_per_s *= 2;
+        if (i == 2) changed.machine.between.latency_s /= 2;
+        if (i > 0 && a->exchange.machine.nodes == 1) continue;
+        PACE_TRY(saved(&of_small, a, &changed, small));
+        PACE_TRY(saved(&of_large, a, &changed, large));
+        pace_table_row(table);
+        pace_table_text(table, changes[i]);
+        pace_table_real(table, of_small);
+        pace_table_real(table, of_large);
+    }
+    return PACE_OK;
+}
+
+static pace_status build(pace_report *report, const asked *a) {
+    const pace_machine *m = &a->exchange.machine;
+    pace_node *root = pace_report_root(report);
+    pace_exchange_answer largest;
+    double bytes = a->sizes.items[a->sizes.count - 1];
+    PACE_TRY(answer(&largest, a, bytes));
+    pace_node_text(root, "machine", m->name);
+    pace_node_text(root, "collective", pace_collective_names[a->question.collective]);
+    pace_node_int(root, "ranks", (int64_t)m->devices * m->nodes);
+    pace_node_int(root, "nodes", m->nodes);
+    pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
+    pace_node_sentence(root, true,
+                       "%s of %.4g MB on %d ranks of %s takes %.4g ms (90 %%: %.4g to %.4g), limited by %s.",
+                       pace_collective_names[a->question.collective], bytes / 1e6, m->devices * m->nodes, m->name,
+                       largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
+                       pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
+    PACE_TRY(put_sizes(root, a));
+    PACE_TRY(put_help(root, a));
+    pace_node_note(root,
+                   "Size is nccl-tests' argument: the whole vector for allgather and reducescatter. algbw = size / "
+                   "time; busbw = algbw times what a ring moves. GB = 1e9 bytes.");
+    pace_node_note(root, "The machine: %s (%s).", m->source, m->confidence);
+    return pace_report_status(report);
+}
+
+pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = open_asked(&a, options);
+    if (status == PACE_OK) status = pace_report_new(&report, "predict", "How long an exchange takes");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        if (options->fit_path) pace_report_add_input(report, options->fit_path, 0);
+        status = build(report, &a);
+    }
+    PACE_VEC_FREE(&a.sizes);
+    pace_exchange_fit_free(&a.fit);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

@@ -1,0 +1,271 @@
+/* `paceline predict --rows --kind exchange` and `paceline fit --kind exchange`. */
+#include "exchange/exchange.h"
+#include "report/fit_kinds.h"
+#include "report/report.h"
+#include "rows/exchange_rows.h"
+#include "rows/score.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { DEFAULT_PROBES = 6 };
+
+static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "status"};
+enum { ANSWERS = sizeof answer_names / sizeof *answer_names };
+
+typedef struct {
+    pace_exchange_rows rows;
+    pace_exchange_fit fit;
+    pace_machine machine;
+    pace_exchange exchange; /* of the row's machine, the last one that was asked for */
+    char last[96];
+    bool has_machine, has_exchange;
+} asked;
+
+static pace_status defaults_of(pace_exchange_defaults *out, pace_machine *machine, const pace_rows_options *options) {
+    pace_collective collective;
+    *out = (pace_exchange_defaults){.collective = options->collective};
+    if (options->collective && !pace_collective_find(&collective, options->collective))
+        return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
+    if (!options->device) return PACE_OK;
+    PACE_TRY(pace_machine_parse(machine, options->device));
+    out->machine = machine;
+    return PACE_OK;
+}
+
+/* --- predict ------------------------------------------------------------------------------------------------------ */
+
+/* The machine of a row, --on or the name in its system column; systems come in runs. */
+static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
+    pace_machine machine = a->machine;
+    if (a->has_machine && a->has_exchange) return PACE_OK;
+    if (!a->has_machine) {
+        if (a->has_exchange && strcmp(a->last, row->system) == 0) return PACE_OK;
+        if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
+        PACE_TRY(pace_machine_parse(&machine, row->system));
+        if (machine.nodes < row->nodes) machine.nodes = row->nodes;
+    }
+    PACE_TRY(pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL));
+    memcpy(a->last, row->system, sizeof a->last);
+    a->has_exchange = true;
+    return PACE_OK;
+}
+
+static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange_row *row) {
+    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes, PACE_ANY, PACE_ANY};
+    if (a->fit.curves.count > 0) {
+        pace_status status = pace_exchange_fit_time(out, &a->fit, *row->system ? row->system : NULL, row->collective,
+                                                    row->bytes, row->ranks_per_node, row->nodes);
+        if (status == PACE_OK || !a->has_machine) return status;
+    }
+    PACE_TRY(exchange_of(a, row));
+    return pace_exchange_time(out, &a->exchange, &q);
+}
+
+static bool is_answer(const char *name) {
+    for (int i = 0; i < ANSWERS; i++)
+        if (strcasecmp(name, answer_names[i]) == 0) return true;
+    return false;
+}
+
+static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
+    size_t count = 0;
+    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
+    if (!columns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < csv->columns; i++)
+        if (!is_answer(pace_csv_name(csv, i)))
+            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
+    for (int i = 0; i < ANSWERS; i++)
+        columns[count++] = (pace_column){answer_names[i], answer_names[i], i < 3 ? PACE_SHOW_REAL : PACE_SHOW_TEXT};
+    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
+    pace_free(columns);
+    return PACE_OK;
+}
+
+static bool add_answer(pace_node *table, asked *a, const pace_exchange_row *row) {
+    bool measured = a->rows.measured >= 0, fitted = a->fit.curves.count > 0;
+    double unit_s = measured ? a->rows.unit_s : fitted ? a->fit.unit_s : 1;
+    const char *unit = measured ? a->rows.unit : fitted ? a->fit.unit : "s", *status = "ok";
+    pace_estimate s = {0};
+    bool known = row->bytes > 0 && row->ranks_per_node > 0 && predict_row(&s, a, row) == PACE_OK;
+    if (!known) status = *row->status ? row->status : row->bytes > 0 ? pace_message() : "expected a size above 0";
+    double values[] = {s.median, pace_estimate_low(s), pace_estimate_high(s)};
+    for (int i = 0; i < 3; i++) {
+        if (known) pace_table_real(table, values[i] / unit_s);
+        else pace_table_none(table);
+    }
+    pace_table_text(table, unit);
+    if (known) pace_table_text(table, pace_rung_names[s.rung]);
+    else pace_table_none(table);
+    pace_table_text(table, status);
+    return known;
+}
+
+static pace_status put_rows(pace_report *report, asked *a) {
+    const pace_csv *csv = &a->rows.csv;
+    pace_node *root = pace_report_root(report), *table;
+    size_t answered = 0;
+    PACE_TRY(make_table(&table, csv, root));
+    for (size_t i = 0; i < a->rows.rows.count; i++) {
+        const pace_exchange_row *row = &a->rows.rows.items[i];
+        pace_table_row(table);
+        for (size_t c = 0; c < csv->columns; c++)
+            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row->row, c));
+        answered += add_answer(table, a, row);
+    }
+    pace_node_int(root, "answered", (int64_t)answered);
+    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
+    if (answered < a->rows.rows.count)
+        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
+                         a->rows.rows.count - answered, a->rows.rows.count);
+    return pace_report_status(report);
+}
+
+static pace_status open_asked(asked *a, const char *path, const pace_rows_options *options) {
+    pace_exchange_defaults defaults;
+    PACE_TRY(defaults_of(&defaults, &a->machine, options));
+    a->has_machine = defaults.machine != NULL;
+    if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
+    PACE_TRY(pace_exchange_rows_open(&a->rows, path, &defaults));
+    if (a->rows.csv.columns > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->rows.name);
+}
+
+pace_status pace_predict_exchange_rows(pace_report **out, const char *path, const pace_rows_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = open_asked(&a, path, options);
+    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        pace_report_add_input(report, a.rows.name, a.rows.bytes);
+        status = put_rows(report, &a);
+    }
+    pace_exchange_rows_free(&a.rows);
+    pace_exchange_fit_free(&a.fit);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+static const pace_column curve_columns[] = {
+    {"system", "System", PACE_SHOW_TEXT},    {"collective", "Collective", PACE_SHOW_TEXT},
+    {"ranks", "Ranks", PACE_SHOW_INT},       {"nodes", "Nodes", PACE_SHOW_INT},
+    {"sizes", "Sizes", PACE_SHOW_INT},       {"probes", "Probes", PACE_SHOW_INT},
+    {"held_out", "Held out", PACE_SHOW_INT}, {"mape", "MAPE", PACE_SHOW_SHARE},
+    {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+};
+
+typedef struct {
+    pace_exchange_rows *tables;
+    size_t count;
+    pace_exchange_fit whole, probed;
+} fitted;
+
+static bool is_probe(const pace_exchange_fit *fit, const pace_exchange_curve *curve, double bytes) {
+    for (uint32_t i = 0; i < curve->count; i++)
+        if (fit->points.items[curve->first + i].bytes == bytes) return true;
+    return false;
+}
+
+/* Every size of the whole curve that is no probe, predicted from the probes. */
+static pace_status score_curve(pace_score *score, const fitted *f, const pace_exchange_curve *whole,
+                               const pace_exchange_curve *probed) {
+    for (uint32_t i = 0; i < whole->count; i++) {
+        const pace_curve_point *point = &f->whole.points.items[whole->first + i];
+        pace_estimate s;
+        if (is_probe(&f->probed, probed, point->bytes)) continue;
+        PACE_TRY(pace_exchange_fit_time(&s, &f->probed, probed->system, probed->collective, point->bytes,
+                                        probed->ranks_per_node, probed->nodes));
+        bool within = point->time_s >= pace_estimate_low(s) && point->time_s <= pace_estimate_high(s);
+        pace_score_add(score, s.median, point->time_s, within);
+    }
+    return PACE_OK;
+}
+
+static pace_status put_curve(pace_node *table, const fitted *f, size_t number) {
+    const pace_exchange_curve *whole = &f->whole.curves.items[number], *probed = &f->probed.curves.items[number];
+    pace_score score = {0};
+    PACE_TRY(score_curve(&score, f, whole, probed));
+    pace_table_row(table);
+    pace_table_text(table, whole->system);
+    pace_table_text(table, pace_collective_names[whole->collective]);
+    pace_table_int(table, whole->ranks_per_node * whole->nodes);
+    pace_table_int(table, whole->nodes);
+    pace_table_int(table, whole->count);
+    pace_table_int(table, probed->count);
+    pace_table_int(table, (int64_t)score.count);
+    double figures[] = {pace_score_mape(&score), score.largest, pace_score_coverage(&score)};
+    for (int i = 0; i < 3; i++) {
+        if (score.count > 0) pace_table_real(table, figures[i]);
+        else pace_table_none(table);
+    }
+    return PACE_OK;
+}
+
+static size_t left_out(const fitted *f, const char **why) {
+    size_t count = 0;
+    for (size_t t = 0; t < f->count; t++)
+        for (size_t i = 0; i < f->tables[t].rows.count; i++) {
+            const pace_exchange_row *row = &f->tables[t].rows.items[i];
+            if (*row->status && count++ == 0) *why = row->status;
+        }
+    return count;
+}
+
+static pace_status build_fit(pace_report *report, const fitted *f, const pace_rows_options *options) {
+    pace_node *root = pace_report_root(report);
+    const char *why = "";
+    size_t out = left_out(f, &why);
+    for (size_t i = 0; i < f->count; i++) pace_report_add_input(report, f->tables[i].name, f->tables[i].bytes);
+    if (out > 0) pace_report_warn(report, "%zu rows were left out; the first: %s", out, why);
+    pace_node_text(root, "file", options->fit_path);
+    pace_node_int(root, "curves_fitted", (int64_t)f->whole.curves.count);
+    pace_node_sentence(root, true, "Fitted %zu curve%s of %zu sizes%s%s.", f->whole.curves.count,
+                       f->whole.curves.count == 1 ? "" : "s", f->whole.points.count,
+                       options->fit_path ? ", written to " : "", options->fit_path ? options->fit_path : "");
+    pace_node *table = pace_node_table(root, "curves", "Error on sizes that were held out", PACE_FOR_ALL, curve_columns,
+                                       sizeof curve_columns / sizeof *curve_columns, 0);
+    for (size_t i = 0; i < f->whole.curves.count; i++) PACE_TRY(put_curve(table, f, i));
+    pace_node_note(root,
+                   "Held out: all sizes but the probes, predicted from the probes alone. The fit that is kept has "
+                   "all sizes.");
+    return pace_report_status(report);
+}
+
+static pace_status run_fit(pace_report **report, fitted *f, const char *const *paths, size_t count,
+                           const pace_rows_options *options) {
+    pace_exchange_defaults defaults;
+    pace_machine machine;
+    PACE_TRY(defaults_of(&defaults, &machine, options));
+    if (options->probes < 0 || options->probes == 1)
+        return pace_fail(PACE_E_USAGE, "--probes: expected 2 or more, found %d", options->probes);
+    f->tables = pace_alloc(count, sizeof *f->tables);
+    if (!f->tables) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        PACE_TRY(pace_exchange_rows_open(&f->tables[i], paths[i], &defaults));
+        f->count++;
+    }
+    PACE_TRY(pace_exchange_rows_fit(&f->whole, f->tables, count, 0));
+    PACE_TRY(pace_exchange_rows_fit(&f->probed, f->tables, count, options->probes ? options->probes : DEFAULT_PROBES));
+    if (options->fit_path) PACE_TRY(pace_exchange_fit_save(&f->whole, options->fit_path));
+    PACE_TRY(pace_report_new(report, "fit", "Fit of exchanges"));
+    pace_report_set_command(*report, options->command, options->command_count);
+    return build_fit(*report, f, options);
+}
+
+pace_status pace_fit_exchange(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_rows_options *options) {
+    fitted f = {0};
+    pace_report *report = NULL;
+    pace_status status = run_fit(&report, &f, paths, path_count, options);
+    for (size_t i = 0; i < f.count; i++) pace_exchange_rows_free(&f.tables[i]);
+    pace_free(f.tables);
+    pace_exchange_fit_free(&f.whole);
+    pace_exchange_fit_free(&f.probed);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

@@ -1,0 +1,297 @@
+#include "rows/exchange_rows.h"
+#include "rows/exchange_logs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LARGEST_LOG = 64 << 20 };
+
+typedef struct {
+    pace_exchange_rows *rows;
+    const pace_exchange_defaults *defaults;
+    pace_yaml *yaml;
+    const pace_yaml_node *names;
+    int system, collective, ranks, nodes, bytes, elements, dtype, in_place;
+} reader;
+
+void pace_exchange_rows_free(pace_exchange_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------------ */
+
+static int find_column(const reader *r, const char *key) {
+    const pace_yaml_node *list = pace_yaml_get(r->names, key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+        for (size_t c = 0; name && c < r->rows->csv.columns; c++)
+            if (strcasecmp(pace_csv_name(&r->rows->csv, c), name) == 0) return (int)c;
+    }
+    return -1;
+}
+
+/* "latency_us" or "latency(us)" of the stem "latency". */
+static bool is_measured(reader *r, const char *name, const char *stem) {
+    static const struct {
+        const char *word;
+        double unit_s;
+    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"ns", 1e-9}, {"s", 1}, {"usec", 1e-6}, {"seconds", 1}};
+    size_t length = strlen(stem);
+    if (strncasecmp(name, stem, length) != 0 || (name[length] != '_' && name[length] != '(')) return false;
+    char unit[12];
+    snprintf(unit, sizeof unit, "%.10s", name + length + 1);
+    unit[strcspn(unit, ")")] = '\0';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcasecmp(unit, units[i].word) == 0) {
+            r->rows->unit_s = units[i].unit_s;
+            snprintf(r->rows->unit, sizeof r->rows->unit, "%.7s", units[i].word);
+            return true;
+        }
+    return false;
+}
+
+static void find_measured(reader *r) {
+    const pace_yaml_node *stems = pace_yaml_get(r->names, "measured");
+    r->rows->measured = -1;
+    for (size_t i = 0; i < pace_yaml_count(stems); i++) {
+        const char *stem = pace_yaml_text(pace_yaml_item(stems, i));
+        for (size_t c = 0; stem && c < r->rows->csv.columns; c++)
+            if (is_measured(r, pace_csv_name(&r->rows->csv, c), stem)) {
+                r->rows->measured = (int)c;
+                return;
+            }
+    }
+}
+
+static pace_status find_columns(reader *r) {
+    const struct {
+        const char *key;
+        int *column;
+    } all[] = {{"system", &r->system}, {"collective", &r->collective}, {"ranks", &r->ranks},
+               {"nodes", &r->nodes},   {"bytes", &r->bytes},           {"elements", &r->elements},
+               {"dtype", &r->dtype},   {"in_place", &r->in_place}};
+    const char *name = r->rows->csv.name;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(r, all[i].key);
+    find_measured(r);
+    if (r->bytes < 0 && r->elements < 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"bytes\" (or \"elements\")", name);
+    if (r->collective < 0 && !r->defaults->collective)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or --collective", name);
+    if (r->ranks < 0 && !r->defaults->machine)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or --on", name);
+    return PACE_OK;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static const char *cell(const reader *r, size_t row, int column) {
+    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
+}
+
+static bool whole(double *out, pace_exchange_row *row, const char *what, const char *text) {
+    if (pace_csv_number(out, text) && *out >= 1 && *out <= 1 << 20 && *out == floor(*out)) return true;
+    snprintf(row->status, sizeof row->status, "%s: expected a whole number from 1, found \"%.30s\"", what, text);
+    return false;
+}
+
+static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
+    const pace_machine *m = r->defaults->machine;
+    double ranks = m ? (double)m->devices * m->nodes : 0, nodes = m && r->ranks < 0 ? m->nodes : 0;
+    if (r->ranks >= 0 && !whole(&ranks, out, "ranks", cell(r, row, r->ranks))) return false;
+    if (*cell(r, row, r->nodes) && !whole(&nodes, out, "nodes", cell(r, row, r->nodes))) return false;
+    if (nodes == 0) nodes = m && ranks > m->devices ? ceil(ranks / m->devices) : 1;
+    out->nodes = (int)nodes;
+    out->ranks_per_node = (int)(ranks / nodes);
+    if (out->ranks_per_node * nodes == ranks) return true;
+    snprintf(out->status, sizeof out->status, "%g ranks do not divide into %g nodes", ranks, nodes);
+    return false;
+}
+
+static double element_bytes(const char *dtype) {
+    static const struct {
+        const char *word;
+        double bytes;
+    } table[] = {{"", 4},        {"float", 4}, {"float32", 4},  {"fp32", 4}, {"half", 2},  {"float16", 2},
+                 {"fp16", 2},    {"bf16", 2},  {"bfloat16", 2}, {"int8", 1}, {"uint8", 1}, {"double", 8},
+                 {"float64", 8}, {"int32", 4}, {"int64", 8},    {"fp8", 1}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
+    return 0;
+}
+
+static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = cell(r, row, r->bytes >= 0 ? r->bytes : r->elements), *dtype = cell(r, row, r->dtype);
+    double value, each = r->bytes >= 0 ? 1 : element_bytes(dtype);
+    if (each == 0) {
+        snprintf(out->status, sizeof out->status, "unknown dtype \"%.40s\"", dtype);
+        return false;
+    }
+    bool good = pace_csv_number(&value, text) || (r->bytes >= 0 && pace_parse_bytes(&value, text));
+    if (good && value >= 0) {
+        out->bytes = value * each;
+        return true;
+    }
+    snprintf(out->status, sizeof out->status, "bytes: expected a size of 0 or more, found \"%.30s\"", text);
+    return false;
+}
+
+static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = r->collective >= 0 ? cell(r, row, r->collective) : r->defaults->collective;
+    if (pace_collective_find(&out->collective, text)) return true;
+    snprintf(out->status, sizeof out->status, "unknown collective \"%.40s\"", text);
+    return false;
+}
+
+static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = cell(r, row, r->rows->measured);
+    double value;
+    if (!*text || strcasecmp(text, "nan") == 0) return;
+    if (pace_csv_number(&value, text) && value > 0) out->time_s = value * r->rows->unit_s;
+    else if (!*out->status) snprintf(out->status, sizeof out->status, "not a time that was measured: \"%.30s\"", text);
+}
+
+static pace_status add_row(reader *r, size_t row) {
+    pace_exchange_row out = {.row = (uint32_t)row, .time_s = NAN};
+    const char *system = cell(r, row, r->system);
+    if (!*system && r->defaults->machine) system = r->defaults->machine->name;
+    snprintf(out.system, sizeof out.system, "%.95s", system);
+    out.in_place = strcmp(cell(r, row, r->in_place), "1") == 0;
+    if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
+    return PACE_PUSH(&r->rows->rows, out);
+}
+
+static pace_status read_table(pace_exchange_rows *out, const pace_exchange_defaults *defaults) {
+    reader r = {.rows = out, .defaults = defaults};
+    PACE_TRY(pace_catalog_load(&r.yaml, "columns.yaml"));
+    r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
+    pace_status status = find_columns(&r);
+    for (size_t i = 0; status == PACE_OK && i < out->csv.rows; i++) status = add_row(&r, i);
+    pace_yaml_free(r.yaml);
+    return status;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+typedef PACE_VEC(char) bytes_vec;
+
+static pace_status read_all(bytes_vec *text, pace_input *input) {
+    size_t got = 1;
+    while (got > 0) {
+        PACE_TRY(pace_grow(&text->items, &text->capacity, text->count + 65537, 1));
+        PACE_TRY(pace_input_read(input, text->items + text->count, 65536, &got));
+        text->count += got;
+        if (text->count > LARGEST_LOG)
+            return pace_fail(PACE_E_LIMIT, "%s: expected at most 64 MiB of rows", pace_input_name(input));
+    }
+    text->items[text->count] = '\0';
+    if (memchr(text->items, '\0', text->count))
+        return pace_fail(PACE_E_INPUT, "%s: a NUL byte: expected text", pace_input_name(input));
+    return PACE_OK;
+}
+
+static pace_status read_text(pace_exchange_rows *rows, bytes_vec *text, const pace_exchange_defaults *defaults) {
+    pace_log_kind kind = pace_log_kind_of(text->items);
+    pace_input *memory;
+    if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text->items, text->count, defaults);
+    PACE_TRY(pace_input_open_memory(&memory, rows->name, text->items, text->count));
+    pace_status status = pace_csv_read(&rows->csv, memory);
+    pace_input_free(memory);
+    return status == PACE_OK ? read_table(rows, defaults) : status;
+}
+
+pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_input *input,
+                                    const pace_exchange_defaults *defaults) {
+    pace_exchange_rows rows = {.measured = -1, .unit_s = 1, .unit = "s"};
+    bytes_vec text = {0};
+    snprintf(rows.name, sizeof rows.name, "%.255s", pace_input_name(input));
+    pace_status status = read_all(&text, input);
+    rows.bytes = pace_input_stored_bytes(input);
+    if (status == PACE_OK) status = read_text(&rows, &text, defaults);
+    PACE_VEC_FREE(&text);
+    if (status == PACE_OK) *out = rows;
+    else pace_exchange_rows_free(&rows);
+    return status;
+}
+
+pace_status pace_exchange_rows_open(pace_exchange_rows *out, const char *path, const pace_exchange_defaults *defaults) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_exchange_rows_read(out, input, defaults);
+    pace_input_free(input);
+    return status;
+}
+
+/* --- to a fit ------------------------------------------------------------------------------------------------------
+ */
+
+static bool usable(const pace_exchange_row *row) {
+    return !*row->status && !isnan(row->time_s) && !row->in_place && row->ranks_per_node * row->nodes > 1;
+}
+
+static int by_curve(const void *a, const void *b) {
+    const pace_exchange_row *x = *(const pace_exchange_row *const *)a, *y = *(const pace_exchange_row *const *)b;
+    int order = strcmp(x->system, y->system);
+    if (order == 0) order = (int)x->collective - (int)y->collective;
+    if (order == 0) order = x->nodes - y->nodes;
+    if (order == 0) order = x->ranks_per_node - y->ranks_per_node;
+    if (order == 0) order = (x->row > y->row) - (x->row < y->row);
+    return order;
+}
+
+static bool same_curve(const pace_exchange_row *x, const pace_exchange_row *y) {
+    return strcmp(x->system, y->system) == 0 && x->collective == y->collective && x->nodes == y->nodes &&
+           x->ranks_per_node == y->ranks_per_node;
+}
+
+static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *const *rows, size_t count, int probes) {
+    pace_exchange_curve key = {.collective = rows[0]->collective,
+                               .ranks_per_node = rows[0]->ranks_per_node,
+                               .nodes = rows[0]->nodes};
+    memcpy(key.system, rows[0]->system, sizeof key.system);
+    pace_curve_point *points = pace_alloc(count, sizeof *points);
+    size_t *chosen = pace_alloc(count + 1, sizeof *chosen);
+    pace_status status = points && chosen ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        for (size_t i = 0; i < count; i++) points[i] = (pace_curve_point){rows[i]->bytes, rows[i]->time_s};
+        size_t left = pace_curve_tidy(points, count);
+        if (probes > 0 && left > (size_t)probes) {
+            left = pace_curve_probes(chosen, points, left, (size_t)probes);
+            for (size_t i = 0; i < left; i++) points[i] = points[chosen[i]];
+        }
+        if (left > 1) status = pace_exchange_fit_add(fit, &key, points, left);
+    }
+    pace_free(points);
+    pace_free(chosen);
+    return status;
+}
+
+static pace_status add_curves(pace_exchange_fit *fit, const pace_exchange_row **rows, size_t count, int probes) {
+    if (count > 0) qsort(rows, count, sizeof *rows, by_curve);
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end < count && same_curve(rows[end], rows[i])) end++;
+        PACE_TRY(add_curve(fit, rows + i, end - i, probes));
+        i = end;
+    }
+    if (fit->curves.count > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "expected at least two measured sizes of one collective on the same ranks");
+}
+
+pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes) {
+    pace_exchange_fit fit = {.unit_s = tables[0].unit_s};
+    PACE_VEC(const pace_exchange_row *) rows = {0};
+    pace_status status = PACE_OK;
+    memcpy(fit.unit, tables[0].unit, sizeof fit.unit);
+    for (size_t t = 0; t < count && status == PACE_OK; t++)
+        for (size_t i = 0; i < tables[t].rows.count && status == PACE_OK; i++)
+            if (usable(&tables[t].rows.items[i])) status = PACE_PUSH(&rows, &tables[t].rows.items[i]);
+    if (status == PACE_OK) status = add_curves(&fit, rows.items, rows.count, probes);
+    PACE_VEC_FREE(&rows);
+    if (status == PACE_OK) *out = fit;
+    else pace_exchange_fit_free(&fit);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Fuzz target of machines: any bytes as a short form and as a YAML file give a checked machine or a message. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange/calibration.h"
+#include "machine/machine_read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    pace_machine machine;
+    pace_machine_catalog list;
+    pace_exchange_fit fit;
+    pace_yaml *yaml;
+    char *text = malloc(size + 1);
+    if (!text) return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    if (!strstr(text, ".y") && pace_machine_parse(&machine, text) == PACE_OK && pace_machine_check(&machine) != PACE_OK)
+        abort();
+    if (pace_yaml_parse(&yaml, "fuzz", data, size) == PACE_OK) {
+        if (pace_machines_read(&list, yaml) == PACE_OK) {
+            for (size_t i = 0; i < list.machines.count; i++)
+                if (pace_machine_check(&list.machines.items[i]) != PACE_OK) abort();
+            pace_machine_catalog_free(&list);
+        }
+        pace_yaml_free(yaml);
+    }
+    if (pace_exchange_fit_parse(&fit, "fuzz", data, size) == PACE_OK) pace_exchange_fit_free(&fit);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,143 @@
+"""Exchanges from outside: `predict --kind exchange`, and logs made here through `fit --kind exchange` and back."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+FOLDER = tempfile.mkdtemp(prefix="paceline-exchange-")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def put(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def law(ranks, size):
+    """us: a call, hops, and 200 GB/s."""
+    return 8 + 2 * (ranks - 1) + size * 2 * (ranks - 1) / ranks / 200e3
+
+
+SIZES = [8 << i for i in range(28)]
+
+
+def nccl_text(ranks, hosts=1):
+    lines = [f"#  Rank {i:2} Group  0 Pid   {100 + i} on node{i * hosts // ranks} device {i:2} [0x00] A GPU" for i in range(ranks)]
+    lines.append("#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong")
+    lines.append("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       ")
+    for size in SIZES:
+        t = law(ranks, size)
+        lines.append(f"{size:12} {size // 4:12} float sum -1 {t:8.3f} 1 1 0 {2 * t:8.3f} 1 1 0")
+    return "\n".join(lines + ["# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 1"]) + "\n"
+
+
+def osu(ranks):
+    return "\n# OSU MPI Allreduce Latency Test v7.0\n# Size       Avg Latency(us)\n" + "".join(
+        f"{size:<10} {law(ranks, size):12.2f}\n" for size in SIZES)
+
+
+def nccl_json(ranks):
+    return json.dumps({"config": {"devices": [{"host": "a", "device": i} for i in range(ranks)]}, "results": [
+        {"size": s, "count": s // 4, "type": "float", "out_of_place": {"time": law(ranks, s), "alg_bw": 1, "bus_bw": 1},
+         "in_place": {"time": 1.0, "alg_bw": 1, "bus_bw": 1}} for s in SIZES]})
+
+
+def table(ranks, sizes, system="lab", nodes=1):
+    return "system,collective,nodes,gpus,bytes,time_us,note\n" + "".join(
+        f"{system},all_reduce,{nodes},{ranks},{s},{law(ranks, s):.4f},kept\n" for s in sizes)
+
+
+def fits_and_answers(log, *how):
+    fit = os.path.join(FOLDER, "fit.json")
+    code, out, err = run("fit", "--kind", "exchange", log, "-o", fit, *how, "--format", "json")
+    expect(code == 0, log, err)
+    if code:
+        return
+    curve = json.loads(out)["curves"][0]
+    expect(curve["ranks"] == 8 and curve["mape"] < 0.01 and curve["probes"] == 6, log, curve)
+    code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-a100", "--fit", fit, "--bytes", "1K,3000000",
+                         "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and len(rows) == 2, log, err)
+    for row in rows:
+        expected = law(8, float(row["bytes"]))
+        expect(abs(float(row["time_us"]) / expected - 1) < 0.01 and row["rung"] == "calibrated", log, row, expected)
+
+
+fits_and_answers(put("all_reduce_8.log", nccl_text(8)))
+fits_and_answers(put("all_reduce_8.json", nccl_json(8)))
+fits_and_answers(put("osu.txt", osu(8)), "--on", "dgx-a100")
+
+# Two logs, another number of ranks; columns come back.
+fit = os.path.join(FOLDER, "ranks.json")
+code, out, err = run("fit", "--kind", "exchange", put("two.csv", table(2, SIZES)), put("eight.csv", table(8, SIZES)),
+                     "-o", fit)
+expect(code == 0 and "Fitted 2 curves" in out, out, err)
+code, out, err = run("predict", "--rows", put("four.csv", table(4, SIZES)), "--kind", "exchange", "--fit", fit)
+rows = list(csv.DictReader(io.StringIO(out)))
+expect(code == 0 and len(rows) == len(SIZES), err)
+for row in rows:
+    expect(row["status"] == "ok" and row["unit"] == "us" and row["note"] == "kept", row)
+    expect(abs(float(row["predicted"]) / float(row["time_us"]) - 1) < 0.05, row)
+    expect(float(row["low"]) < float(row["predicted"]) < float(row["high"]), row)
+code, out, err = run("predict", "--rows", put("other.csv", table(4, SIZES, "elsewhere")), "--kind", "exchange", "--fit", fit)
+expect(code == 0 and all("nothing like it" in r["status"] for r in csv.DictReader(io.StringIO(out))), out[:300])
+
+# Machines by name answer rows without a fit.
+code, out, err = run("predict", "--kind", "exchange", "--rows", put("machine.csv", table(8, [8, 1 << 20], "dgx-h100")))
+expect(code == 0 and all(r["status"] == "ok" and r["rung"] == "formula" for r in csv.DictReader(io.StringIO(out))), out, err)
+
+# The nccl-tests table adds up.
+code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-h100*4", "--collective", "allgather", "--bytes",
+                     "1M..1G", "--format", "json")
+document = json.loads(out)
+expect(document["ranks"] == 32 and len(document["sizes"]) == 11, document["ranks"])
+for row in document["sizes"]:
+    expect(abs(row["algbw_GB_per_s"] - row["bytes"] / row["time_us"] / 1e3) < 1e-6 * row["algbw_GB_per_s"], row)
+    expect(abs(row["busbw_GB_per_s"] / row["algbw_GB_per_s"] - 31 / 32) < 1e-9, row)
+    expect(row["low_us"] < row["time_us"] < row["high_us"], row)
+
+for words, code_wanted, word in [
+        (["--on", "a100*4"], 3, "not connected"),
+        (["--on", "a100*4 nvlink=0"], 2, "above 0"),
+        (["--on", "dgx-a100", "--algorithm", "pigeon"], 2, "ring"),
+        (["--on", "dgx-a100", "--collective", "gossip"], 2, "allreduce"),
+        (["--on", "dgx-a100", "--bytes", "big"], 2, "8..1G"),
+        (["--on", "dgx-a100", "--library", "mpi"], 2, "textbook"),
+        (["--on", "nowhere"], 4, "neither"),
+        ([], 2, "--on")]:
+    code, out, err = run("predict", "--kind", "exchange", *words)
+    expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)
+for name, text, word in [
+        ("no_bytes.csv", "system,collective,gpus,time_us\na,all_reduce,8,3\n", "bytes"),
+        ("no_ranks.csv", "system,collective,bytes,time_us\na,all_reduce,8,3\n", "gpus"),
+        ("no_collective.csv", "system,gpus,bytes,time_us\na,8,8,3\n", "collective"),
+        ("no_time.csv", "system,collective,gpus,bytes\na,all_reduce,8,8\n", "measured"),
+        ("nameless.log", nccl_text(8), "collective"),
+        ("all_reduce_cut.log", nccl_text(8).split("#       size")[0] + "# size time algbw\n", "rows"),
+        ("all_reduce_uneven.log", nccl_text(9, 2).replace("on node1 device  8", "on node1 device  8"), "divide"),
+        ("empty.csv", "", "")]:
+    code, out, err = run("fit", "--kind", "exchange", put(name, text))
+    expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
+
+for one in wrong:
+    print(*one, file=sys.stderr)
+sys.exit(1 if wrong else 0)

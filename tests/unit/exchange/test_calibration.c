@@ -1,0 +1,137 @@
+/* Measured curves: laws that are known come back, at other sizes, other ranks and as other collectives. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exchange/calibration.h"
+#include "exchange/exchange.h"
+
+static const double call = 8e-6, hop = 1e-6, rate = 2e11;
+
+/* A ring as simple as one can be. */
+static double law(pace_collective collective, int ranks, double bytes) {
+    double rounds = collective == PACE_ALLREDUCE ? 2 : 1;
+    return call + rounds * (ranks - 1) * hop + bytes * pace_bus_factor(collective, ranks) / rate;
+}
+
+static void add_curve(pace_exchange_fit *fit, pace_collective collective, int ranks, double factor) {
+    pace_exchange_curve key = {"here", collective, ranks, 1, 0, 0};
+    pace_curve_point points[40];
+    size_t count = 0;
+    for (double bytes = 1073741824.0; bytes >= 8; bytes /= factor)
+        points[count++] = (pace_curve_point){bytes, law(collective, ranks, bytes)};
+    assert_int_equal(pace_exchange_fit_add(fit, &key, points, count), PACE_OK);
+}
+
+static double asked(const pace_exchange_fit *fit, pace_collective collective, int ranks, double bytes) {
+    pace_estimate s;
+    if (pace_exchange_fit_time(&s, fit, "here", collective, bytes, ranks, 1) != PACE_OK) fail_msg("%s", pace_message());
+    assert_true(s.spread > 0 && s.rung == PACE_RUNG_CALIBRATED);
+    return s.median;
+}
+
+static void test_between_and_beyond_sizes(void **state) {
+    (void)state;
+    pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
+    add_curve(&fit, PACE_ALLREDUCE, 8, 32);
+    for (double bytes = 64; bytes < 1e11; bytes *= 3)
+        assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 8, bytes) / law(PACE_ALLREDUCE, 8, bytes) - 1) < 1e-9);
+    assert_true(asked(&fit, PACE_ALLREDUCE, 8, 1) > call);
+    pace_exchange_fit_free(&fit);
+}
+
+/* Where hops or bytes dominate the law is exact; between them it is near. */
+static void test_other_ranks(void **state) {
+    (void)state;
+    pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
+    add_curve(&fit, PACE_ALLREDUCE, 2, 2);
+    add_curve(&fit, PACE_ALLREDUCE, 8, 2);
+    assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 4, 8) / law(PACE_ALLREDUCE, 4, 8) - 1) < 1e-3);
+    assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 4, 1e9) / law(PACE_ALLREDUCE, 4, 1e9) - 1) < 1e-2);
+    for (double bytes = 8; bytes < 1e9; bytes *= 2)
+        assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 4, bytes) / law(PACE_ALLREDUCE, 4, bytes) - 1) < 0.05);
+    pace_exchange_fit_free(&fit);
+}
+
+static void test_other_collectives(void **state) {
+    (void)state;
+    pace_exchange_fit fit = {.unit_s = 1, .unit = "s"};
+    pace_estimate s;
+    add_curve(&fit, PACE_ALLREDUCE, 8, 2);
+    for (double bytes = 8; bytes < 1e9; bytes *= 2)
+        assert_true(fabs(asked(&fit, PACE_ALLGATHER, 8, bytes) / law(PACE_ALLGATHER, 8, bytes) - 1) < 0.05);
+    assert_int_equal(pace_exchange_fit_time(&s, &fit, "here", PACE_BROADCAST, 8, 8, 1), PACE_E_MISSING);
+    assert_int_equal(pace_exchange_fit_time(&s, &fit, "here", PACE_ALLREDUCE, 8, 4, 1), PACE_E_MISSING);
+    assert_int_equal(pace_exchange_fit_time(&s, &fit, "elsewhere", PACE_ALLREDUCE, 8, 8, 1), PACE_E_MISSING);
+    pace_exchange_fit_free(&fit);
+}
+
+static void test_tidy_and_probes(void **state) {
+    (void)state;
+    pace_curve_point points[] = {{64, 3}, {8, 1}, {64, 9}, {64, 4}, {8, 2}};
+    assert_int_equal(pace_curve_tidy(points, 5), 2);
+    assert_true(points[0].bytes == 8 && points[0].time_s == 1.5 && points[1].time_s == 4);
+    pace_curve_point range[28];
+    size_t chosen[28];
+    for (int i = 0; i < 28; i++) range[i] = (pace_curve_point){8.0 * (1 << i), 1};
+    size_t count = pace_curve_probes(chosen, range, 28, 6);
+    assert_int_equal(count, 6);
+    assert_true(chosen[0] == 0 && chosen[5] == 27);
+    assert_true(range[chosen[1]].bytes == 32768 && range[chosen[4]].bytes == 33554432);
+    for (size_t i = 1; i < count; i++) assert_true(chosen[i] > chosen[i - 1]);
+    assert_int_equal(pace_curve_probes(chosen, range, 3, 6), 3);
+}
+
+static void test_file_round_trip(void **state) {
+    (void)state;
+    char path[] = "/tmp/paceline-fit-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    pace_exchange_fit fit = {.unit_s = 1e-6, .unit = "us"}, back;
+    add_curve(&fit, PACE_ALLREDUCE, 2, 4);
+    add_curve(&fit, PACE_ALLTOALL, 8, 4);
+    assert_int_equal(pace_exchange_fit_save(&fit, path), PACE_OK);
+    assert_int_equal(pace_exchange_fit_load(&back, path), PACE_OK);
+    assert_int_equal(back.curves.count, 2);
+    assert_true(back.unit_s == 1e-6 && strcmp(back.unit, "us") == 0);
+    assert_int_equal(back.points.count, fit.points.count);
+    for (size_t i = 0; i < fit.points.count; i++)
+        assert_memory_equal(&back.points.items[i], &fit.points.items[i], sizeof(pace_curve_point));
+    pace_exchange_fit_free(&fit);
+    pace_exchange_fit_free(&back);
+    remove(path);
+}
+
+static void test_bad_fits(void **state) {
+    (void)state;
+    pace_exchange_fit fit = {0};
+    pace_exchange_curve key = {"here", PACE_ALLREDUCE, 8, 1, 0, 0};
+    pace_curve_point one[] = {{8, 1}, {8, 2}}, negative[] = {{8, 1}, {16, -2}};
+    assert_int_equal(pace_exchange_fit_add(&fit, &key, one, 2), PACE_E_INPUT);
+    assert_int_equal(pace_exchange_fit_add(&fit, &key, negative, 2), PACE_E_INPUT);
+    static const char *const texts[] = {
+        "{}", "[1]", "{\"schema\": \"paceline.exchange-fit/1\"}",
+        "{\"schema\": \"paceline.exchange-fit/1\", \"unit\": \"us\", \"unit_s\": 1e-6, \"curves\": []}",
+        "{\"schema\": \"paceline.exchange-fit/1\", \"unit\": \"us\", \"unit_s\": 1e-6, \"curves\": [{\"system\": \"a\", "
+        "\"collective\": \"allreduce\", \"ranks_per_node\": 0, \"nodes\": 1, \"points\": [[8, 1], [16, 2]]}]}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(pace_exchange_fit_parse(&fit, "text", texts[i], strlen(texts[i])), PACE_E_INPUT);
+    pace_exchange_fit_free(&fit);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_between_and_beyond_sizes), cmocka_unit_test(test_other_ranks),
+        cmocka_unit_test(test_other_collectives),        cmocka_unit_test(test_tidy_and_probes),
+        cmocka_unit_test(test_file_round_trip),          cmocka_unit_test(test_bad_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
