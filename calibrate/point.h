@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Columns of sizes, in the order of the table. */
 typedef enum {
     PACE_SIZE_B,
@@ -113,5 +117,9 @@ double pace_point_flop(const pace_point *point);
 
 /** Bytes read and written by operations that stream whole tensors, else 0. */
 double pace_point_moved_bytes(const pace_point *point);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
