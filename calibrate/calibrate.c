@@ -233,7 +233,8 @@ static pace_status measure_with(calibration *c, const probe *p) {
         if (c->failed++ == 0) memcpy(c->failure, message, sizeof c->failure);
         return PACE_OK;
     }
-    pace_row_origin origin = {c->device, c->host, c->software, c->date, p->backend->source, c->threads};
+    const char *clock = strcmp(c->target, "cuda") == 0 ? "device" : c->threads == 1 ? "thread" : "wall";
+    pace_row_origin origin = {c->device, c->host, c->software, c->date, p->backend->source, clock, c->threads};
     PACE_TRY(pace_rows_file_add(&c->rows, &p->point->point, &origin, &measurement));
     count->measured++;
     return count_row(count, &c->rows.rows.items[c->rows.rows.count - 1]);

@@ -2,6 +2,7 @@
  * The backend of our own loops: allocates the tensors of a point, spreads its items over threads, reads the clock.
  * Small work stays on one thread, as frameworks do it (a thread for every 32,768 elements).
  */
+#include "host_clock.h"
 #include "host_facts.h"
 #include "host_loops.h"
 #include "measure.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -30,12 +30,6 @@ static void set_threads(int threads) {
     omp_set_dynamic(0);
     omp_set_num_threads(threads);
 #endif
-}
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static void release(void *state) {
@@ -165,9 +159,9 @@ static void run_once(const host_state *s) {
 
 static pace_probe_status time_runs(double *seconds, void *state, unsigned runs, char *message) {
     (void)message;
-    double start = now_s();
+    double start = pace_host_clock_s(thread_limit);
     for (unsigned i = 0; i < runs; i++) run_once(state);
-    *seconds = now_s() - start;
+    *seconds = pace_host_clock_s(thread_limit) - start;
     return PACE_PROBE_OK;
 }
 

@@ -3,12 +3,12 @@
  * Convolutions choose their own layouts of tensors, as frameworks let them; products are of plain row-major matrices.
  */
 #include "backend.h"
+#include "host_clock.h"
 
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_TENSORS = 12 };
 
@@ -18,14 +18,12 @@ typedef struct {
     int count;
 } work;
 
+static int thread_count = 1;
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+/* oneDNN takes the number that OpenMP was told by the program (host_backend.c): it shares its runtime. */
+static void set_threads(int threads) { thread_count = threads; }
 
 static bool open_engine(void) {
     if (stream) return true;
@@ -219,11 +217,11 @@ static pace_probe_status prepare(void **state, const pace_point *point, int devi
 static pace_probe_status time_runs(double *seconds, void *state, unsigned runs, char *message) {
     work *w = state;
     dnnl_status_t status = dnnl_success;
-    double start = now_s();
+    double start = pace_host_clock_s(thread_count);
     for (unsigned i = 0; i < runs && status == dnnl_success; i++)
         status = dnnl_primitive_execute(w->primitive, stream, w->count, w->arguments);
     if (status == dnnl_success) status = dnnl_stream_wait(stream);
-    *seconds = now_s() - start;
+    *seconds = pace_host_clock_s(thread_count) - start;
     if (status == dnnl_success) return PACE_PROBE_OK;
     snprintf(message, PACE_BACKEND_MESSAGE, "oneDNN: status %d", (int)status);
     return PACE_PROBE_FAILED;
@@ -242,6 +240,7 @@ static const pace_backend onednn = {
     .version = PACE_BACKEND_VERSION,
     .source = "onednn",
     .target = "cpu",
+    .set_threads = set_threads,
     .describe = describe,
     .prepare = prepare,
     .time_runs = time_runs,

@@ -11,13 +11,13 @@
 enum { LONGEST_ROW = 2048, MOST_TABLE_BYTES = 1 << 30 };
 
 /* Columns besides the sizes, which stand behind "pass". */
-enum { BEFORE = 5, AFTER = 10, CELLS = BEFORE + PACE_POINT_SIZES + AFTER };
+enum { BEFORE = 5, AFTER = 11, CELLS = BEFORE + PACE_POINT_SIZES + AFTER };
 enum { DEVICE, SOURCE, OP, DTYPE, PASS };
-enum { LATENCY = BEFORE + PACE_POINT_SIZES, SPREAD, BEST, BATCHES, RUNS, THREADS, CACHE, HOST, SOFTWARE, DATE };
+enum { LATENCY = BEFORE + PACE_POINT_SIZES, SPREAD, BEST, BATCHES, RUNS, THREADS, CLOCK, CACHE, HOST, SOFTWARE, DATE };
 
 static const char *const before[BEFORE] = {"device", "source", "op", "dtype", "pass"};
-static const char *const after[AFTER] = {"latency_us", "spread", "best_us", "batches",  "runs",
-                                         "threads",    "cache",  "host",    "software", "date"};
+static const char *const after[AFTER] = {"latency_us", "spread", "best_us", "batches",  "runs", "threads",
+                                         "clock",      "cache",  "host",    "software", "date"};
 
 static size_t header(char *line, size_t size) {
     size_t used = 0;
@@ -235,9 +235,9 @@ static size_t make_line(char *line, size_t size, const pace_point *point, const 
                                    pace_point_op_names[point->op], pace_point_dtype_names[point->dtype],
                                    pace_point_pass_names[point->pass]);
     used += put_sizes(line + used, size - used, point);
-    used += (size_t)snprintf(line + used, size - used, ",%.6g,%.4f,%.6g,%u,%u,%d,warm,%.128s,%.128s,%.32s\n",
+    used += (size_t)snprintf(line + used, size - used, ",%.6g,%.4f,%.6g,%u,%u,%d,%.16s,warm,%.128s,%.128s,%.32s\n",
                              1e6 * m->median_s, m->spread, 1e6 * m->best_s, m->batches, m->runs, origin->threads,
-                             origin->host, origin->software, origin->date);
+                             origin->clock, origin->host, origin->software, origin->date);
     return used;
 }
 

@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *device, *host, *software, *date; /* no commas, quotes or line breaks: pace_rows_clean() */
-    const char *source;
+    const char *source, *clock;                  /* who measured, by what clock: "wall", "thread", "device" */
     int threads;
 } pace_row_origin;
 

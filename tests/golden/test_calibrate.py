@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,6 +64,34 @@ def test_rows_are_questions(folder):
     assert all(float(row["predicted"]) > 0 for row in answers), answer
 
 
+def test_every_operation_is_a_question(folder):
+    """The words of calibrate and those of the tables that fit reads are two lists: every one must be known there."""
+    table, entry, words = folder / "all.csv", folder / "device.yaml", set()
+    entry.write_text(
+        "devices:\n  - {name: box, vendor: v, flop_per_s: {fp32: 1e11}, memory_bytes_per_s: 2e10,\n"
+        "     pcie_bytes_per_s: 1e10, source: test}\n"
+    )
+    sweeps = (Path(os.environ["PACELINE_SOURCE"]) / "catalog" / "sweeps.yaml").read_text()
+    for found in re.findall(r"\bop: \[([^]]*)\]", sweeps):
+        words.update(word.strip() for word in found.split(","))
+    assert len(words) > 20
+    run("calibrate", "--quick", "--family", "reduction", "--threads", "1", "-o", table, "-q")
+    with open(table, newline="") as file:
+        header = next(csv.reader(file))
+    first, last = header.index("b"), header.index("latency_us")
+    with open(table, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for word in sorted(words):
+            row = ["box", "x", word, "fp32", "forward"] + ["4"] * (last - first) + ["1"] * (len(header) - last)
+            for name in ("groups", "dilation", "inputs", "outputs"):
+                row[header.index(name)] = "1"
+            writer.writerow(row)
+    answers = list(csv.DictReader(run("predict", "--rows", table, "--on", entry, "--format", "csv").stdout.splitlines()))
+    bad = {row["op"]: row["status"] for row in answers if not row["predicted"]}
+    assert len(answers) == len(words) and not bad, bad
+
+
 def test_interrupted(folder):
     table = folder / "rows.csv"
     process = subprocess.Popen(
@@ -115,7 +144,8 @@ def test_without_modules(folder):
 
 def main():
     test_list()
-    for test in (test_rows_and_resume, test_rows_are_questions, test_interrupted, test_refused, test_without_modules):
+    tests = (test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question, test_interrupted)
+    for test in (*tests, test_refused, test_without_modules):
         with tempfile.TemporaryDirectory() as folder:
             test(Path(folder))
     return 0

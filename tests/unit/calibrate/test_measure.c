@@ -97,7 +97,7 @@ static int remove_path(void **state) {
     return pace_memory_live() != 0;
 }
 
-static const pace_row_origin origin = {"dev", "a host", "a library 1", "2026-01-02", "loops", 2};
+static const pace_row_origin origin = {"dev", "a host", "a library 1", "2026-01-02", "loops", "wall", 2};
 
 static pace_point product(double m) {
     pace_point point = {.op = PACE_MEASURE_GEMM, .dtype = PACE_POINT_FP32};
