@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* More points than anybody would measure: a slip in a grid. */
-enum { MOST_COMBINATIONS = 20 * 1000 * 1000, MOST_VALUES = 64, MOST_KEEPS = 8 };
+enum { MOST_COMBINATIONS = 20 * 1000 * 1000, MOST_POINTS = 2 * 1000 * 1000, MOST_VALUES = 64, MOST_KEEPS = 8 };
 
 static const char *const level_names[] = {"quick", "default", "full"};
 
@@ -87,6 +87,7 @@ static pace_status add_point(expander *e, pace_point point) {
     if (!pace_point_complete(&point, &missing))
         return pace_fail(PACE_E_INPUT, "%s: %s needs the size \"%s\", a whole number above 0",
                          pace_yaml_place(e->out->yaml, e->node), pace_point_op_names[point.op], missing);
+    if (e->seen == MOST_POINTS) return fail_at(e, NULL, "more than 2 million points");
     if (2 * (e->seen + 1) > e->slots.count) PACE_TRY(grow_slots(e));
     if (!insert(e->slots.items, e->slots.count, point_hash(e, &point))) return PACE_OK;
     e->seen++;
