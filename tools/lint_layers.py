@@ -64,7 +64,7 @@ def check_calibrate(root, path, text, faults):
         line = text.count("\n", 0, match.start()) + 1
         head, slash, _ = target.partition("/")
         if (slash and head in ROOMS and head not in ("base", "machine")) or (
-            quoted and not slash and not (root / "calibrate" / target).is_file()
+            quoted and not slash and not (path.parent / target).is_file()
         ):
             faults.append((path, line, f"calibrate/ includes '{target}', which is none of base, machine, public, its own"))
 
