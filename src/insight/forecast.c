@@ -30,6 +30,8 @@ void pace_forecast_free(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
     PACE_VEC_FREE(&forecast->ranks);
     PACE_VEC_FREE(&forecast->offloaded);
+    if (forecast->prices) pace_price_cache_free(forecast->prices);
+    pace_free(forecast->prices);
     pace_cost_free(forecast->cost);
     *forecast = (pace_forecast){0};
 }
@@ -94,9 +96,17 @@ static void start_at_the_first(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].start_ns -= first;
 }
 
+static pace_status make_ladder(pace_forecast *forecast) {
+    PACE_TRY(pace_cost_create(&forecast->cost));
+    forecast->prices = pace_alloc(1, sizeof *forecast->prices);
+    if (!forecast->prices) return PACE_E_MEMORY;
+    pace_price_cache_init(forecast->prices);
+    return PACE_OK;
+}
+
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
     pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device, .repeats = 1};
-    pace_status status = pace_cost_create(&forecast.cost);
+    pace_status status = make_ladder(&forecast);
     for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
         status = add_trace(&forecast, measured->traces.items[i]);
     if (status == PACE_OK) {
@@ -130,7 +140,7 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size
     enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
     pace_forecast forecast = {.device = device, .repeats = SETTLED, .host_spread = catalog_spread};
     size_t taken = 0;
-    pace_status status = pace_cost_create(&forecast.cost);
+    pace_status status = make_ladder(&forecast);
     for (; status == PACE_OK && taken < count; taken++)
         status = add_graph(&forecast.ranks, &graphs[taken], names[taken], mode);
     for (; taken < count; taken++) pace_graph_free(&graphs[taken]);

@@ -10,6 +10,7 @@
 
 #include "cost/cost.h"
 #include "cost/host_costs_measure.h"
+#include "cost/price_cache.h"
 #include "insight/analysis.h"
 #include "insight/batch_size.h"
 #include "insight/pair_calibration.h"
@@ -33,6 +34,7 @@ typedef struct {
     const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
     const pace_device *device;         /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
+    pace_price_cache *prices;                 /* of it */
     const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
     double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
     unsigned repeats;   /* of the step; with several the last one's period is the step's time */

@@ -113,6 +113,7 @@ pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIE
     pace_scenario_init(&scenario, "moved");
     scenario.device = device;
     by_ladder.cost = (pace_cost *)cost;
+    by_ladder.prices = NULL; /* they are of the other ladder */
     by_ladder.calibration = NULL;
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         pace_variant variant;

@@ -56,7 +56,9 @@ static bool parts_cost(pace_estimate *out_s, const pace_pricing *p, uint32_t lau
          part = p->variant->next_part[part]) {
         const pace_op *op = pace_variant_part_op(p->variant, part);
         pace_estimate one;
-        if (!has_amounts(op) || pace_cost_op(&one, p->forecast->cost, p->forecast->device, op) != PACE_OK) return false;
+        if (!has_amounts(op) ||
+            pace_price_cached(&one, p->forecast->prices, p->forecast->cost, p->forecast->device, op) != PACE_OK)
+            return false;
         sum.median += one.median;
         sum.spread += one.median * one.spread;
         if (one.rung > sum.rung) sum.rung = one.rung;
@@ -113,7 +115,7 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     const pace_device *device = pace_pricing_device(p);
     pace_estimate here, there;
     if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
-        pace_cost_op(&there, p->forecast->cost, device, op) != PACE_OK)
+        pace_price_cached(&there, p->forecast->prices, p->forecast->cost, device, op) != PACE_OK)
         return by_rates(p, launch, measured);
     double variance =
         here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
@@ -156,7 +158,7 @@ static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing
     if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
     *out_ns = (pace_estimate){0, unknown_spread, PACE_RUNG_ROOFLINE};
     if (!has_amounts(op)) return PACE_OK;
-    PACE_TRY(pace_cost_op(out_ns, p->forecast->cost, device, op));
+    PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op));
     out_ns->median *= 1e9;
     double bound = pace_price_bound_ns(device, op);
     if (out_ns->median < bound) out_ns->median = bound;
