@@ -34,6 +34,7 @@ int cmd_fit(cli_arguments *arguments) {
     }
     pace_format format;
     if (!cli_output_format(&format, "fit", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("fit", options.fit_path, arguments->words, operands)) return CLI_USAGE;
     options.seed = (uint64_t)seed;
     options.probes = probes >= 0 && probes <= 1024 ? (int)probes : -1;
     options.progress = cli_progress(&output);

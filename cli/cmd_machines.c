@@ -14,6 +14,7 @@ int cmd_machines(cli_arguments *arguments) {
     if (operands < 0 || operands > 1) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "machines", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("machines", output.path, arguments->words, operands)) return CLI_USAGE;
     pace_report *report;
     pace_status status = pace_machines(&report, operands ? arguments->words[0] : NULL);
     if (status != PACE_OK) return cli_fail("machines", status);

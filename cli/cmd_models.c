@@ -18,6 +18,7 @@ int cmd_models(cli_arguments *arguments) {
     if (operands < 0 || operands > 1) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "models", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("models", output.path, arguments->words, operands)) return CLI_USAGE;
     pace_report *report;
     pace_words words = {set.items, set.count};
     pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, &words);

@@ -60,6 +60,11 @@ int cmd_predict(cli_arguments *arguments) {
                              table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
+    if (!cli_spares_inputs("predict", output.path, arguments->words, operands) ||
+        !cli_spares_inputs("predict", output.path, &rows.path, rows.path != NULL) ||
+        !cli_spares_inputs("predict", output.path, rows.fits.items, (int)rows.fits.count) ||
+        !cli_spares_inputs("predict", output.path, overheads.items, (int)overheads.count))
+        return CLI_USAGE;
     if (rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
         rows.options.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         rows.options.device = on.count ? on.items[0] : NULL;

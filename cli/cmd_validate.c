@@ -27,6 +27,9 @@ int cmd_validate(cli_arguments *arguments) {
     }
     pace_format format;
     if (!cli_output_format(&format, "validate", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("validate", output.path, &options.cases_path, options.cases_path != NULL) ||
+        !cli_spares_inputs("validate", options.ledger_path, &options.cases_path, options.cases_path != NULL))
+        return CLI_USAGE;
     options.glob = operands ? arguments->words[0] : NULL;
     options.progress = cli_progress(&output);
     pace_report *report;

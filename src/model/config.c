@@ -93,8 +93,8 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
     char *end = NULL;
     double number = strtod(value, &end);
     if (end == value || *end || !is_sound(at, number))
-        return pace_fail(PACE_E_USAGE, "%s: expected a whole number of at least %g, found \"%.80s\"", key,
-                         fields[at].least, value);
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found \"%.80s\"", key,
+                         fields[at].least, MOST, value);
     *(double *)target = number;
     return PACE_OK;
 }
@@ -114,8 +114,8 @@ pace_status pace_config_check(const pace_config *config) {
             if (*(const int *)target < 0 || *(const int *)target >= count)
                 return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
         } else if (!is_sound(i, *(const double *)target)) {
-            return pace_fail(PACE_E_USAGE, "%s: expected a whole number of at least %g, found %g", fields[i].key,
-                             fields[i].least, *(const double *)target);
+            return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found %g", fields[i].key,
+                             fields[i].least, MOST, *(const double *)target);
         }
     }
     double once = config->micro_batch * config->dp;

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-enum { MAX_LAUNCHES = 1 << 24 };
+/* A step of a million launches takes seconds to issue: what is larger is a slip in the configuration. */
+enum { MAX_LAUNCHES = 1 << 20 };
 
 pace_name pace_emit_name(pace_lowering *to, const char *text) {
     pace_name name = 0;
@@ -72,7 +73,10 @@ static uint32_t add_launch(pace_lowering *to, const pace_op *op, uint32_t stream
     uint32_t node = to->region != PACE_NO_NODE ? to->region : to->depth ? to->open[to->depth - 1] : PACE_NO_NODE;
     bool copy = op && op->family == PACE_OP_TRANSFER;
     if (to->status == PACE_OK && to->graph->launches.count >= MAX_LAUNCHES)
-        to->status = pace_fail(PACE_E_LIMIT, "the step has more than %d launches", MAX_LAUNCHES);
+        to->status =
+            pace_fail(PACE_E_LIMIT,
+                      "%s: expected a step of at most %d launches, found more: fewer micro-batches, layers or tokens",
+                      pace_names_text(&to->model->names, to->model->name), MAX_LAUNCHES);
     if (to->status == PACE_OK)
         to->status =
             pace_graph_add_launch(&number, to->graph, node, copy ? PACE_TASK_COPY : PACE_TASK_KERNEL, op, stream);

@@ -526,9 +526,10 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
     if (!name) name = pace_model_variant(yaml, 0);
     size_t at = 0;
     while (name && pace_model_variant(yaml, at) && strcmp(pace_model_variant(yaml, at), name) != 0) at++;
-    if (!name || !pace_model_variant(yaml, at))
-        return pace_fail(name ? PACE_E_MISSING : PACE_E_INPUT, "%s: it describes no model \"%.80s\"",
-                         pace_yaml_place(yaml, pace_yaml_root(yaml)), name ? name : "");
+    if (!name) return fail_at(&reader, pace_yaml_root(yaml), "expected a model with a \"family\" or \"variants\"");
+    if (!pace_model_variant(yaml, at))
+        return pace_fail(PACE_E_MISSING, "%s: it describes no model \"%.80s\"",
+                         pace_yaml_place(yaml, pace_yaml_root(yaml)), name);
     pace_status status = pace_names_init(&model.names);
     if (status == PACE_OK) status = read_model(&reader, name, settings, setting_count, &scope);
     for (size_t i = 0; i < reader.saved.count; i++) pace_free(reader.saved.items[i].name);

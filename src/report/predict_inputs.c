@@ -168,7 +168,7 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
     pace_predict_inputs read = {0};
     pace_status status;
     if (is_model(inputs[0]) && count > 1)
-        status = pace_fail(PACE_E_USAGE, "predict: expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
+        status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
     else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, &options->set);
     else status = read_files(&read, inputs, count, device, options);
     if (status == PACE_OK) status = add_fits(&read.forecast, options);

@@ -7,6 +7,7 @@
 #include "report/show.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -85,12 +86,22 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
         PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
                                    &p->scenarios.items.items[p->result_count]));
-    return PACE_OK;
+    if (p->results[0].step_s.median > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
 }
 
 /* --- the report -------------------------------------------------------------------------------------------------- */
 
 static int64_t ns(double s) { return llround(s * 1e9); }
+
+/* Rounded outwards: the interval holds the median also where a nanosecond is much. */
+static int64_t low_ns(const pace_forecast_result *result) {
+    return (int64_t)floor(pace_estimate_low(result->step_s) * 1e9);
+}
+
+static int64_t high_ns(const pace_forecast_result *result) {
+    return (int64_t)ceil(pace_estimate_high(result->step_s) * 1e9);
+}
 
 static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
     int64_t sum = 0;
@@ -106,8 +117,8 @@ static void put_scenario(pace_node *table, const prediction *p, size_t number) {
     pace_table_row(table);
     pace_table_text(table, p->scenarios.items.items[number].label);
     pace_table_int(table, ns(result->step_s.median));
-    pace_table_int(table, ns(pace_estimate_low(result->step_s)));
-    pace_table_int(table, ns(pace_estimate_high(result->step_s)));
+    pace_table_int(table, low_ns(result));
+    pace_table_int(table, high_ns(result));
     pace_table_real(table, result->step_s.median > 0 ? p->results[0].step_s.median / result->step_s.median : NAN);
     pace_table_int(table, column_ns(&matrix, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND));
     pace_table_int(table, column_ns(&matrix, PACE_MEMORY_BOUND, PACE_COPY));
@@ -147,8 +158,8 @@ static void put_predicted(pace_node *root, const prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
     const pace_graph *graph = &p->inputs.forecast.ranks.items[0].graph;
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.", pace_show_ns(ns(step_s->median)).text,
-                       pace_show_ns(ns(pace_estimate_low(*step_s))).text,
-                       pace_show_ns(ns(pace_estimate_high(*step_s))).text, p->inputs.forecast.device->name);
+                       pace_show_ns(low_ns(&p->results[0])).text, pace_show_ns(high_ns(&p->results[0])).text,
+                       p->inputs.forecast.device->name);
     if (graph->unknown_ops)
         pace_node_note(root, "%llu operators do device work of unknown amount: their kernels count as nothing.",
                        (unsigned long long)graph->unknown_ops);
@@ -160,15 +171,16 @@ static void put_predicted(pace_node *root, const prediction *p) {
 
 static void put_headline(pace_node *root, const prediction *p) {
     const pace_forecast_result *end = &p->results[p->result_count - 1];
+    char speedup[48] = ""; /* of a step that takes no time, none is defined */
     if (p->inputs.is_measured) put_measured(root, p);
     else put_predicted(root, p);
+    if (end->step_s.median > 0)
+        snprintf(speedup, sizeof speedup, ": %.2f times as fast", p->results[0].step_s.median / end->step_s.median);
     if (p->result_count > 1)
-        pace_node_sentence(root, true, "If \"%s\", %s (%s to %s): %.2f times as fast.",
+        pace_node_sentence(root, true, "If \"%s\", %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,
-                           pace_show_ns(ns(end->step_s.median)).text,
-                           pace_show_ns(ns(pace_estimate_low(end->step_s))).text,
-                           pace_show_ns(ns(pace_estimate_high(end->step_s))).text,
-                           p->results[0].step_s.median / end->step_s.median);
+                           pace_show_ns(ns(end->step_s.median)).text, pace_show_ns(low_ns(end)).text,
+                           pace_show_ns(high_ns(end)).text, speedup);
 }
 
 /* Each rank as measured and walked anew. */
@@ -267,7 +279,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
                          const pace_predict_options *options) {
     static const pace_predict_options defaults;
     if (!options) options = &defaults;
-    if (path_count == 0) return pace_fail(PACE_E_USAGE, "predict: expected at least one trace, found none");
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
     prediction p = {0};
     pace_report *report = NULL;
     pace_status status = run(&p, paths, path_count, options);

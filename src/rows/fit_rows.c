@@ -24,13 +24,14 @@ pace_status pace_split_group(uint64_t *out, const pace_kernel_rows *table, const
     else if (strcmp(split, "device") == 0)
         group = row->device ? pace_hash(row->device->name, strlen(row->device->name)) : 0;
     else {
-        for (const char *at = split; *at;) {
+        const char *at = split;
+        do {
             size_t length = strcspn(at, ","), column = 0;
             PACE_TRY(column_called(&column, &table->csv, at, length));
             const char *cell = pace_csv_cell(&table->csv, row->row, column);
             group = group * UINT64_C(0x9e3779b97f4a7c15) + pace_hash(cell, strlen(cell));
             at += length + (at[length] == ',');
-        }
+        } while (*at);
     }
     *out = group;
     return PACE_OK;

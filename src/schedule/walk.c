@@ -31,6 +31,7 @@ typedef struct {
     step_instance *instances;         /* rank by rank, repeat by repeat */
     PACE_VEC(pace_walk_place) places; /* one per segment */
     pace_meetings meetings;
+    double work_ns;     /* of all segments: no sum of times on any path is more */
     double **overheads; /* rank -> kind * names + name -> ns, below 0 = not yet looked up */
 } compiler;
 
@@ -38,7 +39,14 @@ static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
     return (uint32_t)(rank * c->options->repeats + repeat);
 }
 
+/* Past it times of kernels and operators are a slip in sizes or figures, and their sums would leave 64 bits. */
+static const double longest_walk_ns = 1e18;
+
 static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns, pace_walk_place place) {
+    c->work_ns += (double)delay_ns + duration_ns;
+    if (!(c->work_ns < longest_walk_ns))
+        return pace_fail(PACE_E_LIMIT, "the step's operators and kernels: expected less than %.0e s in all, found more",
+                         longest_walk_ns / 1e9);
     pace_segment segment = {.duration_ns = llround(duration_ns),
                             .delay_ns = delay_ns,
                             .task = (uint32_t)c->replay.segments.count,

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/memory.h"
+#include "exhaust.h"
 
 #define HOST "\"pid\":9,\"tid\":9,"
 #define DEVICE "\"pid\":0,\"tid\":7,"
@@ -88,10 +88,8 @@ static int count_bytes(void *context, const void *bytes, size_t length) {
     return 0;
 }
 
-/* What is tried: allocations may fail anywhere in it, and it must leave nothing behind. */
-typedef pace_status (*question)(const files *made, int choice);
-
-static pace_status analyze(const files *made, int choice) {
+static pace_status analyze(const void *context, int choice) {
+    const files *made = context;
     const char *const command[] = {"paceline", "analyze"};
     const pace_analyze_options options = {.command = command,
                                           .command_count = 2,
@@ -104,7 +102,8 @@ static pace_status analyze(const files *made, int choice) {
     return status;
 }
 
-static pace_status compare(const files *made, int choice) {
+static pace_status compare(const void *context, int choice) {
+    const files *made = context;
     (void)choice;
     pace_report *report = NULL;
     pace_status status = pace_compare(&report, made->path[0], made->path[1], NULL);
@@ -112,8 +111,8 @@ static pace_status compare(const files *made, int choice) {
     return status;
 }
 
-static pace_status machines(const files *made, int choice) {
-    (void)made;
+static pace_status machines(const void *context, int choice) {
+    (void)context;
     pace_report *report = NULL;
     pace_status status = pace_machines(&report, choice ? "a100" : NULL);
     if (status == PACE_OK) pace_report_free(report);
@@ -122,32 +121,12 @@ static pace_status machines(const files *made, int choice) {
 
 static pace_report *rendered;
 
-static pace_status render(const files *made, int choice) {
-    (void)made;
+static pace_status render(const void *context, int choice) {
+    (void)context;
     size_t bytes = 0;
     pace_status status = pace_report_write(rendered, (pace_format)choice, NULL, count_bytes, &bytes);
     if (status == PACE_OK && bytes == 0) return PACE_E_INTERNAL;
     return status;
-}
-
-/* Lets the N-th allocation fail, N growing, until the answer comes. */
-static uint64_t exhaust(question ask, const files *made, int choice, uint64_t budget) {
-    uint64_t failures = 0;
-    for (uint64_t n = 1;; n += n / budget + 1) {
-        int64_t before = pace_memory_live();
-        pace_memory_fail_at(n);
-        pace_status status = ask(made, choice);
-        pace_memory_fail_at(0);
-        if (pace_memory_live() != before)
-            fail_msg("allocation %llu of choice %d: %lld blocks leaked (status %d)", (unsigned long long)n, choice,
-                     (long long)(pace_memory_live() - before), (int)status);
-        if (status == PACE_OK) return failures;
-        if (status != PACE_E_MEMORY)
-            fail_msg("allocation %llu of choice %d: status %d, '%s'", (unsigned long long)n, choice, (int)status,
-                     pace_message());
-        assert_non_null(strstr(pace_message(), "out of memory"));
-        failures++;
-    }
 }
 
 static void test_analyze(void **state) { assert_true(exhaust(analyze, *state, 0, 50) > 20); }

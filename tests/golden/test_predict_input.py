@@ -1,0 +1,129 @@
+"""What is no trace, no model and no table: one line on stderr, the status it deserves, and nothing good lost."""
+import gzip
+import json
+import os
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+ROWS = "device,m,n,k,latency_us\n" + "".join(f"a100-40-sxm,{64 << i % 5},{64 << i % 3},{64 + i},{5 + i % 5 * 3}\n" for i in range(30))
+
+
+def run(*words, **more):
+    return subprocess.run([PACELINE, *words], capture_output=True, text=True, **more)
+
+
+def refuse(status, said, *words, **more):
+    done = run(*words, **more)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if "warning:" not in line]
+    assert len(lines) == 1 and said in lines[0] and not done.stdout, (words, done.stderr)
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def event(**more):
+    return dict({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 0, "args": {"device": 0, "stream": 7}}, **more)
+
+
+def node(number, parent):
+    return {"id": number, "name": "aten::mm", "ctrl_deps": parent, "inputs": {"values": [], "shapes": [], "types": []},
+            "outputs": {"values": [], "shapes": [], "types": []}, "attrs": []}
+
+
+def graph(*nodes, schema="1.0.2-chakra.0.0.4"):
+    return json.dumps({"schema": schema, "nodes": nodes})
+
+
+def check_files(folder):
+    with open(DEMO, "rb") as file:
+        demo = file.read()
+    cases = (("empty.json", "", "found the end of the input"), ("cut.json.gz", demo[:5], "breaks off"),
+             ("null.json", "null", "traceEvents"), ("none.json", '{"traceEvents":[]}', "empty list"),
+             ("still.json", json.dumps({"traceEvents": [event()]}), "expected a step that takes time"),
+             ("cycle.json", graph(node(2, 3), node(3, 2)), "node 2"), ("twice.json", graph(node(2, 1), node(2, 1)), "id 2"),
+             ("future.json", graph(node(2, 1), schema="9.9.9"), '"9.9.9"'), ("hollow.json", graph(), "empty list"),
+             ("list.yaml", "- a\n", "list.yaml:1:1: expected a map"), ("other.yaml", "a: b\n", '"family" or "variants"'),
+             ("broken.yaml", "a: [1,\n", "not valid YAML"), ("empty.onnx", "", "the file is empty"),
+             ("empty.et", "", "found none"))
+    for name, text, said in cases:
+        path = write(folder, name, text)
+        refuse(3, said, "predict", path, *([] if name == "still.json" else ["--on", "a100-40-sxm"]))
+    refuse(3, "is a directory".capitalize(), "fit", folder)
+    refuse(3, "No such file", "predict", os.path.join(folder, "nosuch.json"))
+
+
+def check_kinds(folder):
+    """Inputs of several kinds are not mixed."""
+    trace = write(folder, "graph.json", graph(node(2, 1)))
+    refuse(3, "expected an execution trace", "predict", trace, DEMO, "--on", "a100-40-sxm")
+    refuse(2, "paceline predict: expected one model", "predict", "lenet", DEMO, "--on", "a100-40-sxm")
+    refuse(2, "name the device", "predict", trace)
+    refuse(3, "resnet18: No such file", "predict", DEMO, "resnet18")
+    refuse(2, "--set is for models", "predict", DEMO, "--set", "micro_batch=2")
+    refuse(2, "--rows alone", "predict", "--rows", "-", DEMO, input="")
+
+
+def check_sizes():
+    """What no machine could hold or finish is refused, soon and by name."""
+    on = ["--on", "a100-40-sxm", "--set"]
+    refuse(2, "from 1 to 2147483648", "predict", "lenet", *on, "micro_batch=1e12")
+    refuse(2, "from 1 to 2147483648", "predict", "lenet", *on, "micro_batch=0")
+    refuse(3, "at most 1048576 launches", "predict", "resnet18", *on, "global_batch=2147483648")
+    refuse(3, "expected less than", "predict", "gpt2", *on, "sequence=2147483648")
+
+
+def check_intervals(folder):
+    """Also around a step of a few nanoseconds, and of a what-if that leaves nothing."""
+    short = write(folder, "short.json", json.dumps({"traceEvents": [event(dur=0.003)]}))
+    for scenario in json.loads(run("predict", short, "-f", "json").stdout)["scenarios"]:
+        assert scenario["low_ns"] < scenario["step_ns"] < scenario["high_ns"], scenario
+    done = run("predict", short, "--scale", ".:0")
+    assert done.returncode == 0 and "inf" not in done.stdout and "nan" not in done.stdout, done.stdout
+
+
+def check_inputs_stay(folder):
+    """Nothing that is read is written over."""
+    rows = write(folder, "rows.csv", ROWS)
+    refuse(2, "is an input", "fit", rows, "-o", rows)
+    refuse(2, "is an input", "predict", "--rows", rows, "-o", rows)
+    trace = write(folder, "trace.json", gzip.decompress(open(DEMO, "rb").read()))
+    refuse(2, "is an input", "predict", trace, "-o", trace)
+    fit = os.path.join(folder, "fit.json")
+    assert run("fit", rows, "-o", fit).returncode == 0
+    refuse(2, "is an input", "predict", "--rows", rows, "--fit", fit, "-o", fit)
+    assert open(rows).read() == ROWS and run("predict", "--rows", rows, "--fit", fit).returncode == 0
+    refuse(2, "--split: no column", "fit", rows, "--split", "")
+    for words in (["fit", rows, "-o"], ["predict", "lenet", "--on", "v100-sxm2-16", "-o"]):
+        before = sorted(os.listdir(folder))
+        refuse(3, "cannot be created", *words, os.path.join(folder, "nosuch", "x.json"))
+        assert sorted(os.listdir(folder)) == before
+
+
+def check_full_pipe():
+    """A reader that goes away is an error, not a crash."""
+    done = subprocess.Popen([PACELINE, "predict", "lenet", "--on", "v100-sxm2-16", "-f", "perfetto"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done.stdout.close()
+    said = done.stderr.read().decode()
+    assert done.wait() in (3, -13) and "Sanitizer" not in said, (done.returncode, said)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="paceline-predict-") as folder:
+        check_files(folder)
+        check_kinds(folder)
+        check_sizes()
+        check_intervals(folder)
+        check_inputs_stay(folder)
+    check_full_pipe()
+
+
+if __name__ == "__main__":
+    main()
