@@ -127,6 +127,17 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     return moved;
 }
 
+/* How many ranks exchange. Older execution traces do not say: then the ranks at hand, or of one, all of the machine. */
+static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exchange *exchange) {
+    const pace_machine *machine = &p->scenario->exchange.machine;
+    const pace_graph *graph = &p->variant->graph;
+    *known = exchange->group_size > 0 || graph->world_size > 0 || p->forecast->ranks.count > 1;
+    if (exchange->group_size > 0) return exchange->group_size;
+    if (graph->world_size > 0) return graph->world_size;
+    if (p->forecast->ranks.count > 1) return (int64_t)p->forecast->ranks.count;
+    return (int64_t)machine->devices * machine->nodes;
+}
+
 /* What ranks exchange, by the closed forms of how they are joined. */
 static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     const pace_graph *graph = &p->variant->graph;
@@ -134,8 +145,10 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     const char *name = pace_names_text(&graph->names, exchange->collective);
     pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = exchange->bytes};
     bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0;
-    int64_t size = exchange->group_size > 0 ? exchange->group_size : graph->world_size;
-    if (!p->scenario->has_exchange)
+    const pace_machine *machine = &p->scenario->exchange.machine;
+    bool known = true;
+    int64_t size = point ? 2 : ranks_of(&known, p, exchange);
+    if (!p->scenario->has_exchange || (machine->devices * machine->nodes == 1 && !(known && size == 1)))
         return pace_fail(
             PACE_E_MISSING,
             "%s: its ranks exchange data (%s): name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
@@ -143,9 +156,10 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (!pace_collective_find(&question.collective, point ? "sendrecv" : name))
         return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
     if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
-    PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, &p->scenario->exchange.machine,
-                                 point ? 2 : size, exchange->group_stride > 0 ? exchange->group_stride : 1));
+    PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
+                                 exchange->group_stride > 0 ? exchange->group_stride : 1));
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
+    if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
     out_ns->median *= 1e9;
     return PACE_OK;
 }

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 ROWS = "device,m,n,k,latency_us\n" + "".join(f"a100-40-sxm,{64 << i % 5},{64 << i % 3},{64 + i},{5 + i % 5 * 3}\n" for i in range(30))
@@ -107,6 +108,16 @@ def check_inputs_stay(folder):
         assert sorted(os.listdir(folder)) == before
 
 
+def check_unknown_groups():
+    """An older execution trace does not say how many ranks exchange: all of a machine do, and a lone device cannot."""
+    trace = os.path.join(SHARED, "chakra", "small.et_schema1.0.2.json.gz")
+    if not os.path.exists(trace):
+        return
+    refuse(4, "name a machine", "predict", trace, "--on", "a100-40-sxm")
+    for scenario in json.loads(run("predict", trace, "--on", "dgx-h100", "-f", "json").stdout)["scenarios"]:
+        assert scenario["low_ns"] < scenario["step_ns"] < scenario["high_ns"], scenario
+
+
 def check_full_pipe():
     """A reader that goes away is an error, not a crash."""
     done = subprocess.Popen([PACELINE, "predict", "lenet", "--on", "v100-sxm2-16", "-f", "perfetto"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -122,6 +133,7 @@ def main():
         check_sizes()
         check_intervals(folder)
         check_inputs_stay(folder)
+    check_unknown_groups()
     check_full_pipe()
 
 
