@@ -87,7 +87,7 @@ static bool possible(const preparation *p, int a, int protocol) {
     switch (a) {
     case PACE_NCCL_TREE: return collective == PACE_ALLREDUCE;
     case PACE_NCCL_NVLS:
-        return (collective == PACE_ALLREDUCE || gather) && p->out->nodes == 1 && p->per_node > 2 &&
+        return (collective == PACE_ALLREDUCE || gather) && p->out->nodes == 1 && p->per_node > 4 &&
                p->machine->multicast && c->nvls_efficiency > 0;
     case PACE_NCCL_NVLSTREE:
         return collective == PACE_ALLREDUCE && p->out->nodes > 1 && p->per_node > 2 && p->machine->multicast &&
