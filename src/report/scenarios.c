@@ -20,6 +20,7 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_resolve(&scenario->device, devices, machine->device, 0));
+    if (machine->devices * machine->nodes < 2) return PACE_OK; /* nothing is said of how it is joined to others */
     PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
     scenario->has_exchange = true;
     return PACE_OK;
