@@ -1,0 +1,126 @@
+/* Approaches: the textbook's special cases of parameter servers, and the orderings that the papers report. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exchange/approaches.h"
+
+static void near(double a, double b) {
+    if (fabs(a - b) > 1e-12 * fabs(b)) fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void test_servers(void **state) {
+    (void)state;
+    double s = 1e9, b = 1e10;
+    /* Two servers, eight workers: fan-in 8/2 of the bytes, push and pull. */
+    pace_server_terms t = {.bytes = s, .workers = 8, .servers = 2, .worker_rate = b, .server_rate = b};
+    near(pace_parameter_server_s(&t), 2 * 4 * s / b);
+    t.overlapped = true;
+    near(pace_parameter_server_s(&t), 4 * s / b);
+    /* More servers than workers: a worker's NIC limits. */
+    t.overlapped = false;
+    t.servers = 16;
+    near(pace_parameter_server_s(&t), 2 * s / b);
+    /* One server beside each worker moves what a ring does. */
+    t.servers = 8;
+    t.colocated = true;
+    near(pace_parameter_server_s(&t), 2 * 7.0 / 8 * s / b);
+    /* A tensor that is not split: its server is the bottleneck. */
+    t.largest_bytes = 0.7 * s;
+    near(pace_parameter_server_s(&t), 2 * 7 * 0.7 * s / b);
+    /* One connection carries a tenth. */
+    t.largest_bytes = 0;
+    t.workers = 2;
+    t.servers = 2;
+    t.stream_rate = b / 10;
+    near(pace_parameter_server_s(&t), 2 * (s / 2) / (b / 10));
+}
+
+static void test_byteps(void **state) {
+    (void)state;
+    near(pace_byteps_s(1e9, 8, 0, 1e10), 2 * 7.0 / 8 * 0.1);
+    near(pace_byteps_s(1e9, 8, 8, 1e10), 0.1);
+    for (int k = 1; k <= 8; k++) assert_true(pace_byteps_s(1e9, 8, k, 1e10) < pace_byteps_s(1e9, 8, k - 1, 1e10));
+}
+
+/* VGG-16 and ResNet-50 stand-ins: 411 MB of 553 in one tensor; 102 MB in 161. */
+enum { VGG = 32, RESNET = 161 };
+static double vgg[VGG], resnet[RESNET];
+
+static void fill(void) {
+    for (int i = 0; i < VGG; i++) vgg[i] = i == 26 ? 411e6 : 142e6 / (VGG - 1);
+    for (int i = 0; i < RESNET; i++) resnet[i] = 102e6 / RESNET;
+}
+
+static double asked(const char *machine, const char *name, const double *bytes, size_t count) {
+    pace_approaches table;
+    pace_machine m;
+    pace_exchange e;
+    pace_estimate s;
+    pace_gradients g = {bytes, count};
+    pace_approach_setup setup = {.copy_rate = 1e10};
+    assert_int_equal(pace_approaches_load(&table), PACE_OK);
+    const pace_approach *a = pace_approach_find(&table, name);
+    assert_non_null(a);
+    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+    assert_int_equal(pace_exchange_open(&e, &m, a->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK, "2.3"), PACE_OK);
+    if (pace_approach_time(&s, a, &e, &g, &setup) != PACE_OK) fail_msg("%s", pace_message());
+    pace_approaches_free(&table);
+    return s.median;
+}
+
+static void test_orderings(void **state) {
+    (void)state;
+    static const char cluster[] = "p100-pcie-16*4 pcie=12GB/s nodes=4 net=25Gb/s net-kind=roce";
+    fill();
+    for (int net = 0; net < 2; net++) {
+        const double *bytes = net ? vgg : resnet;
+        size_t count = net ? VGG : RESNET;
+        double grpc = asked(cluster, "grpc", bytes, count), nccl = asked(cluster, "horovod-nccl", bytes, count);
+        assert_true(nccl < grpc);
+        assert_true(asked(cluster, "grpc+gdr", bytes, count) < asked(cluster, "grpc+verbs", bytes, count));
+        assert_true(asked(cluster, "grpc+verbs", bytes, count) < grpc);
+        assert_true(asked(cluster, "grpc+verbs", bytes, count) <= asked(cluster, "grpc+mpi", bytes, count));
+        assert_true(asked(cluster, "horovod-mpi", bytes, count) < asked(cluster, "baidu-mpi", bytes, count));
+        assert_true(asked(cluster, "horovod-mpi-cached", bytes, count) < asked(cluster, "horovod-mpi", bytes, count));
+    }
+}
+
+static void test_device_store(void **state) {
+    (void)state;
+    pace_machine m;
+    assert_int_equal(pace_machine_parse(&m, "dgx-1-v100"), PACE_OK);
+    double even[8] = {1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7};
+    pace_gradients g = {even, 8};
+    double brick = m.brick_bytes_per_s * m.inside.efficiency;
+    /* Quad 0 to 3 is joined: a merge root takes its two tensors over one brick at the least. */
+    near(pace_device_store_s(&m, 4, &g, 0), 2 * 2e7 / brick + 2 * 2 * m.inside.latency_s);
+    /* All eight: three devices have no brick to a root and share its host link. */
+    near(pace_device_store_s(&m, 8, &g, 0), 2 * 3e7 / m.pcie_bytes_per_s + 2 * m.inside.latency_s);
+    assert_true(pace_device_store_s(&m, 1, &g, 0) == 0);
+}
+
+static void test_pearl(void **state) {
+    (void)state;
+    pace_machine m;
+    pace_exchange e;
+    pace_estimate split, whole;
+    pace_exchange_question all = {PACE_ALLREDUCE, 1e10, 0, 0, PACE_ANY, PACE_ANY};
+    assert_int_equal(pace_machine_parse(&m, "pai-v100-nvlink"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    assert_int_equal(pace_pearl_time(&split, &e, 1e8, 1e7), PACE_OK);
+    assert_int_equal(pace_exchange_time(&whole, &e, &all), PACE_OK);
+    assert_true(split.median < whole.median / 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_servers),      cmocka_unit_test(test_byteps), cmocka_unit_test(test_orderings),
+        cmocka_unit_test(test_device_store), cmocka_unit_test(test_pearl),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
