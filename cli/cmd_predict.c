@@ -24,8 +24,7 @@ int cmd_predict(cli_arguments *arguments) {
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         CLI_ROWS_OPTIONS(rows),
-        {"--on", 0, OPTION_LIST, "DEVICE",
-         "what if it ran there: a name of 'paceline machines', FILE.yaml, or \"a100 memory=2TB/s\"", &on},
+        {"--on", 0, OPTION_LIST, "DEVICE", "what if there: a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
          &set},

@@ -2,6 +2,7 @@
 
 #include "machine/catalog.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,11 +66,19 @@ static pace_status build_when_named(void *context, const pace_yaml *yaml, const 
     return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
 }
 
-/* How many letters both begin with: what a reader would look for in an alphabetical list. */
+static const char *next_letter(const char *text) {
+    while (*text && !isalnum((unsigned char)*text)) text++;
+    return text;
+}
+
+/* How many letters both begin with, whatever the case and what stands between them: "GPT-2" is "gpt2". */
 static size_t common_start(const char *a, const char *b) {
     size_t length = 0;
-    while (a[length] && a[length] == b[length]) length++;
-    return length;
+    for (;; a++, b++, length++) {
+        a = next_letter(a);
+        b = next_letter(b);
+        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b)) return length;
+    }
 }
 
 typedef struct {

@@ -120,12 +120,21 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
     pace_node_real(object, "optimizer_bytes", total->optimizer_bytes);
 }
 
+/* Counts are written as 64-bit integers. */
+static const double most_counted = 9e18;
+
 static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
     pace_model model;
     pace_node *root = pace_report_root(report);
     PACE_TRY(pace_model_open(&model, name, asked->settings.items.items, asked->settings.items.count));
     pace_model_totals total = pace_model_total(&model, &asked->config);
     double sequence = pace_model_sequence(&model, &asked->config);
+    if (!(total.parameters < most_counted && total.multiply_adds < most_counted)) {
+        pace_status status = pace_fail(PACE_E_LIMIT, "%s: expected less than %g multiply-adds, found %g", name,
+                                       most_counted, total.multiply_adds);
+        pace_model_free(&model);
+        return status;
+    }
     pace_node_sentence(root, true,
                        "%s: %.4g million parameters, %.4g billion multiply-adds forward, %.4g MB of "
                        "activations a sample",

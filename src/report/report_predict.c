@@ -177,7 +177,7 @@ static void put_headline(pace_node *root, const prediction *p) {
     if (end->step_s.median > 0)
         snprintf(speedup, sizeof speedup, ": %.2f times as fast", p->results[0].step_s.median / end->step_s.median);
     if (p->result_count > 1)
-        pace_node_sentence(root, true, "If \"%s\", %s (%s to %s)%s.",
+        pace_node_sentence(root, true, "If \"%.60s\", %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,
                            pace_show_ns(ns(end->step_s.median)).text, pace_show_ns(low_ns(end)).text,
                            pace_show_ns(high_ns(end)).text, speedup);

@@ -79,6 +79,17 @@ def check_sizes():
     refuse(2, "from 1 to 2147483648", "predict", "lenet", *on, "micro_batch=0")
     refuse(3, "at most 1048576 launches", "predict", "resnet18", *on, "global_batch=2147483648")
     refuse(3, "expected less than", "predict", "gpt2", *on, "sequence=2147483648")
+    refuse(3, "multiply-adds", "models", "gpt2", "--set", "sequence=1e9")
+
+
+def check_words():
+    """A name that is nearly right is understood; no line is wider than a page, whatever is asked."""
+    for name in ("GPT2", "gpt-2"):
+        refuse(4, 'the closest name is "gpt2"', "models", name)
+    done = run("predict", "lenet", "--on", "v100-sxm2-16", "--scale", "x" * 1000 + ":2")
+    helped = run("predict", "--help").stdout
+    assert done.returncode == 0 and helped, done
+    assert max(map(len, (done.stdout + helped).splitlines())) <= 100, done.stdout
 
 
 def check_intervals(folder):
@@ -133,6 +144,7 @@ def main():
         check_sizes()
         check_intervals(folder)
         check_inputs_stay(folder)
+    check_words()
     check_unknown_groups()
     check_full_pipe()
 
