@@ -17,9 +17,10 @@ static const struct {
 } words[] = {
     {"allreduce", PACE_ALLREDUCE}, {"reducescatter", PACE_REDUCESCATTER},
     {"allgather", PACE_ALLGATHER}, {"alltoall", PACE_ALLTOALL},
-    {"broadcast", PACE_BROADCAST}, {"bcast", PACE_BROADCAST},
-    {"sendrecv", PACE_SENDRECV},   {"reduce", PACE_REDUCE},
-    {"send", PACE_SENDRECV},       {"recv", PACE_SENDRECV},
+    {"allall", PACE_ALLTOALL},     {"broadcast", PACE_BROADCAST},
+    {"bcast", PACE_BROADCAST},     {"sendrecv", PACE_SENDRECV},
+    {"reduce", PACE_REDUCE},       {"send", PACE_SENDRECV},
+    {"recv", PACE_SENDRECV},
 };
 
 bool pace_collective_find(pace_collective *out, const char *name) {

@@ -195,7 +195,7 @@ pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options
     asked a = {0};
     pace_report *report = NULL;
     pace_status status = open_asked(&a, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "predict", "How long an exchange takes");
+    if (status == PACE_OK) status = pace_report_new(&report, "exchange", "How long an exchange takes");
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
         if (options->fit_path) pace_report_add_input(report, options->fit_path, 0);

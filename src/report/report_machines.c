@@ -3,6 +3,7 @@
  */
 #include "machine/device_resolve.h"
 #include "report/report.h"
+#include "report/report_topology.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -131,14 +132,17 @@ static void add_row(pace_node *table, const pace_device_catalog *catalog, const 
     pace_table_text(table, device->source);
 }
 
-static void describe_all(pace_report *report, const pace_device_catalog *catalog) {
+static void describe_all(pace_report *report, const pace_device_catalog *catalog,
+                         const pace_machine_catalog *machines) {
     pace_node *root = pace_report_root(report);
-    pace_node_sentence(root, true, "The catalogue knows %zu devices.", catalog->count);
+    pace_node_sentence(root, true, "The catalogue knows %zu devices and %zu machines.", catalog->count,
+                       machines->machines.count);
     pace_node *table = pace_node_table(root, "devices", "Devices", PACE_FOR_ALL, device_columns,
                                        sizeof device_columns / sizeof *device_columns, 0);
     for (size_t i = 0; i < catalog->count; i++) add_row(table, catalog, &catalog->devices[i]);
     pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means not supported or not known. "
                          "\"paceline machines NAME\" shows what was measured, and all sources.");
+    pace_put_machines(root, machines);
 }
 
 static double figure_value(const pace_device *device, size_t i) {
@@ -244,13 +248,16 @@ static void describe_one(pace_report *report, const pace_device_catalog *catalog
     for (int i = 0; i < d.source_count; i++) pace_node_note(root, "Source %d: %s.", i + 1, d.sources[i]);
 }
 
-static pace_status build(pace_report **out, pace_device_catalog *catalog, const char *name) {
+static pace_status build(pace_report **out, pace_device_catalog *catalog, const pace_machine_catalog *machines,
+                         const char *name) {
     const pace_device *device = NULL;
-    if (name) PACE_TRY(pace_device_resolve(&device, catalog, name, 0));
+    const pace_machine *machine = name ? pace_machine_of_name(machines, name) : NULL;
+    if (name && !machine) PACE_TRY(pace_device_resolve(&device, catalog, name, 0));
     pace_report *report = NULL;
-    PACE_TRY(pace_report_new(&report, "machines", name ? "Device" : "Devices"));
-    if (device) describe_one(report, catalog, device);
-    else describe_all(report, catalog);
+    PACE_TRY(pace_report_new(&report, "machines", machine ? "Machine" : name ? "Device" : "Devices"));
+    if (machine) pace_put_machine(pace_report_root(report), machine);
+    else if (device) describe_one(report, catalog, device);
+    else describe_all(report, catalog, machines);
     pace_status status = pace_report_status(report);
     if (status != PACE_OK) pace_report_free(report);
     else *out = report;
@@ -260,7 +267,10 @@ static pace_status build(pace_report **out, pace_device_catalog *catalog, const 
 pace_status pace_machines(pace_report **out, const char *name) {
     pace_device_catalog catalog;
     PACE_TRY(pace_device_catalog_load(&catalog));
-    pace_status status = build(out, &catalog, name);
+    pace_machine_catalog machines = {0};
+    pace_status status = pace_machine_catalog_load(&machines);
+    if (status == PACE_OK) status = build(out, &catalog, &machines, name);
+    pace_machine_catalog_free(&machines);
     pace_device_catalog_free(&catalog);
     return status;
 }

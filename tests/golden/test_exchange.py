@@ -115,6 +115,25 @@ for row in document["sizes"]:
     expect(abs(row["busbw_GB_per_s"] / row["algbw_GB_per_s"] - 31 / 32) < 1e-9, row)
     expect(row["low_us"] < row["time_us"] < row["high_us"], row)
 
+try:
+    import jsonschema
+    with open(os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas", "exchange.json")) as file:
+        schema = json.load(file)
+    jsonschema.validate(document, schema)
+    expect(list(document) == list(schema["properties"]), "order of members", list(document))
+except ImportError:
+    print("the schema was not checked: python3-jsonschema is not installed")
+
+# The catalogue's machines are listed, and each can be asked.
+code, out, err = run("machines", "--format", "json")
+names = [m["name"] for m in json.loads(out)["machines"]]
+expect(len(names) >= 17 and "dgx-1-v100" in names and "gb200-nvl72" in names, names)
+for name in names:
+    code, out, err = run("predict", "--kind", "exchange", "--on", name + "*2", "--bytes", "1K,64M", "--format", "json")
+    expect(code == 0 and json.loads(out)["nodes"] == 2, name, err)
+    code, out, err = run("machines", name, "--format", "json")
+    expect(code == 0 and json.loads(out)["name"] == name, name, err)
+
 for words, code_wanted, word in [
         (["--on", "a100*4"], 3, "not connected"),
         (["--on", "a100*4 nvlink=0"], 2, "above 0"),
