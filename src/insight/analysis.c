@@ -3,7 +3,7 @@
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"
 #include "source/inputs.h"
-#include "source/kineto.h"
+#include "source/trace_inputs.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -43,10 +43,7 @@ static pace_status warn(pace_analysis *analysis, const char *format, ...) {
 
 static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes *notes,
                               const pace_analyze_options *options) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_kineto_read(&rank->step, input, notes, options->progress, options->progress_context);
-    pace_input_free(input);
+    pace_status status = pace_trace_read(&rank->step, path, notes, options->progress, options->progress_context);
     rank->bytes = notes->bytes;
     return status;
 }

@@ -3,6 +3,7 @@
 #include "base/json_reader.h"
 #include "source/chakra.h"
 #include "source/execution_trace.h"
+#include "source/nsys.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ static pace_input_kind kind_of(pace_json *json, const char *path) {
 
 pace_status pace_input_kind_of(pace_input_kind *out, const char *path) {
     *out = PACE_INPUT_TRACE;
-    if (strcmp(path, "-") == 0) return PACE_OK;
+    if (strcmp(path, "-") == 0 || pace_is_database(path)) return PACE_OK;
     pace_input *input;
     pace_json *json;
     PACE_TRY(pace_input_open(&input, path));

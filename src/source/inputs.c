@@ -28,7 +28,10 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static bool is_trace_name(const char *name) {
-    return name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".json.gz") || ends_with(name, ".json.zst"));
+    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (name[0] != '.' && ends_with(name, suffixes[i])) return true;
+    return false;
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -48,7 +51,8 @@ static pace_status add_directory(pace_paths *paths, const char *directory) {
     closedir(stream);
     if (status == PACE_OK && paths->count == first)
         return pace_fail(PACE_E_INPUT,
-                         "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst), found none", directory);
+                         "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst, *.sqlite), found none",
+                         directory);
     if (status == PACE_OK) qsort(paths->items + first, paths->count - first, sizeof *paths->items, by_text);
     return status;
 }

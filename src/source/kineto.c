@@ -1,6 +1,7 @@
 /* The document around the events, and how an event becomes a task. */
 #include "source/kineto.h"
 
+#include "source/event_time.h"
 #include "source/kineto_event.h"
 
 #include <inttypes.h>
@@ -187,14 +188,6 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     return PACE_OK;
 }
 
-/* Times past ±87 years and durations past 104 days are damage, not time: differences and sums must not overflow. */
-#define FARTHEST_NS (INT64_MAX / 10 * 3)
-#define LONGEST_NS (INT64_MAX >> 10)
-
-static bool sane_time(const pace_kineto_event *event) {
-    return event->start_ns > -FARTHEST_NS && event->start_ns < FARTHEST_NS && event->duration_ns < LONGEST_NS;
-}
-
 static pace_status begin_task(reader *r) {
     open_task opened = {hash_thread(&r->event), PACE_NO_TASK};
     if (r->event.known_category) {
@@ -212,7 +205,7 @@ static void end_task(reader *r) {
     uint32_t task = r->open.items[i - 1].task;
     if (task != PACE_NO_TASK) {
         int64_t duration_ns = r->event.start_ns - r->step->start_ns[task];
-        if (duration_ns > 0 && duration_ns < LONGEST_NS) r->step->duration_ns[task] = duration_ns;
+        if (duration_ns > 0 && duration_ns < PACE_LONGEST_NS) r->step->duration_ns[task] = duration_ns;
     }
     memmove(&r->open.items[i - 1], &r->open.items[i], (r->open.count - i) * sizeof *r->open.items);
     r->open.count--;
@@ -222,7 +215,7 @@ static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
     step->event_count++;
-    if (!event->has_start || !sane_time(event)) {
+    if (!event->has_start || !pace_time_is_sane(event->start_ns, event->duration_ns)) {
         if (event->phase != 'M') step->unknown_count++;
         return PACE_OK;
     }

@@ -1,0 +1,180 @@
+#include "source/database.h"
+
+#include "base/memory.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_VALUE = 1 << 26 };
+
+struct pace_database {
+    sqlite3 *handle;
+    char *path;
+    bool is_short;
+};
+
+struct pace_rows {
+    pace_database *database;
+    sqlite3_stmt *statement;
+    char *table;
+    bool have[PACE_MOST_COLUMNS];
+};
+
+static pace_status fail(const pace_database *database, const char *table, int code) {
+    pace_status status = code == SQLITE_NOMEM                             ? PACE_E_MEMORY
+                         : code == SQLITE_CANTOPEN || code == SQLITE_PERM ? PACE_E_IO
+                                                                          : PACE_E_INPUT;
+    const char *reason = database->handle ? sqlite3_errmsg(database->handle) : sqlite3_errstr(code);
+    if (!table) return pace_fail(status, "%s: expected an SQLite database: %s", database->path, reason);
+    return pace_fail(status, "%s: table %s: cannot be read: %s", database->path, table, reason);
+}
+
+/* The file is others': what its schema says is not run, and pages are checked before they are believed. */
+static void distrust(sqlite3 *handle) {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    sqlite3_exec(handle, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+}
+
+static int read_schema(sqlite3 *handle) {
+    return sqlite3_exec(handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+}
+
+/* SQLite refuses a file that is shorter than its header says, unless its schema may be written. */
+static int read_short(pace_database *database) {
+    sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    sqlite3_exec(database->handle, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    database->is_short = true;
+    return read_schema(database->handle);
+}
+
+pace_status pace_database_open(pace_database **out, const char *path) {
+    pace_database *database = pace_alloc(1, sizeof *database);
+    if (!database) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    database->path = pace_copy_text(path, strlen(path));
+    if (!database->path) status = PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        int code = sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL);
+        if (code == SQLITE_OK) {
+            distrust(database->handle);
+            code = read_schema(database->handle);
+            if (code == SQLITE_CORRUPT) code = read_short(database);
+        }
+        if (code != SQLITE_OK) status = fail(database, NULL, code);
+    }
+    if (status != PACE_OK) pace_database_free(database);
+    else *out = database;
+    return status;
+}
+
+void pace_database_free(pace_database *database) {
+    if (!database) return;
+    sqlite3_close(database->handle);
+    pace_free(database->path);
+    pace_free(database);
+}
+
+bool pace_database_is_short(const pace_database *database) { return database->is_short; }
+
+static bool finds(pace_database *database, const char *query, const char *table, const char *column, size_t length) {
+    sqlite3_stmt *statement = NULL;
+    bool found = sqlite3_prepare_v2(database->handle, query, -1, &statement, NULL) == SQLITE_OK;
+    if (found) {
+        sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+        if (column) sqlite3_bind_text(statement, 2, column, (int)length, SQLITE_STATIC);
+        found = sqlite3_step(statement) == SQLITE_ROW;
+    }
+    sqlite3_finalize(statement);
+    return found;
+}
+
+/* Views and virtual tables are not read. */
+bool pace_database_has(pace_database *database, const char *table) {
+    return finds(database,
+                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'", table,
+                 NULL, 0);
+}
+
+/* Appends the first of the column's names that the table has, or null. */
+static bool choose(char *query, size_t size, pace_database *database, const char *table, const char *names) {
+    for (size_t length; *names; names += length + (names[length] == '|')) {
+        length = strcspn(names, "|");
+        if (!finds(database, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, names,
+                   length))
+            continue;
+        snprintf(query + strlen(query), size - strlen(query), "\"%.*s\"", (int)length, names);
+        return true;
+    }
+    snprintf(query + strlen(query), size - strlen(query), "NULL");
+    return false;
+}
+
+static pace_status prepare(pace_rows *rows, const char *const *columns, size_t count, const char *tail) {
+    pace_database *database = rows->database;
+    char query[1024] = "SELECT ";
+    for (size_t i = 0; i < count; i++) {
+        bool needed = columns[i][0] == '!';
+        if (i) snprintf(query + strlen(query), sizeof query - strlen(query), ", ");
+        rows->have[i] = choose(query, sizeof query, database, rows->table, columns[i] + needed);
+        if (needed && !rows->have[i])
+            return pace_fail(PACE_E_INPUT, "%s: table %s: expected a column \"%s\", found none", database->path,
+                             rows->table, columns[i] + needed);
+    }
+    snprintf(query + strlen(query), sizeof query - strlen(query), " FROM \"%s\" %s", rows->table, tail);
+    int code = sqlite3_prepare_v2(database->handle, query, -1, &rows->statement, NULL);
+    return code == SQLITE_OK ? PACE_OK : fail(database, rows->table, code);
+}
+
+pace_status pace_rows_open(pace_rows **out, pace_database *database, const char *table, const char *const *columns,
+                           size_t count, const char *tail) {
+    pace_rows *rows = pace_alloc(1, sizeof *rows);
+    if (!rows) return PACE_E_MEMORY;
+    rows->database = database;
+    rows->table = pace_copy_text(table, strlen(table));
+    pace_status status = rows->table ? prepare(rows, columns, count, tail) : PACE_E_MEMORY;
+    if (status != PACE_OK) pace_rows_free(rows);
+    else *out = rows;
+    return status;
+}
+
+void pace_rows_free(pace_rows *rows) {
+    if (!rows) return;
+    sqlite3_finalize(rows->statement);
+    pace_free(rows->table);
+    pace_free(rows);
+}
+
+void pace_rows_ask(pace_rows *rows, int64_t value) {
+    sqlite3_reset(rows->statement);
+    sqlite3_bind_int64(rows->statement, 1, value);
+}
+
+pace_status pace_rows_next(bool *more, pace_rows *rows) {
+    int code = sqlite3_step(rows->statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) return fail(rows->database, rows->table, code);
+    *more = code == SQLITE_ROW;
+    return PACE_OK;
+}
+
+bool pace_rows_have(const pace_rows *rows, size_t column) { return rows->have[column]; }
+
+bool pace_row_is_null(pace_rows *rows, size_t column) {
+    return sqlite3_column_type(rows->statement, (int)column) == SQLITE_NULL;
+}
+
+bool pace_row_is_text(pace_rows *rows, size_t column) {
+    return sqlite3_column_type(rows->statement, (int)column) == SQLITE_TEXT;
+}
+
+int64_t pace_row_int(pace_rows *rows, size_t column, int64_t otherwise) {
+    return pace_row_is_null(rows, column) ? otherwise : sqlite3_column_int64(rows->statement, (int)column);
+}
+
+const char *pace_row_text(pace_rows *rows, size_t column, size_t *length) {
+    const unsigned char *text = sqlite3_column_text(rows->statement, (int)column);
+    *length = text ? (size_t)sqlite3_column_bytes(rows->statement, (int)column) : 0;
+    return (const char *)text;
+}

@@ -1,0 +1,41 @@
+#include "source/trace_inputs.h"
+
+#include "source/nsys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Only a regular file may be looked into: what is read of a pipe is gone. */
+bool pace_is_database(const char *path) {
+    static const char magic[16] = "SQLite format 3"; /* https://www.sqlite.org/fileformat.html, section 1.3.1 */
+    char found[sizeof magic];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    size_t got = fread(found, 1, sizeof found, file);
+    fclose(file);
+    return got == sizeof found && memcmp(found, magic, sizeof magic) == 0;
+}
+
+#ifndef PACE_HAVE_SQLITE
+pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
+                           void *progress_context) {
+    (void)out, (void)notes, (void)progress, (void)progress_context;
+    return pace_fail(PACE_E_MISSING,
+                     "%s: is an SQLite database, and this paceline was built without SQLite; install libsqlite3-dev "
+                     "and build it again",
+                     path);
+}
+#endif
+
+pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
+                            void *progress_context) {
+    if (pace_is_database(path)) return pace_nsys_read(out, path, notes, progress, progress_context);
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_kineto_read(out, input, notes, progress, progress_context);
+    pace_input_free(input);
+    return status;
+}
