@@ -28,6 +28,11 @@ typedef struct {
     int64_t process, cuda, gpu;
 } visible_device;
 
+/* A process and how often it used a device. */
+typedef struct {
+    uint64_t process, count;
+} busy_process;
+
 typedef struct {
     const char *path;
     pace_step *step;
@@ -43,14 +48,15 @@ typedef struct {
         uint64_t hash;
         uint32_t lane;
     } lanes[LANE_CACHE];
-    PACE_VEC(uint64_t) processes; /* those that used a device; none = the export does not say */
+    PACE_VEC(busy_process) processes; /* those that used a device; none = the export does not say */
+    uint64_t process;                 /* the one that is read, when there are any */
     PACE_VEC(visible_device) visible;
     PACE_VEC(event_record) records; /* by process, context, event, correlation */
     PACE_VEC(char) text;            /* of the shapes at hand */
 } reader;
 
-static pace_status warn(reader *r, const char *format, ...) PACE_PRINTF(2, 3);
-static pace_status warn(reader *r, const char *format, ...) {
+static void warn(reader *r, const char *format, ...) PACE_PRINTF(2, 3);
+static void warn(reader *r, const char *format, ...) {
     char *warning = r->notes->warning;
     size_t size = sizeof r->notes->warning, used = strlen(warning);
     if (used && used + 3 < size) used += (size_t)snprintf(warning + used, size - used, "; ");
@@ -58,7 +64,6 @@ static pace_status warn(reader *r, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(warning + used, size - used, format, arguments);
     va_end(arguments);
-    return PACE_OK;
 }
 
 /* --- names --------------------------------------------------------------------------------------------------- */
@@ -109,20 +114,22 @@ static pace_status name_in(pace_name *out, reader *r, pace_rows *rows, size_t co
 
 /* --- processes ------------------------------------------------------------------------------------------------ */
 
-static ptrdiff_t process_index(const reader *r, uint64_t process) {
-    for (size_t i = 0; i < r->processes.count; i++)
-        if (r->processes.items[i] == process) return (ptrdiff_t)i;
-    return -1;
+/* A step is of one process, the one that used devices most: correlations and streams are numbers of a process each. */
+static bool is_read(const reader *r, uint64_t process) { return r->processes.count == 0 || process == r->process; }
+
+static void choose_process(reader *r) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < r->processes.count; i++) {
+        const busy_process *p = &r->processes.items[i];
+        if (p->count <= most) continue;
+        most = p->count;
+        r->process = p->process;
+    }
 }
 
-/* Correlations are numbers of a process each. Those of several are interleaved, which keeps the order within each. */
-static uint32_t correlation_of(const reader *r, uint64_t process, int64_t correlation) {
-    if (correlation <= 0 || correlation > UINT32_MAX) return 0;
-    if (r->processes.count == 0) return (uint32_t)correlation;
-    ptrdiff_t index = process_index(r, process);
-    uint64_t id = (uint64_t)correlation * r->processes.count + (uint64_t)index;
-    if (r->processes.count == 1) id = (uint64_t)correlation;
-    return index < 0 || id > UINT32_MAX ? 0 : (uint32_t)id;
+static uint32_t correlation_in(pace_rows *rows, size_t column) {
+    int64_t correlation = pace_row_int(rows, column, 0);
+    return correlation > 0 && correlation <= UINT32_MAX ? (uint32_t)correlation : 0;
 }
 
 /* --- lanes ---------------------------------------------------------------------------------------------------- */
@@ -130,15 +137,16 @@ static uint32_t correlation_of(const reader *r, uint64_t process, int64_t correl
 static uint32_t gpu_of(const reader *r, uint64_t process, int64_t device) {
     for (size_t i = 0; i < r->visible.count; i++) {
         const visible_device *v = &r->visible.items[i];
-        if (v->cuda == device && (uint64_t)v->process == (process & 0xFFFFFF)) device = v->gpu, i = r->visible.count;
+        if (v->cuda != device || (uint64_t)v->process != (process & 0xFFFFFF)) continue;
+        device = v->gpu;
+        break;
     }
     return device >= 0 && device < UINT32_MAX ? (uint32_t)device : 0;
 }
 
-static void write_device_key(char *key, size_t size, const reader *r, uint32_t gpu, uint64_t process, int64_t stream) {
+static void write_device_key(char *key, size_t size, uint32_t gpu, int64_t stream) {
     int length = snprintf(key, size, "device %" PRIu32, gpu);
-    if (stream >= 0) length += snprintf(key + length, size - (size_t)length, " stream %" PRId64, stream);
-    if (r->processes.count > 1) snprintf(key + length, size - (size_t)length, " process %" PRIu64, process & 0xFFFFFF);
+    if (stream >= 0) snprintf(key + length, size - (size_t)length, " stream %" PRId64, stream);
 }
 
 /* A stream, or with stream -1 the device as a whole. */
@@ -146,9 +154,9 @@ static pace_status device_lane(uint32_t *out, reader *r, uint64_t process, int64
     uint64_t parts[3] = {process, (uint64_t)device, (uint64_t)stream}, hash = pace_hash(parts, sizeof parts) | 1;
     size_t slot = (hash >> 8) % LANE_CACHE;
     if (r->lanes[slot].hash != hash) {
-        char key[96];
+        char key[64];
         uint32_t gpu = gpu_of(r, process, device);
-        write_device_key(key, sizeof key, r, gpu, process, stream);
+        write_device_key(key, sizeof key, gpu, stream);
         PACE_TRY(pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), true, gpu));
         r->lanes[slot].hash = hash;
     }
@@ -168,12 +176,6 @@ static pace_status host_lane(uint32_t *out, reader *r, int64_t thread) {
     }
     *out = r->lanes[slot].lane;
     return PACE_OK;
-}
-
-/* Streams are 32 bits wide; the largest says that the record is of none. */
-static int64_t stream_in(pace_rows *rows, size_t column) {
-    int64_t stream = pace_row_int(rows, column, -1);
-    return stream >= 0 && stream < UINT32_MAX ? stream : -1;
 }
 
 /* --- rows to tasks ---------------------------------------------------------------------------------------------- */
@@ -199,11 +201,11 @@ static pace_status add_device_task(reader *r, pace_rows *rows, pace_task_kind ki
     int64_t start_ns, duration_ns;
     uint32_t lane;
     uint64_t process = PROCESS_OF(pace_row_int(rows, PROCESS, 0));
-    if (!read_times(r, rows, &start_ns, &duration_ns)) return PACE_OK;
+    if (!is_read(r, process) || !read_times(r, rows, &start_ns, &duration_ns)) return PACE_OK;
     PACE_TRY(device_lane(&lane, r, process, pace_row_int(rows, DEVICE, 0), stream));
     PACE_TRY(pace_step_add_task(r->step, lane, kind, name, start_ns, duration_ns));
     r->step->detail[r->step->count - 1] = detail;
-    r->step->correlation[r->step->count - 1] = correlation_of(r, process, pace_row_int(rows, CORRELATION, 0));
+    r->step->correlation[r->step->count - 1] = correlation_in(rows, CORRELATION);
     return PACE_OK;
 }
 
@@ -211,7 +213,7 @@ static pace_status keep_kernel(reader *r, pace_rows *rows) {
     pace_name name;
     size_t column = pace_row_is_null(rows, OWN) ? OWN + 1 : OWN;
     PACE_TRY(name_in(&name, r, rows, column, false));
-    return add_device_task(r, rows, PACE_TASK_KERNEL, name, stream_in(rows, STREAM), 0);
+    return add_device_task(r, rows, PACE_TASK_KERNEL, name, pace_row_int(rows, STREAM, -1), 0);
 }
 
 /* Graphs that were not traced node by node: each launch is one piece of work. */
@@ -219,7 +221,7 @@ static pace_status keep_graph(reader *r, pace_rows *rows) {
     pace_name name;
     static const char text[] = "CUDA graph";
     PACE_TRY(pace_names_add(&name, &r->step->names, text, strlen(text)));
-    return add_device_task(r, rows, PACE_TASK_KERNEL, name, stream_in(rows, STREAM), 0);
+    return add_device_task(r, rows, PACE_TASK_KERNEL, name, pace_row_int(rows, STREAM, -1), 0);
 }
 
 static pace_status keep_moved(reader *r, pace_rows *rows, pace_task_kind kind, const char *text, int64_t stream) {
@@ -238,13 +240,14 @@ static pace_status keep_copy(reader *r, pace_rows *rows) {
     char text[64];
     int64_t kind = pace_row_int(rows, OWN + 1, 0);
     pace_nsys_copy_name(text, sizeof text, kind, pace_row_int(rows, OWN + 2, -1), pace_row_int(rows, OWN + 3, -1));
-    return keep_moved(r, rows, PACE_TASK_COPY, text, pace_nsys_copy_migrates(kind) ? -1 : stream_in(rows, STREAM));
+    return keep_moved(r, rows, PACE_TASK_COPY, text,
+                      pace_nsys_copy_migrates(kind) ? -1 : pace_row_int(rows, STREAM, -1));
 }
 
 static pace_status keep_memset(reader *r, pace_rows *rows) {
     char text[64];
     pace_nsys_memset_name(text, sizeof text, pace_row_int(rows, OWN + 1, -1));
-    return keep_moved(r, rows, PACE_TASK_MEMSET, text, stream_in(rows, STREAM));
+    return keep_moved(r, rows, PACE_TASK_MEMSET, text, pace_row_int(rows, STREAM, -1));
 }
 
 /* --- synchronisation -------------------------------------------------------------------------------------------- */
@@ -263,8 +266,8 @@ static pace_status keep_record(reader *r, pace_rows *rows) {
                            .context = pace_row_int(rows, CONTEXT_AT, 0),
                            .event = pace_row_int(rows, EVENT_AT, -1),
                            .device = pace_row_int(rows, DEVICE_AT, 0),
-                           .stream = stream_in(rows, STREAM_AT)};
-    record.correlation = correlation_of(r, record.process, pace_row_int(rows, CORRELATION_AT, 0));
+                           .stream = pace_row_int(rows, STREAM_AT, -1)};
+    record.correlation = correlation_in(rows, CORRELATION_AT);
     return PACE_PUSH(&r->records, record);
 }
 
@@ -293,11 +296,12 @@ static pace_status keep_sync(reader *r, pace_rows *rows) {
                  {"Stream Sync", PACE_SYNC_STREAM},
                  {"Context Sync", PACE_SYNC_DEVICE}};
     int64_t type = pace_row_int(rows, OWN, 0);
+    if (!is_read(r, PROCESS_OF(pace_row_int(rows, PROCESS, 0)))) return PACE_OK;
     if (type < 0 || type >= (int64_t)(sizeof kinds / sizeof *kinds)) type = 0;
     event_record wait = {.process = PROCESS_OF(pace_row_int(rows, PROCESS, 0)),
                          .context = pace_row_int(rows, OWN + 2, 0),
                          .event = pace_row_int(rows, OWN + 1, -1)};
-    wait.correlation = correlation_of(r, wait.process, pace_row_int(rows, CORRELATION, 0));
+    wait.correlation = correlation_in(rows, CORRELATION);
     pace_sync sync = {.kind = (uint8_t)kinds[type].kind, .on_lane = PACE_NO_LANE, .call = PACE_NO_TASK};
     const event_record *record = recorded(r, &wait);
     if (record && record->stream >= 0) {
@@ -307,7 +311,8 @@ static pace_status keep_sync(reader *r, pace_rows *rows) {
     pace_name name;
     PACE_TRY(pace_names_add(&name, &r->step->names, kinds[type].name, strlen(kinds[type].name)));
     PACE_TRY(PACE_PUSH(&r->step->syncs, sync));
-    return add_device_task(r, rows, PACE_TASK_SYNC, name, stream_in(rows, STREAM), (uint32_t)r->step->syncs.count);
+    return add_device_task(r, rows, PACE_TASK_SYNC, name, pace_row_int(rows, STREAM, -1),
+                           (uint32_t)r->step->syncs.count);
 }
 
 /* --- the host ----------------------------------------------------------------------------------------------------- */
@@ -318,12 +323,11 @@ static pace_status keep_call(reader *r, pace_rows *rows) {
     int64_t start_ns, duration_ns, thread = pace_row_int(rows, THREAD, 0);
     uint32_t lane;
     pace_name name;
-    if (!read_times(r, rows, &start_ns, &duration_ns)) return PACE_OK;
+    if (!is_read(r, PROCESS_OF(thread)) || !read_times(r, rows, &start_ns, &duration_ns)) return PACE_OK;
     PACE_TRY(name_in(&name, r, rows, HOST_OWN, true));
     PACE_TRY(host_lane(&lane, r, thread));
     PACE_TRY(pace_step_add_task(r->step, lane, PACE_TASK_CALL, name, start_ns, duration_ns));
-    r->step->correlation[r->step->count - 1] =
-        correlation_of(r, PROCESS_OF(thread), pace_row_int(rows, HOST_OWN + 1, 0));
+    r->step->correlation[r->step->count - 1] = correlation_in(rows, HOST_OWN + 1);
     return PACE_OK;
 }
 
@@ -366,7 +370,8 @@ static pace_status keep_range(reader *r, pace_rows *rows) {
     enum { TYPE = HOST_OWN, TEXT, TEXT_ID, PUSH_POP = 59, START_END = 60 }; /* NvtxPushPopRange, NvtxStartEndRange */
     int64_t type = pace_row_int(rows, TYPE, -1);
     bool is_range = pace_rows_have(rows, TYPE) ? type == PUSH_POP || type == START_END : !pace_row_is_null(rows, END);
-    if (!is_range) return PACE_OK; /* marks, names of domains, categories and threads */
+    if (!is_range || !is_read(r, PROCESS_OF(pace_row_int(rows, THREAD, 0))))
+        return PACE_OK; /* marks, names of domains, categories and threads */
     size_t length;
     const char *text = pace_row_text(rows, TEXT, &length);
     if (!text && !pace_row_is_null(rows, TEXT_ID))
@@ -397,9 +402,14 @@ static pace_status keep_origin(reader *r, pace_rows *rows) {
 }
 
 static pace_status keep_process(reader *r, pace_rows *rows) {
+    if (pace_row_is_null(rows, 0)) return PACE_OK;
     uint64_t process = PROCESS_OF(pace_row_int(rows, 0, 0));
-    if (pace_row_is_null(rows, 0) || process_index(r, process) >= 0) return PACE_OK;
-    return PACE_PUSH(&r->processes, process);
+    for (size_t i = 0; i < r->processes.count; i++)
+        if (r->processes.items[i].process == process) {
+            r->processes.items[i].count++;
+            return PACE_OK;
+        }
+    return PACE_PUSH(&r->processes, ((busy_process){process, 1}));
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------------- */
@@ -411,7 +421,7 @@ typedef struct {
     const char *columns[PACE_MOST_COLUMNS];
 } table;
 
-/* In this order: processes before what they number, records before what waits for them. */
+/* In this order: processes before all else, records before what waits for them. */
 static const table tables[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL", false, keep_process, {"globalPid"}},
     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", false, keep_process, {"globalPid"}},
@@ -441,7 +451,10 @@ static pace_status read_rows(reader *r, const table *t, pace_rows *rows) {
     uint64_t count = 0;
     for (bool more;; count++) {
         pace_status status = pace_rows_next(&more, rows);
-        if (status == PACE_E_INPUT) return warn(r, "%s; kept the %" PRIu64 " rows before it", pace_message(), count);
+        if (status == PACE_E_INPUT) {
+            warn(r, "%s; kept the %" PRIu64 " rows before it", pace_message(), count);
+            return PACE_OK;
+        }
         PACE_TRY(status);
         if (!more) return PACE_OK;
         PACE_TRY(t->keep(r, rows));
@@ -455,6 +468,7 @@ static pace_status read_table(reader *r, const table *t) {
     PACE_TRY(pace_rows_open(&rows, r->database, t->name, t->columns, count, ""));
     pace_status status = read_rows(r, t, rows);
     pace_rows_free(rows);
+    if (t->keep == keep_process) choose_process(r);
     if (t->keep == keep_record && r->records.count)
         qsort(r->records.items, r->records.count, sizeof *r->records.items, by_event);
     return status;
@@ -483,6 +497,9 @@ static pace_status judge(reader *r) {
         return pace_fail(PACE_E_INPUT, "%s: expected CUDA or NVTX events, found %s%s", r->path,
                          step->event_count ? "none with usable times" : "empty tables",
                          pace_database_is_short(r->database) ? " in a file that breaks off" : "");
+    if (r->processes.count > 1)
+        warn(r, "%s: %zu processes used devices; read is process %" PRIu64 ", which used them most", r->path,
+             r->processes.count, r->process & 0xFFFFFF);
     if (pace_database_is_short(r->database)) warn(r, "%s: the file is shorter than it says", r->path);
     if (step->unknown_count)
         warn(r, "%s: %" PRIu64 " events without a usable time were left out", r->path, step->unknown_count);
