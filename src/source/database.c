@@ -94,8 +94,8 @@ static bool finds(pace_database *database, const char *query, const char *table,
 /* Views and virtual tables are not read. */
 bool pace_database_has(pace_database *database, const char *table) {
     return finds(database,
-                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'", table,
-                 NULL, 0);
+                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'",
+                 table, NULL, 0);
 }
 
 /* Appends the first of the column's names that the table has, or null. */
