@@ -106,7 +106,7 @@ static double latency(const preparation *p, int a, int protocol) {
     double inter = c->net_s[across][protocol];
     double base = c->base_s[a][protocol], levels = log2(out->nodes);
     if (out->nodes > 1) {
-        inter += p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
+        inter += c->nic_latency * p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
         if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;
     }
     double overhead = out->nodes > 1 ? c->net_overhead_s * (protocol == PACE_NCCL_SIMPLE ? 3 : 1) : 0;

@@ -35,6 +35,7 @@ typedef struct {
     double ring_ll_share, ring_ll128_share, tree_share, tree_ll_share, tree_ll128_share[2], pat_share;
     double tree_cap[2], ring_cap_sm80; /* bytes/s; infinite where the line has none */
     double intra_ll_factor, plateau, plateau_old, net_overhead_s;
+    double nic_latency; /* 1: a NIC's own latency counts, and nodes of one rank pay a tree's */
     double correction[PACE_NCCL_PROTOCOLS][PACE_NCCL_CORRECTIONS];
     int corrections;
     double ll_max[PACE_NCCL_TIERS], ring_ll128[PACE_NCCL_TIERS], tree_ll128[PACE_NCCL_TIERS], tree[PACE_NCCL_TIERS],
