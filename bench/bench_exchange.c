@@ -1,14 +1,18 @@
 /*
  * Messages a second through the simulation of exchanges, and how long the cases take that others publish or that we
- * measured of them. Usage: bench_exchange [CASE]; without one all are run.
+ * measured of them.
+ *
+ * Usage: bench_exchange [CASE]                                       one of the cases, or all
+ *        bench_exchange COLLECTIVE ALGORITHM RANKS BYTES apart|switch  every rank simulated, links of 50 GB/s and 500
+ * ns
  */
 #include "exchange/program_build.h"
 #include "schedule/flows.h"
+#include "schedule/graph_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 static double now_s(void) {
@@ -23,10 +27,15 @@ static void check(pace_status status) {
     exit(1);
 }
 
+/* Of this program alone: what getrusage() says holds what ran before it in the process, too. */
 static double peak_mb(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss / 1000;
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    double kib = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %lf kB", &kib) == 1) break;
+    if (file) fclose(file);
+    return kib * 1024 / 1e6;
 }
 
 typedef enum { APART, SWITCH, LEAVES } sharing;
@@ -55,9 +64,9 @@ static const bench_case cases[] = {
     {"alltoallv-512-shared", "alltoallv", "pairwise", 512, 0, 0, 0, SWITCH, true, false},
     {"alltoallv-512-direct-shared", "alltoallv", "direct", 512, 0, 0, 0, SWITCH, true, false},
     {"double-tree-256-shared", "allreduce", "double_tree", 256, 0, 64, GiB, SWITCH, true, false},
-    {"hierarchical-16384-leaves-folded", "allreduce", "hierarchical", 16384, 8, 0, GiB, LEAVES, false, false},
-    {"hierarchical-131072-leaves-folded", "allreduce", "hierarchical", 131072, 8, 0, GiB, LEAVES, false, false},
-    {"hierarchical-16384-leaves", "allreduce", "hierarchical", 16384, 8, 0, GiB, LEAVES, true, false},
+    {"hierarchical-16384-leaves-folded", "allreduce", "rails", 16384, 8, 0, GiB, LEAVES, false, false},
+    {"hierarchical-131072-leaves-folded", "allreduce", "rails", 131072, 8, 0, GiB, LEAVES, false, false},
+    {"hierarchical-16384-leaves", "allreduce", "rails", 16384, 8, 0, GiB, LEAVES, true, false},
 };
 
 static double *random_sizes(uint32_t ranks) {
@@ -78,8 +87,12 @@ static void run(const bench_case *c) {
     double *slowness = malloc(c->ranks * sizeof *slowness);
     for (uint32_t r = 0; r < c->ranks; r++) slowness[r] = c->slow && r * 2654435761u % 100 == 7 ? 2 : 1;
     double begin = now_s();
-    const pace_program_question sizes = {c->ranks, c->bytes, c->group, c->segments, between};
-    check(pace_program_build(&program, c->collective, c->algorithm, &sizes));
+    const pace_program_question sizes = {.ranks = c->ranks,
+                                         .bytes = c->bytes,
+                                         .group = c->group,
+                                         .segments = c->segments};
+    if (between) check(pace_program_alltoallv(&program, c->ranks, between, !strcmp(c->algorithm, "pairwise")));
+    else check(pace_program_build(&program, c->collective, c->algorithm, &sizes));
     const pace_fabric_nodes_shape shape = {c->ranks / 8, 8, 32, true, 450e9, rate, 32 * 8 * rate / 4};
     if (c->shared == SWITCH) check(pace_fabric_switch(&fabric, c->ranks, rate, NULL));
     if (c->shared == LEAVES) check(pace_fabric_nodes(&fabric, &shape));
@@ -93,7 +106,7 @@ static void run(const bench_case *c) {
                                           .unfolded = c->unfolded};
     check(pace_flows_run(&result, &question, NULL));
     double taken = now_s() - begin;
-    printf("%-34s %9.4f s  %8.2f M messages/s  %6u of %6u ranks  %7.0f MB  predicted %.6f s\n", c->name, taken,
+    printf("%-34s %9.4f s  %8.2f M messages/s  %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", c->name, taken,
            (double)result.simulated_messages / taken / 1e6, result.simulated_ranks, c->ranks, peak_mb(),
            result.end_ns / 1e9);
     pace_program_free(&program);
@@ -102,12 +115,79 @@ static void run(const bench_case *c) {
     free(slowness);
 }
 
+/* --- the replay of a trace: kernels, and in between collectives of groups of eight ----------------------------------
+ */
+
+enum { REPLAY_RANKS = 64, REPLAY_GROUP = 8, REPLAY_NODES = 10375, REPLAY_EVERY = 9 };
+
+static void replay_graph(pace_graph *graph, uint32_t rank) {
+    char group[16];
+    pace_name collective, name;
+    uint32_t node, launch;
+    check(pace_graph_init(graph));
+    graph->rank = rank;
+    snprintf(group, sizeof group, "%u", rank / REPLAY_GROUP);
+    check(pace_names_add(&collective, &graph->names, "allreduce", 9));
+    check(pace_names_add(&name, &graph->names, group, strlen(group)));
+    const pace_graph_exchange exchange = {
+        .collective = collective, .group = name, .group_size = REPLAY_GROUP, .peer = -1, .bytes = 1e6};
+    check(PACE_PUSH(&graph->exchanges, exchange));
+    check(pace_graph_add_node(&node, graph, PACE_TASK_OP, "step", PACE_NO_NODE, 0));
+    for (uint32_t i = 0; i < REPLAY_NODES; i++) {
+        bool exchanges = i % REPLAY_EVERY == REPLAY_EVERY - 1;
+        check(pace_graph_add_launch(&launch, graph, node, PACE_TASK_KERNEL, NULL, exchanges));
+        if (exchanges) graph->launches.items[launch].exchange = 1;
+        if (i % REPLAY_EVERY == 0 || exchanges)
+            graph->launches.items[launch].waits[0] = i ? launch - 1 : PACE_NO_LAUNCH;
+    }
+}
+
+static void run_replay(void) {
+    static pace_graph graphs[REPLAY_RANKS];
+    pace_walk_rank ranks[REPLAY_RANKS];
+    double *work_ns = malloc(REPLAY_NODES * sizeof *work_ns);
+    for (uint32_t i = 0; i < REPLAY_NODES; i++) work_ns[i] = 20000 + i % 977;
+    for (uint32_t rank = 0; rank < REPLAY_RANKS; rank++) {
+        replay_graph(&graphs[rank], rank);
+        ranks[rank] = (pace_walk_rank){.graph = &graphs[rank], .launch_ns = work_ns};
+    }
+    pace_program program;
+    pace_flows_result result;
+    const pace_wire wire = {.latency_ns = 500, .ns_per_byte = 1e9 / rate};
+    double begin = now_s();
+    check(pace_program_of_graphs(&program, ranks, REPLAY_RANKS, NULL, 0));
+    check(pace_flows_run(&result, &(pace_flows_question){.program = &program, .wires = &wire, .wire_count = 1}, NULL));
+    double taken = now_s() - begin;
+    printf("%-34s %9.4f s  %8.2f M nodes/s     %6u of %6u ranks  %7.0f MB  predicted %.12g s\n", "replay-64", taken,
+           REPLAY_RANKS * REPLAY_NODES / taken / 1e6, REPLAY_RANKS, REPLAY_RANKS, peak_mb(), result.end_ns / 1e9);
+    pace_program_free(&program);
+    for (uint32_t rank = 0; rank < REPLAY_RANKS; rank++) pace_graph_free(&graphs[rank]);
+    free(work_ns);
+}
+
+static int run_asked(char **words) {
+    const bench_case asked = {.name = words[2],
+                              .collective = words[1],
+                              .algorithm = words[2],
+                              .ranks = (uint32_t)strtoul(words[3], NULL, 10),
+                              .bytes = strtod(words[4], NULL),
+                              .shared = strcmp(words[5], "switch") ? APART : SWITCH,
+                              .unfolded = true};
+    run(&asked);
+    return 0;
+}
+
 int main(int count, char **words) {
+    if (count == 6) return run_asked(words);
     bool ran = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (count > 1 && strcmp(words[1], cases[i].name) != 0) continue;
         run(&cases[i]);
         fflush(stdout);
+        ran = true;
+    }
+    if (count == 1 || strcmp(words[1], "replay-64") == 0) {
+        run_replay();
         ran = true;
     }
     if (!ran) fprintf(stderr, "bench_exchange: no case '%s'\n", words[1]);

@@ -1,5 +1,7 @@
 #include "exchange/algorithms.h"
 
+#include "exchange/program_build.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -188,15 +190,15 @@ static double leaders(const pace_exchange_terms *t) {
 }
 
 /* The most square X x Y with X Y = n. */
-static int torus_side(int n) {
+int pace_exchange_torus_side(int n) {
     int x = (int)sqrt((double)n);
     while (n % x) x--;
     return x;
 }
-static bool has_torus(const pace_exchange_terms *t) { return t->ranks > 3 && torus_side(t->ranks) > 1; }
+static bool has_torus(const pace_exchange_terms *t) { return t->ranks > 3 && pace_exchange_torus_side(t->ranks) > 1; }
 
 static double torus(const pace_exchange_terms *t) {
-    double x = torus_side(t->ranks), y = t->ranks / x;
+    double x = pace_exchange_torus_side(t->ranks), y = t->ranks / x;
     double s = (x - 1) * ring_step(t, t->bytes / x) + (y - 1) * ring_step(t, t->bytes / x / y);
     double added = add_s(t, t->bytes * share(t));
     switch (t->collective) {
@@ -243,24 +245,24 @@ enum {
 };
 
 const pace_exchange_algorithm pace_exchange_algorithms[] = {
-    {"ring", AR | RS | AG, always, ring},
-    {"recursive_doubling", AR | AG, doubles, recursive_doubling},
-    {"halving", RS, power_of_two, halving},
-    {"rabenseifner", AR, always, rabenseifner},
-    {"binomial", AR | BC | RD, always, binomial},
-    {"pipelined_tree", AR, always, pipelined_tree},
-    {"double_tree", AR, always, double_tree},
-    {"chain", BC | RD, always, chain},
-    {"scatter_allgather", BC, always, scatter_allgather},
-    {"knomial", AR, always, knomial},
-    {"direct", AR | RS | AG | A2A, one_node, direct},
-    {"multicast", AR | RS | AG, can_multicast, multicast},
-    {"rails", AR | RS | AG, several_nodes, rails},
-    {"leaders", AR, several_nodes, leaders},
-    {"torus", AR | RS | AG, has_torus, torus},
-    {"pairwise", A2A, always, pairwise},
-    {"bruck", AG | A2A, always, bruck},
-    {"message", P2P, always, message},
+    {"ring", AR | RS | AG, always, ring, pace_program_ring},
+    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling},
+    {"halving", RS, power_of_two, halving, pace_program_halving},
+    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner},
+    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial},
+    {"pipelined_tree", AR, always, pipelined_tree, NULL},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree},
+    {"chain", BC | RD, always, chain, pace_program_chain},
+    {"scatter_allgather", BC, always, scatter_allgather, NULL},
+    {"knomial", AR, always, knomial, NULL},
+    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct},
+    {"multicast", AR | RS | AG, can_multicast, multicast, NULL},
+    {"rails", AR | RS | AG, several_nodes, rails, pace_program_rails},
+    {"leaders", AR, several_nodes, leaders, NULL},
+    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus},
+    {"pairwise", A2A, always, pairwise, pace_program_pairwise},
+    {"bruck", AG | A2A, always, bruck, NULL},
+    {"message", P2P, always, message, NULL},
 };
 const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
 

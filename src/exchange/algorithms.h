@@ -1,11 +1,12 @@
 /*
- * Algorithms of collectives: one row each with what it can do and its closed form over messages (docs/exchange.md has
- * the equations and where they are from).
+ * Algorithms of collectives: one row each with what it can do, its closed form over messages (docs/exchange.md has the
+ * equations and where they are from) and its program (docs/simulation.md).
  */
 #ifndef PACE_EXCHANGE_ALGORITHMS_H
 #define PACE_EXCHANGE_ALGORITHMS_H
 
 #include "exchange/message.h"
+#include "exchange/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,15 +42,22 @@ typedef struct {
     double multicast_alpha_s;
 } pace_exchange_terms;
 
+struct pace_program_question;
+
 typedef struct {
     const char *name;
     unsigned collectives; /* 1 << pace_collective */
     bool (*applies)(const pace_exchange_terms *);
     double (*time_s)(const pace_exchange_terms *);
+    /* exchange/program_build.h; NULL = none: only the closed form is known */
+    pace_status (*program)(pace_program *, const struct pace_program_question *);
 } pace_exchange_algorithm;
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];
 extern const size_t pace_exchange_algorithm_count;
+
+/** The shorter side of the most square grid of so many ranks. */
+int pace_exchange_torus_side(int ranks);
 
 /** The row of a name, or -1. */
 int pace_exchange_algorithm_find(const char *name);

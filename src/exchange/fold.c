@@ -71,7 +71,8 @@ static pace_status list_peers(folder *f) {
             const pace_program_lane *lane = &p->lanes.items[l];
             for (uint32_t i = lane->first; i < lane->first + lane->count && status == PACE_OK; i++) {
                 const pace_operation *o = &p->operations.items[i];
-                if ((o->kind != PACE_SEND && o->kind != PACE_RECEIVE) || seen[o->peer] == c + 1) continue;
+                if ((o->kind != PACE_OPERATION_SEND && o->kind != PACE_OPERATION_RECEIVE) || seen[o->peer] == c + 1)
+                    continue;
                 seen[o->peer] = c + 1;
                 status = PACE_PUSH(&peers, o->peer);
             }

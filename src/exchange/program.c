@@ -99,11 +99,11 @@ static pace_status message(pace_program *program, pace_operation_kind kind, pace
 }
 
 pace_status pace_program_send(pace_program *program, pace_peer to, uint8_t wire, double bytes) {
-    return message(program, PACE_SEND, to, wire, bytes);
+    return message(program, PACE_OPERATION_SEND, to, wire, bytes);
 }
 
 pace_status pace_program_receive(pace_program *program, pace_peer from, uint8_t wire, double bytes) {
-    return message(program, PACE_RECEIVE, from, wire, bytes);
+    return message(program, PACE_OPERATION_RECEIVE, from, wire, bytes);
 }
 
 pace_status pace_program_local(pace_program *program, pace_operation_kind kind, double amount) {
@@ -111,7 +111,7 @@ pace_status pace_program_local(pace_program *program, pace_operation_kind kind, 
 }
 
 pace_status pace_program_wait(pace_program *program, uint32_t lane, uint32_t operation) {
-    return append(program, (pace_operation){PACE_WAIT, 0, lane, operation});
+    return append(program, (pace_operation){PACE_OPERATION_WAIT, 0, lane, operation});
 }
 
 /* --- the check --------------------------------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static pace_status check_operation(const pace_program *program, const pace_rank_
     if (!(operation->amount >= 0) || isinf(operation->amount))
         return pace_fail(PACE_E_INPUT, "operation %zu, a %s: expected an amount of at least 0, found %g", number, kind,
                          operation->amount);
-    if (operation->kind != PACE_WAIT) return PACE_OK;
+    if (operation->kind != PACE_OPERATION_WAIT) return PACE_OK;
     if (operation->peer >= class->lane_count)
         return pace_fail(PACE_E_INPUT, "operation %zu waits for lane %u: its ranks have %u", number, operation->peer,
                          class->lane_count);

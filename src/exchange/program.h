@@ -18,12 +18,12 @@
 #include "base/memory.h"
 
 typedef enum {
-    PACE_SEND,
-    PACE_RECEIVE,
-    PACE_REDUCE,
-    PACE_COPY,
-    PACE_WORK,
-    PACE_WAIT,
+    PACE_OPERATION_SEND,
+    PACE_OPERATION_RECEIVE,
+    PACE_OPERATION_REDUCE,
+    PACE_OPERATION_COPY,
+    PACE_OPERATION_WORK,
+    PACE_OPERATION_WAIT,
     PACE_OPERATION_KINDS
 } pace_operation_kind;
 

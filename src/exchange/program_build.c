@@ -13,39 +13,43 @@ static pace_status around(pace_program *p, uint32_t stride, uint32_t extent, uin
     for (uint32_t step = 1; step < extent; step++) {
         PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, 1), wire, part));
         PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -1), wire, part));
-        if (reduce) PACE_TRY(pace_program_local(p, PACE_REDUCE, part));
+        if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
     }
     return PACE_OK;
 }
 
-static pace_status ring_reducescatter(pace_program *p, const sizes *q) {
-    PACE_TRY(pace_program_open_class(p));
-    return around(p, 1, q->ranks, 0, q->bytes / q->ranks, true);
-}
-
-static pace_status ring_allgather(pace_program *p, const sizes *q) {
-    PACE_TRY(pace_program_open_class(p));
-    return around(p, 1, q->ranks, 0, q->bytes / q->ranks, false);
-}
+static bool gathers(const sizes *q) { return q->collective != PACE_REDUCESCATTER; }
+static bool reduces(const sizes *q) { return q->collective != PACE_ALLGATHER; }
 
 /* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
-static pace_status ring_allreduce(pace_program *p, const sizes *q) {
-    PACE_TRY(ring_reducescatter(p, q));
-    return around(p, 1, q->ranks, 0, q->bytes / q->ranks, false);
+pace_status pace_program_ring(pace_program *p, const sizes *q) {
+    PACE_TRY(pace_program_open_class(p));
+    if (reduces(q)) PACE_TRY(around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
+    return gathers(q) ? around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
 }
 
-/* Reduce-scatter in the node, all-reduce of a part on every rail, all-gather in the node; a two-dimensional torus is
- * the same with rows for nodes. */
-static pace_status hierarchical_allreduce(pace_program *p, const sizes *q) {
+/* Reduce-scatter in rows of `row` ranks, all-reduce of a part along every column, all-gather in the rows. */
+static pace_status two_levels(pace_program *p, const sizes *q, uint32_t row, uint8_t wire_along) {
+    uint32_t rows = q->ranks / row;
+    double part = q->bytes / row;
+    PACE_TRY(pace_program_open_class(p));
+    if (reduces(q)) {
+        PACE_TRY(around(p, 1, row, 0, part, true));
+        PACE_TRY(around(p, row, rows, wire_along, part / rows, true));
+    }
+    if (!gathers(q)) return PACE_OK;
+    PACE_TRY(around(p, row, rows, wire_along, part / rows, false));
+    return around(p, 1, row, 0, part, false);
+}
+
+pace_status pace_program_rails(pace_program *p, const sizes *q) {
     if (!q->group || q->ranks % q->group)
         return pace_fail(PACE_E_INPUT, "%u ranks do not divide into nodes of %u", q->ranks, q->group);
-    uint32_t nodes = q->ranks / q->group;
-    double part = q->bytes / q->group;
-    PACE_TRY(pace_program_open_class(p));
-    PACE_TRY(around(p, 1, q->group, 0, part, true));
-    PACE_TRY(around(p, q->group, nodes, 1, part / nodes, true));
-    PACE_TRY(around(p, q->group, nodes, 1, part / nodes, false));
-    return around(p, 1, q->group, 0, part, false);
+    return two_levels(p, q, q->group, 1);
+}
+
+pace_status pace_program_torus(pace_program *p, const sizes *q) {
+    return two_levels(p, q, (uint32_t)pace_exchange_torus_side((int)q->ranks), 0);
 }
 
 /* --- hypercubes (Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH", 2005) */
@@ -58,7 +62,7 @@ static pace_status swap(pace_program *p, pace_peer with, double bytes) {
 static pace_status doubling(pace_program *p, uint32_t ranks, double bytes) {
     for (uint32_t mask = 1; mask < ranks; mask *= 2) {
         PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes));
-        PACE_TRY(pace_program_local(p, PACE_REDUCE, bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
     }
     return PACE_OK;
 }
@@ -66,7 +70,7 @@ static pace_status doubling(pace_program *p, uint32_t ranks, double bytes) {
 static pace_status halving(pace_program *p, uint32_t ranks, double bytes) {
     for (uint32_t mask = ranks / 2; mask; mask /= 2) {
         PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes /= 2));
-        PACE_TRY(pace_program_local(p, PACE_REDUCE, bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
     }
     return PACE_OK;
 }
@@ -99,17 +103,13 @@ static pace_status folded_in(pace_program *p, const sizes *q,
     if (!extra) return PACE_OK;
     PACE_TRY(pace_program_open_class(p));
     PACE_TRY(pace_program_receive(p, up, 0, q->bytes));
-    PACE_TRY(pace_program_local(p, PACE_REDUCE, q->bytes));
+    PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes));
     PACE_TRY(core(p, power, q->bytes));
     PACE_TRY(pace_program_send(p, up, 0, q->bytes));
     PACE_TRY(pace_program_open_class(p));
     PACE_TRY(pace_program_send(p, down, 0, q->bytes));
     return pace_program_receive(p, down, 0, q->bytes);
 }
-
-static pace_status doubling_allreduce(pace_program *p, const sizes *q) { return folded_in(p, q, doubling); }
-
-static pace_status rabenseifner_allreduce(pace_program *p, const sizes *q) { return folded_in(p, q, rabenseifner); }
 
 static pace_status power_only(pace_program *p, const sizes *q,
                               pace_status (*core)(pace_program *, uint32_t ranks, double bytes)) {
@@ -118,13 +118,16 @@ static pace_status power_only(pace_program *p, const sizes *q,
     return core(p, q->ranks, q->bytes);
 }
 
-static pace_status halving_reducescatter(pace_program *p, const sizes *q) { return power_only(p, q, halving); }
+pace_status pace_program_doubling(pace_program *p, const sizes *q) {
+    return q->collective == PACE_ALLREDUCE ? folded_in(p, q, doubling) : power_only(p, q, gather_doubling);
+}
 
-static pace_status doubling_allgather(pace_program *p, const sizes *q) { return power_only(p, q, gather_doubling); }
+pace_status pace_program_halving(pace_program *p, const sizes *q) { return power_only(p, q, halving); }
+pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) { return folded_in(p, q, rabenseifner); }
 
 /* --- all to all -------------------------------------------------------------------------------------------------- */
 
-static pace_status pairwise_alltoall(pace_program *p, const sizes *q) {
+pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
     PACE_TRY(pace_program_open_class(p));
     for (uint32_t step = 1; step < q->ranks; step++) {
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, step), 0, q->bytes / q->ranks));
@@ -139,91 +142,78 @@ static pace_status send_to_all(pace_program *p, uint32_t ranks, double part, boo
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, ranks, step), 0, part));
     for (uint32_t step = 1; step < ranks; step++) {
         PACE_TRY(pace_program_receive(p, pace_peer_shift(1, ranks, -(int64_t)step), 0, part));
-        if (reduce) PACE_TRY(pace_program_local(p, PACE_REDUCE, part));
+        if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
     }
     return PACE_OK;
 }
 
-static pace_status direct_alltoall(pace_program *p, const sizes *q) {
+pace_status pace_program_direct(pace_program *p, const sizes *q) {
+    double part = q->bytes / q->ranks;
     PACE_TRY(pace_program_open_class(p));
-    return send_to_all(p, q->ranks, q->bytes / q->ranks, false);
+    if (q->collective == PACE_ALLTOALL) return send_to_all(p, q->ranks, part, false);
+    if (reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));
+    return gathers(q) ? send_to_all(p, q->ranks, part, false) : PACE_OK;
 }
 
-static pace_status direct_allreduce(pace_program *p, const sizes *q) {
-    PACE_TRY(pace_program_open_class(p));
-    PACE_TRY(send_to_all(p, q->ranks, q->bytes / q->ranks, true));
-    return send_to_all(p, q->ranks, q->bytes / q->ranks, false);
-}
-
-static pace_status alltoallv(pace_program *p, const sizes *q, bool pairwise) {
-    if (!q->between) return pace_fail(PACE_E_INPUT, "an all-to-all-v needs the bytes between every two ranks");
-    uint32_t n = q->ranks;
-    for (uint32_t rank = 0; rank < n; rank++) {
-        p->class_of[rank] = rank;
-        PACE_TRY(pace_program_open_class(p));
-        for (uint32_t round = 0; round < 2; round++)
-            for (uint32_t step = 1; step < n; step++) {
-                uint32_t to = (rank + step) % n, from = (rank + n - step) % n;
-                if (!round) PACE_TRY(pace_program_send(p, pace_peer_of_rank(to), 0, q->between[(size_t)rank * n + to]));
-                if (pairwise ? !round : round)
-                    PACE_TRY(pace_program_receive(p, pace_peer_of_rank(from), 0, q->between[(size_t)from * n + rank]));
-            }
-    }
-    return PACE_OK;
-}
-
-static pace_status pairwise_alltoallv(pace_program *p, const sizes *q) { return alltoallv(p, q, true); }
-
-static pace_status direct_alltoallv(pace_program *p, const sizes *q) { return alltoallv(p, q, false); }
-
-/* --- the table --------------------------------------------------------------------------------------------------- */
-
-const pace_program_row pace_program_rows[] = {
-    {"allreduce", "ring", ring_allreduce},
-    {"allreduce", "recursive_doubling", doubling_allreduce},
-    {"allreduce", "rabenseifner", rabenseifner_allreduce},
-    {"allreduce", "binomial", pace_program_tree_allreduce},
-    {"allreduce", "double_tree", pace_program_double_tree},
-    {"allreduce", "direct", direct_allreduce},
-    {"allreduce", "hierarchical", hierarchical_allreduce},
-    {"reducescatter", "ring", ring_reducescatter},
-    {"reducescatter", "recursive_halving", halving_reducescatter},
-    {"allgather", "ring", ring_allgather},
-    {"allgather", "recursive_doubling", doubling_allgather},
-    {"reduce", "binomial", pace_program_tree_reduce},
-    {"broadcast", "binomial", pace_program_tree_broadcast},
-    {"broadcast", "chain", pace_program_chain_broadcast},
-    {"alltoall", "pairwise", pairwise_alltoall},
-    {"alltoall", "direct", direct_alltoall},
-    {"alltoallv", "pairwise", pairwise_alltoallv},
-    {"alltoallv", "direct", direct_alltoallv},
-};
-const size_t pace_program_row_count = sizeof pace_program_rows / sizeof *pace_program_rows;
-
-static pace_status unknown(const char *collective, const char *algorithm) {
-    char known[512] = "";
-    for (size_t i = 0; i < pace_program_row_count; i++)
-        if (strcmp(pace_program_rows[i].collective, collective) == 0) {
-            size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", pace_program_rows[i].algorithm);
+/* One rank's sends and receives, in one round or first all sends. */
+static pace_status exchange_with_all(pace_program *p, uint32_t rank, const double *between, bool pairwise) {
+    uint32_t n = p->rank_count;
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t step = 1; step < n; step++) {
+            uint32_t to = (rank + step) % n, from = (rank + n - step) % n;
+            if (!round) PACE_TRY(pace_program_send(p, pace_peer_of_rank(to), 0, between[(size_t)rank * n + to]));
+            if (pairwise ? !round : round)
+                PACE_TRY(pace_program_receive(p, pace_peer_of_rank(from), 0, between[(size_t)from * n + rank]));
         }
-    if (!known[0]) return pace_fail(PACE_E_INPUT, "no program does the collective '%s'", collective);
-    return pace_fail(PACE_E_INPUT, "no program does '%s' by '%s'; there are: %s", collective, algorithm, known);
+    return PACE_OK;
+}
+
+pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const double *between, bool pairwise) {
+    pace_program program;
+    PACE_TRY(pace_program_init(&program, ranks));
+    pace_status status = PACE_OK;
+    for (uint32_t rank = 0; rank < ranks && status == PACE_OK; rank++) {
+        program.class_of[rank] = rank;
+        status = pace_program_open_class(&program);
+        if (status == PACE_OK) status = exchange_with_all(&program, rank, between, pairwise);
+    }
+    if (status == PACE_OK) status = pace_program_finish(&program);
+    if (status == PACE_OK) *out = program;
+    else pace_program_free(&program);
+    return status;
+}
+
+/* --- by name ----------------------------------------------------------------------------------------------------- */
+
+static bool has_program(const pace_exchange_algorithm *row, pace_collective collective) {
+    return row->program && row->collectives >> collective & 1;
+}
+
+static pace_status unknown(pace_collective collective, const char *algorithm) {
+    char known[512] = "";
+    for (size_t i = 0; i < pace_exchange_algorithm_count; i++) {
+        const pace_exchange_algorithm *row = &pace_exchange_algorithms[i];
+        size_t used = strlen(known);
+        if (has_program(row, collective))
+            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", row->name);
+    }
+    return pace_fail(PACE_E_INPUT, "no program does %s by '%s'; there are: %s", pace_collective_names[collective],
+                     algorithm, known);
 }
 
 pace_status pace_program_build(pace_program *out, const char *collective, const char *algorithm,
                                const pace_program_question *question) {
-    const pace_program_row *row = NULL;
-    for (size_t i = 0; i < pace_program_row_count && !row; i++)
-        if (strcmp(pace_program_rows[i].collective, collective) == 0 &&
-            strcmp(pace_program_rows[i].algorithm, algorithm) == 0)
-            row = &pace_program_rows[i];
-    if (!row) return unknown(collective, algorithm);
-    if (!(question->bytes >= 0) || isinf(question->bytes))
-        return pace_fail(PACE_E_INPUT, "expected a size of at least 0 bytes, found %g", question->bytes);
+    pace_program_question asked = *question;
+    if (!pace_collective_find(&asked.collective, collective))
+        return pace_fail(PACE_E_INPUT, "there is no collective '%s'", collective);
+    int row = pace_exchange_algorithm_find(algorithm);
+    if (row < 0 || !has_program(&pace_exchange_algorithms[row], asked.collective))
+        return unknown(asked.collective, algorithm);
+    if (!(asked.bytes >= 0) || isinf(asked.bytes))
+        return pace_fail(PACE_E_INPUT, "expected a size of at least 0 bytes, found %g", asked.bytes);
     pace_program program;
-    PACE_TRY(pace_program_init(&program, question->ranks));
-    pace_status status = row->build(&program, question);
+    PACE_TRY(pace_program_init(&program, asked.ranks));
+    pace_status status = pace_exchange_algorithms[row].program(&program, &asked);
     if (status == PACE_OK) status = pace_program_finish(&program);
     if (status == PACE_OK) *out = program;
     else pace_program_free(&program);

@@ -1,38 +1,39 @@
-/* The algorithms of collectives as programs: one row each, by the names the field uses. docs/simulation.md has for each
- * what it takes in closed form. */
+/* The algorithms of collectives as programs: the `program` column of exchange/algorithms.h. docs/simulation.md has for
+ * each what it takes in closed form. */
 #ifndef PACE_EXCHANGE_PROGRAM_BUILD_H
 #define PACE_EXCHANGE_PROGRAM_BUILD_H
 
-#include "exchange/program.h"
+#include "exchange/algorithms.h"
 
-typedef struct {
+typedef struct pace_program_question {
+    pace_collective collective; /* set by pace_program_build() */
     uint32_t ranks;
-    double bytes;          /* all-reduce, broadcast, reduce: the vector; reduce-scatter, all-gather: the whole vector;
-                              all-to-all: what one rank holds for all */
-    uint32_t group;        /* hierarchical: ranks of one node (wire 0 inside, wire 1 across) */
-    uint32_t segments;     /* pipelined algorithms: pieces of the vector; 0 = 1 */
-    const double *between; /* all-to-all-v: bytes from rank i to rank j at i * ranks + j */
+    double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
+    uint32_t group;    /* rails: ranks of one node (wire 0 inside, wire 1 across) */
+    uint32_t segments; /* pipelined algorithms: pieces of the vector; 0 = 1 */
 } pace_program_question;
 
-typedef struct {
-    const char *collective, *algorithm;
-    pace_status (*build)(pace_program *program, const pace_program_question *question);
-} pace_program_row;
-
-extern const pace_program_row pace_program_rows[];
-extern const size_t pace_program_row_count;
-
-/** Builds the program of a collective ("allreduce", "reducescatter", "allgather", "broadcast", "reduce", "alltoall",
- * "alltoallv") by an algorithm ("ring", "recursive_doubling", …). PACE_E_INPUT for an unknown one, with those there
+/** Builds the program of a collective by an algorithm, both by name. PACE_E_INPUT for an unknown one, with those there
  * are, and for sizes it cannot do. */
 pace_status pace_program_build(pace_program *out, const char *collective, const char *algorithm,
                                const pace_program_question *question) PACE_MUST_CHECK;
 
-/* By more than one file. */
-pace_status pace_program_tree_allreduce(pace_program *program, const pace_program_question *question);
+/** An all-to-all of any sizes: bytes from rank i to rank j at between[i * ranks + j]. Pairwise: a rank waits for one
+ * partner before it sends to the next; else all sends are under way at once. */
+pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const double *between,
+                                   bool pairwise) PACE_MUST_CHECK;
+
+/* The rows' generators; they append to an empty program. */
+pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
+pace_status pace_program_doubling(pace_program *program, const pace_program_question *question);
+pace_status pace_program_halving(pace_program *program, const pace_program_question *question);
+pace_status pace_program_rabenseifner(pace_program *program, const pace_program_question *question);
+pace_status pace_program_binomial(pace_program *program, const pace_program_question *question);
 pace_status pace_program_double_tree(pace_program *program, const pace_program_question *question);
-pace_status pace_program_tree_reduce(pace_program *program, const pace_program_question *question);
-pace_status pace_program_tree_broadcast(pace_program *program, const pace_program_question *question);
-pace_status pace_program_chain_broadcast(pace_program *program, const pace_program_question *question);
+pace_status pace_program_chain(pace_program *program, const pace_program_question *question);
+pace_status pace_program_direct(pace_program *program, const pace_program_question *question);
+pace_status pace_program_rails(pace_program *program, const pace_program_question *question);
+pace_status pace_program_torus(pace_program *program, const pace_program_question *question);
+pace_status pace_program_pairwise(pace_program *program, const pace_program_question *question);
 
 #endif

@@ -23,7 +23,7 @@ static pace_status gather_up(pace_program *p, const sizes *q, uint32_t rank, uin
     for (uint32_t child = 1; child < span; child *= 2) {
         if (rank + child >= q->ranks) continue;
         PACE_TRY(pace_program_receive(p, at(q, child, 0), 0, q->bytes));
-        PACE_TRY(pace_program_local(p, PACE_REDUCE, q->bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes));
     }
     return rank ? pace_program_send(p, at(q, -(int64_t)span, 0), 0, q->bytes) : PACE_OK;
 }
@@ -36,7 +36,7 @@ static pace_status spread_down(pace_program *p, const sizes *q, uint32_t rank, u
 }
 
 /* Ranks with the same lowest bit do the same, but for those whose children the end of the ranks cuts off. */
-static pace_status binomial(pace_program *p, const sizes *q, bool up, bool down) {
+static pace_status tree(pace_program *p, const sizes *q, bool up, bool down) {
     uint32_t class_of_span[33] = {0};
     for (uint32_t rank = 0; rank < q->ranks; rank++) {
         uint32_t span = span_of(rank, q->ranks), bit = 0;
@@ -53,20 +53,25 @@ static pace_status binomial(pace_program *p, const sizes *q, bool up, bool down)
     return PACE_OK;
 }
 
-pace_status pace_program_tree_reduce(pace_program *p, const sizes *q) { return binomial(p, q, true, false); }
-pace_status pace_program_tree_broadcast(pace_program *p, const sizes *q) { return binomial(p, q, false, true); }
-pace_status pace_program_tree_allreduce(pace_program *p, const sizes *q) { return binomial(p, q, true, true); }
+pace_status pace_program_binomial(pace_program *p, const sizes *q) {
+    return tree(p, q, q->collective != PACE_BROADCAST, q->collective != PACE_REDUCE);
+}
 
 /* --- a chain ------------------------------------------------------------------------------------------------------ */
 
-pace_status pace_program_chain_broadcast(pace_program *p, const sizes *q) {
+/* A broadcast from rank 0 on, a reduction towards it. */
+pace_status pace_program_chain(pace_program *p, const sizes *q) {
     uint32_t segments = q->segments ? q->segments : 1;
+    bool reduces = q->collective == PACE_REDUCE;
+    int64_t onward = reduces ? -1 : 1;
     for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = rank == 0 ? 0 : rank + 1 == q->ranks ? 2 : 1;
     for (int class = 0; class < 3; class ++) {
+        bool first = class == (reduces ? 2 : 0), last = class == (reduces ? 0 : 2);
         PACE_TRY(pace_program_open_class(p));
         for (uint32_t i = 0; i < segments && q->ranks > 1; i++) {
-            if (class > 0) PACE_TRY(pace_program_receive(p, at(q, -1, 0), 0, q->bytes / segments));
-            if (class < 2) PACE_TRY(pace_program_send(p, at(q, 1, 0), 0, q->bytes / segments));
+            if (!first) PACE_TRY(pace_program_receive(p, at(q, -onward, 0), 0, q->bytes / segments));
+            if (!first && reduces) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes / segments));
+            if (!last) PACE_TRY(pace_program_send(p, at(q, onward, 0), 0, q->bytes / segments));
         }
     }
     return PACE_OK;
@@ -125,7 +130,7 @@ static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, 
         for (int i = 0; i < 2; i++)
             if (of->down[i]) {
                 PACE_TRY(pace_program_receive(p, at(q, of->down[i], channel), 0, piece));
-                PACE_TRY(pace_program_local(p, PACE_REDUCE, piece));
+                PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, piece));
             }
         if (of->up) PACE_TRY(pace_program_send(p, at(q, of->up, channel), 0, piece));
     }

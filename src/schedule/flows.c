@@ -13,7 +13,7 @@ static pace_status check_wires(const pace_flows_question *q) {
     }
     for (size_t i = 0; i < q->program->operations.count; i++) {
         const pace_operation *o = &q->program->operations.items[i];
-        if ((o->kind == PACE_SEND || o->kind == PACE_RECEIVE) && o->wire >= q->wire_count)
+        if ((o->kind == PACE_OPERATION_SEND || o->kind == PACE_OPERATION_RECEIVE) && o->wire >= q->wire_count)
             return pace_fail(PACE_E_INPUT, "operation %zu takes wire %u, but there are %zu", i, o->wire, q->wire_count);
     }
     return PACE_OK;

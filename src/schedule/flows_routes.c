@@ -205,7 +205,7 @@ pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *p, const 
         peers.count = 0;
         for (uint32_t i = first->first; i < last->first + last->count && status == PACE_OK; i++) {
             const pace_operation *o = &p->operations.items[i];
-            if (o->kind != PACE_SEND || seen[o->peer] == c + 1) continue;
+            if (o->kind != PACE_OPERATION_SEND || seen[o->peer] == c + 1) continue;
             seen[o->peer] = c + 1;
             status = PACE_PUSH(&peers, o->peer);
         }

@@ -211,11 +211,11 @@ static void tell(loop *e, const pace_flow_lane *lane) {
 static double time_on_lane(const loop *e, const pace_operation *o) {
     const pace_flows_question *q = e->state->question;
     switch (o->kind) {
-    case PACE_SEND:
-    case PACE_RECEIVE: return q->wires[o->wire].overhead_ns;
-    case PACE_REDUCE: return o->amount * q->reduce_ns_per_byte;
-    case PACE_COPY: return o->amount * q->copy_ns_per_byte;
-    case PACE_WORK: return o->amount;
+    case PACE_OPERATION_SEND:
+    case PACE_OPERATION_RECEIVE: return q->wires[o->wire].overhead_ns;
+    case PACE_OPERATION_REDUCE: return o->amount * q->reduce_ns_per_byte;
+    case PACE_OPERATION_COPY: return o->amount * q->copy_ns_per_byte;
+    case PACE_OPERATION_WORK: return o->amount;
     default: return 0;
     }
 }
@@ -226,8 +226,8 @@ static pace_status run_lane(loop *e, uint32_t number) {
     for (; lane->cursor < lane->last; lane->cursor++) {
         const pace_operation *o = &e->state->program->operations.items[lane->cursor];
         if (!p->paid) {
-            if (o->kind == PACE_RECEIVE && !has_come(e, number)) return PACE_OK;
-            if (o->kind == PACE_WAIT && !has_ended(e, number)) return PACE_OK;
+            if (o->kind == PACE_OPERATION_RECEIVE && !has_come(e, number)) return PACE_OK;
+            if (o->kind == PACE_OPERATION_WAIT && !has_ended(e, number)) return PACE_OK;
             double takes = time_on_lane(e, o);
             if (takes > 0) {
                 p->paid = true;
@@ -235,8 +235,8 @@ static pace_status run_lane(loop *e, uint32_t number) {
             }
         }
         p->paid = false;
-        if (o->kind == PACE_SEND) PACE_TRY(post(e, number, o));
-        if (o->kind == PACE_RECEIVE) PACE_TRY(take(e, number, o));
+        if (o->kind == PACE_OPERATION_SEND) PACE_TRY(post(e, number, o));
+        if (o->kind == PACE_OPERATION_RECEIVE) PACE_TRY(take(e, number, o));
         lane->now_ns = e->now_ns;
         tell(e, lane);
     }

@@ -17,8 +17,8 @@ static pace_status number_peers(pace_flow_state *s) {
         s->receive_first[l] = (uint32_t)s->receive_peers.count;
         for (uint32_t i = lane->first; i < lane->first + lane->count && status == PACE_OK; i++) {
             const pace_operation *o = &p->operations.items[i];
-            if (o->kind != PACE_SEND && o->kind != PACE_RECEIVE) continue;
-            bool send = o->kind == PACE_SEND;
+            if (o->kind != PACE_OPERATION_SEND && o->kind != PACE_OPERATION_RECEIVE) continue;
+            bool send = o->kind == PACE_OPERATION_SEND;
             uint32_t *mine = &seen[4 * (size_t)o->peer + (send ? 0 : 2)]; /* lane + 1, slot */
             if (mine[0] != l + 1) {
                 mine[0] = l + 1;
@@ -207,7 +207,7 @@ static pace_status publish_class(pace_flow_state *s, uint32_t number) {
         const pace_program_lane *lane = &p->lanes.items[l];
         for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
             const pace_operation *o = &p->operations.items[i];
-            if (o->kind != PACE_WAIT) continue;
+            if (o->kind != PACE_OPERATION_WAIT) continue;
             if (!s->published) s->published = pace_alloc(p->operations.count, sizeof *s->published);
             if (!s->published) return PACE_E_MEMORY;
             uint32_t on = p->lanes.items[class->first_lane + o->peer].first + (uint32_t)o->amount;
@@ -314,7 +314,7 @@ static void describe(char out[LINE], const pace_flow_state *s, const pace_flow_l
     const pace_operation *o = &p->operations.items[lane->cursor];
     uint32_t rank = pace_flow_rank(s, lane), at = lane->cursor - p->lanes.items[lane->program_lane].first;
     uint32_t number = (uint32_t)(lane - s->lanes) - s->unit_lane[lane->unit];
-    if (o->kind == PACE_RECEIVE)
+    if (o->kind == PACE_OPERATION_RECEIVE)
         snprintf(out, LINE, "rank %u lane %u at operation %u, receive %.0f bytes from rank %u", rank, number, at,
                  o->amount, pace_peer_rank(&p->peers.items[o->peer], rank));
     else snprintf(out, LINE, "rank %u lane %u at operation %u, %s", rank, number, at, pace_operation_names[o->kind]);

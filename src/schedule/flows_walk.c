@@ -89,13 +89,13 @@ static pace_status walk_lane(walker *w, pace_flow_lane *lane) {
     for (; lane->cursor < lane->last; lane->cursor++) {
         const pace_operation *o = &w->state->program->operations.items[lane->cursor];
         switch (o->kind) {
-        case PACE_SEND: PACE_TRY(send(w, lane, o)); break;
-        case PACE_RECEIVE:
+        case PACE_OPERATION_SEND: PACE_TRY(send(w, lane, o)); break;
+        case PACE_OPERATION_RECEIVE:
             if (!receive(w, lane, o, &status)) return status;
             break;
-        case PACE_REDUCE: lane->now_ns += o->amount * q->reduce_ns_per_byte; break;
-        case PACE_COPY: lane->now_ns += o->amount * q->copy_ns_per_byte; break;
-        case PACE_WORK: lane->now_ns += o->amount; break;
+        case PACE_OPERATION_REDUCE: lane->now_ns += o->amount * q->reduce_ns_per_byte; break;
+        case PACE_OPERATION_COPY: lane->now_ns += o->amount * q->copy_ns_per_byte; break;
+        case PACE_OPERATION_WORK: lane->now_ns += o->amount; break;
         default:
             if (!wait_for(w, lane)) return PACE_OK;
         }

@@ -154,7 +154,7 @@ static void rails_share_nics_and_leaves_oversubscribe(void **state) {
         shape.leaf_bytes_per_s = G * 25e9 / 2; /* what crosses a leaf is one node's traffic of two */
         OK(pace_fabric_nodes(&fabric, &shape));
         pace_flows_result result = both_ways(
-            (job){"allreduce", "hierarchical", {.ranks = NODES * G, .bytes = S, .group = G}, 1000, 0, &fabric, false});
+            (job){"allreduce", "rails", {.ranks = NODES * G, .bytes = S, .group = G}, 1000, 0, &fabric, false});
         /* behind the slow links every second node waits, and the latencies but the last pass meanwhile */
         assert_near(result.end_ns, inside + (i == 2 ? 1000 : latency) + across * factor[i]);
         assert_true(result.simulated_ranks <= (i == 2 ? NODES * G : 1));
@@ -196,14 +196,20 @@ static void all_to_all_v_is_bound_by_the_busiest_port(void **state) {
     }
     pace_fabric fabric;
     OK(pace_fabric_switch(&fabric, N, 10e9, NULL));
-    const char *algorithms[] = {"pairwise", "direct"};
+    const pace_wire wire = {.latency_ns = 100, .ns_per_byte = 0.1};
     for (int i = 0; i < 4; i++) {
-        job j = {"alltoallv", algorithms[i % 2], {.ranks = N, .between = between}, 100, 10e9, i < 2 ? &fabric : NULL,
-                 false};
-        pace_flows_result result = simulate(&j);
+        pace_program program;
+        pace_flows_result result;
+        OK(pace_program_alltoallv(&program, N, between, i % 2));
+        const pace_flows_question q = {.program = &program,
+                                       .wires = &wire,
+                                       .wire_count = 1,
+                                       .fabric = i < 2 ? &fabric : NULL};
+        OK(pace_flows_run(&result, &q, NULL));
         assert_near(result.bytes, total);
         assert_true(result.end_ns >= busiest / 10e9 * 1e9);
         assert_true(result.end_ns <= 2.5 * busiest / 10e9 * 1e9 + N * 100);
+        pace_program_free(&program);
     }
     pace_fabric_free(&fabric);
 }
