@@ -79,13 +79,13 @@ size_t pace_curve_tidy(pace_curve_point *points, size_t count) {
 }
 
 static size_t thin(pace_curve_point *points, size_t count) {
-    size_t chosen[PACE_CURVE_KNOTS];
+    size_t chosen[PACE_CURVE_KNOTS], left = 0, last = count;
     if (count <= PACE_CURVE_KNOTS) return count;
-    size_t left = 0;
     for (size_t i = 0; i < PACE_CURVE_KNOTS; i++) {
         double low = most(points[0].bytes, 1);
         size_t at = nearest(points, count, between(low, points[count - 1].bytes, i, PACE_CURVE_KNOTS - 1));
-        if (left == 0 || chosen[left - 1] != at) chosen[left++] = at;
+        if (at != last) chosen[left++] = at;
+        last = at;
     }
     for (size_t i = 0; i < left; i++) points[i] = points[chosen[i]];
     return left;
