@@ -123,8 +123,10 @@ static double price(void) {
     return sum > 0 ? rate : 0;
 }
 
+enum { FORECASTS = 7 };
+
 /* A step of 30,000 nodes, loaded: priced, walked four times over, and understood. */
-static double forecast_s(void) {
+static void forecast(double taken_s[FORECASTS]) {
     enum { NODES = 30000 };
     static const char *const name[] = {"generated"};
     pace_graph graph;
@@ -137,21 +139,32 @@ static double forecast_s(void) {
     const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
     check(pace_forecast_of_graphs(&forecast, &graph, 1, name, device, "eager"));
     pace_scenario_init(&scenario, "as it is");
-    double begin = cpu_s();
-    check(pace_forecast_run(&result, &forecast, &scenario));
-    double taken = cpu_s() - begin;
-    pace_forecast_result_free(&result);
+    for (int i = 0; i < FORECASTS; i++) {
+        double begin = cpu_s();
+        check(pace_forecast_run(&result, &forecast, &scenario));
+        taken_s[i] = cpu_s() - begin;
+        pace_forecast_result_free(&result);
+    }
     pace_scenario_free(&scenario);
     pace_forecast_free(&forecast);
     pace_device_catalog_free(&devices);
-    return taken;
+}
+
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
 }
 
 int main(int count, char **words) {
     uint32_t tasks = count > 1 ? (uint32_t)atol(words[1]) : 10000000;
     printf("event loop          %6.1f M segments/s (budget: 20 M tasks/s)\n", event_loop(tasks) / 1e6);
     printf("graph to timeline   %6.1f M tasks/s\n", walk(tasks) / 1e6);
-    printf("30,000-node step    %6.1f ms (budget: 50 ms)\n", forecast_s() * 1e3);
+    double taken_s[FORECASTS];
+    forecast(taken_s);
+    double first_s = taken_s[0];
+    qsort(taken_s, FORECASTS, sizeof *taken_s, by_size);
+    printf("30,000-node step    %6.1f ms, the first %.1f ms (budget: 50 ms)\n", taken_s[FORECASTS / 2] * 1e3,
+           first_s * 1e3);
     printf("cost                %6.1f M operations/s (budget: 5 M/s)\n", price() / 1e6);
     return 0;
 }
