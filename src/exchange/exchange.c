@@ -203,18 +203,24 @@ static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, cons
     return e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q);
 }
 
-/* The link whose being twice as fast saves most; latency, when that is less than a quarter of the time. */
+/* Latency, when half the bytes take more than three quarters of the time; else the link whose being twice as fast saves
+ * most; the library's own rate, when neither saves a twentieth. */
 static pace_status find_bottleneck(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     pace_exchange inside = *e, between = *e;
-    pace_exchange_answer near, far;
+    pace_exchange_question half = *q;
+    pace_exchange_answer near, far, less;
     inside.machine.inside.bytes_per_s *= 2;
     inside.machine.brick_bytes_per_s *= 2;
     between.machine.between.bytes_per_s *= 2;
+    half.bytes /= 2;
+    PACE_TRY(solve(&less, e, &half));
     PACE_TRY(solve(&near, &inside, q));
     PACE_TRY(solve(&far, &between, q));
-    double least_s = least(near.time_s.median, far.time_s.median);
+    double time_s = out->time_s.median, least_s = least(near.time_s.median, far.time_s.median);
     const pace_link *link = near.time_s.median < far.time_s.median ? &e->machine.inside : &e->machine.between;
-    out->bottleneck = least_s > 0.75 * out->time_s.median ? "latency" : pace_link_kind_names[link->kind];
+    out->bottleneck = less.time_s.median > 0.75 * time_s ? "latency"
+                      : least_s > 0.95 * time_s          ? "library"
+                                                         : pace_link_kind_names[link->kind];
     return PACE_OK;
 }
 

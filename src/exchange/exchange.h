@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     pace_estimate time_s;
     const char *algorithm, *protocol; /* borrowed from tables; protocol "" where there is none */
-    const char *bottleneck;           /* "latency", or the kind of link whose speed counts most: "nvlink" */
+    const char *bottleneck;           /* "latency", the kind of link whose speed counts most ("nvlink"), "library" */
 } pace_exchange_answer;
 
 typedef struct {
