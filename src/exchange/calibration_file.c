@@ -1,10 +1,9 @@
 /* A fit as JSON: {"schema", "unit", "unit_s", "curves": [{"system", …, "points": [[bytes, seconds], …]}]}. */
-#include "base/json_writer.h"
+#include "base/whole_file.h"
 #include "base/yaml.h"
 #include "exchange/calibration.h"
 #include "machine/catalog.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,15 +34,10 @@ static void write_curve(pace_jsonw *json, const pace_exchange_fit *fit, const pa
     pace_jsonw_object_end(json);
 }
 
-static int write_file(void *context, const void *bytes, size_t length) {
-    return fwrite(bytes, 1, length, context) == length ? 0 : errno;
-}
-
-static pace_status write_fit(const pace_exchange_fit *fit, FILE *file) {
-    pace_sink sink;
+static pace_status write_fit(pace_sink *sink, void *context) {
+    const pace_exchange_fit *fit = context;
     pace_jsonw json;
-    PACE_TRY(pace_sink_open(&sink, write_file, file));
-    pace_jsonw_init(&json, &sink, 2);
+    pace_jsonw_init(&json, sink, 2);
     pace_jsonw_object(&json);
     pace_jsonw_key(&json, "schema");
     pace_jsonw_text(&json, schema);
@@ -56,21 +50,12 @@ static pace_status write_fit(const pace_exchange_fit *fit, FILE *file) {
     for (size_t i = 0; i < fit->curves.count; i++) write_curve(&json, fit, &fit->curves.items[i]);
     pace_jsonw_array_end(&json);
     pace_jsonw_object_end(&json);
-    pace_sink_text(&sink, "\n");
-    return pace_sink_close(&sink);
+    pace_sink_text(sink, "\n");
+    return PACE_OK;
 }
 
 pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *path) {
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return pace_fail(PACE_E_USAGE, "the path is too long");
-    FILE *file = fopen(part, "wb");
-    if (!file) return pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
-    pace_status status = write_fit(fit, file);
-    if (fclose(file) != 0 && status == PACE_OK) status = pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
-    if (status == PACE_OK && rename(part, path) != 0) status = pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
-    if (status != PACE_OK) remove(part);
-    return status;
+    return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */

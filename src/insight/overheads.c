@@ -32,12 +32,6 @@ static call_class classify(const char *name) {
     return starts(name, "cudaStreamSynchronize") || starts(name, "hipStreamSynchronize") ? CALL_SYNC : CALL_IGNORED;
 }
 
-/* Ranges that PyTorch before 1.12 records as operators, and DLRM's own marks: they head operators, they are none. */
-static bool is_label(const char *name) {
-    return starts(name, "##") || pace_name_marks_step(name) || starts(name, "module::") || starts(name, "DLRM ") ||
-           starts(name, "DistributedDataParallel");
-}
-
 /* --- one pass over each lane ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -114,7 +108,7 @@ static pace_status add_call(measurer *m, uint32_t task, call_class class) {
 static pace_status take_task(measurer *m, uint32_t task) {
     const pace_step *step = m->step;
     uint32_t parent = step->parent[task];
-    bool label = step->kind[task] == PACE_TASK_OP && is_label(pace_step_name(step, task));
+    bool label = step->kind[task] == PACE_TASK_OP && pace_name_is_label(pace_step_name(step, task));
     bool annotation = label || step->kind[task] == PACE_TASK_ANNOTATION;
     m->annotation[task] = annotation ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : m->annotation[parent];
     if (parent == PACE_NO_TASK || parent < m->op) PACE_TRY(close_op(m));

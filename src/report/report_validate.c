@@ -1,9 +1,9 @@
 /* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
+#include "base/whole_file.h"
 #include "report/report.h"
 #include "rows/csv.h"
 #include "rows/validate.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,46 +81,36 @@ static pace_status merge(figures *all, const figures *fresh, const char *path) {
     return status;
 }
 
-static void put_cell(FILE *file, const char *cell) {
+static void put_cell(pace_sink *sink, const char *cell) {
     if (!strpbrk(cell, ",\"\n")) {
-        fputs(cell, file);
+        pace_sink_text(sink, cell);
         return;
     }
-    fputc('"', file);
+    pace_sink_text(sink, "\"");
     for (; *cell; cell++) {
-        if (*cell == '"') fputc('"', file);
-        fputc(*cell, file);
+        if (*cell == '"') pace_sink_text(sink, "\"");
+        pace_sink_bytes(sink, cell, 1);
     }
-    fputc('"', file);
+    pace_sink_text(sink, "\"");
 }
 
-static pace_status write_ledger(const figures *all, const char *path) {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside)
-        return pace_fail(PACE_E_INPUT, "%s: the path is too long", path);
-    FILE *file = fopen(beside, "wb");
-    if (!file) return pace_fail(PACE_E_IO, "%s: cannot be created: %s", path, strerror(errno));
-    for (int k = 0; k < LEDGER; k++) fprintf(file, "%s%s", k ? "," : "", ledger_names[k]);
-    fputc('\n', file);
+static pace_status put_ledger(pace_sink *sink, void *context) {
+    const figures *all = context;
+    for (int k = 0; k < LEDGER; k++) pace_sink_format(sink, "%s%s", k ? "," : "", ledger_names[k]);
     for (size_t i = 0; i < all->count; i++) {
         for (int k = 0; k < LEDGER; k++) {
-            if (k) fputc(',', file);
-            put_cell(file, all->items[i].cell[k]);
+            pace_sink_text(sink, k ? "," : "\n");
+            put_cell(sink, all->items[i].cell[k]);
         }
-        fputc('\n', file);
     }
-    bool good = !ferror(file);
-    good &= fclose(file) == 0;
-    if (good && rename(beside, path) == 0) return PACE_OK;
-    int fault = errno ? errno : EIO;
-    unlink(beside);
-    return pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(fault));
+    pace_sink_text(sink, "\n");
+    return PACE_OK;
 }
 
 static pace_status keep(const figures *fresh, const char *path) {
     figures all = {0};
     pace_status status = merge(&all, fresh, path);
-    if (status == PACE_OK) status = write_ledger(&all, path);
+    if (status == PACE_OK) status = pace_whole_file_write(path, put_ledger, &all);
     free_figures(&all);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "rows/fit_rows.h"
 
-#include <errno.h>
+#include "base/whole_file.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,31 +161,21 @@ pace_status pace_fit_load(pace_fit_model *out, const char *path) {
     return status;
 }
 
-static pace_status write_bytes(const char *path, const char *beside, const unsigned char *bytes, size_t length) {
-    FILE *file = fopen(beside, "wb");
-    if (!file) return pace_fail(PACE_E_IO, "%s: cannot be created: %s", path, strerror(errno));
-    errno = 0;
-    bool written = fwrite(bytes, 1, length, file) == length;
-    if (fclose(file) != 0 || !written || rename(beside, path) != 0) {
-        int fault = errno ? errno : EIO;
-        remove(beside);
-        return pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(fault));
-    }
+typedef struct {
+    unsigned char *bytes;
+    size_t length;
+} fit_bytes;
+
+static pace_status put_bytes(pace_sink *sink, void *context) {
+    const fit_bytes *fit = context;
+    pace_sink_bytes(sink, fit->bytes, fit->length);
     return PACE_OK;
 }
 
 pace_status pace_fit_save(const pace_fit_model *fit, const char *path) {
-    unsigned char *bytes;
-    size_t length, name = strlen(path);
-    PACE_TRY(pace_fit_write(&bytes, &length, fit));
-    char *beside = pace_alloc(name + sizeof ".part", 1);
-    pace_status status = PACE_E_MEMORY;
-    if (beside) {
-        memcpy(beside, path, name);
-        memcpy(beside + name, ".part", sizeof ".part");
-        status = write_bytes(path, beside, bytes, length);
-    }
-    pace_free(beside);
-    pace_free(bytes);
+    fit_bytes whole;
+    PACE_TRY(pace_fit_write(&whole.bytes, &whole.length, fit));
+    pace_status status = pace_whole_file_write(path, put_bytes, &whole);
+    pace_free(whole.bytes);
     return status;
 }

@@ -7,12 +7,6 @@
 
 static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
-/* Ranges that PyTorch before 1.12 records as operators: they head operators, they are none. */
-static bool is_label(const char *name) {
-    return starts(name, "##") || pace_name_marks_step(name) || starts(name, "module::") || starts(name, "DLRM ") ||
-           starts(name, "DistributedDataParallel");
-}
-
 /* --- which host tasks become nodes ---------------------------------------------------------------------------- */
 
 static bool in_interval(const pace_graph_builder *b, uint32_t task) {
@@ -21,7 +15,7 @@ static bool in_interval(const pace_graph_builder *b, uint32_t task) {
 
 static pace_task_kind node_kind(const pace_step *step, uint32_t task) {
     pace_task_kind kind = (pace_task_kind)step->kind[task];
-    return kind == PACE_TASK_OP && is_label(pace_step_name(step, task)) ? PACE_TASK_ANNOTATION : kind;
+    return kind == PACE_TASK_OP && pace_name_is_label(pace_step_name(step, task)) ? PACE_TASK_ANNOTATION : kind;
 }
 
 /* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */

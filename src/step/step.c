@@ -7,6 +7,13 @@
 
 const char *const pace_stage_names[PACE_STAGES] = {"input", "forward", "backward", "update", "other"};
 
+bool pace_name_is_label(const char *name) {
+    static const char *const labels[] = {"##", "module::", "DLRM ", "DistributedDataParallel"};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (strncmp(name, labels[i], strlen(labels[i])) == 0) return true;
+    return pace_name_marks_step(name);
+}
+
 pace_status pace_step_init(pace_step *step) {
     *step = (pace_step){.rank = -1, .world_size = -1};
     return pace_names_init(&step->names);

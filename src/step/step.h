@@ -196,6 +196,9 @@ int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *inf
 /** Whether a name is the profiler's own mark of a step. */
 static inline bool pace_name_marks_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
 
+/** Whether a name is a label that traces before PyTorch 1.12 record as an operator: it heads operators, it is none. */
+bool pace_name_is_label(const char *name);
+
 /** Whether a task is an operator that does something: traces of 2021 record the profiler's own step marks as operators.
  */
 static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import stat
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,22 @@ def test_units():
     answer = rows_of(run("predict", "--rows", bare, "--on", "v100-sxm2-16")[1])[0]
     expect(answer["unit"] == "s" and answer["rung"] == "formula", answer)
     expect("no device" in rows_of(run("predict", "--rows", bare)[1])[0]["status"], "no device")
+
+
+def test_pipe_stays_a_pipe():
+    """A fit written to a pipe goes through it: what stands there is never replaced by a file."""
+    rows = put("piped.csv", table(300, 3))
+    pipe, plain = os.path.join(FOLDER, "pipe"), os.path.join(FOLDER, "plain.fit")
+    run("fit", rows, "-o", plain)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        code, _, err = run("fit", rows, "-o", pipe)
+        if not stat.S_ISFIFO(os.lstat(pipe).st_mode):
+            reader.kill()  # nobody will ever write to it
+        through = reader.communicate()[0]
+    expect(code == 0 and stat.S_ISFIFO(os.lstat(pipe).st_mode), "a pipe was replaced", err)
+    with open(plain, "rb") as file:
+        expect(through == file.read(), "other bytes through a pipe")
 
 
 def test_other_device():
