@@ -1,0 +1,129 @@
+#include "source/job_table.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+const char *const pace_job_architecture_names[PACE_JOB_ARCHITECTURES] = {
+    "1w1g", "1wng", "ps_worker", "allreduce_local", "allreduce_cluster", "pearl"};
+
+const char *const pace_job_column_names[PACE_JOB_COLUMNS] = {
+    "cnodes",
+    "batch_size",
+    "flop",
+    "memory_access_bytes",
+    "input_bytes",
+    "weight_traffic_bytes",
+    "dense_weight_bytes",
+    "embedding_weight_bytes",
+    "step_s",
+    "gpu_hours",
+    "start",
+    "compute_efficiency",
+    "memory_efficiency",
+    "pcie_efficiency",
+    "network_efficiency",
+};
+
+enum { FEWEST = 64 };
+
+static pace_status resize(void *column, size_t capacity, size_t size) {
+    void *block;
+    memcpy(&block, column, sizeof block);
+    block = pace_resize(block, capacity, size);
+    if (!block) return PACE_E_MEMORY;
+    memcpy(column, &block, sizeof block);
+    return PACE_OK;
+}
+
+/* A column that grew before one that could not is merely longer than `capacity` says. */
+static pace_status grow(pace_jobs *jobs) {
+    size_t capacity = jobs->capacity ? 2 * jobs->capacity : FEWEST;
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) PACE_TRY(resize(&jobs->values[i], capacity, sizeof(double)));
+    PACE_TRY(resize(&jobs->architectures, capacity, sizeof *jobs->architectures));
+    PACE_TRY(resize(&jobs->ids, capacity, sizeof *jobs->ids));
+    PACE_TRY(resize(&jobs->users, capacity, sizeof *jobs->users));
+    PACE_TRY(resize(&jobs->lines, capacity, sizeof *jobs->lines));
+    jobs->capacity = capacity;
+    return PACE_OK;
+}
+
+static pace_status add_text(size_t *out, pace_jobs *jobs, pace_job_text text) {
+    *out = SIZE_MAX;
+    if (!text.data) return PACE_OK;
+    size_t start = jobs->text.count, need = start + text.length + 1;
+    if (need > jobs->text.capacity) PACE_TRY(pace_grow(&jobs->text.items, &jobs->text.capacity, need, 1));
+    memcpy(jobs->text.items + start, text.data, text.length);
+    jobs->text.items[need - 1] = '\0';
+    jobs->text.count = need;
+    *out = start;
+    return PACE_OK;
+}
+
+pace_status pace_jobs_add(pace_jobs *jobs, pace_job_text id, pace_job_text user, pace_job_architecture architecture,
+                          const double *values, uint64_t line) {
+    size_t row = jobs->count;
+    if (row == jobs->capacity) PACE_TRY(grow(jobs));
+    PACE_TRY(add_text(&jobs->ids[row], jobs, id));
+    PACE_TRY(add_text(&jobs->users[row], jobs, user));
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) jobs->values[i][row] = values[i];
+    jobs->architectures[row] = (uint8_t)architecture;
+    jobs->lines[row] = line;
+    jobs->count++;
+    return PACE_OK;
+}
+
+void pace_jobs_clear(pace_jobs *jobs) { jobs->count = jobs->text.count = 0; }
+
+void pace_jobs_free(pace_jobs *jobs) {
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) pace_free(jobs->values[i]);
+    pace_free(jobs->architectures);
+    pace_free(jobs->ids);
+    pace_free(jobs->users);
+    pace_free(jobs->lines);
+    PACE_VEC_FREE(&jobs->text);
+    *jobs = (pace_jobs){0};
+}
+
+static const char *text_at(const pace_jobs *jobs, size_t offset) {
+    return offset == SIZE_MAX ? "" : jobs->text.items + offset;
+}
+
+const char *pace_jobs_id(const pace_jobs *jobs, size_t job) { return text_at(jobs, jobs->ids[job]); }
+const char *pace_jobs_user(const pace_jobs *jobs, size_t job) { return text_at(jobs, jobs->users[job]); }
+
+void pace_job_values_clear(double *values) {
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) values[i] = NAN;
+}
+
+static bool same_word(const char *name, const char *text, size_t length) {
+    for (size_t i = 0;;) {
+        while (i < length && strchr("-_/ ", text[i]) && text[i] != '\0') i++;
+        while (*name == '_') name++;
+        if (i == length || *name == '\0') return i == length && *name == '\0';
+        if (tolower((unsigned char)text[i++]) != *name++) return false;
+    }
+}
+
+static bool find(int *out, const char *const *names, int count, const char *text, size_t length) {
+    for (int i = 0; i < count; i++)
+        if (same_word(names[i], text, length)) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+bool pace_job_architecture_find(pace_job_architecture *out, const char *name, size_t length) {
+    int found;
+    if (!find(&found, pace_job_architecture_names, PACE_JOB_ARCHITECTURES, name, length)) return false;
+    *out = (pace_job_architecture)found;
+    return true;
+}
+
+bool pace_job_column_find(pace_job_column *out, const char *name, size_t length) {
+    int found;
+    if (!find(&found, pace_job_column_names, PACE_JOB_COLUMNS, name, length)) return false;
+    *out = (pace_job_column)found;
+    return true;
+}
