@@ -34,7 +34,7 @@ static void print_usage(FILE *to) {
 static int unknown_verb(const char *word) {
     const char *nearest = verbs[0].name;
     for (size_t i = 1; i < VERBS; i++)
-        if (cli_distance(word, verbs[i].name) < cli_distance(word, nearest)) nearest = verbs[i].name;
+        if (pace_word_edits(word, verbs[i].name) < pace_word_edits(word, nearest)) nearest = verbs[i].name;
     fprintf(stderr, "paceline: unknown verb '%s' (did you mean %s? see 'paceline --help')\n", word, nearest);
     return CLI_USAGE;
 }

@@ -1,26 +1,10 @@
 #include "options.h"
 
+#include "paceline/paceline.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-size_t cli_distance(const char *a, const char *b) {
-    enum { MOST = 63 };
-    size_t row[MOST + 1], width = strlen(b);
-    if (width > MOST) return MOST;
-    for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < width; j++) {
-            size_t change = corner + (a[i] != b[j]), best = row[j + 1] + 1;
-            corner = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            row[j + 1] = change < best ? change : best;
-        }
-    }
-    return row[width];
-}
 
 static void print_help(const char *verb, const char *operands, const char *summary, const cli_option *options,
                        size_t count) {
@@ -46,7 +30,7 @@ static const cli_option *find(const cli_option *options, size_t count, const cha
 static int unknown(const char *verb, const cli_option *options, size_t count, const char *word) {
     const char *nearest = "--help";
     for (size_t i = 0; i < count; i++)
-        if (cli_distance(word, options[i].name) < cli_distance(word, nearest)) nearest = options[i].name;
+        if (pace_word_edits(word, options[i].name) < pace_word_edits(word, nearest)) nearest = options[i].name;
     fprintf(stderr, "paceline %s: unknown option '%s' (did you mean %s? see 'paceline %s --help')\n", verb, word,
             nearest, verb);
     return -1;

@@ -32,7 +32,4 @@ typedef struct {
 int cli_parse(const char *verb, const char *operands, const char *summary, const cli_option *options, size_t count,
               const char **words, int word_count, bool *helped);
 
-/** A distance between words, for "did you mean". */
-size_t cli_distance(const char *a, const char *b);
-
 #endif

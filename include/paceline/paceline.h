@@ -43,6 +43,10 @@ PACE_API const char *pace_message(void);
 /** The library's version, "MAJOR.MINOR.PATCH". */
 PACE_API const char *pace_version(void);
 
+/** Edits (letters changed, dropped or added; upper and lower case alike) that make one word of the other: whoever has
+ * the fewest is what was meant. Past 63 letters words are cut. Wagner and Fischer, 1974. */
+PACE_API size_t pace_word_edits(const char *a, const char *b);
+
 /** An answer: sentences, tables, matrices, lanes and notes, rendered by pace_report_write(). */
 typedef struct pace_report pace_report;
 

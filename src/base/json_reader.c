@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -192,8 +193,6 @@ static pace_json_token unexpected(pace_json *json, int byte, const char *expecte
 
 static inline bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
 
-static inline bool is_digit(char byte) { return (unsigned char)(byte - '0') <= 9; }
-
 #if HAVE_SSE2
 static inline __m128i load16(const char *at) { return _mm_loadu_si128((const __m128i *)(const void *)at); }
 
@@ -251,7 +250,7 @@ static inline int peek(pace_json *json) {
     return (unsigned char)*json->at;
 }
 
-static bool is_hex(char byte) { return is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f'); }
+static bool is_hex(char byte) { return pace_is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f'); }
 
 /* Whether the backslash at `at` begins an escape of RFC 8259. */
 static bool is_known_escape(const char *at) {
@@ -316,7 +315,7 @@ static pace_json_token read_string(pace_json *json, pace_json_token kind) {
 }
 
 static inline char *skip_digits(char *at) {
-    while (is_digit(*at)) at++;
+    while (pace_is_digit(*at)) at++;
     return at;
 }
 
@@ -324,18 +323,18 @@ static inline char *skip_digits(char *at) {
 static inline char *scan_number(char *at, bool *good) {
     *good = false;
     if (*at == '-') at++;
-    if (!is_digit(*at)) return at;
+    if (!pace_is_digit(*at)) return at;
     char *stop = skip_digits(at);
     if (*at == '0' && stop > at + 1) return at + 1;
     at = stop;
     if (*at == '.') {
-        if (!is_digit(at[1])) return at + 1;
+        if (!pace_is_digit(at[1])) return at + 1;
         at = skip_digits(at + 2);
     }
     if (*at == 'e' || *at == 'E') {
         at++;
         if (*at == '+' || *at == '-') at++;
-        if (!is_digit(*at)) return at;
+        if (!pace_is_digit(*at)) return at;
         at = skip_digits(at);
     }
     *good = true;
@@ -648,6 +647,8 @@ const char *pace_json_text(const pace_json *json, size_t *length) {
     return json->text;
 }
 
+bool pace_json_is(const pace_json *json, const char *word) { return pace_span_is(json->text, json->length, word); }
+
 bool pace_json_escaped(const pace_json *json) { return json->escaped; }
 
 uint64_t pace_json_offset(const pace_json *json) { return json->base + (uint64_t)(json->token - json->window); }
@@ -663,7 +664,7 @@ pace_status pace_json_status(const pace_json *json) { return json->status; }
 /* ---- decoding ---- */
 
 static unsigned hex_value(char byte) {
-    return is_digit(byte) ? (unsigned)(byte - '0') : (unsigned)((byte | 0x20) - 'a' + 10);
+    return pace_is_digit(byte) ? (unsigned)(byte - '0') : (unsigned)((byte | 0x20) - 'a' + 10);
 }
 
 /* The code unit of the \uXXXX at `at`, or -1 when there is none before `end`. */
@@ -776,7 +777,7 @@ typedef struct {
 enum { EXPONENT_MAX = 100000000 };
 
 static const char *run_end(const char *at, const char *end) {
-    while (at < end && is_digit(*at)) at++;
+    while (at < end && pace_is_digit(*at)) at++;
     return at;
 }
 
@@ -848,7 +849,7 @@ static inline bool quick_int(int64_t *out, const char *at, size_t length) {
     int64_t value = 0;
     if (length == 0 || length > 18) return false;
     for (const char *end = at + length; at < end; at++) {
-        if (!is_digit(*at)) return false;
+        if (!pace_is_digit(*at)) return false;
         value = value * 10 + (*at - '0');
     }
     *out = value;
@@ -896,13 +897,13 @@ static inline bool quick_us_to_ns(int64_t *out, const char *at, size_t length) {
     const char *start = at;
     uint64_t value = 0;
     while (end - at >= 8 && at - start < 16 && take_eight(at, &value)) at += 8;
-    for (; at < end && is_digit(*at) && at - start < 17; at++) value = value * 10 + (unsigned)(*at - '0');
+    for (; at < end && pace_is_digit(*at) && at - start < 17; at++) value = value * 10 + (unsigned)(*at - '0');
     if (at == start || at - start > 16) return false;
     unsigned places = 0;
     bool up = false;
     if (at < end && *at == '.') {
         const char *point = at++;
-        for (; at < end && is_digit(*at) && places < 3; at++, places++) value = value * 10 + (unsigned)(*at - '0');
+        for (; at < end && pace_is_digit(*at) && places < 3; at++, places++) value = value * 10 + (unsigned)(*at - '0');
         up = at < end && *at >= '5' && *at <= '9';
         at = run_end(at, end);
         if (at == point + 1) return false;

@@ -31,6 +31,10 @@ typedef enum {
     PACE_JSON_NULL,
 } pace_json_token;
 
+static inline bool pace_json_failed(pace_json_token token) {
+    return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED;
+}
+
 typedef struct pace_json pace_json;
 
 /** Reads from `input` (borrowed, must outlive the reader). */
@@ -51,6 +55,9 @@ pace_json_token pace_json_leave(pace_json *json);
 
 /** Text of the last KEY, STRING (between the quotes, escapes as written) or NUMBER; valid until the next call. */
 const char *pace_json_text(const pace_json *json, size_t *length);
+
+/** Whether that text is `word`. */
+bool pace_json_is(const pace_json *json, const char *word);
 
 /** Whether the last KEY or STRING holds a backslash. */
 bool pace_json_escaped(const pace_json *json);

@@ -41,12 +41,6 @@ static pace_status take_name(reader *r, char name[LONGEST_NAME]) {
     return PACE_OK;
 }
 
-static bool is_key(const reader *r, const char *key) {
-    size_t length;
-    const char *text = pace_json_text(r->json, &length);
-    return strlen(key) == length && memcmp(text, key, length) == 0;
-}
-
 static pace_status take_number(reader *r, double *out) {
     pace_json_token token;
     PACE_TRY(next(r, &token));
@@ -57,7 +51,7 @@ static pace_status take_number(reader *r, double *out) {
 
 static int find_type(const reader *r) {
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
-        if (is_key(r, pace_overhead_names[type])) return type;
+        if (pace_json_is(r->json, pace_overhead_names[type])) return type;
     return -1;
 }
 
@@ -71,21 +65,21 @@ static pace_status read_row(reader *r) {
     for (pace_json_token token;;) {
         PACE_TRY(next(r, &token));
         if (token == PACE_JSON_OBJECT_END) break;
-        if (is_key(r, "type")) {
+        if (pace_json_is(r->json, "type")) {
             PACE_TRY(next(r, &token));
             type = token == PACE_JSON_STRING ? find_type(r) : -1;
             if (type < 0) return expected(r, "a type, \"t1\" to \"t5\"");
-        } else if (is_key(r, "name")) {
+        } else if (pace_json_is(r->json, "name")) {
             PACE_TRY(next(r, &token));
             if (token == PACE_JSON_STRING) PACE_TRY(take_name(r, name));
             else if (token != PACE_JSON_NULL) return expected(r, "an operator's or call's name");
-        } else if (is_key(r, "workload")) {
+        } else if (pace_json_is(r->json, "workload")) {
             PACE_TRY(next(r, &token));
             if (token != PACE_JSON_STRING) return expected(r, "a workload's name");
             PACE_TRY(take_name(r, workload));
-        } else if (is_key(r, "kept")) PACE_TRY(take_number(r, &kept));
-        else if (is_key(r, "mean_ns")) PACE_TRY(take_number(r, &figure.mean_ns));
-        else if (is_key(r, "std_ns")) PACE_TRY(take_number(r, &figure.std_ns));
+        } else if (pace_json_is(r->json, "kept")) PACE_TRY(take_number(r, &kept));
+        else if (pace_json_is(r->json, "mean_ns")) PACE_TRY(take_number(r, &figure.mean_ns));
+        else if (pace_json_is(r->json, "std_ns")) PACE_TRY(take_number(r, &figure.std_ns));
         else PACE_TRY(skip(r));
     }
     if (type < 0) return expected(r, "a row with a \"type\"");
@@ -179,8 +173,8 @@ static pace_status read_document(reader *r) {
         PACE_TRY(next(r, &token));
         if (token == PACE_JSON_OBJECT_END) break;
         int type = find_type(r);
-        if (is_key(r, "rows")) PACE_TRY(read_rows(r));
-        else if (is_key(r, "launches")) PACE_TRY(read_launches(r));
+        if (pace_json_is(r->json, "rows")) PACE_TRY(read_rows(r));
+        else if (pace_json_is(r->json, "launches")) PACE_TRY(read_launches(r));
         else if (type >= 0) PACE_TRY(read_type(r, (pace_overhead_type)type));
         else {
             PACE_TRY(skip(r));

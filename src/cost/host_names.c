@@ -1,38 +1,37 @@
 #include "cost/host_names.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
-
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 /* "cudaLaunchKernel", "cuLaunchKernel", "hipModuleLaunchKernel": a library's prefix before a capital. */
 static size_t runtime_prefix(const char *name) {
     static const char *const prefixes[] = {"cuda", "hip", "cu"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t length = strlen(prefixes[i]);
-        if (begins(name, prefixes[i]) && isupper((unsigned char)name[length])) return length;
+        if (pace_starts(name, prefixes[i]) && isupper((unsigned char)name[length])) return length;
     }
     return 0;
 }
 
 static const char *skip_any(const char *text, const char *const *prefixes, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (begins(text, prefixes[i]) && text[strlen(prefixes[i])]) return text + strlen(prefixes[i]);
+        if (pace_starts(text, prefixes[i]) && text[strlen(prefixes[i])]) return text + strlen(prefixes[i]);
     return text;
 }
 
 static size_t drop_suffix(const char *text, size_t length, const char *suffix) {
     size_t size = strlen(suffix);
-    return length > size && memcmp(text + length - size, suffix, size) == 0 ? length - size : length;
+    return length > size && pace_span_ends(text, length, suffix) ? length - size : length;
 }
 
 /* "AddmmBackward0" -> "AddmmBackward"; numbers elsewhere are part of the name ("log2"). */
 static size_t drop_backward_number(const char *text, size_t length) {
-    static const char word[] = "Backward";
     size_t end = length;
-    while (end && isdigit((unsigned char)text[end - 1])) end--;
-    bool numbered = end >= sizeof word - 1 && memcmp(text + end - (sizeof word - 1), word, sizeof word - 1) == 0;
+    while (end && pace_is_digit(text[end - 1])) end--;
+    bool numbered = pace_span_ends(text, end, "Backward");
     return numbered ? end : length;
 }
 
@@ -61,7 +60,8 @@ pace_host_kind pace_host_name_kind(const char *name) {
         if (strstr(name, "Memset")) return PACE_HOST_MEMSET;
         return strstr(name, "Launch") ? PACE_HOST_LAUNCH : PACE_HOST_CALL;
     }
-    if (begins(name, "Optimizer.")) return PACE_HOST_OPTIMIZER;
-    bool backward = begins(name, "autograd::") || begins(name, "torch::autograd::") || strstr(name, "Backward");
+    if (pace_starts(name, "Optimizer.")) return PACE_HOST_OPTIMIZER;
+    bool backward =
+        pace_starts(name, "autograd::") || pace_starts(name, "torch::autograd::") || strstr(name, "Backward");
     return backward ? PACE_HOST_BACKWARD : PACE_HOST_FORWARD;
 }

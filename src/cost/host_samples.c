@@ -1,5 +1,7 @@
 #include "cost/host_samples.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +66,13 @@ static bool is_named(const pace_host_samples *samples, const pace_host_sample *s
 
 /* Gradients are accumulated once per parameter and step, and the optimizer steps once. */
 static void count_parameters(pace_host_samples *samples) {
-    static const char step[] = "Optimizer.step";
     for (size_t w = 0; w < samples->workloads.count; w++) {
         double gradients = 0, steps = 0;
         for (size_t i = 0; i < samples->items.count; i++) {
             const pace_host_sample *sample = &samples->items.items[i];
             if (sample->workload != w || sample->type != PACE_T2) continue;
             const char *name = pace_names_text(&samples->names, sample->op);
-            if (strncmp(name, step, sizeof step - 1) == 0) steps += sample->figure.count;
+            if (pace_starts(name, "Optimizer.step")) steps += sample->figure.count;
             else if (is_named(samples, sample, "AccumulateGrad")) gradients += sample->figure.count;
         }
         samples->workloads.items[w].parameters = steps > 0 ? gradients / steps : 0;

@@ -1,5 +1,6 @@
 #include "insight/batch_size.h"
 
+#include "base/text.h"
 #include "insight/tensor_roles.h"
 
 #include <string.h>
@@ -53,15 +54,13 @@ static pace_status cast(votes *of, int64_t samples) {
     return PACE_PUSH(of, ((vote){samples, 1}));
 }
 
-static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 static pace_status ask(votes *kinds, const pace_graph *graph, uint32_t node) {
     const char *name = pace_names_text(&graph->names, graph->nodes.items[node].name);
     if (!graph->nodes.items[node].shapes || strstr(name, "backward")) return PACE_OK;
     for (size_t i = 0; i < sizeof witnesses / sizeof *witnesses; i++) {
         pace_op_shapes shapes;
         unsigned at = witnesses[i].argument;
-        if (!starts(name, witnesses[i].name)) continue;
+        if (!pace_starts(name, witnesses[i].name)) continue;
         if (pace_node_is_backward(graph, node) || pace_node_updates(graph, node)) return PACE_OK;
         if (!pace_op_shapes_parse(&shapes, pace_names_text(&graph->names, graph->nodes.items[node].shapes)) ||
             at >= shapes.count || shapes.rank[at] < witnesses[i].rank || shapes.dims[at][0] <= 0)

@@ -1,6 +1,8 @@
 /* Which kernels of a rank are messages, and to or from whom. */
 #include "insight/messages.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +11,9 @@
 typedef enum { SAYS_NOTHING, SAYS_SEND, SAYS_RECEIVE, SAYS_COALESCED, SAYS_COLLECTIVE } saying;
 
 static saying says_word(const char *word, size_t length) {
-    if (length == 4 && memcmp(word, "send", 4) == 0) return SAYS_SEND;
-    if (length == 4 && memcmp(word, "recv", 4) == 0) return SAYS_RECEIVE;
-    if (length >= 9 && memcmp(word, "coalesced", 9) == 0) return SAYS_COALESCED;
+    if (pace_span_is(word, length, "send")) return SAYS_SEND;
+    if (pace_span_is(word, length, "recv")) return SAYS_RECEIVE;
+    if (pace_span_starts(word, length, "coalesced")) return SAYS_COALESCED;
     return SAYS_COLLECTIVE;
 }
 
@@ -20,7 +22,7 @@ static saying says_title(const char *title) {
     static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         size_t length = strlen(libraries[i]);
-        if (strncmp(title, libraries[i], length) == 0) return says_word(title + length, strcspn(title + length, " "));
+        if (pace_starts(title, libraries[i])) return says_word(title + length, strcspn(title + length, " "));
     }
     return SAYS_NOTHING;
 }
@@ -60,7 +62,7 @@ static int64_t peer_of_title(const pace_rank *rank, const char *title, const cha
     if (!at || at[1] < '0' || at[1] > '9') return PACE_NO_RANK;
     char *end;
     long own = strtol(at + 1, &end, 10);
-    if (strncmp(end, "->", 2) != 0 && strncmp(end, "<-", 2) != 0) return PACE_NO_RANK;
+    if (!pace_starts(end, "->") && !pace_starts(end, "<-")) return PACE_NO_RANK;
     if (end[2] < '0' || end[2] > '9') return PACE_NO_RANK;
     long peer = strtol(end + 2, NULL, 10);
     if (*members) return member(members, peer);

@@ -1,5 +1,6 @@
 #include "insight/operators.h"
 
+#include "base/text.h"
 #include "cost/roofline.h"
 #include "step/op_shapes.h"
 
@@ -34,7 +35,7 @@ static uint32_t module_of(const pace_step *step, uint32_t task) {
     uint32_t annotation = PACE_NO_TASK;
     if (at != PACE_NO_TASK) at = forward_of(step, at);
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
-        if (step->kind[at] == PACE_TASK_PYTHON && strncmp(pace_step_name(step, at), "nn.Module", 9) == 0) return at;
+        if (step->kind[at] == PACE_TASK_PYTHON && pace_starts(pace_step_name(step, at), "nn.Module")) return at;
         bool step_mark = pace_name_marks_step(pace_step_name(step, at));
         if (step->kind[at] == PACE_TASK_ANNOTATION && !step_mark && annotation == PACE_NO_TASK) annotation = at;
     }

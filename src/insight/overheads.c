@@ -1,6 +1,7 @@
 #include "insight/overheads.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +19,6 @@ void pace_overheads_free(pace_overheads *overheads) {
 
 typedef enum { CALL_IGNORED, CALL_SYNC, CALL_WORK } call_class;
 
-static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 static call_class classify(const char *name) {
     static const char *const work[] = {"cudaLaunchKernel",   "cuLaunchKernel",
                                        "hipLaunchKernel",    "hipModuleLaunchKernel",
@@ -27,9 +26,10 @@ static call_class classify(const char *name) {
                                        "cudaMemset",         "hipMemset",
                                        "hipMemcpy"};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-        if (starts(name, work[i])) return CALL_WORK;
-    if (starts(name, "cudaMemcpy") && strstr(name, "Async")) return CALL_WORK;
-    return starts(name, "cudaStreamSynchronize") || starts(name, "hipStreamSynchronize") ? CALL_SYNC : CALL_IGNORED;
+        if (pace_starts(name, work[i])) return CALL_WORK;
+    if (pace_starts(name, "cudaMemcpy") && strstr(name, "Async")) return CALL_WORK;
+    return pace_starts(name, "cudaStreamSynchronize") || pace_starts(name, "hipStreamSynchronize") ? CALL_SYNC
+                                                                                                   : CALL_IGNORED;
 }
 
 /* --- one pass over each lane ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "insight/stages.h"
 
+#include "base/text.h"
 #include "insight/stage_links.h"
 
 #include <string.h>
@@ -36,8 +37,7 @@ static const struct {
 
 static uint8_t stage_of_name(const char *name) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        bool found = words[i].anywhere ? strstr(name, words[i].text) != NULL
-                                       : strncmp(name, words[i].text, strlen(words[i].text)) == 0;
+        bool found = words[i].anywhere ? strstr(name, words[i].text) != NULL : pace_starts(name, words[i].text);
         if (found) return (uint8_t)words[i].stage;
     }
     return PACE_STAGE_NONE;

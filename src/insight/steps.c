@@ -1,6 +1,7 @@
 #include "insight/steps.h"
 
 #include "base/sort.h"
+#include "base/text.h"
 
 #include <regex.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ static bool names_an_iteration(const char *name) {
     static const char *const words[] = {"Optimizer.step#", "Optimizer.zero_grad#", "enumerate(DataLoader)",
                                         "## zero_grad",    "## forward",           "DistributedDataParallel.forward"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(name, words[i], strlen(words[i])) == 0) return true;
+        if (pace_starts(name, words[i])) return true;
     return false;
 }
 

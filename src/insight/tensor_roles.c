@@ -1,13 +1,13 @@
 #include "insight/tensor_roles.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 void pace_tensor_roles_free(pace_tensor_roles *roles) { PACE_VEC_FREE(&roles->parameters); }
 
 /* --- where a node stands --------------------------------------------------------------------------------------------
  */
-
-static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 static bool any_around(const pace_graph *graph, uint32_t node, bool (*is)(const char *name)) {
     for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
@@ -16,11 +16,11 @@ static bool any_around(const pace_graph *graph, uint32_t node, bool (*is)(const 
 }
 
 static bool names_update(const char *name) {
-    return starts(name, "Optimizer.") || strstr(name, "Optimizer.step") || starts(name, "## optimizer");
+    return pace_starts(name, "Optimizer.") || strstr(name, "Optimizer.step") || pace_starts(name, "## optimizer");
 }
 
 static bool names_backward(const char *name) {
-    return starts(name, "autograd::engine::") || strstr(name, "Backward") || starts(name, "## backward");
+    return pace_starts(name, "autograd::engine::") || strstr(name, "Backward") || pace_starts(name, "## backward");
 }
 
 static bool names_accumulation(const char *name) { return strstr(name, "AccumulateGrad") != NULL; }
@@ -91,9 +91,9 @@ static unsigned of_matmul(const pace_op_shapes *shapes) {
 
 static unsigned parameters_of(const pace_graph *graph, uint32_t node, const pace_op_shapes *shapes) {
     const char *name = pace_names_text(&graph->names, graph->nodes.items[node].name);
-    if (starts(name, "aten::matmul")) return of_matmul(shapes);
+    if (pace_starts(name, "aten::matmul")) return of_matmul(shapes);
     for (size_t i = 0; i < sizeof takes / sizeof *takes; i++)
-        if (starts(name, takes[i].name) && !strstr(name, "backward")) return takes[i].arguments;
+        if (pace_starts(name, takes[i].name) && !strstr(name, "backward")) return takes[i].arguments;
     return 0;
 }
 
@@ -131,7 +131,8 @@ pace_status pace_tensor_roles_find(pace_tensor_roles *out, const pace_graph *gra
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         pace_op_shapes shapes;
         /* the backward pass has the same operators with gradients in their places */
-        bool accumulates = starts(pace_names_text(&graph->names, graph->nodes.items[i].name), "torch::autograd::Acc");
+        bool accumulates =
+            pace_starts(pace_names_text(&graph->names, graph->nodes.items[i].name), "torch::autograd::Acc");
         if (!parse(&shapes, graph, i) || (pace_node_is_backward(graph, i) && !accumulates)) continue;
         pace_status status = take(&roles, &shapes, parameters_of(graph, i, &shapes));
         if (status != PACE_OK) {

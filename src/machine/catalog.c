@@ -4,6 +4,8 @@
  */
 #include "machine/catalog.h"
 
+#include "base/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -105,11 +107,6 @@ static pace_status add_name(pace_catalog_names *list, const char *folder, const 
     return PACE_OK;
 }
 
-static bool is_yaml(const char *name) {
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
-}
-
 /* A directory without the folder adds nothing. */
 static pace_status list_directory(pace_catalog_names *list, const char *directory, const char *folder) {
     size_t size = strlen(directory) + strlen(folder) + 2;
@@ -119,7 +116,7 @@ static pace_status list_directory(pace_catalog_names *list, const char *director
     DIR *entries = opendir(path);
     pace_status status = PACE_OK;
     for (struct dirent *entry; entries && status == PACE_OK && (entry = readdir(entries));)
-        if (is_yaml(entry->d_name)) status = add_name(list, folder, entry->d_name);
+        if (pace_ends(entry->d_name, ".yaml")) status = add_name(list, folder, entry->d_name);
     if (entries) closedir(entries);
     pace_free(path);
     return status;
@@ -131,7 +128,7 @@ pace_status pace_catalog_list(pace_catalog_names *out, const char *folder) {
     size_t length = strlen(folder);
     pace_status status = directory && *directory ? list_directory(&list, directory, folder) : PACE_OK;
     for (const pace_catalog_file *file = pace_catalog_files; status == PACE_OK && file->name; file++)
-        if (strncmp(file->name, folder, length) == 0) status = add_name(&list, folder, file->name + length);
+        if (pace_starts(file->name, folder)) status = add_name(&list, folder, file->name + length);
     if (status != PACE_OK) pace_catalog_names_free(&list);
     else *out = list;
     return status;

@@ -4,6 +4,8 @@
  */
 #include "machine/device_entry.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -67,14 +69,12 @@ void pace_device_catalog_free(pace_device_catalog *catalog) {
     *catalog = (pace_device_catalog){0};
 }
 
-static bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 /* Moves `*at` behind the next word and returns its start; NULL when there is none. */
 static const char *next_word(const char **at, size_t *length) {
     const char *start = *at;
-    while (*start && !is_word(*start)) start++;
+    while (*start && !pace_is_alnum(*start)) start++;
     const char *end = start;
-    while (is_word(*end)) end++;
+    while (pace_is_alnum(*end)) end++;
     *length = (size_t)(end - start);
     *at = end;
     return end > start ? start : NULL;

@@ -1,5 +1,6 @@
 #include "machine/device_resolve.h"
 
+#include "base/text.h"
 #include "machine/device_entry.h"
 
 #include <ctype.h>
@@ -10,33 +11,11 @@
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
-/* Edits between two words (Levenshtein), letters alike in either case; long words are cut. */
-static unsigned distance(const char *a, const char *b) {
-    enum { LONGEST = 63 };
-    size_t la = strlen(a), lb = strlen(b);
-    unsigned row[LONGEST + 1];
-    if (la > LONGEST) la = LONGEST;
-    if (lb > LONGEST) lb = LONGEST;
-    for (size_t j = 0; j <= lb; j++) row[j] = (unsigned)j;
-    for (size_t i = 1; i <= la; i++) {
-        unsigned corner = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= lb; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            unsigned best = corner + !same;
-            corner = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
 static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
     const pace_device *best = NULL;
     for (size_t i = 0; i < catalog->count; i++)
-        if (!best || distance(name, catalog->devices[i].name) < distance(name, best->name)) best = &catalog->devices[i];
+        if (!best || pace_word_edits(name, catalog->devices[i].name) < pace_word_edits(name, best->name))
+            best = &catalog->devices[i];
     if (!best) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
     return pace_fail(
         PACE_E_MISSING,
@@ -46,18 +25,14 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
 
 /* --- files ------------------------------------------------------------------------------------------------------ */
 
-static bool ends_with(const char *text, size_t length, const char *end) {
-    size_t size = strlen(end);
-    return length > size && strncasecmp(text + length - size, end, size) == 0;
-}
-
 /* Length of the path when `text` names a file; the name of a device may follow behind a colon. */
 static size_t path_length(const char *text) {
     size_t length = strlen(text);
     const char *colon = strrchr(text, ':');
     size_t path = colon ? (size_t)(colon - text) : length;
     for (int whole = 0; whole < 2; whole++, path = length)
-        if (ends_with(text, path, ".yaml") || ends_with(text, path, ".yml") || ends_with(text, path, ".json"))
+        if (pace_span_ends(text, path, ".yaml") || pace_span_ends(text, path, ".yml") ||
+            pace_span_ends(text, path, ".json"))
             return path;
     return 0;
 }

@@ -3,6 +3,8 @@
  */
 #include "machine/kernel_class.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -110,13 +112,11 @@ void pace_kernel_classes_free(pace_kernel_classes *classes) {
     pace_free(classes);
 }
 
-static bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 static bool occurs(const char *name, const char *pattern) {
     bool word_start = pattern[0] == '<';
     if (word_start) pattern++;
     for (const char *at = name; (at = strcasestr(at, pattern)); at++)
-        if (!word_start || at == name || !is_word(at[-1])) return true;
+        if (!word_start || at == name || !pace_is_alnum(at[-1])) return true;
     return false;
 }
 

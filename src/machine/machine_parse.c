@@ -1,5 +1,6 @@
 /* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
 #include "machine/device.h"
+#include "base/text.h"
 #include "machine/machine_read.h"
 
 #include <stdio.h>
@@ -159,11 +160,6 @@ static pace_status of_catalog(bool *found, pace_machine *out, const char *name, 
     return PACE_OK;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t a = strlen(text), b = strlen(end);
-    return a >= b && strcmp(text + a - b, end) == 0;
-}
-
 pace_status pace_machine_parse(pace_machine *out, const char *text) {
     char words[512];
     pace_machine machine = {0};
@@ -176,7 +172,7 @@ pace_status pace_machine_parse(pace_machine *out, const char *text) {
     int count = split_count(words);
     if (count == 0 || !*words)
         return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
-    if (ends_with(words, ".yaml") || ends_with(words, ".yml")) PACE_TRY(of_file(&machine, words, count));
+    if (pace_ends(words, ".yaml") || pace_ends(words, ".yml")) PACE_TRY(of_file(&machine, words, count));
     else {
         PACE_TRY(of_catalog(&found, &machine, words, count));
         if (!found) {

@@ -1,5 +1,7 @@
 #include "model/expression.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,9 +51,6 @@ typedef struct {
     unsigned depth;
 } expression_reader;
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
 static void skip_blanks(expression_reader *reader) {
     while (*reader->at == ' ' || *reader->at == '\t') reader->at++;
 }
@@ -72,16 +71,16 @@ static pace_status expected(const expression_reader *reader, const char *what) {
 static double read_number(expression_reader *reader) {
     double value = 0, scale = 1;
     int exponent = 0, sign = 1;
-    while (is_digit(*reader->at)) value = value * 10 + (*reader->at++ - '0');
+    while (pace_is_digit(*reader->at)) value = value * 10 + (*reader->at++ - '0');
     if (*reader->at == '.')
-        for (reader->at++; is_digit(*reader->at); scale *= 10) value = value * 10 + (*reader->at++ - '0');
+        for (reader->at++; pace_is_digit(*reader->at); scale *= 10) value = value * 10 + (*reader->at++ - '0');
     if ((*reader->at == 'e' || *reader->at == 'E') &&
-        (is_digit(reader->at[1]) || (reader->at[1] == '-' && is_digit(reader->at[2])))) {
+        (pace_is_digit(reader->at[1]) || (reader->at[1] == '-' && pace_is_digit(reader->at[2])))) {
         if (*++reader->at == '-') {
             sign = -1;
             reader->at++;
         }
-        while (is_digit(*reader->at) && exponent < 400) exponent = exponent * 10 + (*reader->at++ - '0');
+        while (pace_is_digit(*reader->at) && exponent < 400) exponent = exponent * 10 + (*reader->at++ - '0');
     }
     return value / scale * pow(10, sign * exponent);
 }
@@ -90,7 +89,7 @@ static pace_status read_sum(double *out, expression_reader *reader);
 
 static pace_status read_name(double *out, expression_reader *reader) {
     const char *start = reader->at;
-    while (is_letter(*reader->at) || is_digit(*reader->at)) reader->at++;
+    while (pace_is_name(*reader->at)) reader->at++;
     size_t length = (size_t)(reader->at - start);
     const pace_binding *binding = pace_scope_find(reader->scope, start, length);
     if (!binding)
@@ -112,8 +111,8 @@ static pace_status read_factor(double *out, expression_reader *reader) {
         else if (!take(reader, ')')) return expected(reader, "a closing bracket");
         return PACE_OK;
     }
-    if (is_letter(*reader->at)) return read_name(out, reader);
-    if (!is_digit(*reader->at)) return expected(reader, "a number or a name");
+    if (!pace_is_name(*reader->at)) return expected(reader, "a number or a name");
+    if (!pace_is_digit(*reader->at)) return read_name(out, reader);
     *out = read_number(reader);
     return PACE_OK;
 }

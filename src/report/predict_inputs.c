@@ -1,5 +1,6 @@
 #include "report/predict_inputs.h"
 
+#include "base/text.h"
 #include "model/lower.h"
 #include "report/model_settings.h"
 #include "rows/fit_rows.h"
@@ -113,17 +114,12 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
 /* --- which it is ---------------------------------------------------------------------------------------------------
  */
 
-static bool ends(const char *text, const char *end) {
-    size_t length = strlen(text), size = strlen(end);
-    return length >= size && strcmp(text + length - size, end) == 0;
-}
-
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool is_model(const char *input) {
     static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".sqlite"};
     struct stat info;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
-        if (ends(input, traces[i])) return false;
+        if (pace_ends(input, traces[i])) return false;
     if (pace_model_is_file(input)) return true;
     return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[");
 }

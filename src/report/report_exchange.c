@@ -1,5 +1,6 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
 #include "exchange/calibration.h"
+#include "base/text.h"
 #include "exchange/exchange.h"
 #include "report/report.h"
 
@@ -64,7 +65,7 @@ static pace_status read_library(pace_exchange_library *out, const char **line, c
     *out = PACE_LIBRARY_AUTO;
     if (!text) return PACE_OK;
     *out = strcmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
-    if (strncmp(text, "nccl-", 5) == 0) *line = text + 5;
+    if (pace_starts(text, "nccl-")) *line = text + 5;
     if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "--library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "

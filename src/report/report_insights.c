@@ -1,5 +1,6 @@
 /* The insights of the analyze report, most useful first. */
 #include "insight/profiler_cost.h"
+#include "base/text.h"
 #include "report/analyze_parts.h"
 
 #include "cost/roofline.h"
@@ -65,7 +66,7 @@ static bool write_type(char *out, size_t size, const char *text) {
     const char *line = strchr(text, '\n');
     for (const char *at = line ? strchr(line, '"') : NULL; at && *at == '"'; at = strchr(at + 1, '"')) {
         size_t length = strcspn(++at, "\"");
-        if (length && length < size && strncmp(at, "Scalar", 6) != 0) {
+        if (length && length < size && !pace_starts(at, "Scalar")) {
             snprintf(out, size, "%.*s", (int)length, at);
             return true;
         }

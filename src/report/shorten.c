@@ -4,6 +4,8 @@
  */
 #include "report/show.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -38,10 +40,6 @@ static char *cut(const char *text, size_t width) {
     return shorter;
 }
 
-static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Where the parameter list that ends a function's name begins, or its length when there is none. */
 static size_t parameters_at(const char *text, size_t length) {
     size_t depth = 0;
@@ -49,7 +47,7 @@ static size_t parameters_at(const char *text, size_t length) {
     for (size_t at = length; at-- > 1;) {
         if (text[at] == ')') depth++;
         if (text[at] == '(' && --depth == 0) {
-            bool called = is_word(text[at - 1]) || text[at - 1] == '>' || text[at - 1] == ')';
+            bool called = pace_is_name(text[at - 1]) || text[at - 1] == '>' || text[at - 1] == ')';
             return called ? at : length;
         }
     }
@@ -60,27 +58,27 @@ static size_t parameters_at(const char *text, size_t length) {
 static size_t namespace_bytes(const char *text) {
     static const char unnamed[] = "(anonymous namespace)::";
     size_t length = 0;
-    if (strncmp(text, unnamed, sizeof unnamed - 1) == 0) return sizeof unnamed - 1;
-    while (is_word(text[length])) length++;
-    return length && strncmp(text + length, "::", 2) == 0 ? length + 2 : 0;
+    if (pace_starts(text, unnamed)) return sizeof unnamed - 1;
+    while (pace_is_name(text[length])) length++;
+    return length && pace_starts(text + length, "::") ? length + 2 : 0;
 }
 
 /* "void at::native::reduce<4, at::Sum>(int, char*)" becomes "reduce<4, Sum>". Other texts stay as they are. */
 static void simplify(char *text) {
     static const char result[] = "void ", engine[] = "autograd::engine::";
     size_t length = strlen(text), end = parameters_at(text, length), from = 0;
-    if (strncmp(text, engine, sizeof engine - 1) == 0) {
+    if (pace_starts(text, engine)) {
         memmove(text, text + sizeof engine - 1, length - (sizeof engine - 1) + 1);
         return;
     }
-    if (strncmp(text, result, sizeof result - 1) == 0) from = sizeof result - 1;
+    if (pace_starts(text, result)) from = sizeof result - 1;
     if (from == 0 && end == length) return;
     size_t to = 0;
     for (bool in_word = false; from < end;) {
         size_t skip = in_word ? 0 : namespace_bytes(text + from);
         from += skip;
         if (skip || from >= end) continue;
-        in_word = is_word(text[from]);
+        in_word = pace_is_name(text[from]);
         text[to++] = text[from++];
     }
     text[to] = '\0';

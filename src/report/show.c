@@ -3,6 +3,8 @@
  */
 #include "report/show.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -104,16 +106,11 @@ pace_shown pace_show_share(double share) {
 
 /* ---- text ------------------------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
-
 static pace_show show_of_key(const char *key, bool is_integer) {
-    if (ends_with(key, "_ns")) return PACE_SHOW_NS;
-    if (ends_with(key, "_bytes")) return PACE_SHOW_BYTES;
-    if (ends_with(key, "_share")) return PACE_SHOW_SHARE;
-    if (ends_with(key, "_per_s")) return PACE_SHOW_RATE;
+    if (pace_ends(key, "_ns")) return PACE_SHOW_NS;
+    if (pace_ends(key, "_bytes")) return PACE_SHOW_BYTES;
+    if (pace_ends(key, "_share")) return PACE_SHOW_SHARE;
+    if (pace_ends(key, "_per_s")) return PACE_SHOW_RATE;
     return is_integer ? PACE_SHOW_INT : PACE_SHOW_REAL;
 }
 
@@ -138,7 +135,7 @@ char *pace_show_label(const char *key) {
     char *label = pace_show_clean(key);
     if (!label) return NULL;
     for (size_t i = 0; i < 4; i++)
-        if (ends_with(label, UNITS[i])) label[strlen(label) - strlen(UNITS[i])] = '\0';
+        if (pace_ends(label, UNITS[i])) label[strlen(label) - strlen(UNITS[i])] = '\0';
     for (char *at = label; *at; at++)
         if (*at == '_') *at = ' ';
     char *long_word = strstr(label, "communication");

@@ -1,6 +1,7 @@
 #include "rows/cases.h"
 
 #include "base/input.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +14,11 @@ bool pace_bar_parse(pace_bar *out, const char *metric, const char *text) {
     if (strlen(metric) >= sizeof bar.metric || strlen(text) >= sizeof bar.text) return false;
     memcpy(bar.metric, metric, strlen(metric) + 1);
     memcpy(bar.text, text, strlen(text) + 1);
-    if (strncmp(text, "<=", 2) == 0) bar.most = strtod(text + 2, &end);
-    else if (strncmp(text, ">=", 2) == 0) bar.least = strtod(text + 2, &end);
+    if (pace_starts(text, "<=")) bar.most = strtod(text + 2, &end);
+    else if (pace_starts(text, ">=")) bar.least = strtod(text + 2, &end);
     else {
         bar.least = strtod(text, &end);
-        if (end == text || strncmp(end, "..", 2) != 0) return false;
+        if (end == text || !pace_starts(end, "..")) return false;
         text = end;
         bar.most = strtod(text + 2, &end);
     }

@@ -1,5 +1,7 @@
 #include "rows/columns.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,23 +153,6 @@ const pace_layout *pace_columns_layout(const pace_columns *columns, pace_op_fami
     return NULL;
 }
 
-static size_t distance(const char *a, const char *b) {
-    enum { MOST = 63 };
-    size_t row[MOST + 1], width = strnlen(b, MOST);
-    for (size_t j = 0; j <= width; j++) row[j] = j;
-    for (size_t i = 0; i < MOST && a[i]; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < width; j++) {
-            size_t change = corner + (strncasecmp(a + i, b + j, 1) != 0), best = row[j + 1] + 1;
-            corner = row[j + 1];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            row[j + 1] = change < best ? change : best;
-        }
-    }
-    return row[width];
-}
-
 static bool uses(const pace_layout *layout, size_t column) {
     for (int i = 0; i < PACE_OP_SIZES; i++)
         for (int k = 0; k < PACE_COLUMN_FACTORS; k++)
@@ -180,7 +165,7 @@ static const char *closest_column(const pace_csv *csv, const pace_layout *layout
     const char *best = NULL;
     for (size_t i = 0; i < csv->columns; i++) {
         const char *name = pace_csv_name(csv, i);
-        if (!uses(layout, i) && (!best || distance(word, name) < distance(word, best))) best = name;
+        if (!uses(layout, i) && (!best || pace_word_edits(word, name) < pace_word_edits(word, best))) best = name;
     }
     return best ? best : pace_csv_name(csv, 0);
 }

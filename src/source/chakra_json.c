@@ -14,8 +14,6 @@ typedef struct {
     bool seen;
 } reader;
 
-static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
-
 static pace_json_token fail(reader *r, pace_status status) {
     r->status = status;
     return PACE_JSON_ERROR;
@@ -43,7 +41,7 @@ static pace_json_token read_dependencies(reader *r, bool control) {
             pace_status status = PACE_PUSH(&r->nodes->dependencies, ((pace_chakra_dependency){(uint64_t)id, control}));
             if (status != PACE_OK) return fail(r, status);
         }
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -85,9 +83,9 @@ static pace_json_token read_node(reader *r) {
         char key[KEY_TEXT];
         copy_key(key, r->json);
         token = read_member(r, &node, key);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
-    if (is_failure(token)) return token;
+    if (pace_json_failed(token)) return token;
     if (r->nodes->dependencies.count >= UINT32_MAX / 4 || r->nodes->nodes.count >= UINT32_MAX / 4)
         return fail(r, pace_fail(PACE_E_LIMIT, "more than 1073741823 nodes or dependencies"));
     node.dependencies = (uint32_t)r->nodes->dependencies.count - node.first_dependency;
@@ -101,7 +99,7 @@ static pace_json_token read_list(reader *r) {
         if (token == PACE_JSON_OBJECT) token = read_node(r);
         else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_ARRAY_END) return token;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -116,14 +114,14 @@ static pace_json_token read_document(reader *r) {
             r->seen = true;
             token = read_list(r);
         } else if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
-    return is_failure(token) ? token : pace_json_next(r->json);
+    return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 
 static pace_status judge(const reader *r, pace_json_token token, const pace_input *input) {
     if (r->status != PACE_OK) return r->status;
-    if (is_failure(token)) return pace_json_status(r->json);
+    if (pace_json_failed(token)) return pace_json_status(r->json);
     if (r->seen && r->nodes->nodes.count) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected a Chakra workload, an object with a list \"workload_graph\" of nodes",
                      pace_input_name(input));

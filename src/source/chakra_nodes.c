@@ -1,5 +1,7 @@
 #include "source/chakra_nodes.h"
 
+#include "base/text.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -16,8 +18,7 @@ static const struct {
 
 int64_t *pace_chakra_attribute(pace_chakra_node *node, const char *name, size_t length) {
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        if (strlen(attributes[i].name) == length && memcmp(attributes[i].name, name, length) == 0)
-            return (int64_t *)((char *)node + attributes[i].at);
+        if (pace_span_is(name, length, attributes[i].name)) return (int64_t *)((char *)node + attributes[i].at);
     return NULL;
 }
 

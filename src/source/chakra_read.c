@@ -1,5 +1,6 @@
 /* Chakra's protobuf form: field numbers are those of et_def.proto. */
 #include "source/chakra_nodes.h"
+#include "base/text.h"
 #include "source/wire.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static pace_status read_attribute(reader *r, pace_chakra_node *node, const pace_
         if (field.number == ATTR_NAME && field.is_bytes) {
             name = (const char *)field.bytes;
             length = field.length;
-        } else if (field.number == ATTR_STRING && field.is_bytes && length == 7 && memcmp(name, "pg_name", 7) == 0) {
+        } else if (field.number == ATTR_STRING && field.is_bytes && pace_span_is(name, length, "pg_name")) {
             PACE_TRY(pace_names_add(&node->group, &r->nodes->names, (const char *)field.bytes, field.length));
         } else if (field.number >= ATTR_FIRST_VALUE && field.number <= ATTR_BOOL && !field.is_bytes) {
             int64_t *value = pace_chakra_attribute(node, name, length);

@@ -1,5 +1,6 @@
 #include "source/execution_trace.h"
 
+#include "base/text.h"
 #include "source/trace_work.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static const char *name_of(const builder *b, size_t i) {
 }
 
 /* The profiler's own nodes: [pytorch|profiler|execution_trace|process], …|thread]. */
-static bool is_frame(const char *name) { return strncmp(name, "[pytorch|profiler|", 18) == 0; }
+static bool is_frame(const char *name) { return pace_starts(name, "[pytorch|profiler|"); }
 
 static pace_status thread_of(uint32_t *out, builder *b, int64_t thread) {
     for (uint32_t i = 0; i < b->threads.count; i++) {

@@ -1,11 +1,10 @@
 #include "source/graph_from_step.h"
 
+#include "base/text.h"
 #include "source/graph_builder.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool starts(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 /* --- which host tasks become nodes ---------------------------------------------------------------------------- */
 
@@ -38,7 +37,7 @@ static pace_status module_of(pace_name *out, pace_graph_builder *b, uint32_t tas
     const pace_step *step = b->step;
     uint32_t parent = step->parent[task];
     *out = parent == PACE_NO_TASK ? 0 : b->module[parent];
-    if (step->kind[task] != PACE_TASK_PYTHON || !starts(pace_step_name(step, task), frame)) return PACE_OK;
+    if (step->kind[task] != PACE_TASK_PYTHON || !pace_starts(pace_step_name(step, task), frame)) return PACE_OK;
     const char *name = pace_step_name(step, task) + sizeof frame - 1;
     char path[512];
     size_t outer = *out ? strlen(pace_names_text(&b->graph->names, *out)) : 0, own = strlen(name);

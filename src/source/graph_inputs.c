@@ -9,18 +9,12 @@
 
 enum { MOST_MEMBERS = 16 }; /* both formats say what they are before their long member */
 
-static bool is_key(const pace_json *json, const char *key) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    return strlen(key) == length && memcmp(text, key, length) == 0;
-}
-
 static pace_input_kind kind_of(pace_json *json, const char *path) {
     if (pace_json_next(json) != PACE_JSON_OBJECT) return strstr(path, ".et") ? PACE_INPUT_CHAKRA : PACE_INPUT_TRACE;
     for (int i = 0; i < MOST_MEMBERS && pace_json_next(json) == PACE_JSON_KEY; i++) {
-        if (is_key(json, "traceEvents")) return PACE_INPUT_TRACE;
-        if (is_key(json, "workload_graph")) return PACE_INPUT_CHAKRA_JSON;
-        if (is_key(json, "schema") || is_key(json, "nodes")) return PACE_INPUT_EXECUTION_TRACE;
+        if (pace_json_is(json, "traceEvents")) return PACE_INPUT_TRACE;
+        if (pace_json_is(json, "workload_graph")) return PACE_INPUT_CHAKRA_JSON;
+        if (pace_json_is(json, "schema") || pace_json_is(json, "nodes")) return PACE_INPUT_EXECUTION_TRACE;
         pace_json_token token = pace_json_skip(json);
         if (token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED) break;
     }

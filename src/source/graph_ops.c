@@ -1,5 +1,6 @@
 /* What each launch of a measured step computes, moves or exchanges. */
 #include "source/collective_names.h"
+#include "base/text.h"
 #include "source/graph_builder.h"
 #include "step/op_call.h"
 
@@ -56,7 +57,7 @@ static double bytes_of_dtype(const char *dtype) {
     } types[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2}, {"Float", 4}, {"Double", 8}, {"Long", 8},
                  {"Short", 2},  {"Int", 4},      {"Byte", 1}, {"Char", 1},  {"Bool", 1},   {"ComplexFloat", 8}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strncmp(dtype, types[i].text, strlen(types[i].text)) == 0) return types[i].bytes;
+        if (pace_starts(dtype, types[i].text)) return types[i].bytes;
     return 0;
 }
 

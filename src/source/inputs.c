@@ -1,5 +1,7 @@
 #include "source/inputs.h"
 
+#include "base/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -22,15 +24,10 @@ static pace_status add_path(pace_paths *paths, const char *path) {
     return status;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), want = strlen(end);
-    return length >= want && strcmp(text + length - want, end) == 0;
-}
-
 static bool is_trace_name(const char *name) {
     static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (name[0] != '.' && ends_with(name, suffixes[i])) return true;
+        if (name[0] != '.' && pace_ends(name, suffixes[i])) return true;
     return false;
 }
 
@@ -44,7 +41,7 @@ static pace_status add_directory(pace_paths *paths, const char *directory) {
     for (struct dirent *entry; status == PACE_OK && (entry = readdir(stream));) {
         if (!is_trace_name(entry->d_name)) continue;
         char path[4096];
-        if (snprintf(path, sizeof path, "%s%s%s", directory, ends_with(directory, "/") ? "" : "/", entry->d_name) <
+        if (snprintf(path, sizeof path, "%s%s%s", directory, pace_ends(directory, "/") ? "" : "/", entry->d_name) <
             (int)sizeof path)
             status = add_path(paths, path);
     }

@@ -32,14 +32,6 @@ typedef struct {
     void *progress_context;
 } reader;
 
-static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
-
-static bool text_is(const pace_json *json, const char *word) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
 /* --- lanes -------------------------------------------------------------------------------------------------- */
 
 static void write_stream_key(char *key, size_t size, int64_t device, int64_t stream) {
@@ -249,10 +241,10 @@ static pace_json_token read_events(reader *r) {
             token = pace_kineto_event_read(&r->event, r->json, &r->step->names, &r->status);
             if (token == PACE_JSON_OBJECT_END) r->status = keep_event(r);
             if (r->status != PACE_OK) return PACE_JSON_ERROR;
-        } else if (token == PACE_JSON_ARRAY_END || is_failure(token)) {
+        } else if (token == PACE_JSON_ARRAY_END || pace_json_failed(token)) {
             return token;
         }
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
         if (r->progress && count % 65536 == 0)
             r->progress(r->progress_context, "reading", pace_input_stored_bytes(r->input),
                         pace_input_stored_size(r->input));
@@ -265,16 +257,16 @@ static pace_json_token read_distributed(reader *r) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
         if (token != PACE_JSON_KEY) return token;
-        bool rank = text_is(r->json, "rank"), world = text_is(r->json, "world_size");
+        bool rank = pace_json_is(r->json, "rank"), world = pace_json_is(r->json, "world_size");
         if (!rank && !world) token = pace_json_skip(r->json);
         else {
             token = pace_json_next(r->json);
             int64_t value;
             if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-            else if (!is_failure(token) && pace_json_int(r->json, &value) && value >= 0 && value < INT32_MAX)
+            else if (!pace_json_failed(token) && pace_json_int(r->json, &value) && value >= 0 && value < INT32_MAX)
                 *(rank ? &r->step->rank : &r->step->world_size) = value;
         }
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -282,8 +274,8 @@ static pace_json_token read_device(reader *r, pace_traced_device *device) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
         if (token != PACE_JSON_KEY) return token;
-        bool name = text_is(r->json, "name"), memory = text_is(r->json, "totalGlobalMem");
-        bool id = text_is(r->json, "id");
+        bool name = pace_json_is(r->json, "name"), memory = pace_json_is(r->json, "totalGlobalMem");
+        bool id = pace_json_is(r->json, "id");
         if (!name && !memory && !id) token = pace_json_skip(r->json);
         else {
             token = pace_json_next(r->json);
@@ -296,7 +288,7 @@ static pace_json_token read_device(reader *r, pace_traced_device *device) {
                 if (pace_json_double(r->json, &bytes) && bytes > 0 && bytes < 1e18) device->memory_bytes = bytes;
             } else if (token == PACE_JSON_NUMBER && id) pace_json_int(r->json, &device->id);
         }
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -310,13 +302,13 @@ static pace_json_token read_devices(reader *r) {
             if (r->status != PACE_OK) return PACE_JSON_ERROR;
         } else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_ARRAY_END) return token;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
 static pace_json_token read_member(reader *r, bool *events_seen) {
-    bool events = text_is(r->json, "traceEvents"), devices = text_is(r->json, "deviceProperties");
-    bool distributed = text_is(r->json, "distributedInfo"), base = text_is(r->json, "baseTimeNanoseconds");
+    bool events = pace_json_is(r->json, "traceEvents"), devices = pace_json_is(r->json, "deviceProperties");
+    bool distributed = pace_json_is(r->json, "distributedInfo"), base = pace_json_is(r->json, "baseTimeNanoseconds");
     if (!events && !devices && !distributed && !base) return pace_json_skip(r->json);
     pace_json_token token = pace_json_next(r->json);
     if (events && token == PACE_JSON_ARRAY) {
@@ -337,22 +329,22 @@ static pace_json_token read_document(reader *r, bool *events_seen) {
     if (token == PACE_JSON_ARRAY) { /* the bare array form */
         *events_seen = true;
         token = read_events(r);
-        return is_failure(token) ? token : pace_json_next(r->json);
+        return pace_json_failed(token) ? token : pace_json_next(r->json);
     }
     if (token != PACE_JSON_OBJECT) return token;
     for (;;) {
         token = pace_json_next(r->json);
         if (token != PACE_JSON_KEY) break;
         token = read_member(r, events_seen);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
-    return is_failure(token) ? token : pace_json_next(r->json);
+    return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 
 static pace_status judge(reader *r, pace_json_token token, bool events_seen, pace_read_notes *notes) {
     const char *name = pace_input_name(r->input);
     if (r->status != PACE_OK) return r->status;
-    if (is_failure(token)) {
+    if (pace_json_failed(token)) {
         pace_status status = pace_json_status(r->json);
         if (status != PACE_E_INPUT || r->step->complete_count == 0) return status;
         snprintf(notes->warning, sizeof notes->warning, "%s; kept the %" PRIu64 " events before it", pace_message(),

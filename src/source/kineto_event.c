@@ -64,8 +64,6 @@ void pace_kineto_event_free(pace_kineto_event *event) {
     PACE_VEC_FREE(&event->concrete);
 }
 
-static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
-
 static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
 
 /* A macro, so that the literal's length is known and the comparison is a few instructions. */
@@ -110,7 +108,7 @@ static pace_json_token capture(void *buffer, pace_json *json, pace_status *statu
     bool comma = false;
     do {
         pace_json_token token = pace_json_next(json);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
         if (token == PACE_JSON_ARRAY_END) {
             depth--;
             *status = append(buffer, "]", 1);
@@ -127,7 +125,7 @@ static pace_json_token capture(void *buffer, pace_json *json, pace_status *statu
             *status = append(buffer, "[", 1);
         } else if (token == PACE_JSON_OBJECT) {
             token = pace_json_leave(json);
-            if (is_failure(token)) return token;
+            if (pace_json_failed(token)) return token;
             *status = append(buffer, "null", 4);
         } else if (token == PACE_JSON_STRING) {
             if (*status == PACE_OK) *status = append(buffer, "\"", 1);
@@ -267,7 +265,7 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
                 *status = keep_arg(event, which, json, names);
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -348,6 +346,6 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
             if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }

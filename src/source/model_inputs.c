@@ -1,21 +1,17 @@
 #include "source/model_inputs.h"
 
+#include "base/text.h"
 #include "source/onnx.h"
 
 #include <string.h>
 
-static bool ends(const char *text, const char *end) {
-    size_t length = strlen(text), size = strlen(end);
-    return length > size && strcmp(text + length - size, end) == 0;
-}
-
 bool pace_model_is_file(const char *name) {
-    return ends(name, ".onnx") || ends(name, ".yaml") || strstr(name, ".yaml:") != NULL;
+    return pace_ends(name, ".onnx") || pace_ends(name, ".yaml") || strstr(name, ".yaml:") != NULL;
 }
 
 pace_status pace_model_open(pace_model *out, const char *name, const pace_model_setting *settings,
                             size_t setting_count) {
-    if (!ends(name, ".onnx")) return pace_model_load(out, name, settings, setting_count);
+    if (!pace_ends(name, ".onnx")) return pace_model_load(out, name, settings, setting_count);
     if (setting_count)
         return pace_fail(PACE_E_USAGE, "%s: an ONNX graph has no parameter \"%.80s\"", name, settings[0].key);
     return pace_onnx_read(out, name);

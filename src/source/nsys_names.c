@@ -1,24 +1,20 @@
 #include "source/nsys_names.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
-
-static bool starts(const char *text, size_t length, const char *with) {
-    return strlen(with) <= length && memcmp(text, with, strlen(with)) == 0;
-}
 
 static const char *find(const char *text, size_t length, const char *word) {
     return memmem(text, length, word, strlen(word));
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /* Behind "seq =" or "seq=". */
 static int64_t read_number(const char *at, const char *end) {
     while (at < end && *at == ' ') at++;
-    if (at == end || !is_digit(*at)) return -1;
+    if (at == end || !pace_is_digit(*at)) return -1;
     int64_t value = 0;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && pace_is_digit(*at); at++)
         if (value < UINT32_MAX) value = value * 10 + (*at - '0');
     return value < UINT32_MAX ? value : -1;
 }
@@ -45,7 +41,7 @@ static void read_sizes(pace_nvtx_range *out, const char *at, const char *end) {
 static bool is_framework_name(const char *text, size_t length) {
     static const char *const spaces[] = {"aten::", "autograd::", "torch::", "c10d::"};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (starts(text, length, spaces[i])) return true;
+        if (pace_span_starts(text, length, spaces[i])) return true;
     return false;
 }
 
@@ -65,9 +61,10 @@ void pace_nvtx_range_read(pace_nvtx_range *out, const char *text, size_t length)
     bool numbered = out->sequence >= 0, identified = find(text, length, ", op_id =") != NULL;
     out->is_operator = numbered || is_framework_name(text, out->name_length) ||
                        (identified && find(text, out->name_length, "::") != NULL);
-    out->is_backward = numbered && !starts(text, length, "aten::") &&
-                       (starts(text, length, "autograd::engine") || starts(text, length, "torch::autograd::") ||
-                        find(text, out->name_length, "Backward") != NULL);
+    out->is_backward =
+        numbered && !pace_span_starts(text, length, "aten::") &&
+        (pace_span_starts(text, length, "autograd::engine") || pace_span_starts(text, length, "torch::autograd::") ||
+         find(text, out->name_length, "Backward") != NULL);
 }
 
 /* ENUM_CUDA_MEMCPY_OPER of an export. */
@@ -95,7 +92,7 @@ bool pace_nsys_copy_migrates(int64_t kind) { return kind >= FIRST_MIGRATION; }
 
 size_t pace_nsys_call_length(const char *name, size_t length) {
     size_t digits = 0;
-    while (digits < length && is_digit(name[length - 1 - digits])) digits++;
+    while (digits < length && pace_is_digit(name[length - 1 - digits])) digits++;
     bool versioned = digits >= 4 && length > digits + 2 && memcmp(name + length - digits - 2, "_v", 2) == 0;
     return versioned ? length - digits - 2 : length;
 }

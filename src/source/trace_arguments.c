@@ -2,6 +2,8 @@
  * tensors that are read and written. */
 #include "source/trace_nodes.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +13,6 @@ void pace_trace_arguments_free(pace_trace_arguments *arguments) {
     pace_text *all[] = {&arguments->values,     &arguments->shapes,    &arguments->types,
                         &arguments->out_values, &arguments->out_types, &arguments->text};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) PACE_VEC_FREE(all[i]);
-}
-
-static bool starts(const char *text, size_t length, const char *word) {
-    return length >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
 
 /* "Tensor(" anywhere in a type's text. */
@@ -48,7 +46,7 @@ static pace_status keep_tuple(uint32_t *count, pace_trace_nodes *nodes, const ch
                                 .storage = numbers[1],
                                 .elements = (double)numbers[3],
                                 .element_bytes = (uint8_t)numbers[4]};
-    if (strncmp(at, "\"cpu", 4) == 0) tensor.place = PACE_PLACE_HOST;
+    if (pace_starts(at, "\"cpu")) tensor.place = PACE_PLACE_HOST;
     else if (*at == '"') tensor.place = PACE_PLACE_DEVICE;
     ++*count;
     return PACE_PUSH(&nodes->tensors, tensor);
@@ -77,7 +75,7 @@ static pace_status keep_all_tensors(uint32_t *count, pace_trace_nodes *nodes, co
 static pace_status append_type(pace_text *text, const char *type, size_t length) {
     const char *open = memchr(type, '(', length);
     if (!names_tensor(type, length)) return pace_text_append(text, "\"Scalar\"", 8);
-    bool list = starts(type, length, "\"GenericList") || starts(type, length, "\"Tuple");
+    bool list = pace_span_starts(type, length, "\"GenericList") || pace_span_starts(type, length, "\"Tuple");
     const char *close = open ? memchr(open, ')', length - (size_t)(open - type)) : NULL;
     if (!close) return pace_text_append(text, "\"\"", 2);
     PACE_TRY(pace_text_append(text, list ? "\"TensorList(" : "\"", list ? 12 : 1));
@@ -91,7 +89,7 @@ static bool has_quote(const char *value, size_t length) {
 
 /* Numbers, lists of numbers and truth values; "" for tensors, words and what is long. */
 static pace_status append_value(pace_text *text, const char *value, size_t length, bool tensor) {
-    if (length == 4 && memcmp(value, "true", 4) == 0) return pace_text_append(text, "\"True\"", 6);
+    if (pace_span_is(value, length, "true")) return pace_text_append(text, "\"True\"", 6);
     if (tensor || length > LONGEST_VALUE || has_quote(value, length)) return pace_text_append(text, "\"\"", 2);
     PACE_TRY(pace_text_append(text, "\"", 1));
     PACE_TRY(pace_text_append(text, value, length));
@@ -140,13 +138,13 @@ static pace_status keep_words(pace_trace_node *node, pace_trace_nodes *nodes, co
     const char *at = a->values.items + 1, *value, *type_at = a->types.items + 1, *type;
     size_t length, type_length;
     while (pace_json_element(&at, &value, &length) && pace_json_element(&type_at, &type, &type_length)) {
-        if (starts(type, type_length, "\"Device") && length > 2)
-            node->place = starts(value, length, "\"cpu") ? PACE_PLACE_HOST : PACE_PLACE_DEVICE;
-        if (starts(type, type_length, "\"Int") && node->collective_sequence < 0) {
+        if (pace_span_starts(type, type_length, "\"Device") && length > 2)
+            node->place = pace_span_starts(value, length, "\"cpu") ? PACE_PLACE_HOST : PACE_PLACE_DEVICE;
+        if (pace_span_starts(type, type_length, "\"Int") && node->collective_sequence < 0) {
             const char *number = value;
             node->collective_sequence = read_number(&number);
         }
-        if (starts(type, type_length, "\"String") && !node->collective && length > 2)
+        if (pace_span_starts(type, type_length, "\"String") && !node->collective && length > 2)
             PACE_TRY(pace_names_add(&node->collective, &nodes->names, value + 1, length - 2));
     }
     return PACE_OK;

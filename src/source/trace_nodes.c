@@ -21,14 +21,6 @@ void pace_trace_nodes_free(pace_trace_nodes *nodes) {
     *nodes = (pace_trace_nodes){0};
 }
 
-static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
-
-static bool text_is(const pace_json *json, const char *word) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
 static pace_json_token fail(reader *r, pace_status status) {
     r->status = status;
     return PACE_JSON_ERROR;
@@ -79,7 +71,7 @@ static pace_status keep_scalar(reader *r, pace_trace_node *node, const char *key
         return pace_names_add((pace_name *)((char *)node + words[i].at), &r->nodes->names, text, length);
     }
     if (strcmp(key, "op_schema") == 0) node->has_schema = length > 0;
-    if (strcmp(key, "kernel_backend") == 0) node->triton = text_is(r->json, "triton");
+    if (strcmp(key, "kernel_backend") == 0) node->triton = pace_json_is(r->json, "triton");
     return PACE_OK;
 }
 
@@ -101,14 +93,14 @@ static pace_json_token read_attribute(reader *r, pace_trace_node *node) {
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
         if (token != PACE_JSON_KEY) return token;
-        bool is_name = text_is(r->json, "name"), is_value = text_is(r->json, "value");
+        bool is_name = pace_json_is(r->json, "name"), is_value = pace_json_is(r->json, "value");
         token = pace_json_next(r->json);
         if (token == PACE_JSON_STRING && is_name) copy_key(name, r->json);
         else if ((token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) && is_value && strcmp(name, "name") != 0) {
             pace_status status = keep_scalar(r, node, name);
             if (status != PACE_OK) return fail(r, status);
         } else token = skip_open(r, token);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -118,7 +110,7 @@ static pace_json_token read_attributes(reader *r, pace_trace_node *node) {
         if (token == PACE_JSON_OBJECT) token = read_attribute(r, node);
         else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_ARRAY_END) return token;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -126,7 +118,7 @@ static pace_json_token capture(reader *r, pace_text *to) {
     pace_status status = PACE_OK;
     pace_json_token token = pace_json_capture(to, r->json, &status);
     if (status != PACE_OK) return fail(r, status);
-    if (!is_failure(token) && token != PACE_JSON_ARRAY) to->count = 0;
+    if (!pace_json_failed(token) && token != PACE_JSON_ARRAY) to->count = 0;
     return token;
 }
 
@@ -146,7 +138,7 @@ static pace_json_token read_arguments(reader *r, bool output) {
         copy_key(key, r->json);
         pace_text *text = argument_text(r, key, output);
         token = text ? capture(r, text) : pace_json_skip(r->json);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -167,11 +159,11 @@ static pace_json_token capture_rest(reader *r, pace_text *to) {
     pace_json_token token = PACE_JSON_ARRAY;
     while (status == PACE_OK) {
         token = pace_json_capture(&element, r->json, &status);
-        if (is_failure(token) || status != PACE_OK || token == PACE_JSON_ARRAY_END) break;
+        if (pace_json_failed(token) || status != PACE_OK || token == PACE_JSON_ARRAY_END) break;
         if (to->count > 1) status = pace_text_append(to, ",", 1);
         if (status == PACE_OK) status = pace_text_append(to, element.items, element.count);
     }
-    if (status == PACE_OK && !is_failure(token)) status = pace_text_append(to, "]", 1);
+    if (status == PACE_OK && !pace_json_failed(token)) status = pace_text_append(to, "]", 1);
     PACE_VEC_FREE(&element);
     return status != PACE_OK ? fail(r, status) : token;
 }
@@ -207,9 +199,9 @@ static pace_json_token read_node(reader *r) {
         char key[KEY_TEXT];
         copy_key(key, r->json);
         token = read_member(r, &node, key);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
-    if (is_failure(token)) return token;
+    if (pace_json_failed(token)) return token;
     pace_status status = pace_trace_arguments_keep(&node, r->nodes, &r->arguments);
     if (status == PACE_OK && r->nodes->nodes.count >= UINT32_MAX / 4)
         status = pace_fail(PACE_E_LIMIT, "more than 1073741823 nodes in one trace");
@@ -223,7 +215,7 @@ static pace_json_token read_list(reader *r) {
         if (token == PACE_JSON_OBJECT) token = read_node(r);
         else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         else if (token == PACE_JSON_ARRAY_END) return token;
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
 }
 
@@ -231,7 +223,7 @@ static pace_json_token read_document(reader *r) {
     pace_json_token token = pace_json_next(r->json);
     if (token != PACE_JSON_OBJECT) return token;
     while ((token = pace_json_next(r->json)) == PACE_JSON_KEY) {
-        bool schema = text_is(r->json, "schema"), nodes = text_is(r->json, "nodes");
+        bool schema = pace_json_is(r->json, "schema"), nodes = pace_json_is(r->json, "nodes");
         token = pace_json_next(r->json);
         if (token == PACE_JSON_ARRAY && nodes) {
             r->nodes_seen = true;
@@ -242,9 +234,9 @@ static pace_json_token read_document(reader *r) {
             if (length >= sizeof r->nodes->schema) length = sizeof r->nodes->schema - 1;
             memcpy(r->nodes->schema, text, length);
         } else token = skip_open(r, token);
-        if (is_failure(token)) return token;
+        if (pace_json_failed(token)) return token;
     }
-    return is_failure(token) ? token : pace_json_next(r->json);
+    return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 
 /* --- the whole
@@ -266,7 +258,7 @@ static bool knows_schema(const char *schema) {
 static pace_status judge(const reader *r, pace_json_token token, const pace_input *input) {
     const char *file = pace_input_name(input);
     if (r->status != PACE_OK) return r->status;
-    if (is_failure(token)) return pace_json_status(r->json);
+    if (pace_json_failed(token)) return pace_json_status(r->json);
     if (!r->nodes_seen)
         return pace_fail(PACE_E_INPUT, "%s: expected an execution trace, an object with \"schema\" and \"nodes\"",
                          file);

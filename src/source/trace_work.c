@@ -1,6 +1,7 @@
 /* Which nodes of an execution trace work on the device, and what they do there. */
 #include "source/trace_work.h"
 
+#include "base/text.h"
 #include "source/collective_names.h"
 
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static bool find_exchange(pace_trace_work *work, const pace_trace_nodes *trace, 
     const pace_trace_node *node = &trace->nodes.items[i];
     const char *name = name_of(trace, i);
     uint32_t above = pace_trace_find(trace, node->parent);
-    bool record = is_record(name), range = strncmp(name, "nccl:", 5) == 0;
+    bool record = is_record(name), range = pace_starts(name, "nccl:");
     if (!record && !range) return false;
     if (range && above != PACE_NO_NODE && is_record(name_of(trace, above))) return true;
     const char *said = record ? pace_names_text(&trace->names, node->collective) : name + 5;

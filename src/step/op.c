@@ -1,5 +1,7 @@
 #include "step/op.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -145,7 +147,7 @@ static bool transfer(pace_op *op) {
 /* Tensors of the parameters' size an update reads and writes. */
 static bool optimizer(pace_op *op) {
     if (!positive(op, 1)) return false;
-    bool adam = strncmp(op->kind, "adam", 4) == 0, momentum = strcmp(op->kind, "momentum") == 0;
+    bool adam = pace_starts(op->kind, "adam"), momentum = strcmp(op->kind, "momentum") == 0;
     op->flop = op->size[0] * (adam ? 12 : momentum ? 4 : 2);
     move(op, op->size[0] * (adam ? 4 : momentum ? 3 : 2), op->size[0] * (adam ? 3 : momentum ? 2 : 1));
     return true;

@@ -1,5 +1,7 @@
 #include "step/op_call.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 /* The gradients of the input and of the weight are two kernels, and the first layer needs only one: the last argument
@@ -125,7 +127,7 @@ static const char *const idle[] = {
 };
 
 bool pace_op_is_idle(const char *name) {
-    if (strncmp(name, "aten::", 6) != 0) return strcmp(name, "detach") == 0 || strcmp(name, "detach_") == 0;
+    if (!pace_starts(name, "aten::")) return strcmp(name, "detach") == 0 || strcmp(name, "detach_") == 0;
     name += 6;
     size_t length = strlen(name), plain = length > 1 && name[length - 1] == '_' ? length - 1 : length;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
@@ -142,8 +144,8 @@ bool pace_op_works_itself(pace_op_family family, uint32_t below) {
 
 bool pace_op_is_lookup_gradient(const char *name) {
     static const char outer[] = "torch::autograd::", node[] = "CppNode<SplitLookupFunction_";
-    if (strncmp(name, outer, sizeof outer - 1) == 0) name += sizeof outer - 1;
-    return strncmp(name, node, sizeof node - 1) == 0;
+    if (pace_starts(name, outer)) name += sizeof outer - 1;
+    return pace_starts(name, node);
 }
 
 pace_op pace_op_gradient(const pace_op *forward) {

@@ -1,5 +1,7 @@
 #include "step/op_shapes.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -32,14 +34,13 @@ static unsigned char bytes_of_type(const char *text, size_t length) {
         length -= sizeof list; /* and its bracket */
     }
     for (size_t i = 0; i < sizeof element_types / sizeof *element_types; i++)
-        if (strlen(element_types[i].type) == length && memcmp(element_types[i].type, text, length) == 0)
-            return element_types[i].bytes;
+        if (pace_span_is(text, length, element_types[i].type)) return element_types[i].bytes;
     return 0;
 }
 
 static int64_t read_int(const char **at) {
     int64_t value = 0;
-    while (**at >= '0' && **at <= '9') {
+    while (pace_is_digit(**at)) {
         if (value < INT64_MAX / 16) value = value * 10 + (**at - '0');
         ++*at;
     }
@@ -67,7 +68,7 @@ static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
             if (depth == 2) index++;
             depth--;
             ++*at;
-        } else if (**at >= '0' && **at <= '9') {
+        } else if (pace_is_digit(**at)) {
             int64_t value = read_int(at);
             if (argument < PACE_OP_ARGUMENTS && depth == 1 && out->rank[argument] < 6)
                 out->dims[argument][out->rank[argument]++] = value;
@@ -77,12 +78,8 @@ static void read_dims(pace_op_shapes *out, unsigned argument, const char **at) {
     } while (depth);
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
 static double read_digits(const char **at, double value, int *count) {
-    for (*count = 0; is_digit(**at); ++*at, ++*count) value = value * 10 + (**at - '0');
+    for (*count = 0; pace_is_digit(**at); ++*at, ++*count) value = value * 10 + (**at - '0');
     return value;
 }
 
@@ -94,7 +91,7 @@ static double read_number(const char **at) {
     const char *power = *at + 1;
     bool minus = *power == '-';
     if (*power == '-' || *power == '+') power++;
-    if ((**at == 'e' || **at == 'E') && is_digit(*power)) {
+    if ((**at == 'e' || **at == 'E') && pace_is_digit(*power)) {
         exponent = read_digits(&power, 0, &count);
         *at = power;
     }
@@ -119,10 +116,10 @@ static const char *closing_quote(const char *at) {
 /* A word: truth values are numbers, whichever way they are written; the digits of others are none. */
 static bool read_word(const char **at, int64_t *value) {
     const char *from = *at;
-    while (is_letter(**at) || is_digit(**at)) ++*at;
+    while (pace_is_name(**at)) ++*at;
     size_t length = (size_t)(*at - from);
-    bool yes = length == 4 && (memcmp(from, "True", 4) == 0 || memcmp(from, "true", 4) == 0);
-    bool no = length == 5 && (memcmp(from, "False", 5) == 0 || memcmp(from, "false", 5) == 0);
+    bool yes = pace_span_is(from, length, "True") || pace_span_is(from, length, "true");
+    bool no = pace_span_is(from, length, "False") || pace_span_is(from, length, "false");
     *value = yes;
     return yes || no;
 }
@@ -137,10 +134,10 @@ static void read_scalars(pace_op_shapes *out, const char *at) {
             bool minus = *at == '-';
             int64_t value;
             if (minus) at++;
-            if (is_digit(*at)) {
+            if (pace_is_digit(*at)) {
                 value = as_size(read_number(&at));
                 out->scalars[argument][(*count)++] = minus ? -value : value;
-            } else if (is_letter(*at)) {
+            } else if (pace_is_name(*at)) {
                 if (read_word(&at, &value)) out->scalars[argument][(*count)++] = value;
             } else if (at < end) {
                 at++;

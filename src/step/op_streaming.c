@@ -1,6 +1,7 @@
 /* Formulas of operators that run through memory once: normalization, softmax, reductions, element-wise, copies,
  * pooling, losses, updates. */
 #include "step/op_arguments.h"
+#include "base/text.h"
 #include "step/op_formulas.h"
 
 #include <math.h>
@@ -13,11 +14,6 @@ static double product_of(const int64_t *numbers, unsigned count) {
     double product = 1;
     for (unsigned i = 0; i < count; i++) product *= (double)numbers[i];
     return product;
-}
-
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), want = strlen(end);
-    return length >= want && strcmp(text + length - want, end) == 0;
 }
 
 /* Elements, reads of every argument, and a write of the biggest one's shape. */
@@ -35,7 +31,7 @@ bool pace_call_normalization(const pace_op_rule *rule, const pace_op_shapes *sha
     if (!map_biggest(draft, shapes, rule->c)) return false;
     bool batch = strstr(rule->name, "batch_norm") != NULL, group = strstr(rule->name, "group_norm") != NULL;
     strcpy(draft->op.kind, batch ? "batch_norm" : group ? "group_norm" : "layer_norm");
-    if (ends_with(rule->name, "backward")) draft->op.pass = PACE_PASS_BACKWARD;
+    if (pace_ends(rule->name, "backward")) draft->op.pass = PACE_PASS_BACKWARD;
     if (!pace_arg_has_rank(shapes, rule->a, 2)) return true;
     double all = pace_arg_elements(shapes, rule->a), columns = (double)shapes->dims[rule->a][1];
     if (group) columns = all / (pace_arg_number(shapes, rule->b, 0, 0) * (double)shapes->dims[rule->a][0]);
@@ -87,7 +83,7 @@ bool pace_call_loss(const pace_op_rule *rule, const pace_op_shapes *shapes, pace
     if (!pace_arg_is_tensor(shapes, rule->a)) return false;
     double all = pace_arg_elements(shapes, rule->a);
     double rows = shapes->rank[rule->a] > 0 ? (double)shapes->dims[rule->a][0] : 1, columns = rows > 0 ? all / rows : 0;
-    bool backward = ends_with(rule->name, "backward");
+    bool backward = pace_ends(rule->name, "backward");
     if (rule->b == 1 && !backward) columns = 1;
     draft->op.flop = rule->c * rows * columns;
     for (int i = 0; i < (int)shapes->count; i++)

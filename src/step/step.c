@@ -1,5 +1,6 @@
 #include "step/step.h"
 
+#include "base/text.h"
 #include "step/step_links.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ const char *const pace_stage_names[PACE_STAGES] = {"input", "forward", "backward
 bool pace_name_is_label(const char *name) {
     static const char *const labels[] = {"##", "module::", "DLRM ", "DistributedDataParallel"};
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (strncmp(name, labels[i], strlen(labels[i])) == 0) return true;
+        if (pace_starts(name, labels[i])) return true;
     return pace_name_marks_step(name);
 }
 

@@ -1,0 +1,27 @@
+/*
+ * Words: small questions about names of operators, files, columns and options. Letters are ASCII's, whatever the
+ * locale. A span is `length` bytes at `text` that no zero ends, as readers meet them inside a longer text.
+ */
+#ifndef PACE_BASE_TEXT_H
+#define PACE_BASE_TEXT_H
+
+#include "paceline/paceline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool pace_starts(const char *text, const char *with);
+bool pace_ends(const char *text, const char *with);
+
+bool pace_span_is(const char *text, size_t length, const char *word);
+bool pace_span_starts(const char *text, size_t length, const char *with);
+bool pace_span_ends(const char *text, size_t length, const char *with);
+
+static inline bool pace_is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
+
+static inline bool pace_is_alnum(char c) { return pace_is_digit(c) || (unsigned char)((c | 0x20) - 'a') <= 'z' - 'a'; }
+
+/** What names consist of in most languages: letters, digits and '_'. */
+static inline bool pace_is_name(char c) { return pace_is_alnum(c) || c == '_'; }
+
+#endif

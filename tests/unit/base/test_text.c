@@ -1,0 +1,98 @@
+/* Words: starts, ends, and edits against the recursive definition of the distance and published examples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+
+static void test_starts_and_ends(void **state) {
+    (void)state;
+    assert_true(pace_starts("aten::add", "aten::"));
+    assert_false(pace_starts("aten", "aten::"));
+    assert_true(pace_starts("x", ""));
+    assert_true(pace_ends("a.json.gz", ".gz"));
+    assert_true(pace_ends(".gz", ".gz"));
+    assert_false(pace_ends("gz", ".gz"));
+    assert_false(pace_ends("a.gz.json", ".gz"));
+    assert_true(pace_ends("", ""));
+}
+
+/* A span neither reads past its end nor needs a zero: it is a piece of exactly that size. */
+static void test_spans(void **state) {
+    (void)state;
+    char *piece = malloc(4);
+    memcpy(piece, "type", 4);
+    assert_true(pace_span_is(piece, 4, "type"));
+    assert_false(pace_span_is(piece, 3, "type"));
+    assert_false(pace_span_is(piece, 4, "types"));
+    assert_true(pace_span_starts(piece, 4, "ty"));
+    assert_false(pace_span_starts(piece, 4, "types"));
+    assert_true(pace_span_ends(piece, 4, "pe"));
+    assert_false(pace_span_ends(piece, 4, "atype"));
+    assert_true(pace_span_is(piece, 0, ""));
+    free(piece);
+}
+
+static void test_letters(void **state) {
+    (void)state;
+    static const char digits[] = "0123456789";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (int c = 1; c < 256; c++) {
+        bool digit = strchr(digits, c) != NULL, letter = strchr(letters, c) != NULL;
+        assert_int_equal(pace_is_digit((char)c), digit);
+        assert_int_equal(pace_is_alnum((char)c), digit || letter);
+        assert_int_equal(pace_is_name((char)c), digit || letter || c == '_');
+    }
+    assert_false(pace_is_name('\0'));
+}
+
+/* Levenshtein's definition, word by word. */
+static size_t edits(const char *a, const char *b) {
+    if (!*a || !*b) return strlen(a) + strlen(b);
+    if (*a == *b) return edits(a + 1, b + 1);
+    size_t change = edits(a + 1, b + 1), drop = edits(a + 1, b), add = edits(a, b + 1);
+    size_t least = change < drop ? change : drop;
+    return 1 + (add < least ? add : least);
+}
+
+static void test_edits(void **state) {
+    (void)state;
+    assert_int_equal(pace_word_edits("kitten", "sitting"), 3);
+    assert_int_equal(pace_word_edits("saturday", "sunday"), 3);
+    assert_int_equal(pace_word_edits("", "abc"), 3);
+    assert_int_equal(pace_word_edits("A100-SXM", "a100-sxm"), 0);
+    uint32_t seed = 1;
+    for (int round = 0; round < 2000; round++) {
+        char words[2][7];
+        for (int w = 0; w < 2; w++) {
+            size_t length = (seed = seed * 1664525u + 1013904223u, seed >> 8) % 7;
+            for (size_t i = 0; i < length; i++)
+                words[w][i] = (char)('a' + (seed = seed * 1664525u + 1013904223u, seed >> 8) % 3);
+            words[w][length] = '\0';
+        }
+        assert_int_equal(pace_word_edits(words[0], words[1]), edits(words[0], words[1]));
+    }
+}
+
+/* Words of any length are taken; past 63 letters they are cut. */
+static void test_long_words(void **state) {
+    (void)state;
+    char a[200], b[200];
+    memset(a, 'x', sizeof a), memset(b, 'x', sizeof b);
+    a[199] = b[150] = '\0';
+    assert_int_equal(pace_word_edits(a, b), 0);
+    assert_int_equal(pace_word_edits(a, ""), 63);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_starts_and_ends), cmocka_unit_test(test_spans),      cmocka_unit_test(test_letters),
+        cmocka_unit_test(test_edits),           cmocka_unit_test(test_long_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
