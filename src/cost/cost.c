@@ -93,6 +93,17 @@ pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace
     return pace_cost_op_from(out_s, cost, device, op, "");
 }
 
+/* Formulas of streaming families need no more than bytes. */
+pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    const pace_cost_guess *tensors = &cost->figures.of_tensors, *nothing = &cost->figures.of_nothing;
+    double bytes = op ? op->read_bytes + op->write_bytes : 0, rate = device->memory_bytes_per_s;
+    pace_estimate known;
+    if (!(bytes > 0) || !(rate > 0)) return (pace_estimate){nothing->fixed_s, nothing->spread, PACE_RUNG_ROOFLINE};
+    if (pace_formula_of(op->family) == pace_formula_stream && by_formula(&known, cost, device, op))
+        return (pace_estimate){known.median, tensors->spread, PACE_RUNG_ROOFLINE};
+    return (pace_estimate){tensors->fixed_s + bytes / (tensors->memory * rate), tensors->spread, PACE_RUNG_ROOFLINE};
+}
+
 pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,
                           const pace_op *ops, size_t count) {
     size_t missing = 0;

@@ -27,6 +27,11 @@ pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) PACE_MUST_CHECK;
 
+/** What an operation takes of which only the bytes of its tensors are known, or (`op` NULL, or without bytes) nothing:
+ * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread
+ * (catalog/costs.yaml, guess). Always answers. */
+pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *device, const pace_op *op);
+
 /** Prices `count` interned operations, each once: a step's tasks then index out_s. An operation without a price has
  * median 0; `*unknown` (may be NULL) counts them. */
 pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,

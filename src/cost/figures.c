@@ -78,11 +78,23 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
     return read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000);
 }
 
+static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const char *key, bool tensors) {
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "guess"), key);
+    if (!pace_yaml_is_map(entry))
+        return pace_fail(PACE_E_INPUT, "%s: expected a map \"guess\" with \"%s\"",
+                         pace_yaml_place(yaml, pace_yaml_root(yaml)), key);
+    if (tensors) PACE_TRY(read_figure(&out->memory, yaml, entry, "memory", 1));
+    PACE_TRY(read_figure(&out->fixed_s, yaml, entry, "fixed_s", 1));
+    return read_figure(&out->spread, yaml, entry, "spread", 10);
+}
+
 pace_status pace_cost_figures_load(pace_cost_figures *out) {
     pace_yaml *yaml = NULL;
     pace_cost_figures figures = {0};
     PACE_TRY(pace_catalog_load(&yaml, "costs.yaml"));
     pace_status status = read_rows(&figures, yaml);
+    if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
+    if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     pace_yaml_free(yaml);
     if (status != PACE_OK) pace_cost_figures_free(&figures);
     else *out = figures;

@@ -15,8 +15,16 @@ typedef struct {
     double spread;          /* of ln(measured / predicted) */
 } pace_cost_figure;
 
+/* Of kernels of which little is known. */
+typedef struct {
+    double fixed_s;
+    double memory; /* share of the peak; 0 = bytes are unknown too */
+    double spread;
+} pace_cost_guess;
+
 typedef struct {
     PACE_VEC(pace_cost_figure) rows;
+    pace_cost_guess of_tensors, of_nothing;
     double l2_over_memory;
 } pace_cost_figures;
 

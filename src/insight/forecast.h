@@ -58,11 +58,13 @@ pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_f
 
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */
 typedef struct {
-    double kernel_ns;  /* summed over launches */
-    double spread_ns;  /* the same times their spread */
-    size_t launches;   /* of these */
-    size_t unknown;    /* launches whose operation is unknown */
-    double unknown_ns; /* their time, part of kernel_ns */
+    double kernel_ns;                   /* summed over launches */
+    double spread_ns;                   /* the same times their spread */
+    size_t launches;                    /* of these */
+    size_t unknown;                     /* launches whose operation is unknown; exchanges are not among them */
+    double unknown_ns;                  /* their time, part of kernel_ns */
+    size_t guessed, guessed_of_tensors; /* launches whose time is a guess, and those by the tensors they touch */
+    double guessed_ns;
     size_t by_rung[PACE_RUNGS];
 } pace_forecast_family;
 

@@ -27,6 +27,11 @@ static bool moves(const pace_pricing *p) {
 
 static bool has_amounts(const pace_op *op) { return op && (op->flop > 0 || op->read_bytes > 0 || op->write_bytes > 0); }
 
+/* Nothing is known of its operation, or no more than the tensors it touches. */
+static bool is_guessed(const pace_pricing *p, uint32_t launch) {
+    return p->variant->graph.launches.items[launch].guessed || !has_amounts(pace_variant_op(p->variant, launch));
+}
+
 /* --- the parts of a launch ------------------------------------------------------------------------------------------
  */
 
@@ -170,10 +175,10 @@ static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing
     if (!device)
         return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
     if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
-    *out_ns = (pace_estimate){0, unknown_spread, PACE_RUNG_ROOFLINE};
-    if (!has_amounts(op)) return PACE_OK;
-    PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op));
+    if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
+    else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op));
     out_ns->median *= 1e9;
+    if (!has_amounts(op)) return PACE_OK;
     double bound = pace_price_bound_ns(device, op);
     if (out_ns->median < bound) out_ns->median = bound;
     return PACE_OK;
@@ -261,9 +266,13 @@ static void count_in(pace_forecast_family *families, const pace_pricing *p, uint
     of->spread_ns += ns.median * ns.spread;
     of->launches++;
     of->by_rung[ns.rung]++;
-    if (has_amounts(op)) return;
+    if (!is_guessed(p, number) || p->variant->graph.launches.items[number].exchange) return;
     of->unknown++;
     of->unknown_ns += ns.median;
+    if (measured_ns(p, number) >= 0) return;
+    of->guessed++;
+    of->guessed_of_tensors += has_amounts(op);
+    of->guessed_ns += ns.median;
 }
 
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {

@@ -156,13 +156,9 @@ static void put_measured(pace_node *root, const prediction *p) {
 
 static void put_predicted(pace_node *root, const prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
-    const pace_graph *graph = &p->inputs.forecast.ranks.items[0].graph;
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.", pace_show_ns(ns(step_s->median)).text,
                        pace_show_ns(low_ns(&p->results[0])).text, pace_show_ns(high_ns(&p->results[0])).text,
                        p->inputs.forecast.device->name);
-    if (graph->unknown_ops)
-        pace_node_note(root, "%llu operators do device work of unknown amount: their kernels count as nothing.",
-                       (unsigned long long)graph->unknown_ops);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
     pace_node_int(step, "walked_ns", ns(step_s->median));
@@ -229,6 +225,37 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
     }
 }
 
+/* Operators of the first rank that work on the device without saying how much. */
+static void put_unknown(pace_node *root, const prediction *p, const pace_forecast_result *result) {
+    static const pace_column columns[] = {{"operator", NULL, PACE_SHOW_TEXT}, {"calls", NULL, PACE_SHOW_INT}};
+    const pace_forecast *forecast = &p->inputs.forecast;
+    const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
+    pace_node *table = pace_node_table(root, "unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON,
+                                       columns, sizeof columns / sizeof *columns, 0);
+    pace_unknown_op most = {0};
+    for (size_t i = 0; i < graph->unknown.count; i++) {
+        const pace_unknown_op *op = &graph->unknown.items[i];
+        if (op->count > most.count) most = *op;
+        pace_table_row(table);
+        pace_table_text(table, pace_names_text(&graph->names, op->name));
+        pace_table_int(table, (int64_t)op->count);
+    }
+    pace_forecast_family all = {0};
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+        all.guessed += result->families[f].guessed;
+        all.guessed_of_tensors += result->families[f].guessed_of_tensors;
+        all.guessed_ns += result->families[f].guessed_ns;
+        all.kernel_ns += result->families[f].kernel_ns;
+    }
+    if (most.count == 0 || all.guessed == 0) return;
+    pace_node_note(
+        root,
+        "%zu kernels, %.1f %% of the kernel time, are of operators whose work is unknown (most often %.60s): %zu "
+        "are costed by the tensors they touch, %zu as a usual kernel, both with a wide interval.",
+        all.guessed, 100 * all.guessed_ns / all.kernel_ns, pace_names_text(&graph->names, most.name),
+        all.guessed_of_tensors, all.guessed - all.guessed_of_tensors);
+}
+
 /* Whose figures the host costs are. */
 static pace_status put_host_costs(pace_node *root, const prediction *p) {
     size_t count[PACE_HOST_LEVELS], sum = 0;
@@ -261,6 +288,7 @@ static pace_status build(pace_report *report, prediction *p) {
     pace_mean_matrix(&matrix, slowest);
     pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
+    put_unknown(root, p, end);
     PACE_TRY(put_host_costs(root, p));
     PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
     return pace_report_status(report);

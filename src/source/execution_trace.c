@@ -94,6 +94,7 @@ static pace_status add_work(builder *b, uint32_t i) {
             PACE_TRY(PACE_PUSH(&b->graph->exchanges, one));
             b->graph->launches.items[launch].exchange = (uint32_t)b->graph->exchanges.count;
         }
+        b->graph->launches.items[launch].guessed = work->unknown;
         PACE_TRY(pace_trace_flow_launch(b->flow, b->graph, launch, i));
     }
     if (work->waits && b->graph->launches.count)

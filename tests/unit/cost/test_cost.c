@@ -57,6 +57,24 @@ static void test_measured_on_v100(void **state) {
     }
 }
 
+/* A guess answers whatever is known, never below the roofline, and says that it may be far off. */
+static void test_guesses(void **state) {
+    (void)state;
+    for (size_t i = 0; i < catalog.count; i++) {
+        const pace_device *device = &catalog.devices[i];
+        pace_estimate nothing = pace_cost_guess_op(cost, device, NULL), last = {0};
+        assert_true(nothing.median > 0 && nothing.spread > 1 && nothing.rung == PACE_RUNG_ROOFLINE);
+        for (double bytes = 1; bytes < 1e11; bytes *= 10) {
+            pace_op op = {.read_bytes = bytes};
+            pace_estimate guess = pace_cost_guess_op(cost, device, &op);
+            double rate = device->memory_bytes_per_s;
+            assert_true(guess.median >= last.median && (!(rate > 0) || guess.median >= bytes / rate));
+            assert_true(guess.spread >= 1 && guess.rung == PACE_RUNG_ROOFLINE);
+            last = guess;
+        }
+    }
+}
+
 /* No kernel is faster than its peaks, and more work never takes less time along a doubling of the batch. */
 static void test_bounds(void **state) {
     (void)state;
@@ -102,7 +120,8 @@ static void test_tiles(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured_on_v100), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_unknown), cmocka_unit_test(test_tiles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_measured_on_v100), cmocka_unit_test(test_guesses),
+                                       cmocka_unit_test(test_bounds), cmocka_unit_test(test_unknown),
+                                       cmocka_unit_test(test_tiles)};
     return cmocka_run_group_tests(tests, load, unload);
 }
