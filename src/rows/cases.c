@@ -30,7 +30,7 @@ bool pace_bar_parse(pace_bar *out, const char *metric, const char *text) {
 bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->least && value <= bar->most; }
 
 static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *bars) {
-    static const char *const metrics[] = {"gmae", "mape", "signed_mean", "max", "coverage"};
+    static const char *const metrics[] = {"gmae", "geomean", "mape", "signed_mean", "max", "coverage"};
     for (size_t i = 0; i < pace_yaml_count(bars); i++) {
         const char *metric = pace_yaml_key(bars, i), *text = pace_yaml_text(pace_yaml_item(bars, i));
         size_t k = 0;
@@ -38,7 +38,7 @@ static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_y
         if (!metric || !text || k == sizeof metrics / sizeof *metrics || out->bar_count == PACE_CASE_BARS ||
             !pace_bar_parse(&out->bars[out->bar_count], metric, text))
             return pace_fail(PACE_E_INPUT,
-                             "%s: expected a metric (gmae, mape, signed_mean, max, coverage) and a bar such "
+                             "%s: expected a metric (gmae, geomean, mape, signed_mean, max, coverage) and a bar such "
                              "as \"<=0.04\" or \"0.85..0.95\"",
                              pace_yaml_place(yaml, pace_yaml_item(bars, i)));
         out->bar_count++;
@@ -63,6 +63,7 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     out->fit = !pace_yaml_text(pace_yaml_get(entry, "fit")) ||
                strcmp(pace_yaml_text(pace_yaml_get(entry, "fit")), "none") != 0;
     out->where = pace_yaml_get(entry, "where");
+    out->errors = pace_yaml_text(pace_yaml_get(entry, "errors"));
     out->test_where = pace_yaml_get(split, "test_where");
     out->by = pace_yaml_text(pace_yaml_get(split, "by"));
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||

@@ -8,7 +8,7 @@ enum { PACE_CASE_FILES = 4, PACE_CASE_BARS = 6 };
 
 /* "<=0.04", ">=0.9" or "0.85..0.95": what a figure must be. */
 typedef struct {
-    char metric[16]; /* gmae, mape, signed_mean, max, coverage */
+    char metric[16]; /* gmae, geomean, mape, signed_mean, max, coverage */
     char text[24];
     double least, most;
 } pace_bar;
@@ -22,8 +22,9 @@ typedef struct {
     const char *by;                   /* groups held out together, see pace_fit_rows_options */
     double test_share;                /* of the groups; 0 = not this way */
     unsigned folds;                   /* each group is held out once; 0 = not this way */
-    double beyond; /* rows with more work than this quantile of their kind are held out; 0 = not this way */
-    bool fit;      /* false: the formulas answer, nothing is fitted */
+    double beyond;      /* rows with more work than this quantile of their kind are held out; 0 = not this way */
+    const char *errors; /* the column of predictions' errors in per cent, to be summed up as they are; NULL = none */
+    bool fit;           /* false: the formulas answer, nothing is fitted */
     pace_bar bars[PACE_CASE_BARS];
     unsigned bar_count;
 } pace_case;

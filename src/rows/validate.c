@@ -1,5 +1,7 @@
 #include "rows/validate.h"
 
+#include "rows/time_column.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +19,15 @@ typedef struct {
 } checker;
 
 /* Whether the row's cells start with one of the words of each column. */
-static pace_status matches(bool *out, const pace_kernel_rows *table, size_t row, const pace_yaml_node *where) {
+static pace_status matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) {
     *out = true;
     for (size_t i = 0; i < pace_yaml_count(where); i++) {
         const char *key = pace_yaml_key(where, i);
         const pace_yaml_node *words = pace_yaml_item(where, i);
         size_t column = 0;
-        while (column < table->csv.columns && strcasecmp(pace_csv_name(&table->csv, column), key) != 0) column++;
-        if (column == table->csv.columns)
-            return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", table->csv.name, key);
-        const char *cell = pace_csv_cell(&table->csv, row, column);
+        while (column < csv->columns && strcasecmp(pace_csv_name(csv, column), key) != 0) column++;
+        if (column == csv->columns) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", csv->name, key);
+        const char *cell = pace_csv_cell(csv, row, column);
         bool found = false;
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             const char *word = pace_yaml_text(pace_yaml_item(words, k));
@@ -77,9 +78,9 @@ static pace_status fold_of(int *out, checker *c, unsigned t, const pace_kernel_r
     bool counts, test = false;
     uint64_t group = 0;
     *out = LEFT_OUT;
-    PACE_TRY(matches(&counts, table, row->row, one->where));
+    PACE_TRY(matches(&counts, &table->csv, row->row, one->where));
     if (!counts || *row->status || isnan(row->time_s)) return PACE_OK;
-    if (one->test_where) PACE_TRY(matches(&test, table, row->row, one->test_where));
+    if (one->test_where) PACE_TRY(matches(&test, &table->csv, row->row, one->test_where));
     if (one->test_share > 0 || one->folds > 0) {
         PACE_TRY(pace_split_group(&group, table, row, one->by));
         group = spread_bits(group);
@@ -163,40 +164,81 @@ static pace_status run_fold(pace_score *score, checker *c) {
     return status;
 }
 
+typedef struct {
+    char text[4096];
+} data_path;
+
+static pace_status path_of(data_path *out, const char *folder, const char *file) {
+    if (snprintf(out->text, sizeof out->text, "%s/%s", folder, file) < (int)sizeof out->text) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: the path is too long", file);
+}
+
+/* Errors that somebody published, summed up as ours are: the metrics against the summaries printed with them. */
+static pace_status score_errors(pace_score *score, const pace_case *one, const pace_csv *csv) {
+    int column = pace_csv_find(csv, one->errors);
+    if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", csv->name, one->errors);
+    for (size_t row = 0; row < csv->rows; row++) {
+        double percent;
+        bool counts;
+        PACE_TRY(matches(&counts, csv, row, one->where));
+        if (counts && pace_csv_number(&percent, pace_csv_cell(csv, row, (size_t)column)))
+            pace_score_add(score, 100 + percent, 100, true);
+    }
+    return PACE_OK;
+}
+
+static pace_status sum_up(pace_score *score, const pace_case *one, const char *folder) {
+    for (unsigned i = 0; i < one->file_count; i++) {
+        data_path path;
+        pace_csv csv;
+        PACE_TRY(path_of(&path, folder, one->files[i]));
+        PACE_TRY(pace_csv_open(&csv, path.text));
+        pace_status status = score_errors(score, one, &csv);
+        pace_csv_free(&csv);
+        PACE_TRY(status);
+    }
+    return PACE_OK;
+}
+
 static pace_status open_tables(checker *c, const pace_device_catalog *catalog, const char *folder) {
     for (unsigned i = 0; i < c->one->file_count; i++) {
-        char path[4096];
-        if (snprintf(path, sizeof path, "%s/%s", folder, c->one->files[i]) >= (int)sizeof path)
-            return pace_fail(PACE_E_INPUT, "%s: the path is too long", c->one->files[i]);
-        PACE_TRY(pace_kernel_rows_open(&c->tables[i], path, catalog, NULL));
+        data_path path;
+        PACE_TRY(path_of(&path, folder, c->one->files[i]));
+        PACE_TRY(pace_kernel_rows_open(&c->tables[i], path.text, catalog, NULL));
         c->count++;
     }
     return PACE_OK;
 }
 
-pace_status pace_validate_case(pace_score *out, const pace_case *one, const pace_device_catalog *catalog,
-                               const char *folder) {
+static pace_status predict_held_out(pace_score *score, const pace_case *one, const pace_device_catalog *catalog,
+                                    const char *folder) {
     checker c = {.one = one};
-    pace_score score = {0};
     pace_status status = open_tables(&c, catalog, folder);
     if (status == PACE_OK) status = assign_folds(&c);
     unsigned folds = one->folds > 0 ? one->folds : 1;
     for (unsigned f = 0; status == PACE_OK && f < folds; f++) {
         c.now = (int)f;
-        status = run_fold(&score, &c);
+        status = run_fold(score, &c);
     }
     for (unsigned i = 0; i < PACE_CASE_FILES; i++) {
         if (i < c.count) pace_kernel_rows_free(&c.tables[i]);
         PACE_VEC_FREE(&c.fold[i]);
     }
-    if (status == PACE_OK && score.count == 0)
-        status = pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);
-    if (status == PACE_OK) *out = score;
     return status;
+}
+
+pace_status pace_validate_case(pace_score *out, const pace_case *one, const pace_device_catalog *catalog,
+                               const char *folder) {
+    pace_score score = {0};
+    PACE_TRY(one->errors ? sum_up(&score, one, folder) : predict_held_out(&score, one, catalog, folder));
+    if (score.count == 0) return pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);
+    *out = score;
+    return PACE_OK;
 }
 
 double pace_score_metric(const pace_score *score, const char *metric) {
     if (strcmp(metric, "gmae") == 0) return pace_score_gmae(score);
+    if (strcmp(metric, "geomean") == 0) return pace_score_geomean(score);
     if (strcmp(metric, "mape") == 0) return pace_score_mape(score);
     if (strcmp(metric, "signed_mean") == 0) return pace_score_signed_mean(score);
     if (strcmp(metric, "coverage") == 0) return pace_score_coverage(score);
