@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -868,26 +869,6 @@ bool pace_json_int(const pace_json *json, int64_t *out) {
     return true;
 }
 
-/* Eight digits at once where all eight bytes are digits: neighbours are joined to pairs, pairs to fours, fours to
- * eight. Little-endian only. */
-static inline bool take_eight(const char *at, uint64_t *value) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint64_t chunk;
-    memcpy(&chunk, at, sizeof chunk);
-    uint64_t digits = chunk - UINT64_C(0x3030303030303030);
-    if (((digits | (digits + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080)) != 0) return false;
-    digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-    digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
-    digits = (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
-    *value = *value * 100000000 + digits;
-    return true;
-#else
-    (void)at;
-    (void)value;
-    return false;
-#endif
-}
-
 /* [-]digits[.digits] of at most 16 digits before the point, as nearly every ts and dur is. The text lies in the
  * window, so that reading eight bytes at its end is allowed. */
 static inline bool quick_us_to_ns(int64_t *out, const char *at, size_t length) {
@@ -896,7 +877,7 @@ static inline bool quick_us_to_ns(int64_t *out, const char *at, size_t length) {
     at += negative;
     const char *start = at;
     uint64_t value = 0;
-    while (end - at >= 8 && at - start < 16 && take_eight(at, &value)) at += 8;
+    while (end - at >= 8 && at - start < 16 && pace_decimal_eight(at, &value)) at += 8;
     for (; at < end && pace_is_digit(*at) && at - start < 17; at++) value = value * 10 + (unsigned)(*at - '0');
     if (at == start || at - start > 16) return false;
     unsigned places = 0;
@@ -924,17 +905,13 @@ bool pace_json_us_to_ns(const pace_json *json, int64_t *out_ns) {
     return true;
 }
 
-/* Mantissa and power of ten are both exact doubles, so that one division or product rounds correctly. */
 static bool quick_double(double *out, const decimal *number) {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     size_t count = number->digit_count + number->fraction_count;
-    int64_t exponent = number->exponent - (int64_t)number->fraction_count;
-    if (count > 15 || exponent < -22 || exponent > 22) return false;
+    if (count > 19) return false;
     uint64_t mantissa = 0;
     for (size_t i = 0; i < count; i++) mantissa = mantissa * 10 + digit_at(number, i);
-    double value = (double)mantissa;
-    value = exponent < 0 ? value / tens[-exponent] : value * tens[exponent];
+    double value;
+    if (!pace_decimal_quick(&value, mantissa, number->exponent - (int64_t)number->fraction_count)) return false;
     *out = number->negative ? -value : value;
     return true;
 }

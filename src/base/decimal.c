@@ -1,0 +1,102 @@
+#include "base/decimal.h"
+
+#include "base/text.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_DIGITS = 19, LONGEST = 1100 };
+
+/* Mantissa and power of ten are both exact doubles, so that one division or product rounds correctly (Clinger, PLDI
+ * 1990). */
+static bool by_double(double *out, uint64_t mantissa, int64_t exponent) {
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (mantissa > UINT64_C(1) << DBL_MANT_DIG || exponent < -22 || exponent > 22) return false;
+    *out = exponent < 0 ? (double)mantissa / tens[-exponent] : (double)mantissa * tens[exponent];
+    return true;
+}
+
+/* The same with 64 bits of mantissa: the result is off by half a unit of the 64-bit format at most, so it rounds to the
+ * right double unless the eleven bits that are dropped lie next to the half. */
+static bool by_long_double(double *out, uint64_t mantissa, int64_t exponent) {
+#if LDBL_MANT_DIG == 64
+    static const long double tens[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,
+                                       1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L,
+                                       1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L};
+    if (exponent < -22 || exponent > 22) return false;
+    long double value = exponent < 0 ? (long double)mantissa / tens[-exponent] : (long double)mantissa * tens[exponent];
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t dropped = bits & 0x7ff;
+    if (dropped >= 0x3ff && dropped <= 0x401) return false;
+    *out = (double)value;
+    return true;
+#else
+    (void)out, (void)mantissa, (void)exponent;
+    return false;
+#endif
+}
+
+bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent) {
+    return by_double(out, mantissa, exponent) || by_long_double(out, mantissa, exponent);
+}
+
+/* What is left: more digits, larger exponents, near ties. */
+static bool by_library(double *out, const char *at, size_t length) {
+    char text[LONGEST + 1];
+    if (length > LONGEST) return false;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) return false;
+    memcpy(text, at, length);
+    text[length] = '\0';
+    *out = strtod_l(text, NULL, plain);
+    freelocale(plain);
+    return isfinite(*out);
+}
+
+/* Digits onto the mantissa; those that do not fit are counted by the caller, from how far this went. */
+static inline const char *take_digits(uint64_t *mantissa, const char *at, const char *end) {
+    while (end - at >= 8 && pace_decimal_eight(at, mantissa)) at += 8;
+    for (; at < end && pace_is_digit(*at); at++) *mantissa = *mantissa * 10 + (unsigned)(*at - '0');
+    return at;
+}
+
+static const char *take_exponent(int64_t *exponent, const char *at, const char *end) {
+    const char *digits = at + 1;
+    bool negative = digits < end && *digits == '-';
+    if (digits < end && (*digits == '-' || *digits == '+')) digits++;
+    if (digits == end || !pace_is_digit(*digits)) return NULL;
+    int64_t value = 0;
+    for (; digits < end && pace_is_digit(*digits); digits++)
+        if (value < 100000) value = value * 10 + (*digits - '0');
+    *exponent += negative ? -value : value;
+    return digits;
+}
+
+const char *pace_decimal_read(double *out, const char *at, const char *end) {
+    const char *start = at;
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    uint64_t mantissa = 0;
+    int64_t exponent = 0;
+    const char *digits = at;
+    at = take_digits(&mantissa, at, end);
+    int64_t count = at - digits;
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = take_digits(&mantissa, at, end);
+        exponent = fraction - at;
+        count += at - fraction;
+    }
+    if (count == 0) return NULL;
+    if (at < end && (*at == 'e' || *at == 'E') && !(at = take_exponent(&exponent, at, end))) return NULL;
+    double value;
+    if (count <= MOST_DIGITS && pace_decimal_quick(&value, mantissa, exponent)) {
+        *out = negative ? -value : value;
+        return at;
+    }
+    return by_library(out, start, (size_t)(at - start)) ? at : NULL;
+}

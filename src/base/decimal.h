@@ -1,0 +1,38 @@
+/* Decimal numbers in text as doubles: correctly rounded and independent of the locale. */
+#ifndef PACE_BASE_DECIMAL_H
+#define PACE_BASE_DECIMAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/** mantissa * 10^exponent, when it can be rounded correctly without long arithmetic; else false. Nearly every number
+ * that people write can: at most 19 digits and an exponent within +-22. */
+bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
+
+/** Reads [+-]digits[.digits][e[+-]digits] that begins at `at` and ends before `end`; returns the place behind it, or
+ * NULL when there is no number, or one too large for a double. "nan" and "inf" are no numbers. A point may stand first
+ * or last. */
+const char *pace_decimal_read(double *out, const char *at, const char *end);
+
+/** Eight digits at once where all eight bytes are digits: neighbours are joined to pairs, pairs to fours, fours to
+ * eight. Reads eight bytes at `at`. Little-endian only; false elsewhere. */
+static inline bool pace_decimal_eight(const char *at, uint64_t *value) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t chunk;
+    memcpy(&chunk, at, sizeof chunk);
+    uint64_t digits = chunk - UINT64_C(0x3030303030303030);
+    if (((digits | (digits + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080)) != 0) return false;
+    digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
+    digits = (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
+    *value = *value * 100000000 + digits;
+    return true;
+#else
+    (void)at;
+    (void)value;
+    return false;
+#endif
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* Numbers against the C library's, which rounds correctly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/decimal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state_word = 1;
+
+static uint64_t next_word(void) { /* splitmix64 */
+    uint64_t z = state_word += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void agrees(const char *text) {
+    double got = -1;
+    char *end;
+    double truth = strtod(text, &end);
+    const char *stop = pace_decimal_read(&got, text, text + strlen(text));
+    if (!isfinite(truth)) {
+        assert_null(stop);
+        return;
+    }
+    assert_ptr_equal(stop, end);
+    assert_memory_equal(&got, &truth, sizeof got);
+}
+
+static void test_written_numbers(void **state) {
+    (void)state;
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "+7",
+                                        "1.",
+                                        ".5",
+                                        "-.5e3",
+                                        "1e5x",
+                                        "1,2",
+                                        "9007199254740993",
+                                        "9007199254740992",
+                                        "12345678",
+                                        "1234567890123456789",
+                                        "12345678901234567890",
+                                        "184467440737095516160",
+                                        "0.1",
+                                        "1e22",
+                                        "1e23",
+                                        "8.5e-5",
+                                        "0.30000000000000004",
+                                        "2.2250738585072011e-308",
+                                        "4.9e-324",
+                                        "1e-400",
+                                        "1.7976931348623157e308",
+                                        "1e309",
+                                        "0.000000000000000000000000000000000000000001",
+                                        "100000000000000000000000000000",
+                                        "5e-1 ",
+                                        "00012",
+                                        "0.5e+2",
+                                        "1e999999999999999999999",
+                                        "9007199254740991.5",
+                                        "4503599627370497.5",
+                                        "1.00000000000000011102230246251565"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) agrees(texts[i]);
+    static const char *const none[] = {"", "-", ".", "e5", "1e", "1e+", "nan", "inf", "-inf", "x1", " 1", "+-1"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        double value = 3;
+        assert_null(pace_decimal_read(&value, none[i], none[i] + strlen(none[i])));
+        assert_true(value == 3);
+    }
+    static const char digits[] = "12345678";
+    double value = 0;
+    assert_ptr_equal(pace_decimal_read(&value, digits, digits + 3), digits + 3);
+    assert_true(value == 123);
+}
+
+static void test_any_double(void **state) {
+    (void)state;
+    static const char *const forms[] = {"%.17g", "%.16g", "%.15g", "%.6g", "%.9e", "%.3f", "%.19g", "%.25g"};
+    char text[512];
+    for (int i = 0; i < 200000; i++) {
+        double value;
+        uint64_t bits = next_word();
+        memcpy(&value, &bits, sizeof value);
+        if (i % 2) value = ldexp((double)(next_word() >> 11), (int)(next_word() % 120) - 110); /* everyday sizes */
+        if (!isfinite(value)) continue;
+        const char *form = forms[next_word() % (sizeof forms / sizeof *forms)];
+        snprintf(text, sizeof text, form, value);
+        agrees(text);
+    }
+    for (int i = 0; i < 200000; i++) { /* any digits, which are nobody's shortest form */
+        snprintf(text, sizeof text, "%s%llu.%llue%d", i % 3 ? "" : "-",
+                 (unsigned long long)(next_word() >> (next_word() % 60)),
+                 (unsigned long long)(next_word() >> (30 + next_word() % 34)), (int)(next_word() % 60) - 30);
+        agrees(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_written_numbers),
+        cmocka_unit_test(test_any_double),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
