@@ -11,7 +11,7 @@ enum { MOST_DIGITS = 19, LONGEST = 1100 };
 
 /* Mantissa and power of ten are both exact doubles, so that one division or product rounds correctly (Clinger, PLDI
  * 1990). */
-static bool by_double(double *out, uint64_t mantissa, int64_t exponent) {
+static inline bool by_double(double *out, uint64_t mantissa, int64_t exponent) {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (mantissa > UINT64_C(1) << DBL_MANT_DIG || exponent < -22 || exponent > 22) return false;
@@ -57,11 +57,39 @@ static bool by_library(double *out, const char *at, size_t length) {
     return isfinite(*out);
 }
 
-/* Digits onto the mantissa; those that do not fit are counted by the caller, from how far this went. */
+/* Digits onto the mantissa; whoever calls counts them, and ignores the mantissa when there were too many. */
 static inline const char *take_digits(uint64_t *mantissa, const char *at, const char *end) {
     while (end - at >= 8 && pace_decimal_eight(at, mantissa)) at += 8;
     for (; at < end && pace_is_digit(*at); at++) *mantissa = *mantissa * 10 + (unsigned)(*at - '0');
     return at;
+}
+
+/* The same without asking digit by digit: the digits at the front of eight bytes are shifted to their end, zeros before
+ * them, and joined to pairs, fours and eight. Numbers in tables are of any length, so asking would often be a wrong
+ * guess. */
+static inline const char *take_digits_padded(uint64_t *mantissa, const char *at, const char *end) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    unsigned count;
+    do {
+        uint64_t chunk;
+        memcpy(&chunk, at, sizeof chunk);
+        chunk ^= UINT64_C(0x3030303030303030);
+        uint64_t others = (chunk | (chunk + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+        count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+        if (count == 0) break;
+        uint64_t digits = chunk << (64 - 8 * count);
+        digits = (digits & UINT64_C(0x00ff00ff00ff00ff)) * 10 + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+        digits = (digits & UINT64_C(0x0000ffff0000ffff)) * 100 + (digits >> 16 & UINT64_C(0x0000ffff0000ffff));
+        digits = (digits & UINT64_C(0xffffffff)) * 10000 + (digits >> 32);
+        *mantissa = *mantissa * tens[count] + digits;
+        at += count;
+    } while (count == 8);
+    (void)end;
+    return at;
+#else
+    return take_digits(mantissa, at, end);
+#endif
 }
 
 static const char *take_exponent(int64_t *exponent, const char *at, const char *end) {
@@ -76,27 +104,37 @@ static const char *take_exponent(int64_t *exponent, const char *at, const char *
     return digits;
 }
 
-const char *pace_decimal_read(double *out, const char *at, const char *end) {
+typedef const char *(*digits_fn)(uint64_t *mantissa, const char *at, const char *end);
+
+static inline const char *read_number(double *out, const char *at, const char *end, digits_fn take) {
     const char *start = at;
     bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
     uint64_t mantissa = 0;
     int64_t exponent = 0;
     const char *digits = at;
-    at = take_digits(&mantissa, at, end);
+    at = take(&mantissa, at, end);
     int64_t count = at - digits;
     if (at < end && *at == '.') {
         const char *fraction = ++at;
-        at = take_digits(&mantissa, at, end);
+        at = take(&mantissa, at, end);
         exponent = fraction - at;
         count += at - fraction;
     }
     if (count == 0) return NULL;
     if (at < end && (*at == 'e' || *at == 'E') && !(at = take_exponent(&exponent, at, end))) return NULL;
     double value;
-    if (count <= MOST_DIGITS && pace_decimal_quick(&value, mantissa, exponent)) {
+    if (count <= MOST_DIGITS && (by_double(&value, mantissa, exponent) || by_long_double(&value, mantissa, exponent))) {
         *out = negative ? -value : value;
         return at;
     }
     return by_library(out, start, (size_t)(at - start)) ? at : NULL;
+}
+
+const char *pace_decimal_read(double *out, const char *at, const char *end) {
+    return read_number(out, at, end, take_digits);
+}
+
+const char *pace_decimal_read_padded(double *out, const char *at, const char *end) {
+    return read_number(out, at, end, take_digits_padded);
 }

@@ -15,6 +15,10 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent);
  * or last. */
 const char *pace_decimal_read(double *out, const char *at, const char *end);
 
+/** The same, faster, where eight bytes may be read from any place up to `end`, and the byte at `end` is no digit, '.'
+ * or 'e'. */
+const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
+
 /** Eight digits at once where all eight bytes are digits: neighbours are joined to pairs, pairs to fours, fours to
  * eight. Reads eight bytes at `at`. Little-endian only; false elsewhere. */
 static inline bool pace_decimal_eight(const char *at, uint64_t *value) {

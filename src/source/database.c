@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +99,34 @@ bool pace_database_has(pace_database *database, const char *table) {
                  table, NULL, 0);
 }
 
+static pace_status each_name(pace_database *database, const char *query, const char *table, pace_database_name_fn take,
+                             void *context) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(database->handle, query, -1, &statement, NULL);
+    pace_status status = PACE_OK;
+    if (code == SQLITE_OK && table) sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+    while (code == SQLITE_OK && status == PACE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const unsigned char *name = sqlite3_column_text(statement, 0);
+        status = name ? take(context, (const char *)name) : PACE_OK;
+        code = SQLITE_OK;
+    }
+    if (status == PACE_OK && code != SQLITE_DONE) status = fail(database, table, code);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+pace_status pace_database_tables(pace_database *database, pace_database_name_fn take, void *context) {
+    return each_name(database,
+                     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND "
+                     "name NOT LIKE 'sqlite_%' ORDER BY rowid",
+                     NULL, take, context);
+}
+
+pace_status pace_database_columns(pace_database *database, const char *table, pace_database_name_fn take,
+                                  void *context) {
+    return each_name(database, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", table, take, context);
+}
+
 /* Appends the first of the column's names that the table has, or null. */
 static bool choose(char *query, size_t size, pace_database *database, const char *table, const char *names) {
     for (size_t length; *names; names += length + (names[length] == '|')) {
@@ -114,7 +143,7 @@ static bool choose(char *query, size_t size, pace_database *database, const char
 
 static pace_status prepare(pace_rows *rows, const char *const *columns, size_t count, const char *tail) {
     pace_database *database = rows->database;
-    char query[1024] = "SELECT ";
+    char query[4096] = "SELECT ";
     for (size_t i = 0; i < count; i++) {
         bool needed = columns[i][0] == '!';
         if (i) snprintf(query + strlen(query), sizeof query - strlen(query), ", ");
@@ -171,6 +200,12 @@ bool pace_row_is_text(pace_rows *rows, size_t column) {
 
 int64_t pace_row_int(pace_rows *rows, size_t column, int64_t otherwise) {
     return pace_row_is_null(rows, column) ? otherwise : sqlite3_column_int64(rows->statement, (int)column);
+}
+
+double pace_row_real(pace_rows *rows, size_t column) {
+    int type = sqlite3_column_type(rows->statement, (int)column);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(rows->statement, (int)column)
+                                                          : (double)NAN;
 }
 
 const char *pace_row_text(pace_rows *rows, size_t column, size_t *length) {

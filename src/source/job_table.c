@@ -73,6 +73,20 @@ pace_status pace_jobs_add(pace_jobs *jobs, pace_job_text id, pace_job_text user,
     return PACE_OK;
 }
 
+void pace_jobs_drop(pace_jobs *jobs, const bool *dropped) {
+    size_t kept = 0;
+    for (size_t row = 0; row < jobs->count; row++) {
+        if (dropped[row]) continue;
+        for (int i = 0; i < PACE_JOB_COLUMNS; i++) jobs->values[i][kept] = jobs->values[i][row];
+        jobs->architectures[kept] = jobs->architectures[row];
+        jobs->ids[kept] = jobs->ids[row];
+        jobs->users[kept] = jobs->users[row];
+        jobs->lines[kept] = jobs->lines[row];
+        kept++;
+    }
+    jobs->count = kept;
+}
+
 void pace_jobs_clear(pace_jobs *jobs) { jobs->count = jobs->text.count = 0; }
 
 void pace_jobs_free(pace_jobs *jobs) {

@@ -66,6 +66,8 @@ typedef struct {
 /** Appends a job. `values` has PACE_JOB_COLUMNS numbers; nothing is checked here. Errors: PACE_E_MEMORY. */
 pace_status pace_jobs_add(pace_jobs *jobs, pace_job_text id, pace_job_text user, pace_job_architecture architecture,
                           const double *values, uint64_t line) PACE_MUST_CHECK;
+/** Takes the jobs out for which `dropped` holds; the others keep their order. */
+void pace_jobs_drop(pace_jobs *jobs, const bool *dropped);
 /** Forgets the jobs and keeps the memory. */
 void pace_jobs_clear(pace_jobs *jobs);
 void pace_jobs_free(pace_jobs *jobs);

@@ -33,6 +33,12 @@ static void agrees(const char *text) {
     }
     assert_ptr_equal(stop, end);
     assert_memory_equal(&got, &truth, sizeof got);
+    char padded[1024];
+    int length = snprintf(padded, sizeof padded - 8, "%.*s,1234567", (int)(end - text), text);
+    assert_in_range(length, 1, sizeof padded - 9);
+    got = -1;
+    assert_ptr_equal(pace_decimal_read_padded(&got, padded, padded + (end - text)), padded + (end - text));
+    assert_memory_equal(&got, &truth, sizeof got);
 }
 
 static void test_written_numbers(void **state) {

@@ -1,0 +1,249 @@
+#include "source/job_columns.h"
+
+#include "base/decimal.h"
+#include "machine/catalog.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+pace_status pace_remark(pace_remarks *remarks, const char *format, ...) {
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    char *copy = pace_copy_text(text, strlen(text));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(remarks, copy);
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+void pace_remarks_free(pace_remarks *remarks) {
+    for (size_t i = 0; i < remarks->count; i++) pace_free(remarks->items[i]);
+    PACE_VEC_FREE(remarks);
+}
+
+/* ---- limits ---- */
+
+static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_node *node, const char *key) {
+    const pace_yaml_node *value = pace_yaml_get(node, key);
+    return value ? pace_yaml_number(out, yaml, value) : PACE_OK;
+}
+
+static pace_status load_limit(pace_job_limit *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *whole = pace_yaml_text(pace_yaml_get(node, "whole"));
+    const pace_yaml_node *hint = pace_yaml_get(node, "hint");
+    const char *unit = pace_yaml_text(pace_yaml_get(hint, "unit"));
+    *out = (pace_job_limit){.most = INFINITY, .whole = whole && strcmp(whole, "true") == 0};
+    PACE_TRY(number(&out->least, yaml, node, "least"));
+    PACE_TRY(number(&out->most, yaml, node, "most"));
+    PACE_TRY(number(&out->suspicious, yaml, node, "suspicious"));
+    PACE_TRY(number(&out->hint_factor, yaml, hint, "factor"));
+    snprintf(out->hint_unit, sizeof out->hint_unit, "%s", unit ? unit : "");
+    return PACE_OK;
+}
+
+static pace_status load_limits(pace_job_limits *out, const pace_yaml *yaml) {
+    const pace_yaml_node *columns = pace_yaml_get(pace_yaml_root(yaml), "columns");
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
+        const pace_yaml_node *node = pace_yaml_get(columns, pace_job_column_names[i]);
+        if (!node)
+            return pace_fail(PACE_E_INPUT, "%s: expected limits of \"%s\"", pace_yaml_place(yaml, pace_yaml_root(yaml)),
+                             pace_job_column_names[i]);
+        PACE_TRY(load_limit(&out->of[i], yaml, node));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_job_limits_load(pace_job_limits *out) {
+    pace_yaml *yaml;
+    pace_job_limits limits;
+    PACE_TRY(pace_catalog_load(&yaml, "job_columns.yaml"));
+    pace_status status = load_limits(&limits, yaml);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) *out = limits;
+    return status;
+}
+
+/* ---- columns ---- */
+
+const char *pace_job_role_name(int role) {
+    static const char *const words[] = {"job", "architecture", "user"};
+    return role < PACE_JOB_COLUMNS ? pace_job_column_names[role] : words[role - PACE_JOB_COLUMNS];
+}
+
+static bool is_needed(int role) {
+    return role < PACE_JOB_REQUIRED || role == PACE_JOB_ID || role == PACE_JOB_ARCHITECTURE;
+}
+
+static int role_named(const char *name, size_t length) {
+    pace_job_column column;
+    if (pace_job_column_find(&column, name, length)) return (int)column;
+    for (int role = PACE_JOB_ID; role < PACE_JOB_ROLES; role++) {
+        char word[32];
+        if (length >= sizeof word) continue;
+        snprintf(word, sizeof word, "%.*s", (int)length, name);
+        if (pace_word_edits(word, pace_job_role_name(role)) == 0) return role;
+    }
+    return PACE_JOB_NO_ROLE;
+}
+
+static const char *closest_role(const char *name, size_t *distance) {
+    const char *best = pace_job_role_name(0);
+    for (int role = 1; role < PACE_JOB_ROLES; role++)
+        if (pace_word_edits(name, pace_job_role_name(role)) < pace_word_edits(name, best))
+            best = pace_job_role_name(role);
+    if (distance) *distance = pace_word_edits(name, best);
+    return best;
+}
+
+/* The closest of the columns that mean nothing yet; NULL when all do. */
+static const char *closest_column(const pace_job_layout *layout, const char *const *names, const char *word) {
+    const char *best = NULL;
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->role[i] == PACE_JOB_NO_ROLE &&
+            (!best || pace_word_edits(word, names[i]) < pace_word_edits(word, best)))
+            best = names[i];
+    return best;
+}
+
+static pace_status give_role(pace_job_layout *layout, const char *file, const char *const *names, size_t column,
+                             int role) {
+    if (layout->place[role] >= 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s:1: columns \"%.60s\" and \"%.60s\" are both \"%s\"; say which with --columns", file,
+                         names[layout->place[role]], names[column], pace_job_role_name(role));
+    layout->role[column] = (int16_t)role;
+    layout->place[role] = (int)column;
+    return PACE_OK;
+}
+
+/* One "theirs=ours" or "theirs*factor=ours" of the mapping. */
+static pace_status map_one(pace_job_layout *layout, const char *file, const char *const *names, const char *pair,
+                           size_t length) {
+    const char *equals = memchr(pair, '=', length);
+    if (!equals || equals == pair)
+        return pace_fail(PACE_E_USAGE, "--columns: expected THEIRS=OURS, found \"%.*s\"", (int)length, pair);
+    char theirs[256], ours[64];
+    snprintf(theirs, sizeof theirs, "%.*s", (int)(equals - pair), pair);
+    snprintf(ours, sizeof ours, "%.*s", (int)(length - (size_t)(equals - pair) - 1), equals + 1);
+    double factor = 1;
+    size_t column = 0;
+    while (column < layout->count && strcmp(names[column], theirs) != 0) column++;
+    char *star = strrchr(theirs, '*');
+    if (column == layout->count && star) {
+        const char *end = theirs + strlen(theirs);
+        if (pace_decimal_read(&factor, star + 1, end) != end || !(factor > 0))
+            return pace_fail(PACE_E_USAGE, "--columns: expected a factor behind '*', found \"%.60s\"", star + 1);
+        *star = '\0';
+        for (column = 0; column < layout->count && strcmp(names[column], theirs) != 0;) column++;
+    }
+    if (column == layout->count)
+        return pace_fail(PACE_E_USAGE, "--columns: %s has no column \"%.60s\"; the closest name is \"%.60s\"", file,
+                         theirs, closest_column(layout, names, theirs));
+    int role = role_named(ours, strlen(ours));
+    if (role == PACE_JOB_NO_ROLE)
+        return pace_fail(PACE_E_USAGE, "--columns: a job has no \"%.60s\"; did you mean \"%s\"?", ours,
+                         closest_role(ours, NULL));
+    if (factor != 1 && role >= PACE_JOB_COLUMNS)
+        return pace_fail(PACE_E_USAGE, "--columns: \"%s\" is text and takes no factor", pace_job_role_name(role));
+    if (layout->role[column] != PACE_JOB_NO_ROLE)
+        return pace_fail(PACE_E_USAGE, "--columns: \"%.60s\" is mapped twice", theirs);
+    layout->factor[column] = factor;
+    return give_role(layout, file, names, column, role);
+}
+
+static pace_status map_all(pace_job_layout *layout, const char *file, const char *const *names, const char *mapping) {
+    for (size_t length; mapping && *mapping; mapping += length + (mapping[length] == ',')) {
+        length = strcspn(mapping, ",");
+        PACE_TRY(map_one(layout, file, names, mapping, length));
+    }
+    return PACE_OK;
+}
+
+/* Names speak for themselves unless the mapping gave their role to another column. */
+static pace_status find_by_name(pace_job_layout *layout, const char *file, const char *const *names) {
+    bool mapped[PACE_JOB_ROLES];
+    for (int role = 0; role < PACE_JOB_ROLES; role++) mapped[role] = layout->place[role] >= 0;
+    for (size_t i = 0; i < layout->count; i++) {
+        int role = layout->role[i] == PACE_JOB_NO_ROLE ? role_named(names[i], strlen(names[i])) : PACE_JOB_NO_ROLE;
+        if (role != PACE_JOB_NO_ROLE && !mapped[role]) PACE_TRY(give_role(layout, file, names, i, role));
+    }
+    return PACE_OK;
+}
+
+static pace_status check_complete(const pace_job_layout *layout, const char *file, const char *const *names) {
+    for (int role = 0; role < PACE_JOB_ROLES; role++) {
+        if (!is_needed(role) || layout->place[role] >= 0) continue;
+        const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);
+        if (!closest) return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"", file, name);
+        return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"; the closest name is \"%.60s\" (--columns %.60s=%s)",
+                         file, name, closest, closest, name);
+    }
+    return PACE_OK;
+}
+
+static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *remarks, const char *file,
+                                 const char *const *names) {
+    for (size_t i = 0; i < layout->count; i++) {
+        size_t distance;
+        if (layout->role[i] != PACE_JOB_NO_ROLE) continue;
+        const char *close = closest_role(names[i], &distance);
+        int role = role_named(close, strlen(close));
+        if (distance <= 3 && distance * 2 < strlen(names[i]) && layout->place[role] < 0)
+            PACE_TRY(pace_remark(remarks, "%s: column \"%.60s\" is not used; did you mean \"%s\" (--columns %.60s=%s)?",
+                                 file, names[i], close, names[i], close));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
+                                 const char *const *names, size_t count, const char *mapping) {
+    if (count == 0 || count > PACE_JOB_MOST_CELLS)
+        return pace_fail(PACE_E_INPUT, "%s:1: expected 1 to %d columns, found %zu", file, (int)PACE_JOB_MOST_CELLS,
+                         count);
+    out->count = count;
+    for (int role = 0; role < PACE_JOB_ROLES; role++) out->place[role] = -1;
+    for (size_t i = 0; i < count; i++) {
+        out->role[i] = PACE_JOB_NO_ROLE;
+        out->factor[i] = 1;
+    }
+    PACE_TRY(map_all(out, file, names, mapping));
+    PACE_TRY(find_by_name(out, file, names));
+    PACE_TRY(check_complete(out, file, names));
+    return remark_unused(out, remarks, file, names);
+}
+
+/* ---- what a job may be ---- */
+
+static bool check_number(char *why, size_t size, const pace_job_limit *limit, int column, double value) {
+    const char *name = pace_job_column_names[column];
+    if (column >= PACE_JOB_REQUIRED && isnan(value)) return true; /* not known */
+    if (limit->hint_factor > 0 && value > 0 && value < 1)
+        snprintf(why, size, "%s is %g: a whole number was expected; is the column in %s?", name, value,
+                 limit->hint_unit);
+    else if (!(value >= limit->least)) snprintf(why, size, "%s is %g: expected at least %g", name, value, limit->least);
+    else if (!(value <= limit->most)) snprintf(why, size, "%s is %g: expected at most %g", name, value, limit->most);
+    else if (limit->whole && value != floor(value))
+        snprintf(why, size, "%s is %g: expected a whole number", name, value);
+    else return true;
+    return false;
+}
+
+/* What nearly every number is, asked quickly. */
+static inline bool plainly_good(const pace_job_limit *limit, double value) {
+    return value >= limit->least && value <= limit->most && (value >= 1 || limit->hint_factor == 0) && !limit->whole;
+}
+
+bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,
+                    const double *values) {
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++)
+        if (!plainly_good(&limits->of[i], values[i]) && !check_number(why, size, &limits->of[i], i, values[i]))
+            return false;
+    if (architecture != PACE_JOB_1W1G || values[PACE_JOB_CNODES] == 1) return true;
+    snprintf(why, size, "cnodes is %g: expected 1 for 1w1g", values[PACE_JOB_CNODES]);
+    return false;
+}

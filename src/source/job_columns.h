@@ -1,0 +1,60 @@
+/*
+ * Which columns of a table are which of a job's, and what their numbers may be (catalog/job_columns.yaml).
+ */
+#ifndef PACE_SOURCE_JOB_COLUMNS_H
+#define PACE_SOURCE_JOB_COLUMNS_H
+
+#include "source/job_table.h"
+
+enum {
+    PACE_JOB_MOST_CELLS = 512,      /* columns of a table */
+    PACE_JOB_ID = PACE_JOB_COLUMNS, /* roles behind those of pace_job_column */
+    PACE_JOB_ARCHITECTURE,
+    PACE_JOB_USER,
+    PACE_JOB_ROLES,
+    PACE_JOB_NO_ROLE = -1
+};
+
+typedef struct {
+    double least, most;
+    bool whole;
+    double suspicious; /* every positive number below this: likely another unit; 0 = no such rule */
+    char hint_unit[16];
+    double hint_factor;
+} pace_job_limit;
+
+typedef struct {
+    pace_job_limit of[PACE_JOB_COLUMNS];
+} pace_job_limits;
+
+pace_status pace_job_limits_load(pace_job_limits *out) PACE_MUST_CHECK;
+
+/* What a table's columns mean, in its order. */
+typedef struct {
+    size_t count;
+    int16_t role[PACE_JOB_MOST_CELLS]; /* pace_job_column, PACE_JOB_ID …, or PACE_JOB_NO_ROLE */
+    double factor[PACE_JOB_MOST_CELLS];
+    int place[PACE_JOB_ROLES]; /* role -> column; -1 = not there */
+} pace_job_layout;
+
+/* Remarks for the report. */
+typedef PACE_VEC(char *) pace_remarks;
+
+pace_status pace_remark(pace_remarks *remarks, const char *format, ...) PACE_PRINTF(2, 3) PACE_MUST_CHECK;
+void pace_remarks_free(pace_remarks *remarks);
+
+/** Finds the columns by their names, or as `mapping` says: "theirs=ours,theirs*1e9=ours,…" (a factor turns their unit
+ * into ours). Columns that nobody needs are remarked on when their name is close to one that is missing. Errors:
+ * PACE_E_INPUT naming the column that is missing and the closest one there is, or one that is there twice; PACE_E_USAGE
+ * for a mapping that names what is not there. */
+pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
+                                 const char *const *names, size_t count, const char *mapping) PACE_MUST_CHECK;
+
+/** The name of a role: "cnodes" …, "job", "architecture", "user". */
+const char *pace_job_role_name(int role);
+
+/** Whether a job can be: 1 = yes; else a reason is written to `why`. */
+bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,
+                    const double *values);
+
+#endif

@@ -1,0 +1,120 @@
+#include "source/job_reader.h"
+
+#include "source/job_rounds.h"
+#include "source/nsys.h"
+
+#include <stdio.h>
+
+#ifndef PACE_HAVE_SQLITE
+pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) {
+    (void)rounds;
+    return pace_fail(PACE_E_MISSING,
+                     "%s: is an SQLite database, and this paceline was built without SQLite; install libsqlite3-dev "
+                     "and build it again",
+                     path);
+}
+#endif
+
+/* A column whose numbers are all small for what they should be. */
+static pace_status remark_units(const pace_job_rounds *rounds) {
+    if (rounds->reading->jobs == 0) return PACE_OK;
+    for (int column = 0; column < PACE_JOB_COLUMNS; column++) {
+        const pace_job_limit *limit = &rounds->limits.of[column];
+        const char *name = pace_job_column_names[column];
+        double greatest = 0;
+        for (size_t i = 0; i < rounds->block_count; i++)
+            if (rounds->blocks[i].greatest[column] > greatest) greatest = rounds->blocks[i].greatest[column];
+        if (greatest > 0 && greatest < limit->suspicious)
+            PACE_TRY(pace_remark(&rounds->reading->remarks,
+                                 "the largest %s of all jobs is %g: is the column in %s? (--columns '%s*%g=%s')", name,
+                                 greatest, limit->hint_unit, name, limit->hint_factor, name));
+    }
+    return PACE_OK;
+}
+
+static pace_status check_share(const pace_job_reading *reading, const pace_job_reader_options *options) {
+    double most = options->most_rejected > 0 ? options->most_rejected : PACE_JOBS_MOST_REJECTED;
+    if ((double)reading->rejected > most * (double)reading->rows)
+        return pace_fail(PACE_E_INPUT,
+                         "%llu of %llu rows are no jobs, more than %g %% (--most-rejected); the first: %s",
+                         (unsigned long long)reading->rejected, (unsigned long long)reading->rows, 100 * most,
+                         reading->rejects.items[0]);
+    return PACE_OK;
+}
+
+static pace_status check_remarks(pace_job_reading *reading) {
+    if (reading->unchecked_ids == 0) return PACE_OK;
+    return pace_remark(&reading->remarks, "%llu job ids could not be checked for repeats: too many jobs",
+                       (unsigned long long)reading->unchecked_ids);
+}
+
+static pace_status read_file(pace_job_rounds *rounds, const char *path) {
+    pace_input *input;
+    if (pace_is_database(path)) {
+        rounds->name = path;
+        return pace_job_database_read(rounds, path);
+    }
+    PACE_TRY(pace_input_open(&input, path));
+    rounds->name = pace_input_name(input);
+    pace_status status = pace_job_text_read(rounds, input);
+    pace_input_free(input);
+    return status;
+}
+
+static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, size_t count, pace_input *input) {
+    PACE_TRY(pace_job_rounds_open(rounds));
+    if (input) {
+        rounds->name = pace_input_name(input);
+        PACE_TRY(pace_job_text_read(rounds, input));
+    }
+    for (rounds->file = 0; rounds->file < count; rounds->file++) PACE_TRY(read_file(rounds, paths[rounds->file]));
+    rounds->reading->unchecked_ids = rounds->ids.unchecked;
+    PACE_TRY(remark_units(rounds));
+    PACE_TRY(check_remarks(rounds->reading));
+    if (rounds->reading->rows == 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected rows of jobs, found none", count || input ? rounds->name : "");
+    return check_share(rounds->reading, rounds->options);
+}
+
+static pace_status read_any(pace_job_reading *out, const char *const *paths, size_t count, pace_input *input,
+                            const pace_job_reader_options *options, pace_jobs_fn take, void *context) {
+    static const pace_job_reader_options defaults;
+    pace_job_reading reading = {0};
+    pace_job_rounds *rounds = pace_alloc(1, sizeof *rounds);
+    if (!rounds) return PACE_E_MEMORY;
+    rounds->options = options ? options : &defaults;
+    rounds->take = take;
+    rounds->context = context;
+    rounds->reading = &reading;
+    rounds->rejects_file = -1;
+    pace_status status = read_all(rounds, paths, count, input);
+    if (status == PACE_OK) {
+        status = pace_job_rounds_close(rounds);
+    } else { /* the list of refused rows is what is left to look at */
+        char message[1024];
+        snprintf(message, sizeof message, "%s", pace_message());
+        pace_status closed = pace_job_rounds_close(rounds);
+        (void)closed;
+        pace_fail(status, "%s", message);
+    }
+    pace_free(rounds);
+    if (status != PACE_OK) pace_job_reading_free(&reading);
+    else *out = reading;
+    return status;
+}
+
+pace_status pace_jobs_read(pace_job_reading *out, const char *const *paths, size_t count,
+                           const pace_job_reader_options *options, pace_jobs_fn take, void *context) {
+    return read_any(out, paths, count, NULL, options, take, context);
+}
+
+pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const pace_job_reader_options *options,
+                                 pace_jobs_fn take, void *context) {
+    return read_any(out, NULL, 0, input, options, take, context);
+}
+
+void pace_job_reading_free(pace_job_reading *reading) {
+    pace_remarks_free(&reading->rejects);
+    pace_remarks_free(&reading->remarks);
+    *reading = (pace_job_reading){0};
+}

@@ -1,0 +1,60 @@
+/*
+ * Tables of jobs, streamed: CSV (plain, gzip or zstd) or SQLite, in batches that are given to a function, so that
+ * memory does not grow with the table (but for the ids, see job_ids.h). All cores parse; what is read does not depend
+ * on their number.
+ *
+ * No row is dropped silently. A row that is no job (a cell missing, no number, a number that cannot be, an id that was
+ * seen before) is counted, and listed with its line and the reason; where too many are refused, the table is, too.
+ */
+#ifndef PACE_SOURCE_JOB_READER_H
+#define PACE_SOURCE_JOB_READER_H
+
+#include "base/input.h"
+#include "source/job_columns.h"
+
+/* The share of refused rows beyond which a table is refused. */
+#define PACE_JOBS_MOST_REJECTED 0.01
+
+enum { PACE_JOB_SHOWN_REJECTS = 5 };
+
+/* Zero-initialise for defaults. */
+typedef struct {
+    const char *columns;      /* "theirs=ours,theirs*1e9=ours"; NULL = by name */
+    const char *rejects_path; /* CSV of refused rows: file, line, reason, row; NULL = none */
+    const char *table;        /* of a database; NULL = "jobs", or the only one */
+    double most_rejected;     /* share; 0 = PACE_JOBS_MOST_REJECTED, 1 = any */
+    bool repeats;             /* ids may be there twice: they are not remembered */
+    pace_progress_fn progress;
+    void *progress_context;
+} pace_job_reader_options;
+
+/* What was read. Free with pace_job_reading_free(). */
+typedef struct {
+    uint64_t rows, jobs, rejected, repeated; /* repeated: those of the rejected whose id was seen before */
+    uint64_t unchecked_ids;
+    uint64_t bytes;       /* as stored */
+    pace_remarks rejects; /* the first few, "file:line: reason" */
+    pace_remarks remarks; /* units that look wrong, columns that are not used, files that break off */
+} pace_job_reading;
+
+/** Takes a batch, valid during the call. Calls come from several threads at once, each thread with a `worker` of its
+ * own below pace_job_workers(); within a worker they follow each other. Batches come in no order: jobs->lines tells
+ * where a job stood. */
+typedef pace_status (*pace_jobs_fn)(void *context, size_t worker, size_t file, const pace_jobs *jobs);
+
+/** The number of threads that will call. */
+size_t pace_job_workers(void);
+
+/** Reads files one after the other; `file` of the callback is the place in `paths`. Errors: PACE_E_INPUT for a column
+ * that is missing, more than options->most_rejected refused rows (the first one's reason is told), no rows; PACE_E_IO;
+ * the callback's. */
+pace_status pace_jobs_read(pace_job_reading *out, const char *const *paths, size_t count,
+                           const pace_job_reader_options *options, pace_jobs_fn take, void *context) PACE_MUST_CHECK;
+
+/** The same of an open input of comma-separated values, for tests and other callers that have one. */
+pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const pace_job_reader_options *options,
+                                 pace_jobs_fn take, void *context) PACE_MUST_CHECK;
+
+void pace_job_reading_free(pace_job_reading *reading);
+
+#endif

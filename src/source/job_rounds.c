@@ -1,0 +1,189 @@
+#include "source/job_rounds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { BLOCKS_PER_WORKER = 4, SHOWN_ROW_BYTES = 200, MESSAGE_BYTES = 512 };
+
+/* ---- threads ---- */
+
+size_t pace_job_workers(void) {
+#ifdef _OPENMP
+    return (size_t)omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+static size_t this_worker(void) {
+#ifdef _OPENMP
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+/* A failure's message belongs to the thread it happened on, so it is carried over. Which of several failures is told
+ * does not depend on who was first. */
+pace_status pace_job_for_each(size_t count, pace_job_body_fn body, void *context) {
+    pace_status status = PACE_OK;
+    char message[MESSAGE_BYTES] = "";
+    size_t failed = count;
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+    for (size_t i = 0; i < count; i++) {
+        pace_status own = body(context, this_worker(), i);
+        if (own == PACE_OK) continue;
+#pragma omp critical(pace_job_failure)
+        if (i < failed) {
+            failed = i;
+            status = own;
+            snprintf(message, sizeof message, "%s", pace_message());
+        }
+    }
+    return status == PACE_OK ? PACE_OK : pace_fail(status, "%s", message);
+}
+
+/* ---- refused rows ---- */
+
+static int write_file(void *context, const void *bytes, size_t length) {
+    int file = *(int *)context;
+    for (const char *at = bytes; length > 0;) {
+        ssize_t done = write(file, at, length);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return done < 0 ? errno : EIO;
+        at += done;
+        length -= (size_t)done;
+    }
+    return 0;
+}
+
+static pace_status open_rejects(pace_job_rounds *rounds) {
+    const char *path = rounds->options->rejects_path;
+    rounds->rejects_file = -1;
+    if (!path) return PACE_OK;
+    rounds->rejects_file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (rounds->rejects_file < 0) return pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
+    PACE_TRY(pace_sink_open(&rounds->rejects, write_file, &rounds->rejects_file));
+    pace_sink_text(&rounds->rejects, "file,line,reason,row\n");
+    return PACE_OK;
+}
+
+static void write_cell(pace_sink *sink, const char *text, size_t length) {
+    pace_sink_text(sink, "\"");
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') pace_sink_text(sink, "\"");
+        pace_sink_bytes(sink, text + i, 1);
+    }
+    pace_sink_text(sink, "\"");
+}
+
+pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_reject *fault) {
+    pace_job_reading *reading = rounds->reading;
+    reading->rejected++;
+    if (reading->rejects.count < PACE_JOB_SHOWN_REJECTS)
+        PACE_TRY(
+            pace_remark(&reading->rejects, "%s:%llu: %s", rounds->name, (unsigned long long)fault->line, fault->why));
+    if (rounds->rejects_file < 0) return PACE_OK;
+    write_cell(&rounds->rejects, rounds->name, strlen(rounds->name));
+    pace_sink_format(&rounds->rejects, ",%llu,", (unsigned long long)fault->line);
+    write_cell(&rounds->rejects, fault->why, strlen(fault->why));
+    pace_sink_text(&rounds->rejects, ",");
+    write_cell(&rounds->rejects, fault->text, fault->length < SHOWN_ROW_BYTES ? fault->length : SHOWN_ROW_BYTES);
+    pace_sink_text(&rounds->rejects, "\n");
+    return PACE_OK;
+}
+
+/* ---- a round ---- */
+
+pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
+    rounds->block_count = BLOCKS_PER_WORKER * pace_job_workers();
+    rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
+    if (!rounds->blocks) return PACE_E_MEMORY;
+    PACE_TRY(pace_job_limits_load(&rounds->limits));
+    PACE_TRY(pace_job_ids_init(&rounds->ids, 0));
+    return open_rejects(rounds);
+}
+
+pace_status pace_job_rounds_close(pace_job_rounds *rounds) {
+    pace_status status = PACE_OK;
+    for (size_t i = 0; rounds->blocks && i < rounds->block_count; i++) pace_job_block_free(&rounds->blocks[i]);
+    pace_free(rounds->blocks);
+    pace_job_ids_free(&rounds->ids);
+    if (rounds->rejects.buffer) status = pace_sink_close(&rounds->rejects);
+    if (status != PACE_OK) pace_fail_in(status, rounds->options->rejects_path);
+    if (rounds->rejects_file >= 0) close(rounds->rejects_file);
+    return status;
+}
+
+static pace_status reject_repeat(pace_job_rounds *rounds, const pace_jobs *jobs, size_t job) {
+    const char *id = pace_jobs_id(jobs, job);
+    pace_job_reject fault = {.line = rounds->line + jobs->lines[job], .text = id, .length = strlen(id)};
+    snprintf(fault.why, sizeof fault.why, "job \"%.60s\" was there before", id);
+    rounds->reading->repeated++;
+    return pace_job_rounds_reject(rounds, &fault);
+}
+
+/* Refused rows and repeated ids are listed together, by line. */
+static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, const bool *repeated) {
+    size_t job = 0;
+    for (size_t i = 0; i <= block->rejects.count; i++) {
+        uint64_t until = i < block->rejects.count ? block->rejects.items[i].line : UINT64_MAX;
+        for (; job < block->jobs.count && block->jobs.lines[job] < until; job++)
+            if (repeated && repeated[job]) PACE_TRY(reject_repeat(rounds, &block->jobs, job));
+        if (i == block->rejects.count) break;
+        block->rejects.items[i].line += rounds->line;
+        PACE_TRY(pace_job_rounds_reject(rounds, &block->rejects.items[i]));
+    }
+    return PACE_OK;
+}
+
+static pace_status drop_repeats(pace_job_rounds *rounds, pace_job_block *block, bool *repeated) {
+    size_t repeats;
+    PACE_TRY(pace_job_ids_add(repeated, &repeats, &rounds->ids, block->id_hashes.items, block->jobs.count));
+    PACE_TRY(list_rejects(rounds, block, repeats ? repeated : NULL));
+    if (repeats) pace_jobs_drop(&block->jobs, repeated);
+    return PACE_OK;
+}
+
+static pace_status settle(pace_job_rounds *rounds, pace_job_block *block) {
+    rounds->reading->rows += block->jobs.count + block->rejects.count;
+    if (rounds->options->repeats || block->jobs.count == 0) {
+        PACE_TRY(list_rejects(rounds, block, NULL));
+    } else {
+        bool *repeated = pace_alloc(block->jobs.count, sizeof *repeated);
+        if (!repeated) return PACE_E_MEMORY;
+        pace_status status = drop_repeats(rounds, block, repeated);
+        pace_free(repeated);
+        PACE_TRY(status);
+    }
+    for (size_t i = 0; i < block->jobs.count; i++) block->jobs.lines[i] += rounds->line;
+    rounds->line += block->lines;
+    rounds->reading->jobs += block->jobs.count;
+    return PACE_OK;
+}
+
+typedef struct {
+    pace_job_rounds *rounds;
+    pace_job_meanwhile_fn meanwhile;
+    void *context;
+} giving;
+
+static pace_status give_one(void *context, size_t worker, size_t i) {
+    giving *g = context;
+    if (i == 0) return g->meanwhile ? g->meanwhile(g->context) : PACE_OK;
+    const pace_jobs *jobs = &g->rounds->blocks[i - 1].jobs;
+    return jobs->count > 0 ? g->rounds->take(g->rounds->context, worker, g->rounds->file, jobs) : PACE_OK;
+}
+
+pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile, void *context) {
+    giving g = {rounds, meanwhile, context};
+    for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i]));
+    return pace_job_for_each(rounds->used + 1, give_one, &g);
+}

@@ -1,0 +1,53 @@
+/*
+ * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A round's blocks are filled,
+ * then settled in order (lines, ids seen before, refused rows), then given away by all threads. Private to the readers.
+ */
+#ifndef PACE_SOURCE_JOB_ROUNDS_H
+#define PACE_SOURCE_JOB_ROUNDS_H
+
+#include "base/json_writer.h"
+#include "source/job_ids.h"
+#include "source/job_lines.h"
+#include "source/job_reader.h"
+
+typedef struct {
+    const pace_job_reader_options *options;
+    pace_jobs_fn take;
+    void *context;
+    pace_job_reading *reading;
+    pace_job_limits limits;
+    pace_job_layout layout;
+    pace_job_ids ids;
+    pace_sink rejects;
+    int rejects_file; /* descriptor; -1 = none */
+    pace_job_block *blocks;
+    size_t block_count, used; /* used: in this round */
+    const char *name;         /* of the file that is read */
+    size_t file;
+    uint64_t line; /* of the first row of the next block */
+} pace_job_rounds;
+
+pace_status pace_job_rounds_open(pace_job_rounds *rounds) PACE_MUST_CHECK;
+/** Closes the list of refused rows; PACE_E_IO when it could not be written. */
+pace_status pace_job_rounds_close(pace_job_rounds *rounds) PACE_MUST_CHECK;
+
+/* Done by one thread while the others give the blocks away; NULL = nothing. */
+typedef pace_status (*pace_job_meanwhile_fn)(void *context);
+
+/** Settles and gives away the blocks [0, used). */
+pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile,
+                                 void *context) PACE_MUST_CHECK;
+
+/** Counts and lists a refused row of the file. */
+pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_reject *fault) PACE_MUST_CHECK;
+
+/** Reads a table of comma-separated values / of a database. */
+pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) PACE_MUST_CHECK;
+pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) PACE_MUST_CHECK;
+
+/** Runs body(context, worker, i) for i in [0, count) on all threads and returns the first failure by i, its message
+ * set. */
+typedef pace_status (*pace_job_body_fn)(void *context, size_t worker, size_t i);
+pace_status pace_job_for_each(size_t count, pace_job_body_fn body, void *context) PACE_MUST_CHECK;
+
+#endif

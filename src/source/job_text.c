@@ -1,0 +1,147 @@
+/* Job tables of comma-separated values: text comes in rounds, is cut into blocks at line ends, and parsed by all
+ * threads. */
+#include "source/job_rounds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 512 << 10, PADDING = 8 /* zeros behind the text */ };
+
+typedef struct {
+    pace_job_rounds *rounds;
+    pace_input *input;
+    char *text;
+    size_t length, capacity, done; /* [done, length) was not parsed so far */
+    bool over;
+    char rest[256]; /* of the last row of a stream that broke off */
+    size_t rest_length;
+    const char **from; /* the blocks of this round: [from[i], from[i + 1]) */
+} reader;
+
+/* A stream that breaks off is read as far as it goes. Its last row has lost an unknown part, so it is put aside. */
+static pace_status break_off(reader *r) {
+    size_t start = r->length;
+    while (start > r->done && r->text[start - 1] != '\n') start--;
+    r->rest_length = r->length - start < sizeof r->rest ? r->length - start : sizeof r->rest;
+    memcpy(r->rest, r->text + start, r->rest_length);
+    r->length = start;
+    r->over = true;
+    memset(r->text + start, 0, PADDING);
+    return pace_remark(&r->rounds->reading->remarks, "%s; read as far as it goes", pace_message());
+}
+
+static pace_status reject_rest(reader *r) {
+    if (r->rest_length == 0) return PACE_OK;
+    pace_job_reject fault = {.line = r->rounds->line, .text = r->rest, .length = r->rest_length};
+    snprintf(fault.why, sizeof fault.why, "the file breaks off in this row");
+    r->rounds->reading->rows++;
+    return pace_job_rounds_reject(r->rounds, &fault);
+}
+
+static pace_status read_on(reader *r) {
+    while (!r->over && r->length < r->capacity) {
+        size_t got;
+        pace_status status = pace_input_read(r->input, r->text + r->length, r->capacity - r->length, &got);
+        if (status == PACE_E_INPUT) return break_off(r);
+        PACE_TRY(status);
+        r->length += got;
+        r->over = got == 0;
+    }
+    memset(r->text + r->length, 0, PADDING);
+    return PACE_OK;
+}
+
+static pace_status refill(void *context) {
+    reader *r = context;
+    memmove(r->text, r->text + r->done, r->length - r->done);
+    r->length -= r->done;
+    r->done = 0;
+    return read_on(r);
+}
+
+/* Cuts [0, length) into blocks of whole lines. */
+static pace_status cut(reader *r) {
+    const char *at = r->text, *end = r->text + r->length;
+    size_t used = 0;
+    if (!r->over) {
+        while (end > at && end[-1] != '\n') end--;
+        if (end == at)
+            return pace_fail(PACE_E_LIMIT, "%s:%llu: the line is longer than %zu bytes", r->rounds->name,
+                             (unsigned long long)r->rounds->line, r->capacity);
+    }
+    for (; at < end; used++) {
+        r->from[used] = at;
+        const char *stop =
+            end - at > BLOCK_BYTES ? memchr(at + BLOCK_BYTES, '\n', (size_t)(end - at - BLOCK_BYTES)) : NULL;
+        at = stop ? stop + 1 : end;
+    }
+    r->from[used] = end;
+    r->rounds->used = used;
+    r->done = (size_t)(end - r->text);
+    return PACE_OK;
+}
+
+static pace_status parse_block(void *context, size_t worker, size_t i) {
+    reader *r = context;
+    (void)worker;
+    return pace_job_block_parse(&r->rounds->blocks[i], &r->rounds->layout, &r->rounds->limits, r->from[i],
+                                r->from[i + 1]);
+}
+
+/* The header: the first line that is neither empty nor a comment. */
+static pace_status read_header(reader *r) {
+    pace_job_rounds *rounds = r->rounds;
+    const char *at = r->text, *end = r->text + r->length, *stop;
+    if (end - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0) at += 3; /* a byte order mark */
+    for (;; at = stop + 1, rounds->line++) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        if (at == end) return pace_fail(PACE_E_INPUT, "%s: empty: expected a line of column names", rounds->name);
+        if (*at != '#' && *at != '\n' && *at != '\r') break;
+        if (stop == end)
+            return pace_fail(PACE_E_INPUT, "%s: expected a line of column names, found none", rounds->name);
+    }
+    size_t count;
+    const char *names[PACE_JOB_MOST_CELLS];
+    pace_job_block *block = &rounds->blocks[0];
+    pace_status status = pace_job_split_names(block, &count, at, stop > at && stop[-1] == '\r' ? stop - 1 : stop);
+    if (status != PACE_OK) return pace_fail_in(status, rounds->name);
+    const char *name = block->scratch.items;
+    for (size_t i = 0; i < count && i < PACE_JOB_MOST_CELLS; i++, name += strlen(name) + 1) names[i] = name;
+    rounds->line++;
+    r->done = (size_t)((stop < end ? stop + 1 : end) - r->text);
+    return pace_job_layout_find(&rounds->layout, &rounds->reading->remarks, rounds->name, names, count,
+                                rounds->options->columns);
+}
+
+static void tell(const reader *r) {
+    const pace_job_reader_options *options = r->rounds->options;
+    if (options->progress)
+        options->progress(options->progress_context, r->rounds->name, pace_input_stored_bytes(r->input),
+                          pace_input_stored_size(r->input));
+}
+
+static pace_status read_rounds(reader *r) {
+    r->rounds->line = 1;
+    PACE_TRY(read_on(r));
+    PACE_TRY(read_header(r));
+    PACE_TRY(refill(r));
+    while (r->length > 0) {
+        PACE_TRY(cut(r));
+        PACE_TRY(pace_job_for_each(r->rounds->used, parse_block, r));
+        PACE_TRY(pace_job_rounds_give(r->rounds, refill, r));
+        tell(r);
+    }
+    return reject_rest(r);
+}
+
+pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
+    reader r = {.rounds = rounds, .input = input, .capacity = rounds->block_count * BLOCK_BYTES};
+    r.text = pace_alloc(r.capacity + PADDING, 1);
+    r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
+    pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
+    pace_free(r.text);
+    pace_free(r.from);
+    rounds->reading->bytes += pace_input_stored_bytes(input);
+    return status;
+}
