@@ -1,4 +1,4 @@
-#include "output.h"
+#include "predict_rows.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@ int cmd_fit(cli_arguments *arguments) {
     cli_output output = {0};
     double seed = 0, probes = 0;
     const cli_option table[] = {
-        {"--kind", 'k', OPTION_TEXT, "KIND", "what the rows measure: kernel (default), exchange, overhead or profiler",
-         &options.kind},
+        {"--kind", 'k', OPTION_TEXT, "KIND",
+         "what the rows measure: kernel (default), exchange, job, overhead or profiler", &options.kind},
         {"--output", 'o', OPTION_TEXT, "FILE", "write the fit there", &options.fit_path},
         {"--split", 's', OPTION_TEXT, "HOW", "held out together: shape (default), device, or columns such as n,k",
          &options.split},
@@ -17,6 +17,7 @@ int cmd_fit(cli_arguments *arguments) {
          &options.device},
         {"--collective", 0, OPTION_TEXT, "NAME", "exchange: of rows and logs that name none", &options.collective},
         {"--probes", 0, OPTION_NUMBER, "N", "exchange: sizes of a curve the score is fitted on (6)", &probes},
+        CLI_JOB_OPTIONS(options.job),
         {"--seed", 0, OPTION_NUMBER, "N", "which groups are held out", &seed},
         {"--format", 'f', OPTION_TEXT, "FORMAT", "of the report: table (default), json, csv or html", &output.format},
         {"--quiet", 'q', OPTION_FLAG, NULL, "no warnings, no progress", &output.quiet},

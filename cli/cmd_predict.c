@@ -14,16 +14,29 @@ static int predict_exchange(pace_exchange_options *options, cli_output *output) 
     return cli_output_report("predict", report, format, output);
 }
 
+static int predict_job(pace_job_options *options, cli_output *output) {
+    pace_format format;
+    pace_report *report;
+    if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
+    pace_status status = pace_predict_job(&report, options);
+    if (status != PACE_OK) return cli_fail("predict", status);
+    return cli_output_report("predict", report, format, output);
+}
+
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
              overheads = {0};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     pace_exchange_options exchange = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_job_options job = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         CLI_ROWS_OPTIONS(rows),
+        {"--job", 0, OPTION_TEXT, "KEY=VALUE,...", "one job: architecture=ps_worker,flop=106G,... or FILE.yaml",
+         &job.job},
+        CLI_JOB_OPTIONS(job.assume),
         {"--on", 0, OPTION_LIST, "DEVICE", "what if there: a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
@@ -64,10 +77,16 @@ int cmd_predict(cli_arguments *arguments) {
         !cli_spares_inputs("predict", output.path, rows.fits.items, (int)rows.fits.count) ||
         !cli_spares_inputs("predict", output.path, overheads.items, (int)overheads.count))
         return CLI_USAGE;
-    if (rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
+    if (job.job && !rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
+        job.assume.on = on.count ? on.items[0] : NULL;
+        job.assume.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
+        return predict_job(&job, &output);
+    }
+    if (rows.path && !job.job && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
         rows.options.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         rows.options.device = on.count ? on.items[0] : NULL;
         rows.options.collective = exchange.collective;
+        rows.options.job = job.assume;
         return cli_predict_rows(&rows, &output);
     }
     if (!rows.path && operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0 &&
@@ -76,10 +95,11 @@ int cmd_predict(cli_arguments *arguments) {
         exchange.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         return predict_exchange(&exchange, &output);
     }
-    if (rows.path || operands == 0) {
+    if (rows.path || job.job || operands == 0) {
         fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",
                 rows.path ? "--rows alone, with one --on and one --fit at most"
-                          : "a trace, an execution trace, a model or --rows, found none");
+                : job.job ? "--job alone, with one --on and one --fit at most"
+                          : "a trace, an execution trace, a model, --rows or --job, found none");
         return CLI_USAGE;
     }
     pace_format format;

@@ -154,17 +154,28 @@ PACE_API pace_status pace_machines(pace_report **out, const char *name);
  * ("hidden=1024") or how it is run ("precision=fp16", "attention=math", "sequence=512"). */
 PACE_API pace_status pace_models(pace_report **out, const char *name, const pace_words *set);
 
+/** What the job model assumes (docs/fleet.md). NULL = as the catalogue has it. */
+typedef struct {
+    const char *on;         /**< the machine: "pai-2018" (NULL), "pai-v100 network=100Gb/s compute=2x" */
+    const char *overlap;    /**< "none" (NULL), "ideal", or a number from 0 to 1 */
+    const char *contention; /**< whose input shares the host link: "none", "projected" (NULL), "all" */
+    const char *nvlink;     /**< "link" (NULL) or "aggregate" */
+    const char *efficiency; /**< shares of the peaks: "0.5", "compute=0.5,memory=0.03" */
+    const char *fit_path;   /**< efficiencies from pace_fit(), kind "job"; NULL = none */
+} pace_job_assumptions;
+
 /** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    const char *kind;       /**< "kernel" (NULL), "exchange"; pace_fit() too: "overhead", "profiler" */
+    const char *kind;       /**< "kernel" (NULL), "exchange", "job"; pace_fit() too: "overhead", "profiler" */
     const char *device;     /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
     const char *fit_path;   /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
     const char *split;      /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
     uint64_t seed;          /**< pace_fit(): which groups are held out */
     const char *collective; /**< kind "exchange": of rows that name none; NULL = they must */
     int probes;             /**< pace_fit(), kind "exchange": sizes of a curve that are fitted for the score; 0 = 6 */
+    pace_job_assumptions job;  /**< kind "job"; its machine is `device`, its fit `fit_path` */
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
 } pace_rows_options;
@@ -190,6 +201,19 @@ typedef struct {
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
  * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
 PACE_API pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);
+
+/** Options of pace_predict_job(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *job; /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
+    pace_job_assumptions assume;
+} pace_job_options;
+
+/** A step of one job in closed form (Wang et al., IISWC 2019): its parts, its bottleneck, what it would be under other
+ * architectures, on faster links, with other software, with 90 % intervals. Errors: PACE_E_USAGE, PACE_E_INPUT,
+ * PACE_E_MISSING for an unknown machine. */
+PACE_API pace_status pace_predict_job(pace_report **out, const pace_job_options *options);
 
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */

@@ -82,5 +82,7 @@ bool pace_parse_rate(double *out, const char *text);
 bool pace_parse_time(double *out, const char *text);
 /** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
 bool pace_parse_bytes(double *out, const char *text);
+/** An amount or a rate ("1.56T", "357MB", "15TFLOP/s", "25Gb/s", "16GiB"), always decimal but for KiB, MiB, GiB. */
+bool pace_parse_quantity(double *out, const char *text);
 
 #endif

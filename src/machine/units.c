@@ -87,3 +87,31 @@ bool pace_parse_time(double *out, const char *text) {
 bool pace_parse_bytes(double *out, const char *text) {
     return read_with_unit(out, text, sizes, sizeof sizes / sizeof *sizes);
 }
+
+/* What may follow a decimal prefix. */
+static bool is_counted(const char *text) {
+    static const char *const words[] = {"", "B", "B/s", "FLOP", "FLOP/s", "FLOPS", "flop", "flop/s", "flops"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) return true;
+    return false;
+}
+
+bool pace_parse_quantity(double *out, const char *text) {
+    static const struct {
+        char prefix;
+        double factor;
+    } prefixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
+    const char *rest;
+    double value;
+    if (pace_parse_rate(out, text)) return true;
+    if (!read_number(&value, &rest, text)) return false;
+    if (strlen(rest) == 3 && strcmp(rest + 1, "iB") == 0) return pace_parse_bytes(out, text);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (*rest == prefixes[i].prefix && is_counted(rest + 1)) {
+            *out = value * prefixes[i].factor;
+            return true;
+        }
+    if (!is_counted(rest)) return false;
+    *out = value;
+    return true;
+}

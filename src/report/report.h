@@ -23,6 +23,7 @@ typedef enum {
     PACE_SHOW_WORD, /* one of a closed list, shown as words: "idle_host" as "idle host" */
     PACE_SHOW_INT,
     PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / us / ms / s */
+    PACE_SHOW_S,  /* double seconds, shown the same way */
     PACE_SHOW_REAL,
     PACE_SHOW_SHARE, /* double 0…1, shown as a percentage */
     PACE_SHOW_BYTES, /* double, decimal units */

@@ -1,0 +1,148 @@
+#include "fleet/job_fit.h"
+
+#include "base/whole_file.h"
+#include "cost/simplex.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char schema[] = "paceline.job-fit/1";
+
+/* Standard deviations of the logarithms: of what a job reaches of a peak, and of a step time given that. */
+static const double prior_spread = 0.35, sample_spread = 0.15;
+enum { EVALUATIONS = 6000 };
+
+double pace_job_sample_time(const pace_job_sample *sample, const double efficiency[PACE_JOB_RESOURCES],
+                            double overlap) {
+    double part[PACE_JOB_PARTS];
+    for (int p = 0; p < PACE_JOB_PARTS; p++) part[p] = sample->part_s[p] / efficiency[pace_job_part_resources[p]];
+    double work = part[PACE_PART_COMPUTE] + part[PACE_PART_MEMORY], input = part[PACE_PART_INPUT];
+    double weights = part[PACE_PART_WEIGHT_NETWORK] + part[PACE_PART_WEIGHT_PCIE] + part[PACE_PART_WEIGHT_NVLINK];
+    double sum = input + work + weights;
+    return sum + overlap * (fmax(fmax(input, work), weights) - sum);
+}
+
+typedef struct {
+    const pace_job_sample *samples;
+    size_t count;
+    uint32_t left_out;
+    const double *prior;
+    double overlap;
+} problem;
+
+/* x holds logarithms; above a peak there is nothing to reach. */
+static double loss(const double *x, void *context) {
+    const problem *p = context;
+    double efficiency[PACE_JOB_RESOURCES], sum = 0;
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
+        double off = (x[r] - log(p->prior[r])) / prior_spread;
+        if (x[r] > 0) return 1e9 * (1 + x[r]);
+        efficiency[r] = exp(x[r]);
+        sum += off * off;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->samples[i].machine == p->left_out) continue;
+        double time_s = pace_job_sample_time(&p->samples[i], efficiency, p->overlap);
+        double off = log(time_s / p->samples[i].step_s) / sample_spread;
+        sum += off * off;
+    }
+    return sum;
+}
+
+static size_t count_machines(const problem *p, size_t *samples) {
+    size_t machines = 0;
+    *samples = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        bool seen = false;
+        if (p->samples[i].machine == p->left_out) continue;
+        for (size_t j = 0; j < i && !seen; j++) seen = p->samples[j].machine == p->samples[i].machine;
+        machines += !seen;
+        ++*samples;
+    }
+    return machines;
+}
+
+pace_status pace_job_fit_samples(pace_job_fit *out, const pace_job_sample *samples, size_t count, uint32_t left_out,
+                                 const double prior[PACE_JOB_RESOURCES], double overlap) {
+    problem p = {samples, count, left_out, prior, overlap};
+    double x[PACE_JOB_RESOURCES];
+    out->machines = count_machines(&p, &out->samples);
+    if (out->samples == 0) return pace_fail(PACE_E_INPUT, "expected jobs with a measured step time, found none");
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) x[r] = log(prior[r]);
+    /* A second start from where the first ended gets out of a simplex that has collapsed. */
+    for (int start = 0; start < 3; start++) pace_simplex(x, PACE_JOB_RESOURCES, 0.1, EVALUATIONS, loss, &p);
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) out->efficiency[r] = exp(fmin(x[r], 0));
+    return PACE_OK;
+}
+
+void pace_job_fit_apply(pace_job_setting *setting, const pace_job_fit *fit) {
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
+        setting->machine.figure[PACE_FIGURE_EFFICIENCY + r] = fit->efficiency[r];
+        setting->machine.source[PACE_FIGURE_EFFICIENCY + r] = (pace_figure_source){"fitted to measured jobs", "fitted"};
+    }
+    setting->spread = fit->spread;
+    setting->rung = PACE_RUNG_LEARNED;
+}
+
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+static pace_status write_fit(pace_sink *sink, void *context) {
+    const pace_job_fit *fit = context;
+    pace_jsonw json;
+    pace_jsonw_init(&json, sink, 2);
+    pace_jsonw_object(&json);
+    pace_jsonw_key(&json, "schema");
+    pace_jsonw_text(&json, schema);
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
+        pace_jsonw_key(&json, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r]);
+        pace_jsonw_real(&json, fit->efficiency[r]);
+    }
+    pace_jsonw_key(&json, "spread");
+    pace_jsonw_real(&json, fit->spread);
+    pace_jsonw_key(&json, "samples");
+    pace_jsonw_int(&json, (int64_t)fit->samples);
+    pace_jsonw_key(&json, "machines");
+    pace_jsonw_int(&json, (int64_t)fit->machines);
+    pace_jsonw_object_end(&json);
+    pace_sink_text(sink, "\n");
+    return PACE_OK;
+}
+
+pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) {
+    return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
+}
+
+static pace_status read_number(double *out, const pace_yaml *yaml, const char *key, double most) {
+    const pace_yaml_node *root = pace_yaml_root(yaml), *node = pace_yaml_get(root, key);
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(yaml, root), key);
+    PACE_TRY(pace_yaml_number(out, yaml, node));
+    if (*out > 0 && *out <= most) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: expected a number above 0, at most %g", pace_yaml_place(yaml, node), key,
+                     most);
+}
+
+static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
+    const char *found = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "schema"));
+    double samples, machines;
+    if (!found || strcmp(found, schema) != 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a fit of jobs (schema \"%s\")",
+                         pace_yaml_place(yaml, pace_yaml_root(yaml)), schema);
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++)
+        PACE_TRY(read_number(&out->efficiency[r], yaml, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], 1));
+    PACE_TRY(read_number(&out->spread, yaml, "spread", 10));
+    PACE_TRY(read_number(&samples, yaml, "samples", 1e15));
+    PACE_TRY(read_number(&machines, yaml, "machines", 1e15));
+    out->samples = (size_t)samples;
+    out->machines = (size_t)machines;
+    return PACE_OK;
+}
+
+pace_status pace_job_fit_load(pace_job_fit *out, const char *path) {
+    pace_job_fit fit = {0};
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    pace_status status = read_fit(&fit, yaml);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) *out = fit;
+    return status;
+}

@@ -1,0 +1,116 @@
+/*
+ * How long a training step of a job takes, and what it is made of, in closed form (Wang et al., IISWC 2019, equation
+ * 1):
+ *
+ *     T = T_input + T_compute + T_memory + T_weights
+ *     T_input   = k * input_bytes / (e * B_pcie)          k replicas share the host link
+ *     T_compute = flop / (e * peak)
+ *     T_memory  = memory_access_bytes / (e * B_memory)
+ *     T_weights = sum over the links of the architecture of weight_traffic_bytes / (e * B_link)
+ *
+ * One implementation for one job and for millions: jobs are columns, a block of them at a time, and a step is six
+ * parts. Everything that could be different (a faster link, fused operations, another efficiency) is a factor on some
+ * parts, so a block's parts are computed once and each question is one pass over them.
+ */
+#ifndef PACE_FLEET_JOB_MODEL_H
+#define PACE_FLEET_JOB_MODEL_H
+
+#include "base/estimate.h"
+#include "fleet/job_catalog.h"
+
+/* What a step consists of. */
+typedef enum {
+    PACE_PART_INPUT,
+    PACE_PART_COMPUTE,
+    PACE_PART_MEMORY,
+    PACE_PART_WEIGHT_NETWORK,
+    PACE_PART_WEIGHT_PCIE,
+    PACE_PART_WEIGHT_NVLINK,
+    PACE_JOB_PARTS
+} pace_job_part;
+
+extern const pace_job_resource pace_job_part_resources[PACE_JOB_PARTS];
+
+/* The paper's four components: the parts, weights together. A job's bottleneck is the largest. */
+typedef enum {
+    PACE_COMPONENT_INPUT,
+    PACE_COMPONENT_COMPUTE,
+    PACE_COMPONENT_MEMORY,
+    PACE_COMPONENT_WEIGHTS,
+    PACE_JOB_COMPONENTS
+} pace_job_component;
+
+extern const char *const pace_job_component_names[PACE_JOB_COMPONENTS];
+
+/* Whose input shares the host link: nobody's; that of jobs moved to another architecture, as the paper has it; all. */
+typedef enum { PACE_CONTENTION_NONE, PACE_CONTENTION_PROJECTED, PACE_CONTENTION_ALL } pace_job_contention;
+
+/* Under which assumptions the model is asked. */
+typedef struct {
+    const pace_job_catalog *catalog;
+    pace_job_machine machine;
+    double overlap; /* 0 = parts follow each other, 1 = input, computation and weights overlap fully */
+    pace_job_contention contention;
+    bool nvlink_aggregate; /* all NVLinks of a device, else the rate of one */
+    double spread;         /* of the logarithm of a step time */
+    pace_rung rung;
+} pace_job_setting;
+
+/* What may be said of a setting on the command line; NULL = as the catalogue has it. */
+typedef struct {
+    const char *on;         /* "pai-2018" (NULL), "pai-v100 network=100Gb/s" */
+    const char *overlap;    /* "none" (NULL), "ideal", or a number from 0 to 1 */
+    const char *contention; /* "none", "projected" (NULL), "all" */
+    const char *nvlink;     /* "link" (NULL), "aggregate" */
+    const char *efficiency; /* "0.5", "compute=0.5,memory=0.03" */
+} pace_job_setting_words;
+
+/** Errors: PACE_E_USAGE, PACE_E_MISSING. `catalog` is borrowed. */
+pace_status pace_job_setting_parse(pace_job_setting *out, const pace_job_catalog *catalog,
+                                   const pace_job_setting_words *words) PACE_MUST_CHECK;
+
+/* Jobs that are worked on together: their parts stay in the first cache. */
+enum { PACE_JOB_BLOCK = 512 };
+
+typedef struct {
+    double part[PACE_JOB_PARTS][PACE_JOB_BLOCK]; /* seconds */
+} pace_job_parts;
+
+/** The parts of jobs [first, first + count) as they are. */
+void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
+                       const pace_job_setting *setting);
+
+/** The same if they were of another architecture, on as many cNodes as it takes; `contention`: with or without. */
+void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
+                       const pace_job_setting *setting, pace_job_architecture architecture, bool contention);
+
+/* One question to a block: factors on the time of each part. */
+typedef struct {
+    double factor[PACE_JOB_PARTS];
+    double overlap;
+} pace_job_change;
+
+/** No change. */
+pace_job_change pace_job_unchanged(const pace_job_setting *setting);
+
+/** Step times in seconds. The sum of the parts without overlap, the longest of input, computation and weights with full
+ * overlap, and in between in proportion. */
+void pace_job_steps(double *step_s, const pace_job_parts *parts, size_t count, const pace_job_change *change);
+
+/** The paper's components of a job of a block, in seconds. */
+void pace_job_components(double out_s[PACE_JOB_COMPONENTS], const pace_job_parts *parts, size_t job);
+
+/** The largest; the first of equals. */
+pace_job_component pace_job_bottleneck(const double components_s[PACE_JOB_COMPONENTS]);
+
+/** A step time with its interval. */
+static inline pace_estimate pace_job_estimate(double step_s, const pace_job_setting *setting) {
+    return (pace_estimate){step_s, setting->spread, setting->rung};
+}
+
+/** Why a job cannot be asked ("cnodes: expected a whole number from 1, found 0"); false when it can. Numbers are
+ * finite and not negative, efficiencies between 0 and 1, cNodes whole, one of an architecture of one GPU, and there is
+ * something to do. */
+bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, const pace_job_catalog *catalog);
+
+#endif

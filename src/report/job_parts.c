@@ -1,0 +1,68 @@
+#include "report/job_parts.h"
+
+#include "report/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *catalog, const pace_job_assumptions *assume) {
+    pace_job_setting_words words = {assume->on, assume->overlap, assume->contention, assume->nvlink,
+                                    assume->efficiency};
+    pace_job_setting setting;
+    pace_job_fit fit;
+    PACE_TRY(pace_job_catalog_load(catalog));
+    pace_status status = pace_job_setting_parse(&setting, catalog, &words);
+    if (status == PACE_OK && assume->fit_path) {
+        status = pace_job_fit_load(&fit, assume->fit_path);
+        if (status == PACE_OK) pace_job_fit_apply(&setting, &fit);
+    }
+    if (status == PACE_OK) *out = setting;
+    else pace_job_catalog_free(catalog);
+    return status;
+}
+
+pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate) {
+    static const char *const units[PACE_JOB_RESOURCES] = {"FLOP/s", "B/s", "B/s", "b/s", "B/s"};
+    static const char prefixes[] = " kMGTPE";
+    pace_rate_text out;
+    size_t prefix = 0;
+    if (resource == PACE_JOB_NETWORK) rate *= 8;
+    for (; rate >= 1000 && prefix + 2 < sizeof prefixes; prefix++) rate /= 1000;
+    /* Rates of links are round numbers: 100 Gb/s, 50 GB/s, but 2.039 TB/s. */
+    int decimals = 0;
+    for (double scaled = rate; decimals < 3 && scaled != (double)(int64_t)scaled; decimals++) scaled *= 10;
+    snprintf(out.text, sizeof out.text, "%s %.1s%s", pace_show_fixed(rate, decimals).text,
+             prefix ? prefixes + prefix : "", units[resource]);
+    return out;
+}
+
+static const pace_column figure_columns[] = {
+    {"figure", "Figure", PACE_SHOW_TEXT},
+    {"value", "Value", PACE_SHOW_REAL},
+    {"confidence", "Confidence", PACE_SHOW_TEXT},
+    {"source", "Source", PACE_SHOW_TEXT},
+};
+
+static void put_figures(pace_node *parent, const pace_job_machine *machine) {
+    pace_node *table = pace_node_table(parent, "figures", "What was assumed", PACE_FOR_ALL, figure_columns,
+                                       sizeof figure_columns / sizeof *figure_columns, 0);
+    for (int i = 0; i < PACE_FIGURES; i++) {
+        pace_table_row(table);
+        pace_table_text(table, pace_job_figure_names[i]);
+        pace_table_real(table, machine->figure[i]);
+        pace_table_text(table, machine->source[i].confidence);
+        pace_table_text(table, machine->source[i].source);
+    }
+}
+
+void pace_put_job_setting(pace_node *parent, const pace_job_setting *setting) {
+    static const char *const contention[] = {"none", "projected", "all"};
+    pace_node *object = pace_node_object(parent, "assumed", NULL, PACE_FOR_ALL);
+    pace_node_text(object, "machine", setting->machine.name);
+    pace_node_real(object, "overlap", setting->overlap);
+    pace_node_text(object, "contention", contention[setting->contention]);
+    pace_node_text(object, "nvlink", setting->nvlink_aggregate ? "aggregate" : "link");
+    pace_node_real(object, "spread", setting->spread);
+    pace_node_text(object, "rung", pace_rung_names[setting->rung]);
+    put_figures(object, &setting->machine);
+}

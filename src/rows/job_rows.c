@@ -1,0 +1,196 @@
+#include "rows/job_rows.h"
+
+#include "rows/time_column.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct {
+    int architecture, job, user, value[PACE_JOB_COLUMNS];
+} layout;
+
+/* --- columns ------------------------------------------------------------------------------------------------------ */
+
+static size_t distance(const char *a, const char *b) {
+    size_t la = strlen(a), lb = strlen(b), row[64];
+    if (la > 63 || lb > 63) return SIZE_MAX;
+    for (size_t j = 0; j <= lb; j++) row[j] = j;
+    for (size_t i = 1; i <= la; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            size_t best = corner + (strncasecmp(a + i - 1, b + j - 1, 1) != 0);
+            corner = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+static pace_status fail_missing(const pace_csv *csv, const char *name) {
+    const char *closest = "";
+    for (size_t c = 0; c < csv->columns; c++)
+        if (c == 0 || distance(pace_csv_name(csv, c), name) < distance(closest, name)) closest = pace_csv_name(csv, c);
+    return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\"; the closest there is is \"%.60s\"", csv->name, name,
+                     closest);
+}
+
+static int find_column(const pace_csv *csv, const char *name) {
+    for (size_t c = 0; c < csv->columns; c++)
+        if (strcasecmp(pace_csv_name(csv, c), name) == 0) return (int)c;
+    return -1;
+}
+
+static pace_status find_layout(layout *out, pace_job_rows *rows) {
+    static const pace_job_column needed[] = {PACE_JOB_FLOP, PACE_JOB_MEMORY_ACCESS_BYTES, PACE_JOB_INPUT_BYTES,
+                                             PACE_JOB_WEIGHT_TRAFFIC_BYTES};
+    const pace_csv *csv = &rows->csv;
+    pace_job_column column;
+    double unit_ns = 1e9;
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) out->value[i] = -1;
+    for (size_t c = csv->columns; c-- > 0;)
+        if (pace_job_column_find(&column, pace_csv_name(csv, c), strlen(pace_csv_name(csv, c))))
+            out->value[column] = (int)c;
+    out->architecture = find_column(csv, "architecture");
+    out->job = find_column(csv, "job");
+    out->user = find_column(csv, "user");
+    rows->machine = find_column(csv, "machine");
+    rows->software = find_column(csv, "software");
+    rows->measured = pace_csv_find_time(&unit_ns, csv, "step");
+    rows->unit_s = rows->measured < 0 ? 1 : unit_ns * 1e-9;
+    snprintf(rows->unit, sizeof rows->unit, "%s",
+             rows->measured < 0 ? "s" : strrchr(pace_csv_name(csv, (size_t)rows->measured), '_') + 1);
+    out->value[PACE_JOB_STEP_S] = rows->measured;
+    if (out->architecture < 0) return fail_missing(csv, "architecture");
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (out->value[needed[i]] < 0) return fail_missing(csv, pace_job_column_names[needed[i]]);
+    return PACE_OK;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* An empty cell of a column that need not be there is as if it were not. */
+static void read_values(double *values, char *why, size_t size, const pace_job_rows *rows, const layout *columns,
+                        size_t row) {
+    pace_job_values_clear(values);
+    values[PACE_JOB_CNODES] = values[PACE_JOB_BATCH_SIZE] = 1;
+    values[PACE_JOB_DENSE_WEIGHT_BYTES] = values[PACE_JOB_EMBEDDING_WEIGHT_BYTES] = 0;
+    for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
+        if (columns->value[c] < 0) continue;
+        const char *cell = pace_csv_cell(&rows->csv, row, (size_t)columns->value[c]);
+        if (!*cell) continue;
+        if (!pace_csv_number(&values[c], cell) && !*why && c != PACE_JOB_START_S)
+            snprintf(why, size, "%s: expected a number, found \"%.30s\"", pace_job_column_names[c], cell);
+    }
+    values[PACE_JOB_STEP_S] *= rows->unit_s;
+}
+
+static pace_job_text text_of(const pace_csv *csv, size_t row, int column) {
+    if (column < 0) return (pace_job_text){0};
+    const char *cell = pace_csv_cell(csv, row, (size_t)column);
+    return (pace_job_text){cell, strlen(cell)};
+}
+
+static pace_status add_row(pace_job_rows *rows, const layout *columns, size_t row, const pace_job_catalog *catalog) {
+    const pace_csv *csv = &rows->csv;
+    const char *word = pace_csv_cell(csv, row, (size_t)columns->architecture);
+    pace_job_architecture architecture = PACE_JOB_1W1G;
+    double values[PACE_JOB_COLUMNS];
+    char why[128] = "", *fault = NULL;
+    if (!pace_job_architecture_find(&architecture, word, strlen(word)))
+        snprintf(why, sizeof why, "unknown architecture \"%.40s\"", word);
+    read_values(values, why, sizeof why, rows, columns, row);
+    PACE_TRY(pace_jobs_add(&rows->jobs, text_of(csv, row, columns->job), text_of(csv, row, columns->user), architecture,
+                           values, csv->lines.items[row]));
+    if (!*why) pace_job_fault(why, sizeof why, &rows->jobs, row, catalog);
+    if (*why && !(fault = pace_copy_text(why, strlen(why)))) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&rows->faults, fault);
+    if (status != PACE_OK) pace_free(fault);
+    return status;
+}
+
+static pace_status add_rows(pace_job_rows *rows, const pace_job_catalog *catalog) {
+    layout columns;
+    PACE_TRY(find_layout(&columns, rows));
+    for (size_t row = 0; row < rows->csv.rows; row++) PACE_TRY(add_row(rows, &columns, row, catalog));
+    return PACE_OK;
+}
+
+static pace_status finish(pace_job_rows *out, pace_job_rows *rows, const pace_job_catalog *catalog) {
+    pace_status status = add_rows(rows, catalog);
+    if (status == PACE_OK) *out = *rows;
+    else pace_job_rows_free(rows);
+    return status;
+}
+
+pace_status pace_job_rows_open(pace_job_rows *out, const char *path, const pace_job_catalog *catalog) {
+    pace_job_rows rows = {0};
+    PACE_TRY(pace_csv_open(&rows.csv, path));
+    return finish(out, &rows, catalog);
+}
+
+pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace_job_catalog *catalog) {
+    pace_job_rows rows = {0};
+    PACE_TRY(pace_csv_read(&rows.csv, input));
+    return finish(out, &rows, catalog);
+}
+
+void pace_job_rows_free(pace_job_rows *rows) {
+    for (size_t i = 0; i < rows->faults.count; i++) pace_free(rows->faults.items[i]);
+    PACE_VEC_FREE(&rows->faults);
+    pace_jobs_free(&rows->jobs);
+    pace_csv_free(&rows->csv);
+}
+
+/* --- questions ---------------------------------------------------------------------------------------------------- */
+
+static const pace_job_lever *find_lever(const pace_job_catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->software.count; i++)
+        if (strcmp(catalog->software.items[i].name, name) == 0) return &catalog->software.items[i];
+    return NULL;
+}
+
+static pace_status apply_software(double parts_s[PACE_JOB_PARTS], const pace_job_catalog *catalog, const char *text) {
+    char words[256], *rest = NULL;
+    snprintf(words, sizeof words, "%s", text);
+    for (char *word = strtok_r(words, " ,;+", &rest); word; word = strtok_r(NULL, " ,;+", &rest)) {
+        const pace_job_lever *lever = find_lever(catalog, word);
+        if (!lever) return pace_fail(PACE_E_MISSING, "unknown software \"%.40s\"", word);
+        for (int p = 0; p < PACE_JOB_PARTS; p++)
+            parts_s[p] *= lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];
+    }
+    return PACE_OK;
+}
+
+pace_status pace_job_rows_parts(double out_s[PACE_JOB_PARTS], pace_job_setting *setting, const pace_job_rows *rows,
+                                size_t row, const pace_job_setting *usual) {
+    const char *machine = rows->machine < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
+    const char *software = rows->software < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->software);
+    pace_job_parts parts;
+    *setting = *usual;
+    if (*machine) {
+        PACE_TRY(pace_job_machine_parse(&setting->machine, usual->catalog, machine));
+        /* What jobs reach of a peak is an assumption of the whole question. */
+        for (int r = 0; r < PACE_JOB_RESOURCES; r++)
+            setting->machine.figure[PACE_FIGURE_EFFICIENCY + r] = usual->machine.figure[PACE_FIGURE_EFFICIENCY + r];
+    }
+    pace_job_parts_of(&parts, &rows->jobs, row, 1, setting);
+    for (int p = 0; p < PACE_JOB_PARTS; p++) out_s[p] = parts.part[p][0];
+    return apply_software(out_s, usual->catalog, software);
+}
+
+pace_status pace_job_rows_sample(pace_job_sample *out, bool *measured, const pace_job_rows *rows, size_t row,
+                                 const pace_job_setting *usual) {
+    pace_job_setting setting;
+    pace_job_sample sample = {.step_s = rows->jobs.values[PACE_JOB_STEP_S][row]};
+    PACE_TRY(pace_job_rows_parts(sample.part_s, &setting, rows, row, usual));
+    for (int p = 0; p < PACE_JOB_PARTS; p++)
+        sample.part_s[p] *= setting.machine.figure[PACE_FIGURE_EFFICIENCY + pace_job_part_resources[p]];
+    *measured = sample.step_s > 0;
+    *out = sample;
+    return PACE_OK;
+}
