@@ -59,7 +59,7 @@ int main(void) {
     print("NCCL's choice of 15, group made ready", begun, RUNS, sum);
     begun = now_s();
     for (int i = 0; i < RUNS / 10; i++) {
-        pace_exchange_question q = {PACE_ALLREDUCE, bytes_of(i), 0, 0, PACE_ANY, PACE_ANY};
+        pace_exchange_question q = {PACE_ALLREDUCE, bytes_of(i), 0, 0, PACE_ANY, PACE_ANY, 0};
         pace_estimate s;
         check(pace_exchange_time(&s, &nccl, &q));
         sum += s.median;

@@ -28,6 +28,9 @@ extern const char *const pace_collective_names[PACE_COLLECTIVES];
  * "osu_allreduce"). False when unknown. */
 bool pace_collective_find(pace_collective *out, const char *name);
 
+/** Whether it adds: then the type of its elements matters. */
+bool pace_collective_adds(pace_collective collective);
+
 /* What a closed form is evaluated on. Ranks are placed node by node. */
 typedef struct {
     pace_collective collective;

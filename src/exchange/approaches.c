@@ -132,7 +132,7 @@ static double queries_s(const question *q) {
 }
 
 static pace_status one_buffer(double *out_s, const question *q, double bytes) {
-    pace_exchange_question asked = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY};
+    pace_exchange_question asked = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
     bool on_host = bytes < q->approach->switch_bytes;
     pace_estimate s;
     if (on_host) asked.algorithm = pace_exchange_algorithm_find("recursive_doubling");
@@ -182,9 +182,9 @@ pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approa
 
 pace_status pace_pearl_time(pace_estimate *out_s, const pace_exchange *exchange, double dense_bytes,
                             double touched_bytes) {
-    pace_exchange_question dense = {PACE_ALLREDUCE, dense_bytes, 0, 0, PACE_ANY, PACE_ANY};
-    pace_exchange_question gather = {PACE_ALLGATHER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY};
-    pace_exchange_question scatter = {PACE_REDUCESCATTER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY};
+    pace_exchange_question dense = {PACE_ALLREDUCE, dense_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
+    pace_exchange_question gather = {PACE_ALLGATHER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
+    pace_exchange_question scatter = {PACE_REDUCESCATTER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
     pace_estimate parts[3];
     PACE_TRY(pace_exchange_time(&parts[0], exchange, &dense));
     PACE_TRY(pace_exchange_time(&parts[1], exchange, &gather));

@@ -1,6 +1,6 @@
 /*
  * Exchanges as they were measured: curves of time against size, and what they say of other sizes, other numbers of
- * ranks and other collectives on the same system. docs/exchange.md has the equations and their errors.
+ * ranks and other collectives on the same system (calibration_ask.c). docs/exchange.md has the equations and their errors.
  *
  * Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
  * between probes. Below the smallest size it is constant, above the largest the last region goes on.
@@ -10,7 +10,7 @@
 
 #include "base/estimate.h"
 #include "base/memory.h"
-#include "exchange/algorithms.h"
+#include "exchange/exchange.h"
 
 typedef struct {
     double bytes, time_s;
@@ -23,7 +23,20 @@ typedef struct {
     pace_collective collective;
     int ranks_per_node, nodes;
     uint32_t first, count; /* of points, by size */
+    int element_bytes;     /* of collectives that add, whose time depends on it; 0 = not said */
+    char variant[96];      /* library, implementation, algorithm: what else tells curves apart */
 } pace_exchange_curve;
+
+/* What is asked of a fit. */
+typedef struct {
+    const char *system;         /* NULL = the fit's only one */
+    const char *variant;         /* NULL = not said: curves that differ in nothing else answer together */
+    pace_collective collective;
+    double bytes;
+    int ranks_per_node, nodes;
+    int element_bytes;          /* of a collective that adds; 0 = not said */
+    const pace_exchange *model; /* of the same machine, for what was not measured; may be NULL */
+} pace_fit_question;
 
 typedef struct {
     PACE_VEC(pace_exchange_curve) curves;
@@ -48,10 +61,10 @@ size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t 
 
 double pace_curve_time(const pace_curve_point *points, size_t count, double bytes);
 
-/** Time of a collective on `system` (NULL: the fit's only one). Errors: PACE_E_MISSING when nothing measured tells. */
-pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit, const char *system,
-                                   pace_collective collective, double bytes, int ranks_per_node,
-                                   int nodes) PACE_MUST_CHECK;
+/** The time of an exchange: of its own curves; else between or beyond other numbers of ranks; else of another
+ * collective. Errors: PACE_E_MISSING when nothing measured tells. */
+pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit,
+                                   const pace_fit_question *question) PACE_MUST_CHECK;
 
 /** A fit as a JSON file, and back. */
 pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *path) PACE_MUST_CHECK;

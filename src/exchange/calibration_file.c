@@ -20,6 +20,14 @@ static void write_curve(pace_jsonw *json, const pace_exchange_fit *fit, const pa
     pace_jsonw_int(json, curve->ranks_per_node);
     pace_jsonw_key(json, "nodes");
     pace_jsonw_int(json, curve->nodes);
+    if (curve->element_bytes > 0) {
+        pace_jsonw_key(json, "element_bytes");
+        pace_jsonw_int(json, curve->element_bytes);
+    }
+    if (*curve->variant) {
+        pace_jsonw_key(json, "variant");
+        pace_jsonw_text(json, curve->variant);
+    }
     pace_jsonw_key(json, "points");
     pace_jsonw_compact(json);
     pace_jsonw_array(json);
@@ -91,6 +99,14 @@ static pace_status read_points(pace_exchange_fit *fit, const pace_exchange_curve
     return pace_exchange_fit_add(fit, curve, points, count);
 }
 
+static pace_status read_variant(pace_exchange_curve *curve, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *text = node ? pace_yaml_text(node) : "";
+    if (!text || strlen(text) >= sizeof curve->variant)
+        return pace_fail(PACE_E_INPUT, "%s: expected a name", pace_yaml_place(yaml, node));
+    memcpy(curve->variant, text, strlen(text) + 1);
+    return PACE_OK;
+}
+
 static pace_status read_curve(pace_exchange_fit *fit, const pace_yaml *yaml, const pace_yaml_node *entry) {
     pace_exchange_curve curve = {0};
     const pace_yaml_node *node;
@@ -107,6 +123,9 @@ static pace_status read_curve(pace_exchange_fit *fit, const pace_yaml *yaml, con
     PACE_TRY(whole(&curve.ranks_per_node, yaml, node));
     PACE_TRY(member(&node, yaml, entry, "nodes"));
     PACE_TRY(whole(&curve.nodes, yaml, node));
+    if (pace_yaml_get(entry, "element_bytes"))
+        PACE_TRY(whole(&curve.element_bytes, yaml, pace_yaml_get(entry, "element_bytes")));
+    PACE_TRY(read_variant(&curve, yaml, pace_yaml_get(entry, "variant")));
     PACE_TRY(member(&node, yaml, entry, "points"));
     return read_points(fit, &curve, yaml, node);
 }

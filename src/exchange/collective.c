@@ -10,6 +10,10 @@ const char *const pace_collective_names[PACE_COLLECTIVES] = {
     [PACE_SENDRECV] = "sendrecv",
 };
 
+bool pace_collective_adds(pace_collective collective) {
+    return collective == PACE_ALLREDUCE || collective == PACE_REDUCESCATTER || collective == PACE_REDUCE;
+}
+
 /* Longer names first: "allreduce" holds "reduce". */
 static const struct {
     const char *word;

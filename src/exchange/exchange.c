@@ -154,13 +154,22 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
     return PACE_OK;
 }
 
-static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+/* Elements of one byte are added by no switch (NCCL's ncclNvlsSupported). */
+static double choose(int *algorithm, int *protocol, const pace_exchange *e, const pace_exchange_question *q) {
     pace_nccl_curves curves;
     const pace_machine *m = &e->machine;
-    int a = 0, p = 0;
     pace_nccl_prepare(&curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
                       pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, q->ranks_per_node));
-    double s = pace_nccl_choose(&a, &p, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol);
+    if (q->element_bytes == 1 && pace_collective_adds(q->collective))
+        for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
+            curves.bytes_per_s[PACE_NCCL_NVLS][p] = curves.bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
+    return pace_nccl_choose(algorithm, protocol, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol);
+}
+
+static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
+    const pace_machine *m = &e->machine;
+    int a = 0, p = 0;
+    double s = choose(&a, &p, e, q);
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
                          pace_collective_names[q->collective],
@@ -233,6 +242,14 @@ pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_
     if (answer.time_s.median > 0) PACE_TRY(find_bottleneck(&answer, exchange, &q));
     *out = answer;
     return PACE_OK;
+}
+
+bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *exchange,
+                          const pace_exchange_question *question) {
+    pace_exchange_question q = *question;
+    const pace_machine *m = &exchange->machine;
+    if (exchange->library != PACE_LIBRARY_NCCL || q.ranks_per_node > m->devices || q.nodes > m->nodes) return false;
+    return isfinite(choose(algorithm, protocol, exchange, &q));
 }
 
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,

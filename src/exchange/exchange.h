@@ -32,6 +32,7 @@ typedef struct {
     int ranks_per_node, nodes; /* 0 = all of the machine */
     int algorithm;             /* PACE_ANY; with NCCL a pace_nccl_algorithm, else a row of pace_exchange_algorithms */
     int protocol;              /* PACE_ANY or a pace_nccl_protocol */
+    int element_bytes;         /* of one element; 0 = not said. Switches add no elements of one byte. */
 } pace_exchange_question;
 
 typedef struct {
@@ -64,6 +65,10 @@ pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_
 /** The time alone. */
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,
                                const pace_exchange_question *question) PACE_MUST_CHECK;
+
+/** What NCCL chooses. False where the textbook answers, or nothing can be done. */
+bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *exchange,
+                          const pace_exchange_question *question);
 
 /** A group of ranks as a framework names it: `size` ranks, `stride` apart, that fill the machine's nodes: how many sit
  * on one node and how many nodes they span. PACE_E_USAGE when they do not divide evenly. */

@@ -70,6 +70,11 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  * PACE_E_INPUT with the place in a file. */
 pace_status pace_machine_parse(pace_machine *out, const char *text) PACE_MUST_CHECK;
 
+/** A machine by how a table or a log names its system, "h100_sxm" or "2x p3dn.24xlarge: ..." (of
+ * catalog/system_names.yaml). PACE_E_MISSING when no name is found, or, with more than one node, when the name does not
+ * say what joins nodes. */
+pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) PACE_MUST_CHECK;
+
 /** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
 pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 

@@ -99,11 +99,16 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
 static pace_status answer(pace_exchange_answer *out, const asked *a, double bytes) {
     pace_exchange_question q = a->question;
     const pace_machine *m = &a->exchange.machine;
+    pace_fit_question measured = {.collective = q.collective,
+                                  .bytes = bytes,
+                                  .ranks_per_node = m->devices,
+                                  .nodes = m->nodes,
+                                  .model = &a->exchange};
     pace_estimate s;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
     if (a->fit.curves.count > 0 && q.algorithm == PACE_ANY && q.protocol == PACE_ANY &&
-        pace_exchange_fit_time(&s, &a->fit, NULL, q.collective, bytes, m->devices, m->nodes) == PACE_OK)
+        pace_exchange_fit_time(&s, &a->fit, &measured) == PACE_OK)
         *out = (pace_exchange_answer){s, "measured", "", out->bottleneck};
     return PACE_OK;
 }

@@ -5,6 +5,7 @@
 #include "rows/exchange_rows.h"
 #include "rows/score.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,6 +20,8 @@ typedef struct {
     pace_machine machine;
     pace_exchange exchange; /* of the row's machine, the last one that was asked for */
     char last[96];
+    int last_nodes;
+    char refused[200]; /* why the last one names no machine; "" = it does */
     bool has_machine, has_exchange;
 } asked;
 
@@ -35,31 +38,63 @@ static pace_status defaults_of(pace_exchange_defaults *out, pace_machine *machin
 
 /* --- predict ------------------------------------------------------------------------------------------------------ */
 
-/* The machine of a row, --on or the name in its system column; systems come in runs. */
+/* What a row's system or device column names: a machine in our own words, or one as logs name it. */
+static pace_status machine_of(pace_machine *out, const pace_exchange_row *row) {
+    int ranks = row->ranks_per_node * row->nodes;
+    if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
+    pace_status status = pace_machine_parse(out, row->system);
+    if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
+        status = PACE_E_MISSING; /* a device alone */
+    if (status != PACE_OK) status = pace_machine_named(out, row->system, row->nodes);
+    if (status != PACE_OK && *row->device) status = pace_machine_named(out, row->device, row->nodes);
+    if (status == PACE_OK && out->nodes < row->nodes) out->nodes = row->nodes;
+    return status;
+}
+
+/* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
 static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
     if (a->has_machine && a->has_exchange) return PACE_OK;
-    if (!a->has_machine) {
-        if (a->has_exchange && strcmp(a->last, row->system) == 0) return PACE_OK;
-        if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
-        PACE_TRY(pace_machine_parse(&machine, row->system));
-        if (machine.nodes < row->nodes) machine.nodes = row->nodes;
+    if (!a->has_machine && strcmp(a->last, row->system) == 0 && a->last_nodes >= row->nodes) {
+        if (*a->refused) return pace_fail(PACE_E_MISSING, "%s", a->refused);
+        if (a->has_exchange) return PACE_OK;
     }
-    PACE_TRY(pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL));
     memcpy(a->last, row->system, sizeof a->last);
-    a->has_exchange = true;
-    return PACE_OK;
+    a->last_nodes = row->nodes;
+    *a->refused = '\0';
+    pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, row);
+    if (status == PACE_OK) status = pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL);
+    a->has_exchange = status == PACE_OK;
+    if (status == PACE_OK) a->last_nodes = machine.nodes;
+    else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message());
+    return status;
+}
+
+static pace_status by_formula(pace_estimate *out, asked *a, const pace_exchange_row *row) {
+    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node,  row->nodes,
+                                PACE_ANY,        PACE_ANY,   row->element_bytes};
+    PACE_TRY(exchange_of(a, row));
+    if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));
+    if (*row->protocol) PACE_TRY(pace_exchange_name_protocol(&q.protocol, &a->exchange, row->protocol));
+    return pace_exchange_time(out, &a->exchange, &q);
 }
 
 static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange_row *row) {
-    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes, PACE_ANY, PACE_ANY};
-    if (a->fit.curves.count > 0) {
-        pace_status status = pace_exchange_fit_time(out, &a->fit, *row->system ? row->system : NULL, row->collective,
-                                                    row->bytes, row->ranks_per_node, row->nodes);
-        if (status == PACE_OK || !a->has_machine) return status;
-    }
-    PACE_TRY(exchange_of(a, row));
-    return pace_exchange_time(out, &a->exchange, &q);
+    char refused[200];
+    if (a->fit.curves.count == 0) return by_formula(out, a, row);
+    bool modelled = exchange_of(a, row) == PACE_OK;
+    pace_fit_question q = {.system = *row->system ? row->system : NULL,
+                           .variant = row->variant,
+                           .collective = row->collective,
+                           .bytes = row->bytes,
+                           .ranks_per_node = row->ranks_per_node,
+                           .nodes = row->nodes,
+                           .element_bytes = row->element_bytes,
+                           .model = modelled ? &a->exchange : NULL};
+    if (pace_exchange_fit_time(out, &a->fit, &q) == PACE_OK) return PACE_OK;
+    snprintf(refused, sizeof refused, "%.199s", pace_message());
+    if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
+    return pace_fail(PACE_E_MISSING, "%s", refused);
 }
 
 static bool is_answer(const char *name) {
@@ -177,8 +212,14 @@ static pace_status score_curve(pace_score *score, const fitted *f, const pace_ex
         const pace_curve_point *point = &f->whole.points.items[whole->first + i];
         pace_estimate s;
         if (is_probe(&f->probed, probed, point->bytes)) continue;
-        PACE_TRY(pace_exchange_fit_time(&s, &f->probed, probed->system, probed->collective, point->bytes,
-                                        probed->ranks_per_node, probed->nodes));
+        pace_fit_question q = {.system = probed->system,
+                               .variant = probed->variant,
+                               .collective = probed->collective,
+                               .bytes = point->bytes,
+                               .ranks_per_node = probed->ranks_per_node,
+                               .nodes = probed->nodes,
+                               .element_bytes = probed->element_bytes};
+        PACE_TRY(pace_exchange_fit_time(&s, &f->probed, &q));
         bool within = point->time_s >= pace_estimate_low(s) && point->time_s <= pace_estimate_high(s);
         pace_score_add(score, s.median, point->time_s, within);
     }

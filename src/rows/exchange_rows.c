@@ -1,6 +1,7 @@
 #include "rows/exchange_rows.h"
 #include "rows/exchange_logs.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +10,22 @@
 
 enum { LARGEST_LOG = 64 << 20 };
 
+static const double largest_bytes = 1e18;
+
+enum { MOST_VARIANTS = 8 };
+
 typedef struct {
     pace_exchange_rows *rows;
     const pace_exchange_defaults *defaults;
     pace_yaml *yaml;
     const pace_yaml_node *names;
-    int system, collective, ranks, nodes, bytes, elements, dtype, in_place;
+    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol;
+    int variant[MOST_VARIANTS];
+    int variants;
+    double bytes_unit;                    /* of the column of sizes */
+    int rate;                             /* column of a rate that stands for a time; -1 = none */
+    double rate_unit;                     /* in bytes per second */
+    bool bus;                             /* the rate is bus bandwidth */
 } reader;
 
 void pace_exchange_rows_free(pace_exchange_rows *rows) {
@@ -24,46 +35,87 @@ void pace_exchange_rows_free(pace_exchange_rows *rows) {
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
-static int find_column(const reader *r, const char *key) {
-    const pace_yaml_node *list = pace_yaml_get(r->names, key);
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(list, i));
-        for (size_t c = 0; name && c < r->rows->csv.columns; c++)
-            if (strcasecmp(pace_csv_name(&r->rows->csv, c), name) == 0) return (int)c;
+typedef struct {
+    const char *word;
+    double value;
+} unit;
+
+static const unit times[] = {{"us", 1e-6},   {"ms", 1e-3},    {"ns", 1e-9},         {"s", 1},
+                             {"usec", 1e-6}, {"usecs", 1e-6}, {"microseconds", 1e-6}, {"msec", 1e-3},
+                             {"sec", 1},     {"seconds", 1},  {"nsec", 1e-9},       {NULL, 0}};
+static const unit sizes[] = {{"b", 1},      {"bytes", 1},     {"kb", 1e3},      {"mb", 1e6},      {"gb", 1e9},
+                             {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824.0}, {NULL, 0}};
+static const unit rates[] = {{"gbs", 1e9},  {"gb/s", 1e9},   {"gbps", 1e9},     {"gb_per_s", 1e9}, {"mbs", 1e6},
+                             {"mb/s", 1e6}, {"mbps", 1e6},   {"mb_per_s", 1e6}, {"gbit/s", 1.25e8}, {NULL, 0}};
+
+/* "# Avg Latency (us)" as "avg_latency(us)": small letters, no spaces, no mark of a comment. */
+static void plain_name(char out[64], const char *name) {
+    size_t n = 0;
+    for (name += strspn(name, "# \t"); *name && n + 1 < 64; name++) {
+        char c = *name == ' ' || *name == '-' || *name == '\t' ? '_' : (char)tolower((unsigned char)*name);
+        if ((c == '(' || c == '[') && n > 0 && out[n - 1] == '_') n--;
+        out[n++] = c;
+    }
+    while (n > 0 && out[n - 1] == '_') n--;
+    out[n] = '\0';
+}
+
+/* The column of this name, or of this name and a unit of the table. */
+static int column_of(const reader *r, const char *stem, const unit *units, const unit **found) {
+    size_t length = strlen(stem);
+    for (size_t c = 0; c < r->rows->csv.columns; c++) {
+        char name[64];
+        plain_name(name, pace_csv_name(&r->rows->csv, c));
+        if (strncmp(name, stem, length) != 0) continue;
+        if (name[length] == '\0') {
+            *found = NULL;
+            return (int)c;
+        }
+        if (!units || !strchr("_([", name[length])) continue;
+        char *word = name + length + 1;
+        word[strcspn(word, ")]")] = '\0';
+        for (const unit *u = units; u->word; u++)
+            if (strcmp(u->word, word) == 0) {
+                *found = u;
+                return (int)c;
+            }
     }
     return -1;
 }
 
-/* "latency_us" or "latency(us)" of the stem "latency". */
-static bool is_measured(reader *r, const char *name, const char *stem) {
-    static const struct {
-        const char *word;
-        double unit_s;
-    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"ns", 1e-9}, {"s", 1}, {"usec", 1e-6}, {"seconds", 1}};
-    size_t length = strlen(stem);
-    if (strncasecmp(name, stem, length) != 0 || (name[length] != '_' && name[length] != '(')) return false;
-    char unit[12];
-    snprintf(unit, sizeof unit, "%.10s", name + length + 1);
-    unit[strcspn(unit, ")")] = '\0';
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcasecmp(unit, units[i].word) == 0) {
-            r->rows->unit_s = units[i].unit_s;
-            snprintf(r->rows->unit, sizeof r->rows->unit, "%.7s", units[i].word);
-            return true;
-        }
-    return false;
+/* The first column that has one of a key's names. */
+static int find_column(const reader *r, const char *key, const unit *units, const unit **found) {
+    const pace_yaml_node *list = pace_yaml_get(r->names, key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
+        int column = stem ? column_of(r, stem, units, found) : -1;
+        if (column >= 0) return column;
+    }
+    return -1;
 }
 
+/* A time; without a unit in microseconds, as nccl-tests and OSU print it. A rate only where no time is. */
 static void find_measured(reader *r) {
-    const pace_yaml_node *stems = pace_yaml_get(r->names, "measured");
-    r->rows->measured = -1;
-    for (size_t i = 0; i < pace_yaml_count(stems); i++) {
-        const char *stem = pace_yaml_text(pace_yaml_item(stems, i));
-        for (size_t c = 0; stem && c < r->rows->csv.columns; c++)
-            if (is_measured(r, pace_csv_name(&r->rows->csv, c), stem)) {
-                r->rows->measured = (int)c;
-                return;
-            }
+    const unit *found = NULL;
+    pace_exchange_rows *rows = r->rows;
+    rows->measured = find_column(r, "measured", times, &found);
+    if (rows->measured >= 0) {
+        rows->unit_s = found ? found->value : 1e-6;
+        snprintf(rows->unit, sizeof rows->unit, "%.7s", found ? found->word : "us");
+        return;
+    }
+    r->rate = find_column(r, "rate", rates, &found);
+    if (r->rate < 0) r->rate = find_column(r, "bus_rate", rates, &found), r->bus = true;
+    r->rate_unit = found ? found->value : 1e9;
+}
+
+static void find_variants(reader *r) {
+    const pace_yaml_node *list = pace_yaml_get(r->names, "variant");
+    const unit *none;
+    for (size_t i = 0; i < pace_yaml_count(list) && r->variants < MOST_VARIANTS; i++) {
+        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
+        int column = stem ? column_of(r, stem, NULL, &none) : -1;
+        if (column >= 0) r->variant[r->variants++] = column;
     }
 }
 
@@ -71,17 +123,23 @@ static pace_status find_columns(reader *r) {
     const struct {
         const char *key;
         int *column;
-    } all[] = {{"system", &r->system}, {"collective", &r->collective}, {"ranks", &r->ranks},
-               {"nodes", &r->nodes},   {"bytes", &r->bytes},           {"elements", &r->elements},
-               {"dtype", &r->dtype},   {"in_place", &r->in_place}};
+    } all[] = {{"system", &r->system}, {"device", &r->device},     {"collective", &r->collective},
+               {"ranks", &r->ranks},   {"per_node", &r->per_node}, {"nodes", &r->nodes},
+               {"elements", &r->elements}, {"dtype", &r->dtype},   {"in_place", &r->in_place},
+               {"algorithm", &r->algorithm}, {"protocol", &r->protocol}};
     const char *name = r->rows->csv.name;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(r, all[i].key);
+    const unit *found = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *all[i].column = find_column(r, all[i].key, NULL, &found);
+    r->bytes = find_column(r, "bytes", sizes, &found);
+    r->bytes_unit = found ? found->value : 1;
     find_measured(r);
+    find_variants(r);
     if (r->bytes < 0 && r->elements < 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"bytes\" (or \"elements\")", name);
     if (r->collective < 0 && !r->defaults->collective)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or --collective", name);
-    if (r->ranks < 0 && !r->defaults->machine)
+    if (r->ranks < 0 && r->per_node < 0 && !r->defaults->machine)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or --on", name);
     return PACE_OK;
 }
@@ -98,15 +156,23 @@ static bool whole(double *out, pace_exchange_row *row, const char *what, const c
     return false;
 }
 
+/* Ranks, nodes and ranks of a node: any two tell the third; a machine tells what no column does. */
 static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
     const pace_machine *m = r->defaults->machine;
-    double ranks = m ? (double)m->devices * m->nodes : 0, nodes = m && r->ranks < 0 ? m->nodes : 0;
+    double ranks = 0, nodes = 0, near = 0;
     if (r->ranks >= 0 && !whole(&ranks, out, "ranks", cell(r, row, r->ranks))) return false;
     if (*cell(r, row, r->nodes) && !whole(&nodes, out, "nodes", cell(r, row, r->nodes))) return false;
+    if (*cell(r, row, r->per_node) && !whole(&near, out, "ranks of a node", cell(r, row, r->per_node))) return false;
+    if (ranks == 0 && near > 0) ranks = near * (nodes > 0 ? nodes : 1);
+    if (ranks == 0 && m) {
+        if (nodes == 0) nodes = m->nodes;
+        ranks = m->devices * nodes;
+    }
+    if (nodes == 0 && near > 0) nodes = ceil(ranks / near);
     if (nodes == 0) nodes = m && ranks > m->devices ? ceil(ranks / m->devices) : 1;
     out->nodes = (int)nodes;
     out->ranks_per_node = (int)(ranks / nodes);
-    if (out->ranks_per_node * nodes == ranks) return true;
+    if (out->ranks_per_node * nodes == ranks && ranks > 0) return true;
     snprintf(out->status, sizeof out->status, "%g ranks do not divide into %g nodes", ranks, nodes);
     return false;
 }
@@ -125,13 +191,15 @@ static double element_bytes(const char *dtype) {
 
 static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
     const char *text = cell(r, row, r->bytes >= 0 ? r->bytes : r->elements), *dtype = cell(r, row, r->dtype);
-    double value, each = r->bytes >= 0 ? 1 : element_bytes(dtype);
+    double value, element = element_bytes(dtype), each = r->bytes >= 0 ? r->bytes_unit : element;
     if (each == 0) {
         snprintf(out->status, sizeof out->status, "unknown dtype \"%.40s\"", dtype);
         return false;
     }
-    bool good = pace_csv_number(&value, text) || (r->bytes >= 0 && pace_parse_bytes(&value, text));
-    if (good && value >= 0) {
+    if (*dtype) out->element_bytes = (int)element;
+    bool good = pace_csv_number(&value, text);
+    if (!good && r->bytes >= 0 && pace_parse_bytes(&value, text)) good = true, each = 1;
+    if (good && value >= 0 && value * each <= largest_bytes) {
         out->bytes = value * each;
         return true;
     }
@@ -141,31 +209,65 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
 
 static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) {
     const char *text = r->collective >= 0 ? cell(r, row, r->collective) : r->defaults->collective;
+    if (!*text && r->defaults->collective) text = r->defaults->collective;
     if (pace_collective_find(&out->collective, text)) return true;
     snprintf(out->status, sizeof out->status, "unknown collective \"%.40s\"", text);
     return false;
 }
 
 static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
-    const char *text = cell(r, row, r->rows->measured);
-    double value;
-    if (!*text || strcasecmp(text, "nan") == 0) return;
-    if (pace_csv_number(&value, text) && value > 0) out->time_s = value * r->rows->unit_s;
-    else if (!*out->status) snprintf(out->status, sizeof out->status, "not a time that was measured: \"%.30s\"", text);
+    int column = r->rows->measured >= 0 ? r->rows->measured : r->rate;
+    const char *text = cell(r, row, column);
+    double value, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
+    if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0) return;
+    bool good = pace_csv_number(&value, text) && value > 0;
+    if (good && r->rows->measured >= 0) out->time_s = value * r->rows->unit_s;
+    else if (good && factor > 0) out->time_s = out->bytes * factor / (value * r->rate_unit);
+    else if (!good) snprintf(out->unmeasured, sizeof out->unmeasured, "not a time that was measured: \"%.30s\"", text);
+}
+
+static bool says_yes(const char *text) {
+    return strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 ||
+           strncasecmp(text, "in", 2) == 0;
+}
+
+static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
+    size_t length = 0;
+    for (int i = 0; i < r->variants + 1; i++) {
+        const char *word = i < r->variants ? cell(r, row, r->variant[i]) : "in place";
+        if (!*word || (i == r->variants && !says_yes(cell(r, row, r->in_place)))) continue;
+        int wrote = snprintf(out->variant + length, sizeof out->variant - length, "%s%.40s", length ? "/" : "", word);
+        length += (size_t)wrote;
+        if (length >= sizeof out->variant) return;
+    }
+}
+
+/* "Ring" as "ring"; words for the library's own choice as "". */
+static void set_choice(char *out, size_t size, const char *text) {
+    static const char *const own[] = {"auto", "default", "any", "none", "-", "nan"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcasecmp(text, own[i]) == 0) return;
+    snprintf(out, size, "%.*s", (int)size - 1, text);
+    for (; *out; out++) *out = (char)tolower((unsigned char)*out);
 }
 
 static pace_status add_row(reader *r, size_t row) {
     pace_exchange_row out = {.row = (uint32_t)row, .time_s = NAN};
-    const char *system = cell(r, row, r->system);
+    const char *system = cell(r, row, r->system), *device = cell(r, row, r->device);
+    if (!*system) system = device;
     if (!*system && r->defaults->machine) system = r->defaults->machine->name;
     snprintf(out.system, sizeof out.system, "%.95s", system);
-    out.in_place = strcmp(cell(r, row, r->in_place), "1") == 0;
+    snprintf(out.device, sizeof out.device, "%.63s", device);
+    set_variant(&out, r, row);
+    set_choice(out.algorithm, sizeof out.algorithm, cell(r, row, r->algorithm));
+    set_choice(out.protocol, sizeof out.protocol, cell(r, row, r->protocol));
     if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
+    if (!pace_collective_adds(out.collective)) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);
 }
 
 static pace_status read_table(pace_exchange_rows *out, const pace_exchange_defaults *defaults) {
-    reader r = {.rows = out, .defaults = defaults};
+    reader r = {.rows = out, .defaults = defaults, .rate = -1};
     PACE_TRY(pace_catalog_load(&r.yaml, "columns.yaml"));
     r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
     pace_status status = find_columns(&r);
@@ -229,7 +331,7 @@ pace_status pace_exchange_rows_open(pace_exchange_rows *out, const char *path, c
  */
 
 static bool usable(const pace_exchange_row *row) {
-    return !*row->status && !isnan(row->time_s) && !row->in_place && row->ranks_per_node * row->nodes > 1;
+    return !*row->status && !isnan(row->time_s) && row->ranks_per_node * row->nodes > 1;
 }
 
 static int by_curve(const void *a, const void *b) {
@@ -238,20 +340,25 @@ static int by_curve(const void *a, const void *b) {
     if (order == 0) order = (int)x->collective - (int)y->collective;
     if (order == 0) order = x->nodes - y->nodes;
     if (order == 0) order = x->ranks_per_node - y->ranks_per_node;
+    if (order == 0) order = x->element_bytes - y->element_bytes;
+    if (order == 0) order = strcmp(x->variant, y->variant);
     if (order == 0) order = (x->row > y->row) - (x->row < y->row);
     return order;
 }
 
 static bool same_curve(const pace_exchange_row *x, const pace_exchange_row *y) {
     return strcmp(x->system, y->system) == 0 && x->collective == y->collective && x->nodes == y->nodes &&
-           x->ranks_per_node == y->ranks_per_node;
+           x->ranks_per_node == y->ranks_per_node && x->element_bytes == y->element_bytes &&
+           strcmp(x->variant, y->variant) == 0;
 }
 
 static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *const *rows, size_t count, int probes) {
     pace_exchange_curve key = {.collective = rows[0]->collective,
                                .ranks_per_node = rows[0]->ranks_per_node,
-                               .nodes = rows[0]->nodes};
+                               .nodes = rows[0]->nodes,
+                               .element_bytes = rows[0]->element_bytes};
     memcpy(key.system, rows[0]->system, sizeof key.system);
+    memcpy(key.variant, rows[0]->variant, sizeof key.variant);
     pace_curve_point *points = pace_alloc(count, sizeof *points);
     size_t *chosen = pace_alloc(count + 1, sizeof *chosen);
     pace_status status = points && chosen ? PACE_OK : PACE_E_MEMORY;

@@ -2,7 +2,8 @@
  * Rows of a table or a log as questions about exchanges: which ranks, how much, and the time when it was measured.
  *
  * Read: CSV (columns by name, catalog/columns.yaml), the text and the JSON (-J) of nccl-tests, the text of the OSU
- * micro-benchmarks. Of nccl-tests the out-of-place times count. An OSU size is a rank's own buffer: of allgather and
+ * micro-benchmarks. Of nccl-tests' logs the out-of-place times count; rows of a table that say in place are curves of
+ * their own. An OSU size is a rank's own buffer: of allgather and
  * reduce_scatter it is turned into the size of nccl-tests.
  */
 #ifndef PACE_ROWS_EXCHANGE_ROWS_H
@@ -15,11 +16,15 @@
 typedef struct {
     uint32_t row;    /* of the table; of a log, its line */
     char system[96]; /* "" = the row names none */
+    char device[64]; /* what it says of the device, when that is not its system */
+    char variant[96]; /* library, implementation, algorithm, in place: as the row says, joined by "/" */
     pace_collective collective;
     int ranks_per_node, nodes;
+    char algorithm[24], protocol[16]; /* "" = the library's choice */
     double bytes, time_s; /* time NAN: not measured */
-    bool in_place;
-    char status[96]; /* "" = it can be asked */
+    int element_bytes;    /* 0 = not said */
+    char status[96];     /* "" = it can be asked */
+    char unmeasured[72]; /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;
 
 typedef struct {

@@ -115,7 +115,7 @@ static void test_small_messages_of_rings(void **state) {
     assert_int_equal(pace_exchange_open(&rings, &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
     assert_int_equal(pace_exchange_open(&host, &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
     for (double bytes = 1024; bytes <= 131072; bytes *= 2) {
-        pace_exchange_question q = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY};
+        pace_exchange_question q = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
         pace_estimate nccl, mpi;
         assert_int_equal(pace_exchange_time(&nccl, &rings, &q), PACE_OK);
         assert_int_equal(pace_exchange_time(&mpi, &host, &q), PACE_OK);
@@ -131,7 +131,7 @@ static double nccl_per_tensor(const char *machine, int ranks, const pace_gradien
     assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
     assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
     for (size_t i = 0; i < g->count; i++) {
-        pace_exchange_question q = {PACE_ALLREDUCE, g->bytes[i], ranks, 1, PACE_ANY, PACE_ANY};
+        pace_exchange_question q = {PACE_ALLREDUCE, g->bytes[i], ranks, 1, PACE_ANY, PACE_ANY, 0};
         pace_estimate s;
         assert_int_equal(pace_exchange_time(&s, &e, &q), PACE_OK);
         sum += s.median;
@@ -155,7 +155,7 @@ static void test_pearl(void **state) {
     pace_machine m;
     pace_exchange e;
     pace_estimate split, whole;
-    pace_exchange_question all = {PACE_ALLREDUCE, 1e10, 0, 0, PACE_ANY, PACE_ANY};
+    pace_exchange_question all = {PACE_ALLREDUCE, 1e10, 0, 0, PACE_ANY, PACE_ANY, 0};
     assert_int_equal(pace_machine_parse(&m, "pai-v100-nvlink"), PACE_OK);
     assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
     assert_int_equal(pace_pearl_time(&split, &e, 1e8, 1e7), PACE_OK);

@@ -107,7 +107,7 @@ static void test_busiest_port(void **state) {
             pace_exchange e = open_machine(machines[m], (pace_exchange_library)library);
             double n = e.machine.devices * e.machine.nodes, bytes = 1 << 30;
             for (int c = 0; c <= PACE_ALLTOALL; c++) {
-                pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_ANY, PACE_ANY};
+                pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
                 pace_exchange_answer answer;
                 assert_int_equal(pace_exchange_answer_question(&answer, &e, &q), PACE_OK);
                 bool adds = strstr(answer.algorithm, "nvls") || strcmp(answer.algorithm, "multicast") == 0;
@@ -127,14 +127,14 @@ static void test_grows_with_bytes_and_one_rank_is_free(void **state) {
         for (int c = 0; c < PACE_COLLECTIVES; c++) {
             double before = 0;
             for (double bytes = 8; bytes < 1e10; bytes *= 1.7) {
-                pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_ANY, PACE_ANY};
+                pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
                 pace_estimate s;
                 assert_int_equal(pace_exchange_time(&s, &e, &q), PACE_OK);
                 assert_true(s.median > before && s.spread > 0);
                 before = s.median;
             }
         }
-        pace_exchange_question one = {PACE_ALLREDUCE, 1e6, 1, 1, PACE_ANY, PACE_ANY};
+        pace_exchange_question one = {PACE_ALLREDUCE, 1e6, 1, 1, PACE_ANY, PACE_ANY, 0};
         pace_estimate s;
         assert_int_equal(pace_exchange_time(&s, &e, &one), PACE_OK);
         assert_true(s.median == 0);
@@ -146,7 +146,7 @@ static void test_grows_with_bytes_and_one_rank_is_free(void **state) {
 static void test_nccl_choice(void **state) {
     (void)state;
     pace_exchange e = open_machine("dgx-h100", PACE_LIBRARY_NCCL);
-    pace_exchange_question q = {PACE_ALLREDUCE, 4294967296.0, 0, 0, PACE_NCCL_RING, PACE_NCCL_SIMPLE};
+    pace_exchange_question q = {PACE_ALLREDUCE, 4294967296.0, 0, 0, PACE_NCCL_RING, PACE_NCCL_SIMPLE, 0};
     pace_exchange_answer answer;
     assert_int_equal(pace_exchange_answer_question(&answer, &e, &q), PACE_OK);
     double bus = q.bytes / answer.time_s.median * pace_bus_factor(PACE_ALLREDUCE, 8) / 1e9;
@@ -167,7 +167,7 @@ static void test_nccl_lines(void **state) {
     pace_exchange_answer answer;
     assert_int_equal(pace_machine_parse(&machine, "p3dn*8"), PACE_OK);
     assert_int_equal(pace_exchange_open(&old, &machine, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
-    pace_exchange_question q = {PACE_ALLREDUCE, 1024, 0, 0, PACE_ANY, PACE_ANY};
+    pace_exchange_question q = {PACE_ALLREDUCE, 1024, 0, 0, PACE_ANY, PACE_ANY, 0};
     assert_int_equal(pace_exchange_answer_question(&answer, &old, &q), PACE_OK);
     assert_string_equal(answer.algorithm, "ring");
     double ring = answer.time_s.median;
@@ -216,9 +216,9 @@ static void test_bad_questions(void **state) {
     (void)state;
     pace_exchange e = open_machine("dgx-a100", PACE_LIBRARY_AUTO);
     pace_estimate s;
-    pace_exchange_question negative = {PACE_ALLREDUCE, -1, 0, 0, PACE_ANY, PACE_ANY};
-    pace_exchange_question many = {PACE_ALLREDUCE, 8, 16, 1, PACE_ANY, PACE_ANY};
-    pace_exchange_question tree = {PACE_ALLGATHER, 8, 0, 0, PACE_NCCL_TREE, PACE_ANY};
+    pace_exchange_question negative = {PACE_ALLREDUCE, -1, 0, 0, PACE_ANY, PACE_ANY, 0};
+    pace_exchange_question many = {PACE_ALLREDUCE, 8, 16, 1, PACE_ANY, PACE_ANY, 0};
+    pace_exchange_question tree = {PACE_ALLGATHER, 8, 0, 0, PACE_NCCL_TREE, PACE_ANY, 0};
     int number;
     assert_int_equal(pace_exchange_time(&s, &e, &negative), PACE_E_USAGE);
     assert_int_equal(pace_exchange_time(&s, &e, &many), PACE_E_USAGE);

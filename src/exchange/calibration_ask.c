@@ -1,0 +1,334 @@
+/* What measured curves say of an exchange that was not measured: docs/exchange.md, "Calibration". */
+#include "exchange/calibration.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
+static const double spread_of_six = 0.072; /* log-spread between six probes; falls with their number */
+static const double least_spread = 0.03;
+static const double ranks_spread = 0.06, beyond_spread = 0.14, tier_spread = 0.35; /* added for other ranks */
+static const double collective_spread = 0.12;                                      /* for other collectives */
+static const double hop_share = 0.13; /* one hop of a ring, as a share of an exchange that moves nothing */
+
+enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
+
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+
+/* --- the curves of one place --------------------------------------------------------------------------------------- */
+
+/* One collective on one number of ranks: what its curves say of a size. */
+typedef struct {
+    double time_s, floor_s; /* at the size asked; of the smallest size */
+    pace_collective collective;
+    int ranks_per_node, nodes, ranks;
+    double spread;
+} reading;
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, by_value);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* A curve without its spikes: more bytes cannot take less time, so a time above that of a larger size is noise. Only
+ * where curves of other ranks are combined: a size that was measured itself keeps its time. */
+static double steady_time(const pace_curve_point *points, size_t count, double bytes) {
+    double later = INFINITY, time_s = pace_curve_time(points, count, bytes);
+    for (size_t i = count; i-- > 0 && points[i].bytes >= bytes;) later = least(later, points[i].time_s);
+    return least(time_s, later);
+}
+
+static bool same_system(const pace_exchange_fit *fit, const pace_exchange_curve *curve, const char *system) {
+    return strcmp(curve->system, system ? system : fit->curves.items[0].system) == 0;
+}
+
+static bool same_place(const pace_exchange_curve *curve, pace_collective collective, int ranks_per_node, int nodes) {
+    return curve->collective == collective && curve->ranks_per_node == ranks_per_node && curve->nodes == nodes;
+}
+
+/* Curves of the same variant come first, then those of elements as wide. */
+static int likeness(const pace_exchange_curve *curve, const pace_fit_question *q) {
+    return (q->variant && strcasecmp(curve->variant, q->variant) == 0) * 2 +
+           (curve->element_bytes == q->element_bytes);
+}
+
+/* The median of the curves that are most like the question. False: none there. */
+static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q, double bytes,
+                       pace_collective collective, int ranks_per_node, int nodes, bool steady) {
+    double times[MOST_ALIKE], floors[MOST_ALIKE];
+    size_t alike = 0;
+    uint32_t knots = 0;
+    int best = -1;
+    for (size_t i = 0; i < fit->curves.count; i++) {
+        const pace_exchange_curve *curve = &fit->curves.items[i];
+        const pace_curve_point *points = fit->points.items + curve->first;
+        if (!same_place(curve, collective, ranks_per_node, nodes) || !same_system(fit, curve, q->system)) continue;
+        int how = likeness(curve, q);
+        if (how > best) alike = 0, best = how;
+        if (how < best || alike == MOST_ALIKE) continue;
+        times[alike] = (steady ? steady_time : pace_curve_time)(points, curve->count, bytes);
+        floors[alike++] = steady ? steady_time(points, curve->count, points[0].bytes) : points[0].time_s;
+        if (curve->count > knots) knots = curve->count;
+    }
+    if (alike == 0) return false;
+    *out = (reading){.collective = collective,
+                     .ranks_per_node = ranks_per_node,
+                     .nodes = nodes,
+                     .ranks = ranks_per_node * nodes,
+                     .spread = most(least_spread, spread_of_six * 6 / knots)};
+    out->time_s = median(times, alike);
+    out->floor_s = median(floors, alike);
+    return true;
+}
+
+/* --- what the library does ------------------------------------------------------------------------------------------ */
+
+/* How NCCL moves data: lines with flags inside, plain buffers, or sums made by the switch. It changes from one to
+ * another by its own estimate, and the time jumps there: at other sizes on other numbers of ranks. */
+typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
+
+static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
+    return (pace_exchange_question){.collective = q->collective,
+                                    .bytes = bytes,
+                                    .ranks_per_node = place->ranks_per_node,
+                                    .nodes = place->nodes,
+                                    .algorithm = PACE_ANY,
+                                    .protocol = PACE_ANY,
+                                    .element_bytes = q->element_bytes};
+}
+
+static way way_of(const pace_fit_question *q, const reading *place, double bytes) {
+    pace_exchange_question question = ask(q, place, bytes);
+    int algorithm, protocol;
+    if (!q->model || q->collective == PACE_ALLTOALL || q->collective == PACE_SENDRECV ||
+        !pace_exchange_choice(&algorithm, &protocol, q->model, &question))
+        return WAY_UNKNOWN;
+    if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return WAY_SWITCH;
+    return protocol == PACE_NCCL_SIMPLE ? WAY_PLAIN : WAY_LINES;
+}
+
+/* What the model says of a way; INFINITY when the way cannot be taken. */
+static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how) {
+    static const struct {
+        way how;
+        int algorithm, protocol;
+    } table[] = {{WAY_LINES, PACE_ANY, PACE_NCCL_LL},
+                 {WAY_LINES, PACE_ANY, PACE_NCCL_LL128},
+                 {WAY_PLAIN, PACE_NCCL_RING, PACE_NCCL_SIMPLE},
+                 {WAY_PLAIN, PACE_NCCL_TREE, PACE_NCCL_SIMPLE},
+                 {WAY_SWITCH, PACE_NCCL_NVLS, PACE_NCCL_SIMPLE},
+                 {WAY_UNKNOWN, PACE_ANY, PACE_ANY}};
+    double best = INFINITY;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        pace_exchange_question question = ask(q, place, bytes);
+        pace_estimate s;
+        if (table[i].how != how) continue;
+        question.algorithm = table[i].algorithm;
+        question.protocol = table[i].protocol;
+        if (pace_exchange_time(&s, q->model, &question) == PACE_OK) best = least(best, s.median);
+    }
+    return best;
+}
+
+/* How much more than the model says `b` takes against `a`, at the size nearest to the one asked at which both go
+ * `how`. False: they never do. */
+static bool find_excess(double *out, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *a,
+                        const reading *b, way how) {
+    for (int i = 1; i <= 2 * DOUBLINGS; i++) {
+        double bytes = q->bytes * pow(2, i % 2 ? (i + 1) / 2 : -i / 2);
+        reading x, y;
+        if (bytes < 1 || bytes > 1e12 || way_of(q, a, bytes) != how || way_of(q, b, bytes) != how) continue;
+        if (!read_place(&x, fit, q, bytes, q->collective, a->ranks_per_node, a->nodes, true) ||
+            !read_place(&y, fit, q, bytes, q->collective, b->ranks_per_node, b->nodes, true))
+            return false;
+        *out = y.time_s / model_time(q, b, bytes, how) / (x.time_s / model_time(q, a, bytes, how));
+        return isfinite(*out) && *out > 0;
+    }
+    return false;
+}
+
+/* The time `other` would take if it went `how`, as `same` did: what the model says of both, times what both took against
+ * it where both went so. When no size tells, the middle between that and what it took: the library took the other way
+ * because it is faster. */
+static void go_as(reading *other, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *same,
+                  way how) {
+    double excess = 1, ratio = model_time(q, other, q->bytes, how) / model_time(q, same, q->bytes, how);
+    bool known = find_excess(&excess, fit, q, same, other, how);
+    double time_s = same->time_s * ratio * excess;
+    if (!isfinite(time_s) || !(time_s > 0)) return;
+    other->time_s = known ? time_s : sqrt(time_s * other->time_s);
+}
+
+/* Both as the library would do it on the ranks asked. */
+static void go_alike(reading *a, reading *b, const pace_exchange_fit *fit, const pace_fit_question *q) {
+    reading asked = {.ranks_per_node = q->ranks_per_node, .nodes = q->nodes};
+    way how = way_of(q, &asked, q->bytes), of_a = way_of(q, a, q->bytes), of_b = way_of(q, b, q->bytes);
+    if (how == WAY_UNKNOWN || of_a == WAY_UNKNOWN || of_b == WAY_UNKNOWN) return;
+    if (of_a == how && of_b != how) go_as(b, fit, q, a, how);
+    else if (of_b == how && of_a != how) go_as(a, fit, q, b, how);
+}
+
+/* --- other numbers of ranks ----------------------------------------------------------------------------------------- */
+
+static double share_of_bytes(const reading *r) { return 1 - least(r->floor_s / r->time_s, 1); }
+
+/* Hops grow with the ranks of a ring, bytes with the bus factor: the share of the time that is bytes says which
+ * counts. */
+static double line_through(const reading *a, const reading *b, pace_collective collective, int ranks) {
+    double hops = (double)(ranks - a->ranks) / (b->ranks - a->ranks);
+    double from = pace_bus_factor(collective, a->ranks), to = pace_bus_factor(collective, b->ranks);
+    double volume = to != from ? (pace_bus_factor(collective, ranks) - from) / (to - from) : hops;
+    double waiting = sqrt((1 - share_of_bytes(a)) * (1 - share_of_bytes(b)));
+    double moving = (1 - waiting) * (1 - waiting);
+    return a->time_s + (b->time_s - a->time_s) * (hops + (volume - hops) * moving);
+}
+
+/* Steps of an exchange that moves nothing: twice round a ring, once, or the levels of a tree. */
+static double hops_of(pace_collective collective, int ranks) {
+    switch (collective) {
+    case PACE_ALLREDUCE: return 2 * (ranks - 1);
+    case PACE_ALLTOALL: return log2(ranks);
+    case PACE_SENDRECV: return 1;
+    default: return ranks - 1;
+    }
+}
+
+/* One reading carried to other ranks of the same tier: its floor by hops, the rest by the bus factor. */
+static double carried(const reading *r, pace_collective collective, int ranks) {
+    double hops = (1 + hop_share * hops_of(collective, ranks)) / (1 + hop_share * hops_of(collective, r->ranks));
+    double volume = pace_bus_factor(collective, ranks) / pace_bus_factor(collective, r->ranks), bytes = share_of_bytes(r);
+    return r->time_s * pow(hops, 1 - bytes) * pow(volume, bytes);
+}
+
+/* Beyond what was measured: the geometric mean of what can be said. A line through two readings, one of them carried by
+ * hops and bytes, and one times what the model says of the two sizes of group. */
+static bool extend(reading *out, const pace_fit_question *q, const reading *near, const reading *far) {
+    reading asked = {.ranks_per_node = q->ranks_per_node, .nodes = q->nodes, .ranks = q->ranks_per_node * q->nodes};
+    bool same_tier = (near->nodes > 1) == (q->nodes > 1);
+    double logs = 0;
+    int count = 0;
+    if (same_tier) logs += log(carried(near, q->collective, asked.ranks)), count++;
+    if (same_tier && far && (far->nodes > 1) == (q->nodes > 1)) {
+        double line = line_through(far, near, q->collective, asked.ranks);
+        if (line > 0.25 * near->time_s) logs += log(line), count++;
+    }
+    if (q->model) {
+        double ratio =
+            model_time(q, &asked, q->bytes, WAY_UNKNOWN) / model_time(q, near, q->bytes, WAY_UNKNOWN);
+        if (isfinite(ratio) && ratio > 0) logs += log(near->time_s * ratio), count++;
+    }
+    if (count == 0) return false;
+    asked.collective = q->collective;
+    asked.time_s = exp(logs / count);
+    asked.floor_s = near->floor_s;
+    asked.spread = near->spread + (same_tier ? beyond_spread : tier_spread);
+    *out = asked;
+    return true;
+}
+
+typedef struct {
+    reading below, second_below, above, second_above;
+    int count_below, count_above;
+} neighbours;
+
+static void keep_nearest(reading *first, reading *second, int *count, const reading *r, bool nearer) {
+    if (*count > 0 && r->ranks == first->ranks && r->nodes == first->nodes) return;
+    if (*count == 0 || nearer) *second = *first, *first = *r, ++*count;
+    else if (*count == 1) *second = *r, ++*count;
+}
+
+/* Measured places that differ in one way only from the one asked, ranks a node or nodes. */
+static void find_neighbours(neighbours *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
+    int ranks = q->ranks_per_node * q->nodes;
+    *out = (neighbours){0};
+    for (size_t i = 0; i < fit->curves.count; i++) {
+        const pace_exchange_curve *curve = &fit->curves.items[i];
+        reading r;
+        if (curve->collective != q->collective || !same_system(fit, curve, q->system)) continue;
+        if (curve->ranks_per_node != q->ranks_per_node && curve->nodes != q->nodes) continue;
+        if (!read_place(&r, fit, q, q->bytes, q->collective, curve->ranks_per_node, curve->nodes, true)) continue;
+        if (r.ranks < ranks)
+            keep_nearest(&out->below, &out->second_below, &out->count_below, &r, r.ranks > out->below.ranks);
+        if (r.ranks > ranks)
+            keep_nearest(&out->above, &out->second_above, &out->count_above, &r, r.ranks < out->above.ranks);
+    }
+}
+
+/* From other ranks of the same collective. */
+static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
+    neighbours n;
+    find_neighbours(&n, fit, q);
+    if (n.count_below > 0 && n.count_above > 0 && (n.below.nodes > 1) == (n.above.nodes > 1)) {
+        reading a = n.below, b = n.above;
+        go_alike(&a, &b, fit, q);
+        *out = a;
+        out->time_s = line_through(&a, &b, q->collective, q->ranks_per_node * q->nodes);
+        if (!(out->time_s > 0)) out->time_s = sqrt(a.time_s * b.time_s);
+        out->spread = most(a.spread, b.spread) + ranks_spread;
+        return true;
+    }
+    if (n.count_below > 0) return extend(out, q, &n.below, n.count_below > 1 ? &n.second_below : NULL);
+    return n.count_above > 0 && extend(out, q, &n.above, n.count_above > 1 ? &n.second_above : NULL);
+}
+
+/* --- other collectives ------------------------------------------------------------------------------------------------ */
+
+/* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. */
+static reading as_collective(const reading *r, pace_collective collective) {
+    double empty = r->floor_s / (1 + hop_share * hops_of(r->collective, r->ranks));
+    double hops = hops_of(collective, r->ranks) / hops_of(r->collective, r->ranks);
+    double volume = pace_bus_factor(collective, r->ranks) / pace_bus_factor(r->collective, r->ranks);
+    reading out = *r;
+    out.collective = collective;
+    out.floor_s = empty + (r->floor_s - empty) * hops;
+    out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
+    out.spread += collective_spread;
+    return out;
+}
+
+/* From another collective, the one that is closest to the one asked, on its ranks or on others. */
+static bool of_other_collective(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
+    static const pace_collective order[] = {PACE_REDUCESCATTER, PACE_ALLGATHER, PACE_ALLREDUCE, PACE_BROADCAST,
+                                            PACE_REDUCE,        PACE_ALLTOALL,  PACE_SENDRECV};
+    for (int exact = 1; exact >= 0; exact--)
+        for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+            pace_fit_question other = *q;
+            reading r;
+            other.collective = order[i];
+            if (order[i] == q->collective) continue;
+            bool known = exact ? read_place(&r, fit, &other, q->bytes, order[i], q->ranks_per_node, q->nodes, false)
+                               : of_other_ranks(&r, fit, &other);
+            if (!known) continue;
+            r.ranks = q->ranks_per_node * q->nodes;
+            r.collective = order[i];
+            *out = as_collective(&r, q->collective);
+            return true;
+        }
+    return false;
+}
+
+pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit,
+                                   const pace_fit_question *q) {
+    int ranks = q->ranks_per_node * q->nodes;
+    reading r;
+    if (fit->curves.count == 0) return pace_fail(PACE_E_MISSING, "the fit holds no curve");
+    if (ranks == 1) {
+        *out_s = (pace_estimate){0, 0, PACE_RUNG_CALIBRATED};
+        return PACE_OK;
+    }
+    if (!read_place(&r, fit, q, q->bytes, q->collective, q->ranks_per_node, q->nodes, false) &&
+        !of_other_ranks(&r, fit, q) && !of_other_collective(&r, fit, q))
+        return pace_fail(PACE_E_MISSING, "%s on %d ranks of %d node%s: nothing like it was measured on %.60s",
+                         pace_collective_names[q->collective], ranks, q->nodes, q->nodes == 1 ? "" : "s",
+                         q->system ? q->system : fit->curves.items[0].system);
+    *out_s = (pace_estimate){r.time_s, r.spread, PACE_RUNG_CALIBRATED};
+    return PACE_OK;
+}
