@@ -1,6 +1,7 @@
 /*
  * Exchanges as they were measured: curves of time against size, and what they say of other sizes, other numbers of
- * ranks and other collectives on the same system (calibration_ask.c). docs/exchange.md has the equations and their errors.
+ * ranks and other collectives on the same system (calibration_ask.c). docs/exchange.md has the equations and their
+ * errors.
  *
  * Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
  * between probes. Below the smallest size it is constant, above the largest the last region goes on.
@@ -29,8 +30,8 @@ typedef struct {
 
 /* What is asked of a fit. */
 typedef struct {
-    const char *system;         /* NULL = the fit's only one */
-    const char *variant;         /* NULL = not said: curves that differ in nothing else answer together */
+    const char *system;  /* NULL = the fit's only one */
+    const char *variant; /* NULL = not said: curves that differ in nothing else answer together */
     pace_collective collective;
     double bytes;
     int ranks_per_node, nodes;

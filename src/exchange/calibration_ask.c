@@ -9,22 +9,26 @@
 /* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
 static const double spread_of_six = 0.072; /* log-spread between six probes; falls with their number */
 static const double least_spread = 0.03;
-static const double ranks_spread = 0.06, beyond_spread = 0.14, tier_spread = 0.35; /* added for other ranks */
-static const double collective_spread = 0.12;                                      /* for other collectives */
-static const double hop_share = 0.13; /* one hop of a ring, as a share of an exchange that moves nothing */
+static const double ranks_spread = 0.04, beyond_spread = 0.14, tier_spread = 0.35; /* added for other ranks */
+static const double collective_spread = 0.12, direct_spread = 0.1; /* for other collectives; for direct sends */
+static const double host_floor = 2;        /* times the model's empty exchange, from which a floor is the host's */
+static const double larger_rings = -0.117; /* time against NCCL's model, as a power of the ranks */
+static const double hop_share = 0.13;      /* one hop of a ring, as a share of an exchange that moves nothing */
 
 enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* --- the curves of one place --------------------------------------------------------------------------------------- */
+/* --- the curves of one place ---------------------------------------------------------------------------------------
+ */
 
 /* One collective on one number of ranks: what its curves say of a size. */
 typedef struct {
     double time_s, floor_s; /* at the size asked; of the smallest size */
     pace_collective collective;
     int ranks_per_node, nodes, ranks;
+    int element_bytes; /* of the curves that answered */
     double spread;
 } reading;
 
@@ -56,8 +60,7 @@ static bool same_place(const pace_exchange_curve *curve, pace_collective collect
 
 /* Curves of the same variant come first, then those of elements as wide. */
 static int likeness(const pace_exchange_curve *curve, const pace_fit_question *q) {
-    return (q->variant && strcasecmp(curve->variant, q->variant) == 0) * 2 +
-           (curve->element_bytes == q->element_bytes);
+    return (q->variant && strcasecmp(curve->variant, q->variant) == 0) * 2 + (curve->element_bytes == q->element_bytes);
 }
 
 /* The median of the curves that are most like the question. False: none there. */
@@ -66,13 +69,13 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
     double times[MOST_ALIKE], floors[MOST_ALIKE];
     size_t alike = 0;
     uint32_t knots = 0;
-    int best = -1;
+    int best = -1, element_bytes = 0;
     for (size_t i = 0; i < fit->curves.count; i++) {
         const pace_exchange_curve *curve = &fit->curves.items[i];
         const pace_curve_point *points = fit->points.items + curve->first;
         if (!same_place(curve, collective, ranks_per_node, nodes) || !same_system(fit, curve, q->system)) continue;
         int how = likeness(curve, q);
-        if (how > best) alike = 0, best = how;
+        if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes;
         if (how < best || alike == MOST_ALIKE) continue;
         times[alike] = (steady ? steady_time : pace_curve_time)(points, curve->count, bytes);
         floors[alike++] = steady ? steady_time(points, curve->count, points[0].bytes) : points[0].time_s;
@@ -83,13 +86,15 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .ranks_per_node = ranks_per_node,
                      .nodes = nodes,
                      .ranks = ranks_per_node * nodes,
+                     .element_bytes = element_bytes,
                      .spread = most(least_spread, spread_of_six * 6 / knots)};
     out->time_s = median(times, alike);
     out->floor_s = median(floors, alike);
     return true;
 }
 
-/* --- what the library does ------------------------------------------------------------------------------------------ */
+/* --- what the library does ------------------------------------------------------------------------------------------
+ */
 
 /* How NCCL moves data: lines with flags inside, plain buffers, or sums made by the switch. It changes from one to
  * another by its own estimate, and the time jumps there: at other sizes on other numbers of ranks. */
@@ -138,9 +143,9 @@ static double model_time(const pace_fit_question *q, const reading *place, doubl
     return best;
 }
 
-/* How much more than the model says `b` takes against `a`, at the size nearest to the one asked at which both go
- * `how`. False: they never do. */
-static bool find_excess(double *out, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *a,
+/* How much more than the model says `b` takes against `a`, at the size nearest to the one asked at which both go `how`;
+ * unchanged when they never do. */
+static void find_excess(double *out, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *a,
                         const reading *b, way how) {
     for (int i = 1; i <= 2 * DOUBLINGS; i++) {
         double bytes = q->bytes * pow(2, i % 2 ? (i + 1) / 2 : -i / 2);
@@ -148,35 +153,53 @@ static bool find_excess(double *out, const pace_exchange_fit *fit, const pace_fi
         if (bytes < 1 || bytes > 1e12 || way_of(q, a, bytes) != how || way_of(q, b, bytes) != how) continue;
         if (!read_place(&x, fit, q, bytes, q->collective, a->ranks_per_node, a->nodes, true) ||
             !read_place(&y, fit, q, bytes, q->collective, b->ranks_per_node, b->nodes, true))
-            return false;
-        *out = y.time_s / model_time(q, b, bytes, how) / (x.time_s / model_time(q, a, bytes, how));
-        return isfinite(*out) && *out > 0;
+            return;
+        double excess = y.time_s / model_time(q, b, bytes, how) / (x.time_s / model_time(q, a, bytes, how));
+        if (isfinite(excess) && excess > 0) *out = excess;
+        return;
     }
-    return false;
 }
 
-/* The time `other` would take if it went `how`, as `same` did: what the model says of both, times what both took against
- * it where both went so. When no size tells, the middle between that and what it took: the library took the other way
- * because it is faster. */
+/* The time `other` would take if it went `how`, as `same` did: what the model says of both, times what both took
+ * against it where both went so. When no size tells, as it is on A100: larger rings come closer to the model. */
 static void go_as(reading *other, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *same,
                   way how) {
-    double excess = 1, ratio = model_time(q, other, q->bytes, how) / model_time(q, same, q->bytes, how);
-    bool known = find_excess(&excess, fit, q, same, other, how);
+    double excess = pow((double)other->ranks / same->ranks, larger_rings);
+    double ratio = model_time(q, other, q->bytes, how) / model_time(q, same, q->bytes, how);
+    find_excess(&excess, fit, q, same, other, how);
     double time_s = same->time_s * ratio * excess;
-    if (!isfinite(time_s) || !(time_s > 0)) return;
-    other->time_s = known ? time_s : sqrt(time_s * other->time_s);
+    if (isfinite(time_s) && time_s > 0) other->time_s = time_s;
+}
+
+/* Switches add no elements of one byte: where their curves were measured too, they show what `other` takes without its
+ * switch, `same` going without one. True: `q` asks for such elements from now on. */
+static bool leave_switch(reading *other, const reading *same, const pace_exchange_fit *fit, pace_fit_question *q) {
+    pace_fit_question bytes = *q;
+    reading a, b;
+    bytes.element_bytes = 1;
+    if (!read_place(&a, fit, &bytes, q->bytes, q->collective, same->ranks_per_node, same->nodes, true) ||
+        !read_place(&b, fit, &bytes, q->bytes, q->collective, other->ranks_per_node, other->nodes, true) ||
+        a.element_bytes != 1 || b.element_bytes != 1)
+        return false;
+    other->time_s = b.time_s * same->time_s / a.time_s;
+    *q = bytes;
+    return true;
 }
 
 /* Both as the library would do it on the ranks asked. */
-static void go_alike(reading *a, reading *b, const pace_exchange_fit *fit, const pace_fit_question *q) {
-    reading asked = {.ranks_per_node = q->ranks_per_node, .nodes = q->nodes};
-    way how = way_of(q, &asked, q->bytes), of_a = way_of(q, a, q->bytes), of_b = way_of(q, b, q->bytes);
+static void go_alike(reading *a, reading *b, const pace_exchange_fit *fit, const pace_fit_question *asked) {
+    pace_fit_question q = *asked;
+    reading there = {.ranks_per_node = q.ranks_per_node, .nodes = q.nodes};
+    way how = way_of(&q, &there, q.bytes), of_a = way_of(&q, a, q.bytes), of_b = way_of(&q, b, q.bytes);
     if (how == WAY_UNKNOWN || of_a == WAY_UNKNOWN || of_b == WAY_UNKNOWN) return;
-    if (of_a == how && of_b != how) go_as(b, fit, q, a, how);
-    else if (of_b == how && of_a != how) go_as(a, fit, q, b, how);
+    if (how != WAY_SWITCH && of_b == WAY_SWITCH && of_a != WAY_SWITCH && leave_switch(b, a, fit, &q))
+        of_b = way_of(&q, b, q.bytes);
+    if (of_a == how && of_b != how) go_as(b, fit, &q, a, how);
+    else if (of_b == how && of_a != how) go_as(a, fit, &q, b, how);
 }
 
-/* --- other numbers of ranks ----------------------------------------------------------------------------------------- */
+/* --- other numbers of ranks -----------------------------------------------------------------------------------------
+ */
 
 static double share_of_bytes(const reading *r) { return 1 - least(r->floor_s / r->time_s, 1); }
 
@@ -189,6 +212,14 @@ static double line_through(const reading *a, const reading *b, pace_collective c
     double waiting = sqrt((1 - share_of_bytes(a)) * (1 - share_of_bytes(b)));
     double moving = (1 - waiting) * (1 - waiting);
     return a->time_s + (b->time_s - a->time_s) * (hops + (volume - hops) * moving);
+}
+
+/* A measured time where the model says `there` instead of `here`: calls that wait for hosts stay as they are, so of an
+ * empty exchange the difference counts; bytes take the ratio. */
+static double scaled(double time_s, double here, double there, double bytes) {
+    double ratio = time_s * there / here, sum = time_s + there - here;
+    if (there < here) sum = most(sum, ratio);
+    return pow(sum, 1 - bytes) * pow(ratio, bytes);
 }
 
 /* Steps of an exchange that moves nothing: twice round a ring, once, or the levels of a tree. */
@@ -204,7 +235,8 @@ static double hops_of(pace_collective collective, int ranks) {
 /* One reading carried to other ranks of the same tier: its floor by hops, the rest by the bus factor. */
 static double carried(const reading *r, pace_collective collective, int ranks) {
     double hops = (1 + hop_share * hops_of(collective, ranks)) / (1 + hop_share * hops_of(collective, r->ranks));
-    double volume = pace_bus_factor(collective, ranks) / pace_bus_factor(collective, r->ranks), bytes = share_of_bytes(r);
+    double volume = pace_bus_factor(collective, ranks) / pace_bus_factor(collective, r->ranks),
+           bytes = share_of_bytes(r);
     return r->time_s * pow(hops, 1 - bytes) * pow(volume, bytes);
 }
 
@@ -221,15 +253,19 @@ static bool extend(reading *out, const pace_fit_question *q, const reading *near
         if (line > 0.25 * near->time_s) logs += log(line), count++;
     }
     if (q->model) {
-        double ratio =
-            model_time(q, &asked, q->bytes, WAY_UNKNOWN) / model_time(q, near, q->bytes, WAY_UNKNOWN);
-        if (isfinite(ratio) && ratio > 0) logs += log(near->time_s * ratio), count++;
+        double there = model_time(q, &asked, q->bytes, WAY_UNKNOWN), here = model_time(q, near, q->bytes, WAY_UNKNOWN);
+        double bytes = share_of_bytes(near);
+        if (isfinite(there) && there > 0 && isfinite(here))
+            logs += log(scaled(near->time_s, here, there, bytes)), count++;
     }
     if (count == 0) return false;
     asked.collective = q->collective;
     asked.time_s = exp(logs / count);
     asked.floor_s = near->floor_s;
-    asked.spread = near->spread + (same_tier ? beyond_spread : tier_spread);
+    double doublings = fabs(log2((double)asked.ranks / near->ranks));
+    asked.spread = near->spread + (!same_tier  ? tier_spread
+                                   : count > 2 ? beyond_spread
+                                               : beyond_spread * most(1, doublings));
     *out = asked;
     return true;
 }
@@ -279,18 +315,37 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
     return n.count_above > 0 && extend(out, q, &n.above, n.count_above > 1 ? &n.second_above : NULL);
 }
 
-/* --- other collectives ------------------------------------------------------------------------------------------------ */
+/* --- other collectives
+ * ------------------------------------------------------------------------------------------------ */
 
-/* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. */
-static reading as_collective(const reading *r, pace_collective collective) {
+static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
+
+/* A host that starts many devices from one process takes longer than their small exchanges do: then the floor is its
+ * own, the same for every collective. */
+static bool waits_for_host(const reading *r, const pace_fit_question *measured) {
+    return r->floor_s > host_floor * model_time(measured, r, 1, WAY_UNKNOWN);
+}
+
+/* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. With a model,
+ * the geometric mean of that and of what the model says of both. */
+static reading as_collective(const reading *r, const pace_fit_question *q, const pace_fit_question *measured) {
     double empty = r->floor_s / (1 + hop_share * hops_of(r->collective, r->ranks));
-    double hops = hops_of(collective, r->ranks) / hops_of(r->collective, r->ranks);
-    double volume = pace_bus_factor(collective, r->ranks) / pace_bus_factor(r->collective, r->ranks);
+    double hops = hops_of(q->collective, r->ranks) / hops_of(r->collective, r->ranks);
+    double volume = pace_bus_factor(q->collective, r->ranks) / pace_bus_factor(r->collective, r->ranks);
     reading out = *r;
-    out.collective = collective;
+    out.collective = q->collective;
     out.floor_s = empty + (r->floor_s - empty) * hops;
     out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
-    out.spread += collective_spread;
+    out.spread += collective_spread + (is_direct(q->collective) != is_direct(r->collective) ? direct_spread : 0);
+    if (!q->model) return out;
+    if (waits_for_host(r, measured)) {
+        out.floor_s = r->floor_s;
+        out.time_s = r->floor_s + most(r->time_s - r->floor_s, 0) * volume;
+        return out;
+    }
+    double here = model_time(measured, r, q->bytes, WAY_UNKNOWN), there = model_time(q, r, q->bytes, WAY_UNKNOWN);
+    if (isfinite(here) && isfinite(there) && here > 0)
+        out.time_s = sqrt(out.time_s * scaled(r->time_s, here, there, share_of_bytes(r)));
     return out;
 }
 
@@ -307,16 +362,17 @@ static bool of_other_collective(reading *out, const pace_exchange_fit *fit, cons
             bool known = exact ? read_place(&r, fit, &other, q->bytes, order[i], q->ranks_per_node, q->nodes, false)
                                : of_other_ranks(&r, fit, &other);
             if (!known) continue;
+            r.ranks_per_node = q->ranks_per_node;
+            r.nodes = q->nodes;
             r.ranks = q->ranks_per_node * q->nodes;
             r.collective = order[i];
-            *out = as_collective(&r, q->collective);
+            *out = as_collective(&r, q, &other);
             return true;
         }
     return false;
 }
 
-pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit,
-                                   const pace_fit_question *q) {
+pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q) {
     int ranks = q->ranks_per_node * q->nodes;
     reading r;
     if (fit->curves.count == 0) return pace_fail(PACE_E_MISSING, "the fit holds no curve");

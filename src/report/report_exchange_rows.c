@@ -71,7 +71,7 @@ static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
 }
 
 static pace_status by_formula(pace_estimate *out, asked *a, const pace_exchange_row *row) {
-    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node,  row->nodes,
+    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
                                 PACE_ANY,        PACE_ANY,   row->element_bytes};
     PACE_TRY(exchange_of(a, row));
     if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));

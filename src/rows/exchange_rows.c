@@ -22,10 +22,10 @@ typedef struct {
     int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol;
     int variant[MOST_VARIANTS];
     int variants;
-    double bytes_unit;                    /* of the column of sizes */
-    int rate;                             /* column of a rate that stands for a time; -1 = none */
-    double rate_unit;                     /* in bytes per second */
-    bool bus;                             /* the rate is bus bandwidth */
+    double bytes_unit; /* of the column of sizes */
+    int rate;          /* column of a rate that stands for a time; -1 = none */
+    double rate_unit;  /* in bytes per second */
+    bool bus;          /* the rate is bus bandwidth */
 } reader;
 
 void pace_exchange_rows_free(pace_exchange_rows *rows) {
@@ -40,13 +40,13 @@ typedef struct {
     double value;
 } unit;
 
-static const unit times[] = {{"us", 1e-6},   {"ms", 1e-3},    {"ns", 1e-9},         {"s", 1},
+static const unit times[] = {{"us", 1e-6},   {"ms", 1e-3},    {"ns", 1e-9},           {"s", 1},
                              {"usec", 1e-6}, {"usecs", 1e-6}, {"microseconds", 1e-6}, {"msec", 1e-3},
-                             {"sec", 1},     {"seconds", 1},  {"nsec", 1e-9},       {NULL, 0}};
-static const unit sizes[] = {{"b", 1},      {"bytes", 1},     {"kb", 1e3},      {"mb", 1e6},      {"gb", 1e9},
+                             {"sec", 1},     {"seconds", 1},  {"nsec", 1e-9},         {NULL, 0}};
+static const unit sizes[] = {{"b", 1},      {"bytes", 1},     {"kb", 1e3},           {"mb", 1e6}, {"gb", 1e9},
                              {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824.0}, {NULL, 0}};
-static const unit rates[] = {{"gbs", 1e9},  {"gb/s", 1e9},   {"gbps", 1e9},     {"gb_per_s", 1e9}, {"mbs", 1e6},
-                             {"mb/s", 1e6}, {"mbps", 1e6},   {"mb_per_s", 1e6}, {"gbit/s", 1.25e8}, {NULL, 0}};
+static const unit rates[] = {{"gbs", 1e9},  {"gb/s", 1e9}, {"gbps", 1e9},     {"gb_per_s", 1e9},  {"mbs", 1e6},
+                             {"mb/s", 1e6}, {"mbps", 1e6}, {"mb_per_s", 1e6}, {"gbit/s", 1.25e8}, {NULL, 0}};
 
 /* "# Avg Latency (us)" as "avg_latency(us)": small letters, no spaces, no mark of a comment. */
 static void plain_name(char out[64], const char *name) {
@@ -123,14 +123,13 @@ static pace_status find_columns(reader *r) {
     const struct {
         const char *key;
         int *column;
-    } all[] = {{"system", &r->system}, {"device", &r->device},     {"collective", &r->collective},
-               {"ranks", &r->ranks},   {"per_node", &r->per_node}, {"nodes", &r->nodes},
-               {"elements", &r->elements}, {"dtype", &r->dtype},   {"in_place", &r->in_place},
+    } all[] = {{"system", &r->system},       {"device", &r->device},     {"collective", &r->collective},
+               {"ranks", &r->ranks},         {"per_node", &r->per_node}, {"nodes", &r->nodes},
+               {"elements", &r->elements},   {"dtype", &r->dtype},       {"in_place", &r->in_place},
                {"algorithm", &r->algorithm}, {"protocol", &r->protocol}};
     const char *name = r->rows->csv.name;
     const unit *found = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        *all[i].column = find_column(r, all[i].key, NULL, &found);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(r, all[i].key, NULL, &found);
     r->bytes = find_column(r, "bytes", sizes, &found);
     r->bytes_unit = found ? found->value : 1;
     find_measured(r);

@@ -14,17 +14,17 @@
 #include "rows/csv.h"
 
 typedef struct {
-    uint32_t row;    /* of the table; of a log, its line */
-    char system[96]; /* "" = the row names none */
-    char device[64]; /* what it says of the device, when that is not its system */
+    uint32_t row;     /* of the table; of a log, its line */
+    char system[96];  /* "" = the row names none */
+    char device[64];  /* what it says of the device, when that is not its system */
     char variant[96]; /* library, implementation, algorithm, in place: as the row says, joined by "/" */
     pace_collective collective;
     int ranks_per_node, nodes;
     char algorithm[24], protocol[16]; /* "" = the library's choice */
-    double bytes, time_s; /* time NAN: not measured */
-    int element_bytes;    /* 0 = not said */
-    char status[96];     /* "" = it can be asked */
-    char unmeasured[72]; /* "" = its time is a time; else it can be asked but not fitted */
+    double bytes, time_s;             /* time NAN: not measured */
+    int element_bytes;                /* 0 = not said */
+    char status[96];                  /* "" = it can be asked */
+    char unmeasured[72];              /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;
 
 typedef struct {
