@@ -95,35 +95,48 @@ static double binomial(const pace_exchange_terms *t) {
 
 /* --- trees in segments ------------------------------------------------------------------------------------------- */
 
-/* The best whole number of segments for (depth + k) (alpha + bytes/k rate). */
-static double pipeline(double depth, double alpha_s, double s_per_byte, double bytes) {
-    double k = depth > 0 && alpha_s > 0 ? sqrt(depth * bytes * s_per_byte / alpha_s) : 1;
+/* Segments that follow each other over hops: (hops + k) (alpha + bytes/k rate). */
+typedef struct {
+    double hops, alpha_s, s_per_byte, bytes;
+} pipe;
+
+static double pipe_s(const pipe *p, double k) { return (p->hops + k) * (p->alpha_s + p->bytes / k * p->s_per_byte); }
+
+/* The best whole number of them. */
+static double best_segments(const pipe *p) {
+    double k = p->hops > 0 && p->alpha_s > 0 ? sqrt(p->hops * p->bytes * p->s_per_byte / p->alpha_s) : 1;
     k = k < 1 ? 1 : floor(k);
-    double one = (depth + k) * (alpha_s + bytes / k * s_per_byte);
-    double two = (depth + k + 1) * (alpha_s + bytes / (k + 1) * s_per_byte);
-    return one < two ? one : two;
+    return pipe_s(p, k) < pipe_s(p, k + 1) ? k : k + 1;
 }
 
 static double hop_s(const pace_exchange_terms *t) { return ring_step(t, 0); }
 static double hop_rate(const pace_exchange_terms *t) { return ring_step(t, 1) - ring_step(t, 0); }
 
 /* A chain of ranks passes segments on. */
-static double chain(const pace_exchange_terms *t) {
+static pipe chain_pipe(const pace_exchange_terms *t) {
     double rate = hop_rate(t) + (t->collective == PACE_REDUCE ? t->reduce_s_per_byte : 0);
-    return pipeline(t->ranks - 2, hop_s(t), rate, t->bytes);
+    return (pipe){t->ranks - 2, hop_s(t), rate, t->bytes};
 }
 
 /* An inner rank of a binary tree takes from two children and gives to two. */
-static double pipelined_tree(const pace_exchange_terms *t) {
-    double depth = 2.0 * ceil_log2(t->ranks) - 1;
-    return pipeline(depth, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes);
+static pipe tree_pipe(const pace_exchange_terms *t) {
+    return (pipe){2.0 * ceil_log2(t->ranks) - 1, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes};
 }
 
 /* Two trees with half of the vector each: what is inner in one is a leaf in the other (Sanders, Speck, Träff 2009). */
-static double double_tree(const pace_exchange_terms *t) {
-    double depth = 2.0 * ceil_log2(t->ranks) - 1;
-    return pipeline(depth, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes);
+static pipe double_tree_pipe(const pace_exchange_terms *t) {
+    return (pipe){2.0 * ceil_log2(t->ranks) - 1, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes};
 }
+
+static double segments_of(pipe p) { return best_segments(&p); }
+static double chain_segments(const pace_exchange_terms *t) { return segments_of(chain_pipe(t)); }
+static double tree_segments(const pace_exchange_terms *t) { return segments_of(tree_pipe(t)); }
+static double double_tree_segments(const pace_exchange_terms *t) { return segments_of(double_tree_pipe(t)); }
+
+static double piped(pipe p) { return pipe_s(&p, best_segments(&p)); }
+static double chain(const pace_exchange_terms *t) { return piped(chain_pipe(t)); }
+static double pipelined_tree(const pace_exchange_terms *t) { return piped(tree_pipe(t)); }
+static double double_tree(const pace_exchange_terms *t) { return piped(double_tree_pipe(t)); }
 
 static double scatter_allgather(const pace_exchange_terms *t) {
     double s = 0, sent = t->bytes / 2;
@@ -133,14 +146,12 @@ static double scatter_allgather(const pace_exchange_terms *t) {
 
 /* --- many ports -------------------------------------------------------------------------------------------------- */
 
-enum { RADIX = 4 };
-
 /* Every rank sends to and adds from radix - 1 others at each level. */
 static double knomial(const pace_exchange_terms *t) {
     double s = 0;
-    for (int distance = 1; distance < t->ranks; distance *= RADIX) {
+    for (int distance = 1; distance < t->ranks; distance *= PACE_KNOMIAL) {
         int others = (t->ranks + distance - 1) / distance;
-        others = others < RADIX ? others - 1 : RADIX - 1;
+        others = others < PACE_KNOMIAL ? others - 1 : PACE_KNOMIAL - 1;
         double one = step_at(t, distance, t->bytes), next = one - step_at(t, distance, 0);
         s += one + (others - 1) * next + others * add_s(t, t->bytes);
     }
@@ -244,25 +255,37 @@ enum {
     P2P = 1 << PACE_SENDRECV,
 };
 
+/* Where all ranks are in step, the closed form is what the program takes. */
+static bool alike_powers(const pace_exchange_terms *t) { return one_node(t) && power_of_two(t); }
+static bool alike_halves(const pace_exchange_terms *t) {
+    return one_node(t) && (t->collective == PACE_ALLGATHER || power_of_two(t));
+}
+static bool whole_levels(const pace_exchange_terms *t) {
+    int ranks = t->ranks;
+    while (ranks % PACE_KNOMIAL == 0) ranks /= PACE_KNOMIAL;
+    return one_node(t) && ranks < PACE_KNOMIAL;
+}
+static bool even_nodes(const pace_exchange_terms *t) { return (t->ranks_per_node & (t->ranks_per_node - 1)) == 0; }
+
 const pace_exchange_algorithm pace_exchange_algorithms[] = {
-    {"ring", AR | RS | AG, always, ring, pace_program_ring},
-    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling},
-    {"halving", RS, power_of_two, halving, pace_program_halving},
-    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner},
-    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial},
-    {"pipelined_tree", AR, always, pipelined_tree, NULL},
-    {"double_tree", AR, always, double_tree, pace_program_double_tree},
-    {"chain", BC | RD, always, chain, pace_program_chain},
-    {"scatter_allgather", BC, always, scatter_allgather, NULL},
-    {"knomial", AR, always, knomial, NULL},
-    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct},
-    {"multicast", AR | RS | AG, can_multicast, multicast, NULL},
-    {"rails", AR | RS | AG, several_nodes, rails, pace_program_rails},
-    {"leaders", AR, several_nodes, leaders, NULL},
-    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus},
-    {"pairwise", A2A, always, pairwise, pace_program_pairwise},
-    {"bruck", AG | A2A, always, bruck, NULL},
-    {"message", P2P, always, message, NULL},
+    {"ring", AR | RS | AG, always, ring, pace_program_ring, one_node, NULL, false},
+    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling, alike_powers, NULL, false},
+    {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false},
+    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false},
+    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false},
+    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false},
+    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false},
+    {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false},
+    {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false},
+    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false},
+    {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true},
+    {"rails", AR | RS | AG, several_nodes, rails, pace_program_rails, always, NULL, false},
+    {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false},
+    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false},
+    {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false},
+    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false},
+    {"message", P2P, always, message, pace_program_message, one_node, NULL, false},
 };
 const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
 

@@ -45,6 +45,9 @@ typedef struct {
     double multicast_alpha_s;
 } pace_exchange_terms;
 
+/* Ranks that exchange with each other at one level of "knomial". */
+enum { PACE_KNOMIAL = 4 };
+
 struct pace_program_question;
 
 typedef struct {
@@ -54,6 +57,9 @@ typedef struct {
     double (*time_s)(const pace_exchange_terms *);
     /* exchange/program_build.h; NULL = none: only the closed form is known */
     pace_status (*program)(pace_program *, const struct pace_program_question *);
+    bool (*exact)(const pace_exchange_terms *); /* the closed form is the program's time to rounding; NULL = never */
+    double (*segments)(const pace_exchange_terms *); /* best number of pieces of the vector; NULL = 1 */
+    bool in_switch; /* the program has one more rank, the switch that adds and multiplies */
 } pace_exchange_algorithm;
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];

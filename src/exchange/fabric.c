@@ -1,7 +1,10 @@
 #include "exchange/fabric.h"
 
-static pace_status make(pace_fabric *out, uint32_t ranks, uint64_t links, uint32_t classes) {
-    pace_fabric fabric = {.rank_count = ranks, .link_count = (uint32_t)links, .class_count = classes};
+#include <stdio.h>
+#include <string.h>
+
+pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, uint32_t classes) {
+    pace_fabric fabric = {.rank_count = ranks, .place_count = ranks, .link_count = (uint32_t)links, .class_count = classes};
     if (!ranks) return pace_fail(PACE_E_INPUT, "a fabric needs at least one rank");
     if (links >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "too many links");
     fabric.bytes_per_s = pace_alloc(links, sizeof *fabric.bytes_per_s);
@@ -17,8 +20,27 @@ static pace_status make(pace_fabric *out, uint32_t ranks, uint64_t links, uint32
 void pace_fabric_free(pace_fabric *fabric) {
     pace_free(fabric->bytes_per_s);
     pace_free(fabric->link_class);
-    fabric->bytes_per_s = NULL;
-    fabric->link_class = NULL;
+    pace_free(fabric->place);
+    if (fabric->free_plan) fabric->free_plan(fabric->plan);
+    *fabric = (pace_fabric){0};
+}
+
+pace_status pace_fabric_put(pace_fabric *fabric, const uint32_t *place, uint32_t ranks) {
+    for (uint32_t r = 0; r < ranks; r++)
+        if (place[r] >= fabric->place_count)
+            return pace_fail(PACE_E_INPUT, "rank %u is at place %u, but there are %u", r, place[r], fabric->place_count);
+    uint32_t *copy = pace_alloc(ranks, sizeof *copy);
+    if (!copy) return PACE_E_MEMORY;
+    memcpy(copy, place, ranks * sizeof *copy);
+    pace_free(fabric->place);
+    fabric->place = copy;
+    fabric->rank_count = ranks;
+    return PACE_OK;
+}
+
+void pace_fabric_describe(char out[PACE_FABRIC_NAME], const pace_fabric *fabric, uint32_t link) {
+    if (fabric->describe) fabric->describe(out, fabric, link);
+    else snprintf(out, PACE_FABRIC_NAME, "link %u", link);
 }
 
 static pace_status check_rate(const char *what, double bytes_per_s) {
@@ -38,7 +60,7 @@ static pace_status cross(pace_route *out, uint32_t link) { return PACE_PUSH(out,
 
 static pace_status switch_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
     PACE_TRY(cross(out, from));
-    return cross(out, fabric->rank_count + to);
+    return cross(out, fabric->place_count + to);
 }
 
 enum { SPEEDS = 32 };
@@ -55,7 +77,7 @@ pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_pe
     double speeds[SPEEDS];
     uint32_t count = 0;
     PACE_TRY(check_rate("port of the switch", bytes_per_s));
-    PACE_TRY(make(out, ranks, 2 * (uint64_t)ranks, 2 * SPEEDS));
+    PACE_TRY(pace_fabric_make(out, ranks, 2 * (uint64_t)ranks, 2 * SPEEDS));
     out->route = switch_route;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         double rate = slowness ? bytes_per_s / slowness[rank] : bytes_per_s;
@@ -71,7 +93,7 @@ pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_pe
 
 /* Links 0 … n-1 lead from a rank to the next, n … 2n-1 to the one before. */
 static pace_status ring_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
-    uint32_t ranks = fabric->rank_count, ahead = to > from ? to - from : ranks - from + to;
+    uint32_t ranks = fabric->place_count, ahead = to > from ? to - from : ranks - from + to;
     bool forward = 2 * (uint64_t)ahead <= ranks;
     for (uint32_t at = from; at != to;) {
         PACE_TRY(cross(out, forward ? at : ranks + at));
@@ -82,7 +104,7 @@ static pace_status ring_route(pace_route *out, const pace_fabric *fabric, uint32
 
 pace_status pace_fabric_ring(pace_fabric *out, uint32_t ranks, double bytes_per_s) {
     PACE_TRY(check_rate("link of the ring", bytes_per_s));
-    PACE_TRY(make(out, ranks, 2 * (uint64_t)ranks, 2));
+    PACE_TRY(pace_fabric_make(out, ranks, 2 * (uint64_t)ranks, 2));
     out->route = ring_route;
     for (uint32_t link = 0; link < 2 * ranks; link++) set_link(out, link, link / ranks, bytes_per_s);
     return PACE_OK;
@@ -95,7 +117,7 @@ enum { DEVICE_OUT, DEVICE_IN, NIC_OUT, NIC_IN, LEAF_UP, LEAF_DOWN, NODE_CLASSES 
 
 /* size: ranks of a node, ranks of a NIC, ranks of a leaf (0 = one switch for all). Links stand class by class. */
 static pace_status nodes_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
-    uint32_t ranks = fabric->rank_count, nics = ranks / fabric->size[1], leaf = fabric->size[2];
+    uint32_t ranks = fabric->place_count, nics = ranks / fabric->size[1], leaf = fabric->size[2];
     if (from / fabric->size[0] == to / fabric->size[0]) {
         PACE_TRY(cross(out, from));
         return cross(out, ranks + to);
@@ -125,7 +147,7 @@ pace_status pace_fabric_nodes(pace_fabric *out, const pace_fabric_nodes_shape *s
     if (shape->nodes_per_leaf) PACE_TRY(check_rate("links above a leaf", shape->leaf_bytes_per_s));
     uint32_t nics = shape->rails ? (uint32_t)ranks : shape->nodes;
     uint32_t leaves = shape->nodes_per_leaf ? shape->nodes / shape->nodes_per_leaf : 0, next = 0;
-    PACE_TRY(make(out, (uint32_t)ranks, 2 * (ranks + nics + leaves), NODE_CLASSES));
+    PACE_TRY(pace_fabric_make(out, (uint32_t)ranks, 2 * (ranks + nics + leaves), NODE_CLASSES));
     out->route = nodes_route;
     out->size[0] = shape->ranks_per_node;
     out->size[1] = shape->rails ? 1 : shape->ranks_per_node;

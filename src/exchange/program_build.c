@@ -9,7 +9,8 @@ typedef pace_program_question sizes;
 /* --- rings ------------------------------------------------------------------------------------------------------- */
 
 /* n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. */
-static pace_status around(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part, bool reduce) {
+pace_status pace_program_around(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part,
+                                bool reduce) {
     for (uint32_t step = 1; step < extent; step++) {
         PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, 1), wire, part));
         PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -1), wire, part));
@@ -24,8 +25,8 @@ static bool reduces(const sizes *q) { return q->collective != PACE_ALLGATHER; }
 /* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
 pace_status pace_program_ring(pace_program *p, const sizes *q) {
     PACE_TRY(pace_program_open_class(p));
-    if (reduces(q)) PACE_TRY(around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
-    return gathers(q) ? around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
+    if (reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
+    return gathers(q) ? pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
 }
 
 /* Reduce-scatter in rows of `row` ranks, all-reduce of a part along every column, all-gather in the rows. */
@@ -34,12 +35,12 @@ static pace_status two_levels(pace_program *p, const sizes *q, uint32_t row, uin
     double part = q->bytes / row;
     PACE_TRY(pace_program_open_class(p));
     if (reduces(q)) {
-        PACE_TRY(around(p, 1, row, 0, part, true));
-        PACE_TRY(around(p, row, rows, wire_along, part / rows, true));
+        PACE_TRY(pace_program_around(p, 1, row, 0, part, true));
+        PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, true));
     }
     if (!gathers(q)) return PACE_OK;
-    PACE_TRY(around(p, row, rows, wire_along, part / rows, false));
-    return around(p, 1, row, 0, part, false);
+    PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, false));
+    return pace_program_around(p, 1, row, 0, part, false);
 }
 
 pace_status pace_program_rails(pace_program *p, const sizes *q) {
@@ -94,8 +95,8 @@ static uint32_t power_below(uint32_t ranks) {
 
 /* The ranks above the greatest power of two hand their vector to one below it, and get the sum at the end. */
 static pace_status folded_in(pace_program *p, const sizes *q,
-                             pace_status (*core)(pace_program *, uint32_t ranks, double bytes)) {
-    uint32_t power = power_below(q->ranks), extra = q->ranks - power;
+                             pace_status (*core)(pace_program *, uint32_t ranks, double bytes), uint32_t power) {
+    uint32_t extra = q->ranks - power;
     pace_peer up = pace_peer_shift(1, q->ranks, power), down = pace_peer_shift(1, q->ranks, -(int64_t)power);
     for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = rank < extra ? 1 : rank < power ? 0 : 2;
     PACE_TRY(pace_program_open_class(p));
@@ -119,11 +120,34 @@ static pace_status power_only(pace_program *p, const sizes *q,
 }
 
 pace_status pace_program_doubling(pace_program *p, const sizes *q) {
-    return q->collective == PACE_ALLREDUCE ? folded_in(p, q, doubling) : power_only(p, q, gather_doubling);
+    return q->collective == PACE_ALLREDUCE ? folded_in(p, q, doubling, power_below(q->ranks)) : power_only(p, q, gather_doubling);
 }
 
 pace_status pace_program_halving(pace_program *p, const sizes *q) { return power_only(p, q, halving); }
-pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) { return folded_in(p, q, rabenseifner); }
+pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) { return folded_in(p, q, rabenseifner, power_below(q->ranks)); }
+
+/* --- k-nomial exchange: at each level everybody sends to and adds from the others of its group ------------------- */
+
+static pace_status knomial(pace_program *p, uint32_t ranks, double bytes) {
+    for (uint32_t stride = 1; stride < ranks; stride *= PACE_KNOMIAL) {
+        uint32_t extent = ranks / stride < PACE_KNOMIAL ? ranks / stride : PACE_KNOMIAL;
+        for (uint32_t step = 1; step < extent; step++)
+            PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, step), 0, bytes));
+        for (uint32_t step = 1; step < extent; step++)
+            PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -(int64_t)step), 0, bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes * (extent - 1)));
+    }
+    return PACE_OK;
+}
+
+/* Ranks beyond the greatest m k^i fold in, m < k. */
+pace_status pace_program_knomial(pace_program *p, const sizes *q) {
+    uint32_t whole = 1;
+    while (whole <= q->ranks / PACE_KNOMIAL) whole *= PACE_KNOMIAL;
+    whole *= q->ranks / whole;
+    return 2 * (uint64_t)whole >= q->ranks ? folded_in(p, q, knomial, whole)
+                                           : pace_fail(PACE_E_INTERNAL, "k-nomial folding of %u ranks", q->ranks);
+}
 
 /* --- all to all -------------------------------------------------------------------------------------------------- */
 
@@ -136,15 +160,13 @@ pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
     return PACE_OK;
 }
 
-/* All sends are under way before the first receive. */
+/* All sends are under way before the first receive; one kernel adds what has come. */
 static pace_status send_to_all(pace_program *p, uint32_t ranks, double part, bool reduce) {
     for (uint32_t step = 1; step < ranks; step++)
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, ranks, step), 0, part));
-    for (uint32_t step = 1; step < ranks; step++) {
+    for (uint32_t step = 1; step < ranks; step++)
         PACE_TRY(pace_program_receive(p, pace_peer_shift(1, ranks, -(int64_t)step), 0, part));
-        if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
-    }
-    return PACE_OK;
+    return reduce ? pace_program_local(p, PACE_OPERATION_REDUCE, part * (ranks - 1)) : PACE_OK;
 }
 
 pace_status pace_program_direct(pace_program *p, const sizes *q) {
@@ -153,6 +175,31 @@ pace_status pace_program_direct(pace_program *p, const sizes *q) {
     if (q->collective == PACE_ALLTOALL) return send_to_all(p, q->ranks, part, false);
     if (reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));
     return gathers(q) ? send_to_all(p, q->ranks, part, false) : PACE_OK;
+}
+
+/* Bruck et al. 1997. In step i a rank passes to the one 2^i before it what that has not: of an all-gather all it has so
+ * far; of an all-to-all the parts whose number has bit i. */
+pace_status pace_program_bruck(pace_program *p, const sizes *q) {
+    double part = q->bytes / q->ranks;
+    PACE_TRY(pace_program_open_class(p));
+    for (uint32_t distance = 1; distance < q->ranks; distance *= 2) {
+        uint32_t parts = distance < q->ranks - distance ? distance : q->ranks - distance;
+        if (q->collective == PACE_ALLTOALL) {
+            parts = 0;
+            for (uint32_t i = 1; i < q->ranks; i++) parts += (i & distance) != 0;
+        }
+        PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, -(int64_t)distance), 0, parts * part));
+        PACE_TRY(pace_program_receive(p, pace_peer_shift(1, q->ranks, distance), 0, parts * part));
+    }
+    return PACE_OK;
+}
+
+/* nccl-tests' sendrecv: everybody sends to the next. */
+pace_status pace_program_message(pace_program *p, const sizes *q) {
+    PACE_TRY(pace_program_open_class(p));
+    if (q->ranks < 2) return PACE_OK;
+    PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, 1), 0, q->bytes));
+    return pace_program_receive(p, pace_peer_shift(1, q->ranks, -1), 0, q->bytes);
 }
 
 /* One rank's sends and receives, in one round or first all sends. */
@@ -212,7 +259,7 @@ pace_status pace_program_build(pace_program *out, const char *collective, const 
     if (!(asked.bytes >= 0) || isinf(asked.bytes))
         return pace_fail(PACE_E_INPUT, "expected a size of at least 0 bytes, found %g", asked.bytes);
     pace_program program;
-    PACE_TRY(pace_program_init(&program, asked.ranks));
+    PACE_TRY(pace_program_init(&program, asked.ranks + pace_exchange_algorithms[row].in_switch));
     pace_status status = pace_exchange_algorithms[row].program(&program, &asked);
     if (status == PACE_OK) status = pace_program_finish(&program);
     if (status == PACE_OK) *out = program;

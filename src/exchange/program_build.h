@@ -9,7 +9,7 @@ typedef struct pace_program_question {
     pace_collective collective; /* set by pace_program_build() */
     uint32_t ranks;
     double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
-    uint32_t group;    /* rails: ranks of one node (wire 0 inside, wire 1 across) */
+    uint32_t group;    /* rails, leaders: ranks of one node (wire 0 inside, wire 1 across) */
     uint32_t segments; /* pipelined algorithms: pieces of the vector; 0 = 1 */
 } pace_program_question;
 
@@ -23,6 +23,17 @@ pace_status pace_program_build(pace_program *out, const char *collective, const 
 pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const double *between,
                                    bool pairwise) PACE_MUST_CHECK;
 
+/** Makes a program that so many jobs, of as many ranks each, run side by side: job by job, one after the other in rank
+ * numbers. PACE_E_INPUT when its peers cannot be named so. */
+pace_status pace_program_repeat(pace_program *program, uint32_t jobs) PACE_MUST_CHECK;
+
+/* Parts of programs that several generators share: a ring; a binomial tree of `ranks` ranks
+ * in a row, of which `rank` is one, towards the first and away from it. */
+pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t extent, uint8_t wire, double part,
+                                bool reduce);
+pace_status pace_program_gather_up(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
+pace_status pace_program_spread_down(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
+
 /* The rows' generators; they append to an empty program. */
 pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
 pace_status pace_program_doubling(pace_program *program, const pace_program_question *question);
@@ -34,6 +45,13 @@ pace_status pace_program_chain(pace_program *program, const pace_program_questio
 pace_status pace_program_direct(pace_program *program, const pace_program_question *question);
 pace_status pace_program_rails(pace_program *program, const pace_program_question *question);
 pace_status pace_program_torus(pace_program *program, const pace_program_question *question);
+pace_status pace_program_pipelined_tree(pace_program *program, const pace_program_question *question);
+pace_status pace_program_scatter_allgather(pace_program *program, const pace_program_question *question);
+pace_status pace_program_knomial(pace_program *program, const pace_program_question *question);
+pace_status pace_program_multicast(pace_program *program, const pace_program_question *question);
+pace_status pace_program_leaders(pace_program *program, const pace_program_question *question);
+pace_status pace_program_bruck(pace_program *program, const pace_program_question *question);
+pace_status pace_program_message(pace_program *program, const pace_program_question *question);
 pace_status pace_program_pairwise(pace_program *program, const pace_program_question *question);
 
 #endif

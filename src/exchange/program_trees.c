@@ -19,24 +19,42 @@ static uint32_t span_of(uint32_t rank, uint32_t ranks) {
     return span;
 }
 
-static pace_status gather_up(pace_program *p, const sizes *q, uint32_t rank, uint32_t span) {
+pace_status pace_program_gather_up(pace_program *p, uint32_t ranks, uint32_t rank, double bytes) {
+    uint32_t span = span_of(rank, ranks);
     for (uint32_t child = 1; child < span; child *= 2) {
-        if (rank + child >= q->ranks) continue;
-        PACE_TRY(pace_program_receive(p, at(q, child, 0), 0, q->bytes));
-        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes));
+        if (rank + child >= ranks) continue;
+        PACE_TRY(pace_program_receive(p, pace_peer_shift(1, ranks, child), 0, bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
     }
-    return rank ? pace_program_send(p, at(q, -(int64_t)span, 0), 0, q->bytes) : PACE_OK;
+    return rank ? pace_program_send(p, pace_peer_shift(1, ranks, -(int64_t)span), 0, bytes) : PACE_OK;
 }
 
-static pace_status spread_down(pace_program *p, const sizes *q, uint32_t rank, uint32_t span) {
-    if (rank) PACE_TRY(pace_program_receive(p, at(q, -(int64_t)span, 0), 0, q->bytes));
+pace_status pace_program_spread_down(pace_program *p, uint32_t ranks, uint32_t rank, double bytes) {
+    uint32_t span = span_of(rank, ranks);
+    if (rank) PACE_TRY(pace_program_receive(p, pace_peer_shift(1, ranks, -(int64_t)span), 0, bytes));
     for (uint32_t child = span / 2; child; child /= 2)
-        if (rank + child < q->ranks) PACE_TRY(pace_program_send(p, at(q, child, 0), 0, q->bytes));
+        if (rank + child < ranks) PACE_TRY(pace_program_send(p, pace_peer_shift(1, ranks, child), 0, bytes));
     return PACE_OK;
 }
 
+/* Every child gets the parts of all ranks below it; then all parts go round. */
+static pace_status scatter_down(pace_program *p, const sizes *q, uint32_t rank) {
+    uint32_t span = span_of(rank, q->ranks);
+    double part = q->bytes / q->ranks;
+    uint32_t below = rank + span < q->ranks ? span : q->ranks - rank;
+    if (rank) PACE_TRY(pace_program_receive(p, at(q, -(int64_t)span, 0), 0, below * part));
+    for (uint32_t child = span / 2; child; child /= 2) {
+        if (rank + child >= q->ranks) continue;
+        uint32_t of = rank + 2 * child < q->ranks ? child : q->ranks - rank - child;
+        PACE_TRY(pace_program_send(p, at(q, child, 0), 0, of * part));
+    }
+    return pace_program_around(p, 1, q->ranks, 0, part, false);
+}
+
 /* Ranks with the same lowest bit do the same, but for those whose children the end of the ranks cuts off. */
-static pace_status tree(pace_program *p, const sizes *q, bool up, bool down) {
+typedef pace_status (*tree_part)(pace_program *p, const sizes *q, uint32_t rank);
+
+static pace_status tree(pace_program *p, const sizes *q, tree_part add) {
     uint32_t class_of_span[33] = {0};
     for (uint32_t rank = 0; rank < q->ranks; rank++) {
         uint32_t span = span_of(rank, q->ranks), bit = 0;
@@ -44,8 +62,7 @@ static pace_status tree(pace_program *p, const sizes *q, bool up, bool down) {
         bool whole = rank && (uint64_t)rank + span <= q->ranks;
         if (!whole || !class_of_span[bit]) {
             PACE_TRY(pace_program_open_class(p));
-            if (up) PACE_TRY(gather_up(p, q, rank, span));
-            if (down) PACE_TRY(spread_down(p, q, rank, span));
+            PACE_TRY(add(p, q, rank));
             if (whole) class_of_span[bit] = (uint32_t)p->classes.count;
         }
         p->class_of[rank] = whole ? class_of_span[bit] - 1 : (uint32_t)p->classes.count - 1;
@@ -53,9 +70,13 @@ static pace_status tree(pace_program *p, const sizes *q, bool up, bool down) {
     return PACE_OK;
 }
 
-pace_status pace_program_binomial(pace_program *p, const sizes *q) {
-    return tree(p, q, q->collective != PACE_BROADCAST, q->collective != PACE_REDUCE);
+static pace_status up_and_down(pace_program *p, const sizes *q, uint32_t rank) {
+    if (q->collective != PACE_BROADCAST) PACE_TRY(pace_program_gather_up(p, q->ranks, rank, q->bytes));
+    return q->collective != PACE_REDUCE ? pace_program_spread_down(p, q->ranks, rank, q->bytes) : PACE_OK;
 }
+
+pace_status pace_program_binomial(pace_program *p, const sizes *q) { return tree(p, q, up_and_down); }
+pace_status pace_program_scatter_allgather(pace_program *p, const sizes *q) { return tree(p, q, scatter_down); }
 
 /* --- a chain ------------------------------------------------------------------------------------------------------ */
 
@@ -124,8 +145,8 @@ static branches branches_in(int tree, int64_t rank, int64_t ranks) {
     return of;
 }
 
-static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments) {
-    double piece = q->bytes / TREES / segments;
+static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments,
+                           double piece) {
     for (uint32_t s = 0; s < segments; s++) {
         for (int i = 0; i < 2; i++)
             if (of->down[i]) {
@@ -139,8 +160,7 @@ static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, 
 
 /* The root's lane follows its own lane of the way up, two operations a child. */
 static pace_status down_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments,
-                             uint32_t lane_up) {
-    double piece = q->bytes / TREES / segments;
+                             uint32_t lane_up, double piece) {
     uint32_t a_segment = 2 * ((of->down[0] != 0) + (of->down[1] != 0));
     for (uint32_t s = 0; s < segments; s++) {
         if (of->up) PACE_TRY(pace_program_receive(p, at(q, of->up, channel), 0, piece));
@@ -151,30 +171,31 @@ static pace_status down_lane(pace_program *p, const sizes *q, const branches *of
     return PACE_OK;
 }
 
-static pace_status two_trees(pace_program *p, const sizes *q, const branches of[TREES]) {
+static pace_status add_trees(pace_program *p, const sizes *q, const branches of[TREES], int trees) {
     uint32_t segments = q->segments ? q->segments : 1;
+    double piece = q->bytes / trees / segments;
     PACE_TRY(pace_program_open_class(p));
-    for (uint8_t tree = 0; tree < TREES; tree++) {
+    for (uint8_t tree = 0; tree < trees; tree++) {
         if (tree) PACE_TRY(pace_program_open_lane(p));
-        PACE_TRY(up_lane(p, q, &of[tree], (uint8_t)(2 * tree), segments));
+        PACE_TRY(up_lane(p, q, &of[tree], (uint8_t)(2 * tree), segments, piece));
         PACE_TRY(pace_program_open_lane(p));
-        PACE_TRY(down_lane(p, q, &of[tree], (uint8_t)(2 * tree + 1), segments, 2 * tree));
+        PACE_TRY(down_lane(p, q, &of[tree], (uint8_t)(2 * tree + 1), segments, 2 * tree, piece));
     }
     return PACE_OK;
 }
 
-/* Ranks with the same branches in both trees are of one class: few, compared one by one. */
-pace_status pace_program_double_tree(pace_program *p, const sizes *q) {
+/* Ranks with the same branches in all trees are of one class: few, compared one by one. */
+static pace_status in_trees(pace_program *p, const sizes *q, int trees) {
     PACE_VEC(branches) known = {0};
     pace_status status = PACE_OK;
     for (uint32_t rank = 0; rank < q->ranks && status == PACE_OK; rank++) {
         branches of[TREES];
         memset(of, 0, sizeof of);
-        for (int tree = 0; tree < TREES; tree++) of[tree] = branches_in(tree, rank, q->ranks);
+        for (int tree = 0; tree < trees; tree++) of[tree] = branches_in(tree, rank, q->ranks);
         uint32_t class = 0;
         while (class < known.count / TREES && memcmp(&known.items[(size_t) class * TREES], of, sizeof of)) class ++;
         if (class == known.count / TREES) {
-            status = two_trees(p, q, of);
+            status = add_trees(p, q, of, trees);
             for (int tree = 0; tree < TREES && status == PACE_OK; tree++) status = PACE_PUSH(&known, of[tree]);
         }
         p->class_of[rank] = class;
@@ -182,3 +203,6 @@ pace_status pace_program_double_tree(pace_program *p, const sizes *q) {
     PACE_VEC_FREE(&known);
     return status;
 }
+
+pace_status pace_program_pipelined_tree(pace_program *p, const sizes *q) { return in_trees(p, q, 1); }
+pace_status pace_program_double_tree(pace_program *p, const sizes *q) { return in_trees(p, q, TREES); }

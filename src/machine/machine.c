@@ -74,5 +74,7 @@ pace_status pace_machine_check(const pace_machine *m) {
                          m->oversubscription);
     if (!(m->launch_s >= 0 && m->launch_s < 1) || !(m->stream_bytes_per_s >= 0))
         return pace_fail(PACE_E_INPUT, "%s: expected launch_s and stream_bytes_per_s of 0 or more", m->name);
+    PACE_TRY(pace_network_check(m));
+    PACE_TRY(pace_host_tree_check(m));
     return check_mesh(m);
 }

@@ -32,6 +32,36 @@ typedef struct {
     double latency_s;   /* of one message from device memory to device memory */
 } pace_link;
 
+/* How switches join nodes. docs/exchange.md has what each means. */
+typedef enum {
+    PACE_NETWORK_SWITCH,    /* one switch that never blocks */
+    PACE_NETWORK_FAT_TREE,  /* leaf switches of whole nodes below a spine, in pods below a core */
+    PACE_NETWORK_RAILS,     /* the k-th NICs of a group of nodes on a switch of their own, below a spine */
+    PACE_NETWORK_DRAGONFLY, /* routers all joined in a group, groups all joined (Kim et al., ISCA 2008) */
+    PACE_NETWORK_TORUS,     /* every node joined with its neighbours in one to three dimensions */
+    PACE_NETWORK_KINDS
+} pace_network_kind;
+
+extern const char *const pace_network_kind_names[PACE_NETWORK_KINDS];
+
+typedef struct {
+    pace_network_kind kind;
+    int shape[3];            /* fat tree: nodes of a leaf, leaves of a pod (0 = no pods); rails: nodes of a group;
+                                dragonfly: nodes of a router, routers of a group; torus: extents, 0 = no such dimension */
+    double oversubscription; /* of the links above leaves, above rail switches, between groups; >= 1 */
+} pace_network;
+
+enum { PACE_TREE_MOST = 64, PACE_NOWHERE = -1 };
+
+/* What devices and NICs of a node hang on beside their links to each other: PCIe switches below sockets. */
+typedef struct {
+    int count;                            /* switches and sockets; 0 = not described */
+    signed char above[PACE_TREE_MOST];    /* the one above; PACE_NOWHERE of a socket */
+    double bytes_per_s[PACE_TREE_MOST];   /* to the one above; of a socket: to every other socket; one direction */
+    signed char device_at[PACE_MESH_MOST], nic_at[PACE_MESH_MOST]; /* below which */
+    double nic_bytes_per_s;               /* of a NIC's slot; a device's is pcie_bytes_per_s */
+} pace_host_tree;
+
 typedef struct {
     char name[64];   /* "dgx-h100*2" */
     char device[48]; /* name in catalog/devices.yaml */
@@ -49,6 +79,8 @@ typedef struct {
     unsigned char bricks[PACE_MESH_MOST][PACE_MESH_MOST]; /* links per pair of devices */
     double brick_bytes_per_s;                             /* of one such link, peak, one direction */
     double pcie_bytes_per_s; /* of one device's host link, for pairs without a brick; 0 = unknown */
+    pace_host_tree host;
+    pace_network network;
     char source[256], confidence[8];
 } pace_machine;
 
@@ -66,6 +98,9 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "a100*4 nvlink=300GB/s"    devices of one node and how they are joined: nvlink=, xgmi= or pcie= (one device, one
  *                               direction); latency=3us; launch=10us; and for several nodes nodes=2 net=25GB/s (or
  *                               200Gb/s; one NIC) nics=8 net-latency=5us net-kind=roce
+ *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
+ *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription
+ *    "FILE.xml", "FILE.xml*8"   a node as NCCL dumps it (NCCL_TOPO_DUMP_FILE; machine/topology_xml.h)
  * Nothing is assumed of what joins devices or nodes. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown name,
  * PACE_E_INPUT with the place in a file. */
 pace_status pace_machine_parse(pace_machine *out, const char *text) PACE_MUST_CHECK;
@@ -81,6 +116,13 @@ pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 /** Bytes per second that large exchanges reach: of one device inside a node, of all NICs of a node together. */
 double pace_machine_inside_rate(const pace_machine *machine);
 double pace_machine_node_rate(const pace_machine *machine);
+
+/** Reads "fat-tree:4:2:1" and the like; ports of switches that are not told are those of catalog/networks.yaml.
+ * PACE_E_USAGE. */
+pace_status pace_network_parse(pace_network *out, const pace_machine *machine, const char *text) PACE_MUST_CHECK;
+/** Whether the shape fits the nodes, and the host tree its devices. PACE_E_INPUT. */
+pace_status pace_network_check(const pace_machine *machine) PACE_MUST_CHECK;
+pace_status pace_host_tree_check(const pace_machine *machine) PACE_MUST_CHECK;
 
 /** A rate ("300GB/s", "200Gb/s", "12e9") in bytes per second, and a time ("5us") in seconds. False when it is none. */
 bool pace_parse_rate(double *out, const char *text);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "machine/machine_read.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static pace_status set_option(parser *p, char *word) {
         m->switched = kind != PACE_LINK_PCIE;
         return set_link(p, &m->inside, kind, value, default_inside_latency_s);
     }
+    if (strcmp(word, "net") == 0 && islower((unsigned char)*value)) return pace_network_parse(&m->network, m, value);
     if (strcmp(word, "net") == 0) {
         if (m->nics == 0) m->nics = 1;
         return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
@@ -115,6 +117,7 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     pace_machine *m = p->machine;
     char *rest = NULL;
     *m = (pace_machine){.devices = count, .nodes = 1, .oversubscription = 1, .launch_s = default_launch_s};
+    m->network.oversubscription = 1;
     snprintf(m->name, sizeof m->name, "%.63s", p->text);
     snprintf(m->source, sizeof m->source, "as given; latency, launch and share of the peak assumed where not given");
     memcpy(m->confidence, "low", 4);

@@ -109,6 +109,13 @@ static pace_status read_bricks(const reader *r, const pace_yaml_node *rows) {
     return PACE_OK;
 }
 
+/* A text of the short form: "rails:32:2:1". */
+static pace_status read_network(const reader *r, const pace_yaml_node *node) {
+    if (!pace_yaml_text(node))
+        return pace_fail(PACE_E_INPUT, "%s: expected a network such as fat-tree:4:2:1", pace_yaml_place(r->yaml, node));
+    return pace_network_parse(&r->machine->network, r->machine, pace_yaml_text(node));
+}
+
 /* One member of the entry; false when its key is none of ours. */
 static pace_status read_member(bool *known, const reader *r, const char *key, const pace_yaml_node *node) {
     pace_machine *m = r->machine;
@@ -138,12 +145,14 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     if (strcmp(key, "inside") == 0) return read_link(&m->inside, r, node);
     if (strcmp(key, "between") == 0) return read_link(&m->between, r, node);
     if (strcmp(key, "bricks") == 0) return read_bricks(r, node);
+    if (strcmp(key, "host") == 0) return pace_host_tree_read(&m->host, r->yaml, node);
+    if (strcmp(key, "network") == 0) return read_network(r, node);
     *known = false;
     return PACE_OK;
 }
 
 static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    *out = (pace_machine){.nodes = 1, .oversubscription = 1};
+    *out = (pace_machine){.nodes = 1, .oversubscription = 1, .network = {.oversubscription = 1}};
     reader r = {yaml, out};
     if (!pace_yaml_is_map(entry))
         return pace_fail(PACE_E_INPUT, "%s: expected a machine", pace_yaml_place(yaml, entry));

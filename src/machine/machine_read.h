@@ -7,6 +7,10 @@
 /** Every machine is checked. PACE_E_INPUT with line and column. Free with pace_machine_catalog_free(). */
 pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 
+/** What devices and NICs hang on: {sockets, socket_bytes_per_s, nic_bytes_per_s, switches: [{socket or switch,
+ * bytes_per_s, devices: [...], nics: [...]}]}. */
+pace_status pace_host_tree_read(pace_host_tree *out, const pace_yaml *yaml, const pace_yaml_node *map) PACE_MUST_CHECK;
+
 /** The kind of a word; PACE_LINK_NONE when it is none. */
 pace_link_kind pace_link_kind_find(const char *word);
 

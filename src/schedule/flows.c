@@ -27,6 +27,16 @@ static pace_status check_ranks(const pace_flows_question *q) {
             return pace_fail(PACE_E_INPUT, "rank %u: expected a start of at least 0 ns, found %g", rank,
                              q->start_ns[rank]);
     }
+    for (size_t i = 0; i < q->background_count; i++) {
+        const pace_background *b = &q->background[i];
+        uint32_t ranks = q->program->rank_count;
+        if (!q->fabric) return pace_fail(PACE_E_INPUT, "background traffic needs links: expected a fabric");
+        if (b->from >= ranks || b->to >= ranks || b->from == b->to || !(b->bytes_per_s > 0))
+            return pace_fail(PACE_E_INPUT,
+                             "background traffic of %g bytes/s from rank %u to %u: expected more than 0 between two of "
+                             "the %u ranks",
+                             b->bytes_per_s, b->from, b->to, ranks);
+    }
     return PACE_OK;
 }
 
@@ -45,7 +55,7 @@ static pace_status kinds_of_ranks(uint64_t **out, const pace_flows_question *q) 
 }
 
 static pace_status fold_ranks(pace_fold *out, const pace_flows_question *q) {
-    if (q->unfolded) return pace_fold_none(out, q->program->rank_count);
+    if (q->unfolded || q->background_count > 0) return pace_fold_none(out, q->program->rank_count);
     uint64_t *kinds;
     PACE_TRY(kinds_of_ranks(&kinds, q));
     pace_status status = q->fabric ? pace_flow_route_kinds(kinds, q->program, q->fabric) : PACE_OK;
@@ -71,6 +81,10 @@ static void report(pace_flows_result *out, const pace_flow_state *s, double *ran
             out->last_rank = s->fold.first[u];
         }
     }
+    out->busiest_link = s->busiest_link;
+    out->busiest_bytes = s->busiest_bytes;
+    if (s->busiest_bytes > 0 && out->end_ns > 0)
+        out->busiest_share = s->busiest_bytes / (s->busiest_rate * out->end_ns * 1e-9);
     for (uint32_t rank = 0; rank_end_ns && rank < s->program->rank_count; rank++)
         rank_end_ns[rank] = unit_end_ns(s, s->fold.colour_of[rank]);
 }

@@ -21,6 +21,12 @@ typedef struct {
     double ns_per_byte; /* a message alone */
 } pace_wire;
 
+/* Traffic of others, all the while: at most this rate, less where links are full. */
+typedef struct {
+    uint32_t from, to; /* ranks */
+    double bytes_per_s;
+} pace_background;
+
 typedef struct {
     const pace_program *program;
     const pace_wire *wires;
@@ -29,7 +35,9 @@ typedef struct {
     const double *slowness;    /* per rank: its messages take as many times as long; NULL = 1 */
     const double *start_ns;    /* per rank: when it begins; NULL = 0 */
     const pace_fabric *fabric; /* NULL = messages do not meet, but for those of one rank's lanes */
-    bool unfolded;             /* simulate every rank */
+    const pace_background *background; /* with a fabric only; nothing is folded then */
+    size_t background_count;
+    bool unfolded; /* simulate every rank */
 } pace_flows_question;
 
 typedef struct {
@@ -39,7 +47,13 @@ typedef struct {
     uint64_t messages;        /* of all ranks */
     uint64_t simulated_messages;
     double bytes; /* sent by all ranks */
+    /* With a fabric: the link that carried most of what it could, one of several that are alike. */
+    uint32_t busiest_link;
+    double busiest_bytes, busiest_share; /* of its capacity times the end; 0 = nothing was sent over links */
 } pace_flows_result;
+
+/* With a fabric a message's latency is its wire's and the fabric's own. Its rate is at most its wire's, or where that
+ * takes no time a byte, what its way would give it alone, divided by the slowness of the slower end. */
 
 /** Runs the program. `rank_end_ns` (may be NULL) receives the end of every rank. PACE_E_INPUT when it cannot finish,
  * naming operations that wait for ever, when a message is never received, or is received as one of another size. */

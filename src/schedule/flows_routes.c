@@ -1,6 +1,16 @@
 #include "schedule/flows_routes.h"
 
+#include <math.h>
 #include <string.h>
+
+/* What a way is like, beside its links. */
+static void describe_way(pace_flow_routes *r, uint32_t slot, const pace_fabric *fabric, uint32_t from, uint32_t to,
+                         const pace_hop *hops, size_t count) {
+    r->latency_ns[slot] = pace_fabric_latency_ns(fabric, from, to);
+    r->alone_bytes_per_s[slot] = INFINITY;
+    for (size_t h = 0; h < count; h++)
+        r->alone_bytes_per_s[slot] = fmin(r->alone_bytes_per_s[slot], fabric->bytes_per_s[hops[h].link]);
+}
 
 /* --- every rank by itself --------------------------------------------------------------------------------------------
  */
@@ -11,8 +21,10 @@ static pace_status direct_routes(pace_flow_routes *r, const pace_flow_state *s, 
         uint32_t rank = pace_flow_rank(s, lane), first = s->send_first[lane->program_lane];
         for (uint32_t i = first; i < s->send_first[lane->program_lane + 1]; i++) {
             uint32_t peer = pace_peer_rank(&s->program->peers.items[s->send_peers.items[i]], rank);
-            r->first[lane->send_queues + i - first] = (uint32_t)r->hops.count;
-            PACE_TRY(fabric->route(&r->hops, fabric, rank, peer));
+            uint32_t slot = lane->send_queues + i - first, begin = (uint32_t)r->hops.count;
+            r->first[slot] = begin;
+            PACE_TRY(pace_fabric_route(&r->hops, fabric, rank, peer));
+            describe_way(r, slot, fabric, rank, peer, r->hops.items + begin, r->hops.count - begin);
         }
     }
     r->first[s->send_queue_count] = (uint32_t)r->hops.count;
@@ -22,6 +34,12 @@ static pace_status direct_routes(pace_flow_routes *r, const pace_flow_state *s, 
 static uint64_t mixed(uint64_t a, uint64_t b) {
     a = (a ^ b) * 0x9e3779b97f4a7c15u;
     return a ^ a >> 31;
+}
+
+static uint64_t bits_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 /* --- folded: links that the same kinds of messages cross equally often are alike, too
@@ -56,7 +74,7 @@ static pace_status visit_kinds(joiner *j, pace_flow_routes *r, visit each) {
 
 static pace_status find_route(joiner *j, uint32_t rank, const pace_peer *how) {
     j->route.count = 0;
-    return j->fabric->route(&j->route, j->fabric, rank, pace_peer_rank(how, rank));
+    return pace_fabric_route(&j->route, j->fabric, rank, pace_peer_rank(how, rank));
 }
 
 static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t colour, const pace_peer *how) {
@@ -71,14 +89,13 @@ static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uin
 static void colour_links(joiner *j, pace_flow_routes *r) {
     const pace_fabric *f = j->fabric;
     for (uint32_t link = 0; link < f->link_count; link++) {
-        uint64_t bits;
-        memcpy(&bits, &f->bytes_per_s[link], sizeof bits);
-        j->mark[link] = mixed(mixed(j->mark[link], f->link_class[link]), bits);
+        j->mark[link] = mixed(mixed(j->mark[link], f->link_class[link]), bits_of(f->bytes_per_s[link]));
         size_t i = j->mark[link] & (j->slot_count - 1);
         while (j->slots[i] && j->mark[j->slots[i] - 1] != j->mark[link]) i = (i + 1) & (j->slot_count - 1);
         if (!j->slots[i]) {
             j->slots[i] = link + 1;
             j->colour_of[link] = r->link_colours;
+            r->colour_link[r->link_colours] = link;
             r->colour_bytes_per_s[r->link_colours++] = f->bytes_per_s[link];
         } else {
             j->colour_of[link] = j->colour_of[j->slots[i] - 1];
@@ -98,6 +115,8 @@ static pace_status join(joiner *j, pace_flow_routes *r, uint32_t kind, uint32_t 
     r->first[kind] = (uint32_t)r->hops.count;
     PACE_TRY(find_route(j, j->ranks[first], how));
     uint64_t mark = route_mark(j);
+    describe_way(r, kind, j->fabric, j->ranks[first], pace_peer_rank(how, j->ranks[first]), j->route.items,
+                 j->route.count);
     for (size_t h = 0; h < j->route.count; h++) {
         uint32_t link = j->colour_of[j->route.items[h].link];
         double times = (double)(last - first) / j->members[link];
@@ -139,13 +158,14 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
     size_t links = (size_t)fabric->link_count + 1;
     while (j.slot_count < 2 * links) j.slot_count *= 2;
     r->colour_bytes_per_s = pace_alloc(links, sizeof *r->colour_bytes_per_s);
+    r->colour_link = pace_alloc(links, sizeof *r->colour_link);
     j.mark = pace_alloc(links, sizeof *j.mark);
     j.colour_of = pace_alloc(links, sizeof *j.colour_of);
     j.members = pace_alloc(links, sizeof *j.members);
     j.slots = pace_alloc(j.slot_count, sizeof *j.slots);
     j.ranks = pace_alloc(s->program->rank_count, sizeof *j.ranks);
     j.rank_first = pace_alloc((size_t)s->fold.count + 1, sizeof *j.rank_first);
-    bool made = r->colour_bytes_per_s && j.mark && j.colour_of && j.members && j.slots && j.ranks && j.rank_first;
+    bool made = r->colour_bytes_per_s && r->colour_link && j.mark && j.colour_of && j.members && j.slots && j.ranks && j.rank_first;
     pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
     pace_free(j.mark);
     pace_free(j.colour_of);
@@ -160,7 +180,9 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
 pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_state *state, const pace_fabric *fabric) {
     *routes = (pace_flow_routes){.alike = true};
     routes->first = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->first);
-    if (!routes->first) return PACE_E_MEMORY;
+    routes->latency_ns = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->latency_ns);
+    routes->alone_bytes_per_s = pace_alloc((size_t)state->send_queue_count + 1, sizeof *routes->alone_bytes_per_s);
+    if (!routes->first || !routes->latency_ns || !routes->alone_bytes_per_s) return PACE_E_MEMORY;
     if (state->fold.count < state->program->rank_count) return folded_routes(routes, state, fabric);
     return direct_routes(routes, state, fabric);
 }
@@ -168,21 +190,24 @@ pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_stat
 void pace_flow_routes_free(pace_flow_routes *routes) {
     PACE_VEC_FREE(&routes->hops);
     pace_free(routes->first);
+    pace_free(routes->latency_ns);
+    pace_free(routes->alone_bytes_per_s);
+    pace_free(routes->colour_link);
     pace_free(routes->colour_bytes_per_s);
 }
 
 /* --- which ranks have like routes
  * ------------------------------------------------------------------------------------- */
 
-/* The classes of links are summed up, so that their order does not matter. */
+/* The classes and rates of links are summed up, so that their order does not matter. */
 static pace_status mix_route(uint64_t *kind, pace_route *route, const pace_fabric *fabric, uint32_t from, uint32_t to) {
     uint64_t sum = 0;
     if (to >= fabric->rank_count || to == from) return PACE_OK; /* a fault found later */
     route->count = 0;
-    PACE_TRY(fabric->route(route, fabric, from, to));
+    PACE_TRY(pace_fabric_route(route, fabric, from, to));
     for (size_t h = 0; h < route->count; h++)
-        sum += mixed(0x94d049bb133111ebu, fabric->link_class[route->items[h].link] + 1);
-    *kind = mixed(*kind, sum);
+        sum += mixed(bits_of(fabric->bytes_per_s[route->items[h].link]), fabric->link_class[route->items[h].link] + 1);
+    *kind = mixed(*kind, mixed(sum, bits_of(pace_fabric_latency_ns(fabric, from, to))));
     return PACE_OK;
 }
 

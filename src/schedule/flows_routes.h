@@ -9,6 +9,9 @@
 typedef struct {
     pace_route hops;
     uint32_t *first;            /* index in the state's send_queue -> its first hop; one more at the end */
+    double *latency_ns;         /* index in send_queue: of the way */
+    double *alone_bytes_per_s;  /* the same: of the narrowest link of the way */
+    uint32_t *colour_link;      /* folded: one link of every kind */
     double *colour_bytes_per_s; /* folded: of every kind of link; NULL = the fabric's own links */
     uint32_t link_colours;
     bool alike; /* false: the ranks are alike, but their routes are not; simulate all */

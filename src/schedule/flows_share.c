@@ -14,7 +14,8 @@ typedef struct {
     uint8_t kind;
 } event;
 
-/* A message on its way out; the same place in `flows` and `rates`. */
+/* A message on its way out; the same place in `flows` and `rates`. Background traffic comes first: it has no message,
+ * and never ends. */
 typedef struct {
     double ends_ns, bytes_per_s; /* 0 bytes/s: not yet given */
     uint32_t message, lane;
@@ -37,6 +38,8 @@ typedef struct {
     port *ports;
     uint32_t *runnable;
     uint32_t runnable_count;
+    double *used_bytes; /* link (folded: kind of link) -> what has crossed it */
+    pace_route others;  /* ways of background traffic */
     double now_ns;
     bool changed; /* flows came or went since rates were given */
 } loop;
@@ -68,15 +71,21 @@ static event take_first(loop *e) {
 /* --- ports and flows
  * ----------------------------------------------------------------------------------------------------- */
 
+/* Ranks that are slow have a share of their wire, or where that says nothing, of what a message would have alone. */
 static double limit_of(const loop *e, const pace_flow_message *m, uint32_t lane) {
     const pace_flow_state *s = e->state;
     const double *slow = s->question->slowness;
-    double ns = s->question->wires[m->wire].ns_per_byte;
-    if (!(ns > 0)) return INFINITY;
-    if (!slow) return 1e9 / ns;
+    double ns = s->question->wires[m->wire].ns_per_byte, limit = ns > 0 ? 1e9 / ns : INFINITY;
+    if (!slow) return limit;
     double a = slow[s->fold.first[s->lanes[lane].unit]];
     double b = slow[s->fold.first[s->lanes[s->queues[m->queue].lane].unit]];
-    return 1e9 / (ns * (a > b ? a : b));
+    double slower = a > b ? a : b;
+    if (isinf(limit) && slower > 1) limit = e->routes.alone_bytes_per_s[m->slot];
+    return limit / slower;
+}
+
+static void use_links(loop *e, const pace_flow *flow, double bytes) {
+    for (uint32_t h = 0; h < flow->hop_count; h++) e->used_bytes[flow->hops[h].link] += bytes * flow->hops[h].times;
 }
 
 static pace_status start_next(loop *e, uint32_t lane) {
@@ -103,8 +112,10 @@ static void arrive(loop *e, uint32_t number) {
 }
 
 static pace_status sent(loop *e, uint32_t number, uint32_t lane) {
-    const pace_wire *wire = &e->state->question->wires[e->state->messages.items[number].wire];
-    if (wire->latency_ns > 0) PACE_TRY(at(e, e->now_ns + wire->latency_ns, ARRIVE, number));
+    const pace_flow_message *m = &e->state->messages.items[number];
+    const pace_wire *wire = &e->state->question->wires[m->wire];
+    double latency_ns = wire->latency_ns + e->routes.latency_ns[m->slot];
+    if (latency_ns > 0) PACE_TRY(at(e, e->now_ns + latency_ns, ARRIVE, number));
     else arrive(e, number);
     if (wire->gap_ns > 0) return at(e, e->now_ns + wire->gap_ns, FREE_PORT, lane);
     e->ports[lane].busy = false;
@@ -118,6 +129,7 @@ static pace_status end_flows(loop *e, double until_ns) {
             continue;
         }
         sending ended = e->sending.items[i];
+        use_links(e, &e->flows.items[i], e->state->messages.items[ended.message].bytes);
         e->sending.items[i] = e->sending.items[--e->sending.count];
         e->flows.items[i] = e->flows.items[--e->flows.count];
         e->changed = true;
@@ -135,7 +147,10 @@ static pace_status give_rates(loop *e) {
     for (size_t i = 0; i < count; i++) {
         sending *s = &e->sending.items[i];
         double rate = e->rate.items[i];
-        if (rate == s->bytes_per_s) continue;
+        if (s->message == PACE_NO_MESSAGE || rate == s->bytes_per_s) {
+            s->bytes_per_s = rate;
+            continue;
+        }
         double left = s->bytes_per_s > 0 ? (s->ends_ns - e->now_ns) * s->bytes_per_s
                                          : e->state->messages.items[s->message].bytes * 1e9;
         s->ends_ns = e->now_ns + (left > 0 ? left / rate : 0);
@@ -243,6 +258,47 @@ static pace_status run_lane(loop *e, uint32_t number) {
     return PACE_OK;
 }
 
+/* --- background traffic
+ * ----------------------------------------------------------------------------------------------------- */
+
+static pace_status start_background(loop *e, const pace_fabric *fabric) {
+    const pace_flows_question *q = e->state->question;
+    PACE_VEC(uint32_t) first = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < q->background_count && status == PACE_OK; i++) {
+        status = PACE_PUSH(&first, (uint32_t)e->others.count);
+        if (status == PACE_OK)
+            status = pace_fabric_route(&e->others, fabric, q->background[i].from, q->background[i].to);
+    }
+    for (size_t i = 0; i < q->background_count && status == PACE_OK; i++) {
+        uint32_t end = i + 1 < first.count ? first.items[i + 1] : (uint32_t)e->others.count;
+        status = PACE_PUSH(&e->flows, ((pace_flow){e->others.items + first.items[i], end - first.items[i],
+                                                   q->background[i].bytes_per_s}));
+        if (status == PACE_OK) status = PACE_PUSH(&e->sending, ((sending){INFINITY, 0, PACE_NO_MESSAGE, 0}));
+    }
+    PACE_VEC_FREE(&first);
+    return status;
+}
+
+/* What it sends until the next instant. */
+static void pass_background(loop *e, double until_ns) {
+    for (size_t i = 0; i < e->state->question->background_count; i++)
+        use_links(e, &e->flows.items[i], e->sending.items[i].bytes_per_s * (until_ns - e->now_ns) * 1e-9);
+}
+
+/* The link that was used most, of what it could carry. */
+static void find_busiest(loop *e) {
+    double most = 0;
+    for (uint32_t l = 0; l < e->rates.link_count; l++) {
+        double share = e->used_bytes[l] / e->rates.bytes_per_s[l];
+        if (share <= most) continue;
+        most = share;
+        e->state->busiest_link = e->routes.colour_link ? e->routes.colour_link[l] : l;
+        e->state->busiest_bytes = e->used_bytes[l];
+        e->state->busiest_rate = e->rates.bytes_per_s[l];
+    }
+}
+
 /* --- the loop
  * --------------------------------------------------------------------------------------------------------------- */
 
@@ -280,10 +336,14 @@ static pace_status run(loop *e) {
         PACE_TRY(at(e, e->state->lanes[l].now_ns, RESUME_LANE, l));
     }
     for (double next; !isinf(next = next_instant(e));) {
-        if (next > e->now_ns) e->now_ns = next;
+        if (next > e->now_ns) {
+            pass_background(e, next);
+            e->now_ns = next;
+        }
         PACE_TRY(run_instant(e));
         if (e->changed) PACE_TRY(give_rates(e));
     }
+    find_busiest(e);
     return pace_flow_finished(e->state);
 }
 
@@ -294,7 +354,8 @@ static pace_status prepare(loop *e, const pace_fabric *fabric) {
                              folded ? e->routes.link_colours : fabric->link_count));
     e->ports = pace_alloc((size_t)lanes + 1, sizeof *e->ports);
     e->runnable = pace_alloc((size_t)lanes + 1, sizeof *e->runnable);
-    return e->ports && e->runnable ? PACE_OK : PACE_E_MEMORY;
+    e->used_bytes = pace_alloc((size_t)e->rates.link_count + 1, sizeof *e->used_bytes);
+    return e->ports && e->runnable && e->used_bytes ? start_background(e, fabric) : PACE_E_MEMORY;
 }
 
 pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) {
@@ -313,5 +374,7 @@ pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabr
     PACE_VEC_FREE(&e.rate);
     pace_free(e.ports);
     pace_free(e.runnable);
+    pace_free(e.used_bytes);
+    PACE_VEC_FREE(&e.others);
     return status;
 }

@@ -66,6 +66,8 @@ typedef struct {
 
     uint64_t sent, simulated;
     double sent_bytes;
+    uint32_t busiest_link; /* as in pace_flows_result */
+    double busiest_bytes, busiest_rate;
 } pace_flow_state;
 
 /** Lays out lanes and queues. PACE_E_INPUT when a peer is no other rank, or never receives. */

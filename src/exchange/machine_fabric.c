@@ -1,0 +1,147 @@
+#include "exchange/machine_fabric.h"
+
+#include "exchange/network_links.h"
+#include "exchange/node_graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    pace_node_graph node;
+    pace_network_links network;
+    uint32_t devices, nodes;
+    uint32_t *out_link, *in_link; /* NIC -> its links to and from the network, in a node */
+    double inside_ns, between_ns;
+} plan;
+
+static void free_plan(void *of) {
+    plan *p = of;
+    if (!p) return;
+    pace_node_graph_free(&p->node);
+    pace_free(p->out_link);
+    pace_free(p->in_link);
+    pace_free(p);
+}
+
+/* --- ways --------------------------------------------------------------------------------------------------------- */
+
+static pace_status cross(pace_route *out, uint32_t link) { return PACE_PUSH(out, ((pace_hop){link, 1})); }
+
+/* The links between two ends of one node. */
+static pace_status inside(pace_route *out, const plan *p, uint32_t node, uint32_t from, uint32_t to) {
+    const pace_node_graph *g = &p->node;
+    uint32_t cell = from * g->ends + to, base = node * (uint32_t)g->links.count;
+    for (uint32_t i = g->first[cell]; i < g->first[cell + 1]; i++) PACE_TRY(cross(out, base + g->hops.items[i]));
+    return PACE_OK;
+}
+
+/* To and from the switch: a device's port alone, one way. */
+static pace_status port(pace_route *out, const plan *p, uint32_t device, bool away) {
+    for (uint32_t l = 0; l < p->node.links.count; l++) {
+        const pace_node_link *link = &p->node.links.items[l];
+        if (link->kind == PACE_NODE_LINK_DEVICE && link->a == device && link->out == away) return cross(out, l);
+    }
+    return PACE_OK;
+}
+
+static pace_status route(pace_route *out, const pace_fabric *f, uint32_t from, uint32_t to) {
+    const plan *p = f->plan;
+    uint32_t devices = p->devices, a = from / devices, b = to / devices;
+    if (from >= devices * p->nodes) return port(out, p, to, false);
+    if (to >= devices * p->nodes) return port(out, p, from, true);
+    from %= devices;
+    to %= devices;
+    if (a == b) return inside(out, p, a, from, to);
+    uint32_t links = (uint32_t)p->node.links.count, nic = p->node.nic_of[from], other = p->node.nic_of[to];
+    PACE_TRY(inside(out, p, a, from, devices + nic));
+    PACE_TRY(cross(out, a * links + p->out_link[nic]));
+    PACE_TRY(pace_network_route(out, &p->network, a, nic, b, other));
+    PACE_TRY(cross(out, b * links + p->in_link[other]));
+    return inside(out, p, b, devices + other, to);
+}
+
+static double latency_ns(const pace_fabric *f, uint32_t from, uint32_t to) {
+    const plan *p = f->plan;
+    if (from >= p->devices * p->nodes || to >= p->devices * p->nodes) return p->inside_ns / 2;
+    return from / p->devices == to / p->devices ? p->inside_ns : p->between_ns;
+}
+
+static void describe(char out[PACE_FABRIC_NAME], const pace_fabric *f, uint32_t link) {
+    const plan *p = f->plan;
+    uint32_t links = (uint32_t)p->node.links.count;
+    char name[PACE_FABRIC_NAME / 2];
+    if (link >= p->nodes * links) {
+        pace_network_describe(out, PACE_FABRIC_NAME, &p->network, link);
+        return;
+    }
+    pace_node_link_describe(name, sizeof name, &p->node.links.items[link % links]);
+    snprintf(out, PACE_FABRIC_NAME, p->nodes > 1 ? "%s, of node %u" : "%s", name, link / links);
+}
+
+/* --- making ------------------------------------------------------------------------------------------------------- */
+
+static pace_status find_ports(plan *p) {
+    p->out_link = pace_alloc((size_t)p->node.nics + 1, sizeof *p->out_link);
+    p->in_link = pace_alloc((size_t)p->node.nics + 1, sizeof *p->in_link);
+    if (!p->out_link || !p->in_link) return PACE_E_MEMORY;
+    for (uint32_t l = 0; l < p->node.links.count; l++) {
+        const pace_node_link *link = &p->node.links.items[l];
+        if (link->kind == PACE_NODE_LINK_NIC) (link->out ? p->out_link : p->in_link)[link->a] = l;
+    }
+    return PACE_OK;
+}
+
+static void fill(pace_fabric *f, const plan *p) {
+    uint32_t links = (uint32_t)p->node.links.count;
+    for (uint32_t link = 0; link < p->nodes * links; link++) {
+        const pace_node_link *of = &p->node.links.items[link % links];
+        f->bytes_per_s[link] = of->bytes_per_s;
+        f->link_class[link] = 2u * of->kind + of->out;
+    }
+    pace_network_links_fill(f, &p->network, 2 * PACE_NODE_LINK_KINDS);
+}
+
+static pace_status make(pace_fabric *out, plan *p, const pace_machine *m, bool with_switch) {
+    uint64_t network, ranks = (uint64_t)p->devices * p->nodes;
+    PACE_TRY(pace_node_graph_init(&p->node, m));
+    PACE_TRY(find_ports(p));
+    uint64_t inner = p->nodes * p->node.links.count;
+    if (inner >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "%s: too many links", m->name);
+    pace_network_links_init(&p->network, &network, m, (uint32_t)inner);
+    PACE_TRY(pace_fabric_make(out, (uint32_t)ranks + with_switch, inner + network,
+                              2 * PACE_NODE_LINK_KINDS + PACE_NETWORK_CLASSES));
+    fill(out, p);
+    out->route = route;
+    out->latency_ns = latency_ns;
+    out->describe = describe;
+    out->plan = p;
+    out->free_plan = free_plan;
+    return PACE_OK;
+}
+
+pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *m, bool with_switch) {
+    PACE_TRY(pace_machine_check(m));
+    if (with_switch && (!m->multicast || m->nodes != 1 || m->devices < 2))
+        return pace_fail(PACE_E_INPUT, "%s: expected one node whose switch adds and multiplies (multicast)", m->name);
+    plan *p = pace_alloc(1, sizeof *p);
+    if (!p) return PACE_E_MEMORY;
+    p->devices = (uint32_t)m->devices;
+    p->nodes = (uint32_t)m->nodes;
+    p->inside_ns = m->inside.latency_s * 1e9;
+    p->between_ns = m->between.latency_s * 1e9;
+    pace_status status = make(out, p, m, with_switch);
+    if (status != PACE_OK) free_plan(p);
+    return status;
+}
+
+pace_status pace_fabric_load_network(pace_fabric *f, double share) {
+    const plan *p = f->plan;
+    if (!(share >= 0 && share < 1))
+        return pace_fail(PACE_E_USAGE, "background traffic: expected a share from 0 %% to below 100 %%, found %g %%",
+                         share * 100);
+    uint32_t links = (uint32_t)p->node.links.count;
+    for (uint32_t link = 0; link < f->link_count; link++)
+        if (link >= p->nodes * links || p->node.links.items[link % links].kind == PACE_NODE_LINK_NIC)
+            f->bytes_per_s[link] *= 1 - share;
+    return PACE_OK;
+}

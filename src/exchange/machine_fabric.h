@@ -1,0 +1,19 @@
+/*
+ * A machine as a fabric: the links inside its nodes (exchange/node_graph.h) and between them
+ * (exchange/network_links.h), so that any machine that can be described can be simulated.
+ */
+#ifndef PACE_EXCHANGE_MACHINE_FABRIC_H
+#define PACE_EXCHANGE_MACHINE_FABRIC_H
+
+#include "exchange/fabric.h"
+#include "machine/machine.h"
+
+/** Places are devices, node by node. `with_switch`: behind them one more place, the switch inside the one node, which
+ * adds and multiplies (NVLink SHARP). Messages take the machine's latency; half of it to and from the switch.
+ * PACE_E_INPUT when devices are not joined, or there is no such switch. */
+pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *machine, bool with_switch) PACE_MUST_CHECK;
+
+/** Takes a share of every link between nodes away: traffic of others. 0 <= share < 1; PACE_E_USAGE. */
+pace_status pace_fabric_load_network(pace_fabric *fabric, double share) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,116 @@
+/* Networks between nodes in words: "fat-tree:4x16:2:1". */
+#include "machine/machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pace_network_kind_names[PACE_NETWORK_KINDS] = {
+    [PACE_NETWORK_SWITCH] = "switch",       [PACE_NETWORK_FAT_TREE] = "fat-tree", [PACE_NETWORK_RAILS] = "rails",
+    [PACE_NETWORK_DRAGONFLY] = "dragonfly", [PACE_NETWORK_TORUS] = "torus",
+};
+
+/* How many numbers a shape has, at least and at most. */
+static const struct {
+    int least, most;
+} shapes[PACE_NETWORK_KINDS] = {
+    [PACE_NETWORK_SWITCH] = {0, 0},    [PACE_NETWORK_FAT_TREE] = {0, 2}, [PACE_NETWORK_RAILS] = {0, 1},
+    [PACE_NETWORK_DRAGONFLY] = {2, 2}, [PACE_NETWORK_TORUS] = {1, 3},
+};
+
+static pace_status expected(const char *text) {
+    return pace_fail(PACE_E_USAGE,
+                     "network \"%.60s\": expected switch, fat-tree[:LEAF[xPOD]], rails[:NODES], "
+                     "dragonfly:NODESxROUTERS or torus:X[xYxZ], and behind it an oversubscription such as :2:1",
+                     text);
+}
+
+/* "4x16x2": false when it is no shape. */
+static bool read_shape(int shape[3], int *count, const char *text) {
+    *count = 0;
+    for (const char *at = text;; at++) {
+        char *end;
+        long number = strtol(at, &end, 10);
+        if (end == at || *at == '-' || *at == '+' || number < 1 || number > 1 << 20 || *count == 3) return false;
+        shape[(*count)++] = (int)number;
+        at = end;
+        if (!*at) return true;
+        if (*at != 'x') return false;
+    }
+}
+
+/* Half of a switch's ports lead down. */
+static pace_status default_shape(pace_network *network, const pace_machine *m) {
+    pace_yaml *yaml;
+    double ports = 0;
+    PACE_TRY(pace_catalog_load(&yaml, "networks.yaml"));
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < pace_yaml_count(list) && status == PACE_OK; i++) {
+        const pace_yaml_node *entry = pace_yaml_item(list, i);
+        const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
+        if (name && strcmp(name, pace_network_kind_names[network->kind]) == 0)
+            status = pace_yaml_number(&ports, yaml, pace_yaml_get(entry, "switch_ports"));
+    }
+    pace_yaml_free(yaml);
+    if (status != PACE_OK) return status;
+    int down = (int)(ports / 2), of_node = network->kind == PACE_NETWORK_FAT_TREE && m->nics > 0 ? m->nics : 1;
+    network->shape[0] = down > of_node ? down / of_node : 1;
+    return PACE_OK;
+}
+
+/* "2" and "1" of "…:2:1". */
+static bool read_ratio(double *out, const char *above, const char *below) {
+    char *end_above, *end_below;
+    double a = strtod(above, &end_above), b = strtod(below, &end_below);
+    *out = b > 0 ? a / b : 0;
+    return end_above != above && !*end_above && end_below != below && !*end_below && *out >= 1 && isfinite(*out);
+}
+
+pace_status pace_network_parse(pace_network *out, const pace_machine *machine, const char *text) {
+    char words[96], *part[4], *rest = NULL;
+    int count = 0, numbers = 0;
+    pace_network network = {.oversubscription = 1};
+    if (strlen(text) >= sizeof words) return expected(text);
+    memcpy(words, text, strlen(text) + 1);
+    for (char *word = strtok_r(words, ":", &rest); word; word = strtok_r(NULL, ":", &rest)) {
+        if (count == 4) return expected(text);
+        part[count++] = word;
+    }
+    if (count == 0) return expected(text);
+    int kind = 0;
+    while (kind < PACE_NETWORK_KINDS && strcmp(part[0], pace_network_kind_names[kind])) kind++;
+    if (kind == PACE_NETWORK_KINDS) return expected(text);
+    network.kind = (pace_network_kind)kind;
+    if (count > 2 && !read_ratio(&network.oversubscription, part[count - 2], part[count - 1])) return expected(text);
+    bool shaped = count == 2 || count == 4;
+    if (shaped && !read_shape(network.shape, &numbers, part[1])) return expected(text);
+    if (numbers < shapes[kind].least || numbers > shapes[kind].most) return expected(text);
+    if ((kind == PACE_NETWORK_SWITCH || kind == PACE_NETWORK_TORUS) && network.oversubscription > 1)
+        return pace_fail(PACE_E_USAGE, "network \"%.60s\": a %s is not oversubscribed", text,
+                         pace_network_kind_names[kind]);
+    if (!shaped && (kind == PACE_NETWORK_FAT_TREE || kind == PACE_NETWORK_RAILS))
+        PACE_TRY(default_shape(&network, machine));
+    *out = network;
+    return PACE_OK;
+}
+
+pace_status pace_network_check(const pace_machine *m) {
+    const pace_network *n = &m->network;
+    if (!(n->oversubscription >= 1) || !isfinite(n->oversubscription))
+        return pace_fail(PACE_E_INPUT, "%s: expected an oversubscription of 1 or more, found %g", m->name,
+                         n->oversubscription);
+    if (n->kind == PACE_NETWORK_SWITCH || m->nodes == 1) return PACE_OK;
+    if (n->kind == PACE_NETWORK_TORUS) {
+        int64_t places = 1;
+        for (int i = 0; i < 3; i++) places *= n->shape[i] ? n->shape[i] : 1;
+        if (places == m->nodes) return PACE_OK;
+        return pace_fail(PACE_E_INPUT, "%s: a torus of %lld nodes, but the machine has %d", m->name, (long long)places,
+                         m->nodes);
+    }
+    if (n->kind == PACE_NETWORK_RAILS && m->nics < 2)
+        return pace_fail(PACE_E_INPUT, "%s: expected several NICs a node for a network of rails, found %d", m->name,
+                         m->nics);
+    return PACE_OK;
+}
