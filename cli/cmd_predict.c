@@ -23,9 +23,29 @@ static int predict_job(pace_job_options *options, cli_output *output) {
     return cli_output_report("predict", report, format, output);
 }
 
+static int simulate(pace_simulate_options *options, const pace_exchange_options *asked, cli_output *output) {
+    pace_format format;
+    pace_report *report;
+    options->on = asked->on;
+    options->collective = asked->collective;
+    options->bytes = asked->bytes;
+    options->algorithm = asked->algorithm;
+    if (asked->library || asked->protocol || asked->fit_path) {
+        fprintf(stderr, "paceline predict: --simulate takes no --library, --protocol or --fit\n");
+        return CLI_USAGE;
+    }
+    if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
+    pace_status status = pace_simulate_exchange(&report, options);
+    if (status != PACE_OK) return cli_fail("predict", status);
+    return cli_output_report("predict", report, format, output);
+}
+
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
-             overheads = {0};
+             overheads = {0}, straggler = {0}, background = {0};
+    bool simulated = false;
+    pace_simulate_options simulation = {.command = arguments->command,
+                                        .command_count = (size_t)arguments->command_count};
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     pace_exchange_options exchange = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
@@ -63,6 +83,13 @@ int cmd_predict(cli_arguments *arguments) {
         {"--library", 0, OPTION_TEXT, "NAME", "exchange: nccl, nccl-2.7, ... or textbook", &exchange.library},
         {"--algorithm", 0, OPTION_TEXT, "NAME", "exchange: instead of the library's choice", &exchange.algorithm},
         {"--protocol", 0, OPTION_TEXT, "NAME", "exchange: ll, ll128 or simple", &exchange.protocol},
+        {"--simulate", 0, OPTION_FLAG, NULL, "exchange: message by message, on the machine's links", &simulated},
+        {"--ranks", 0, OPTION_NUMBER, "N", "simulate: the first N devices", &simulation.ranks},
+        {"--jobs", 0, OPTION_NUMBER, "N", "simulate: N jobs that do the same side by side", &simulation.jobs},
+        {"--straggler", 0, OPTION_LIST, "SHARE:RATE", "simulate: 1%:0.5, one rank in 100 at half its rate", &straggler},
+        {"--background", 0, OPTION_LIST, "TRAFFIC", "simulate: of others, 30% of the network or 0-8:10GB/s",
+         &background},
+        {"--unfolded", 0, OPTION_FLAG, NULL, "simulate: every rank, alike or not", &simulation.unfolded},
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
     bool helped;
@@ -93,7 +120,9 @@ int cmd_predict(cli_arguments *arguments) {
         on.count <= 1 && rows.fits.count <= 1) {
         exchange.on = on.count ? on.items[0] : NULL;
         exchange.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
-        return predict_exchange(&exchange, &output);
+        simulation.straggler = (pace_words){straggler.items, straggler.count};
+        simulation.background = (pace_words){background.items, background.count};
+        return simulated ? simulate(&simulation, &exchange, &output) : predict_exchange(&exchange, &output);
     }
     if (rows.path || job.job || operands == 0) {
         fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",

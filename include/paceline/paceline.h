@@ -215,6 +215,25 @@ typedef struct {
  * PACE_E_MISSING for an unknown machine. */
 PACE_API pace_status pace_predict_job(pace_report **out, const pace_job_options *options);
 
+/** Options of pace_simulate_exchange() and pace_simulate_traces(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;         /**< the machine, as in pace_exchange_options; must be given */
+    const char *collective; /**< "allreduce" (NULL), … */
+    const char *bytes;      /**< "8..1G" (NULL), or "1M,25MB" */
+    const char *algorithm;  /**< of the textbook's ("ring", "rails", …); NULL = that of the least closed form */
+    double ranks;           /**< the first so many devices, of all jobs; 0 = all */
+    double jobs;            /**< so many do the same side by side; 0 = 1 */
+    pace_words straggler;   /**< "1%:0.5": one rank in a hundred at half its rate; "7:0.5": rank 7 */
+    pace_words background;  /**< "30%": of every link between nodes; "0-8:10GB/s": a flow between two ranks */
+    bool unfolded;          /**< simulate every rank, alike or not */
+} pace_simulate_options;
+
+/** Simulates a collective on a machine's links, message by message, beside its closed form. Errors: as for
+ * pace_predict_exchange(); PACE_E_USAGE when ranks do not divide or an algorithm cannot do it. */
+PACE_API pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options);
+
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
 PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);

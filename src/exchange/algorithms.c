@@ -206,7 +206,10 @@ int pace_exchange_torus_side(int n) {
     while (n % x) x--;
     return x;
 }
-static bool has_torus(const pace_exchange_terms *t) { return t->ranks > 3 && pace_exchange_torus_side(t->ranks) > 1; }
+/* Its rows and columns are of one kind of link: nodes have "rails". */
+static bool has_torus(const pace_exchange_terms *t) {
+    return t->nodes == 1 && t->ranks > 3 && pace_exchange_torus_side(t->ranks) > 1;
+}
 
 static double torus(const pace_exchange_terms *t) {
     double x = pace_exchange_torus_side(t->ranks), y = t->ranks / x;

@@ -14,6 +14,8 @@ static const double reduce_s_per_byte = 0;
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
+double pace_exchange_textbook_spread(int nodes) { return nodes > 1 ? network_spread : textbook_spread; }
+
 double pace_bus_factor(pace_collective collective, int ranks) {
     switch (collective) {
     case PACE_ALLREDUCE: return 2.0 * (ranks - 1) / ranks;

@@ -75,6 +75,9 @@ bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *ex
 pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_machine *machine, int64_t size,
                                 int64_t stride) PACE_MUST_CHECK;
 
+/** The spread of the textbook's closed forms, and of simulations that take the same figures. */
+double pace_exchange_textbook_spread(int nodes);
+
 /** What nccl-tests multiplies algbw = bytes / time with to get busbw. */
 double pace_bus_factor(pace_collective collective, int ranks);
 

@@ -4,7 +4,10 @@
 #include <string.h>
 
 pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, uint32_t classes) {
-    pace_fabric fabric = {.rank_count = ranks, .place_count = ranks, .link_count = (uint32_t)links, .class_count = classes};
+    pace_fabric fabric = {.rank_count = ranks,
+                          .place_count = ranks,
+                          .link_count = (uint32_t)links,
+                          .class_count = classes};
     if (!ranks) return pace_fail(PACE_E_INPUT, "a fabric needs at least one rank");
     if (links >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "too many links");
     fabric.bytes_per_s = pace_alloc(links, sizeof *fabric.bytes_per_s);
@@ -28,7 +31,8 @@ void pace_fabric_free(pace_fabric *fabric) {
 pace_status pace_fabric_put(pace_fabric *fabric, const uint32_t *place, uint32_t ranks) {
     for (uint32_t r = 0; r < ranks; r++)
         if (place[r] >= fabric->place_count)
-            return pace_fail(PACE_E_INPUT, "rank %u is at place %u, but there are %u", r, place[r], fabric->place_count);
+            return pace_fail(PACE_E_INPUT, "rank %u is at place %u, but there are %u", r, place[r],
+                             fabric->place_count);
     uint32_t *copy = pace_alloc(ranks, sizeof *copy);
     if (!copy) return PACE_E_MEMORY;
     memcpy(copy, place, ranks * sizeof *copy);

@@ -242,7 +242,9 @@ void pace_node_link_describe(char *out, size_t size, const pace_node_link *link)
     case PACE_NODE_LINK_BRICKS: snprintf(out, size, "NVLinks from device %u to %u", link->a, link->b); break;
     case PACE_NODE_LINK_SLOT: snprintf(out, size, "host link of device %u, %s", link->a, side); break;
     case PACE_NODE_LINK_HOST: snprintf(out, size, "host link from %u to %u, %s", link->a, link->b, side); break;
-    case PACE_NODE_LINK_NIC_SLOT: snprintf(out, size, "host link of NIC %u, %s", link->a, link->out ? "in" : "out"); break;
+    case PACE_NODE_LINK_NIC_SLOT:
+        snprintf(out, size, "host link of NIC %u, %s", link->a, link->out ? "in" : "out");
+        break;
     default: snprintf(out, size, "NIC %u, %s", link->a, side); break;
     }
 }

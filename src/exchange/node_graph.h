@@ -33,9 +33,9 @@ typedef struct {
     uint32_t devices, nics, vertices;
     PACE_VEC(pace_node_link) links;
     PACE_VEC(uint32_t) hops; /* links */
-    uint32_t *first;         /* [from * ends + to] -> its first hop, and one more at the end; an end is a device or NIC */
-    uint32_t ends;           /* devices + NICs */
-    uint32_t *nic_of;        /* device -> the NIC it takes */
+    uint32_t *first;  /* [from * ends + to] -> its first hop, and one more at the end; an end is a device or NIC */
+    uint32_t ends;    /* devices + NICs */
+    uint32_t *nic_of; /* device -> the NIC it takes */
 } pace_node_graph;
 
 /** PACE_E_INPUT when a device reaches another, or a NIC, over no link. */

@@ -120,11 +120,14 @@ static pace_status power_only(pace_program *p, const sizes *q,
 }
 
 pace_status pace_program_doubling(pace_program *p, const sizes *q) {
-    return q->collective == PACE_ALLREDUCE ? folded_in(p, q, doubling, power_below(q->ranks)) : power_only(p, q, gather_doubling);
+    return q->collective == PACE_ALLREDUCE ? folded_in(p, q, doubling, power_below(q->ranks))
+                                           : power_only(p, q, gather_doubling);
 }
 
 pace_status pace_program_halving(pace_program *p, const sizes *q) { return power_only(p, q, halving); }
-pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) { return folded_in(p, q, rabenseifner, power_below(q->ranks)); }
+pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) {
+    return folded_in(p, q, rabenseifner, power_below(q->ranks));
+}
 
 /* --- k-nomial exchange: at each level everybody sends to and adds from the others of its group ------------------- */
 

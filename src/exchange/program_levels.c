@@ -97,7 +97,8 @@ pace_status pace_program_multicast(pace_program *p, const sizes *q) {
 
 pace_status pace_program_repeat(pace_program *p, uint32_t jobs) {
     uint64_t ranks = (uint64_t)p->rank_count * jobs;
-    if (!jobs || ranks >= UINT32_MAX) return pace_fail(PACE_E_INPUT, "%u jobs of %u ranks: too many", jobs, p->rank_count);
+    if (!jobs || ranks >= UINT32_MAX)
+        return pace_fail(PACE_E_INPUT, "%u jobs of %u ranks: too many", jobs, p->rank_count);
     if (jobs == 1) return PACE_OK;
     for (size_t i = 0; i < p->peers.count; i++) {
         const pace_peer *peer = &p->peers.items[i];

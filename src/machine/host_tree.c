@@ -90,7 +90,8 @@ pace_status pace_host_tree_check(const pace_machine *m) {
         return pace_fail(PACE_E_INPUT, "%s: expected nic_bytes_per_s above 0 of the host tree", m->name);
     for (int i = 0, sockets = 0; i < tree->count; i++) {
         sockets += tree->above[i] == PACE_NOWHERE;
-        bool alone = tree->above[i] == PACE_NOWHERE && sockets == 1 && (i + 1 == tree->count || tree->above[i + 1] != PACE_NOWHERE);
+        bool alone = tree->above[i] == PACE_NOWHERE && sockets == 1 &&
+                     (i + 1 == tree->count || tree->above[i + 1] != PACE_NOWHERE);
         if (!alone && (!(tree->bytes_per_s[i] > 0) || !isfinite(tree->bytes_per_s[i])))
             return pace_fail(PACE_E_INPUT, "%s: switch %d of the host: expected a bandwidth above 0, found %g bytes/s",
                              m->name, i, tree->bytes_per_s[i]);

@@ -55,11 +55,11 @@ enum { PACE_TREE_MOST = 64, PACE_NOWHERE = -1 };
 
 /* What devices and NICs of a node hang on beside their links to each other: PCIe switches below sockets. */
 typedef struct {
-    int count;                            /* switches and sockets; 0 = not described */
-    signed char above[PACE_TREE_MOST];    /* the one above; PACE_NOWHERE of a socket */
-    double bytes_per_s[PACE_TREE_MOST];   /* to the one above; of a socket: to every other socket; one direction */
+    int count;                          /* switches and sockets; 0 = not described */
+    signed char above[PACE_TREE_MOST];  /* the one above; PACE_NOWHERE of a socket */
+    double bytes_per_s[PACE_TREE_MOST]; /* to the one above; of a socket: to every other socket; one direction */
     signed char device_at[PACE_MESH_MOST], nic_at[PACE_MESH_MOST]; /* below which */
-    double nic_bytes_per_s;               /* of a NIC's slot; a device's is pcie_bytes_per_s */
+    double nic_bytes_per_s;                                        /* of a NIC's slot; a device's is pcie_bytes_per_s */
 } pace_host_tree;
 
 typedef struct {

@@ -2,6 +2,7 @@
 #include "exchange/calibration.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
+#include "report/exchange_words.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -30,35 +31,8 @@ typedef struct {
     pace_exchange exchange;
     pace_exchange_fit fit;
     pace_exchange_question question;
-    PACE_VEC(double) sizes;
+    pace_sizes sizes;
 } asked;
-
-static pace_status add_size(asked *a, double bytes) { return PACE_PUSH(&a->sizes, bytes); }
-
-/* "8..1G": each size twice the last; "1M,25MB": those. */
-static pace_status read_sizes(asked *a, const char *text) {
-    char words[256];
-    const char *range = strstr(text, "..");
-    double from, to;
-    if (strlen(text) < sizeof words) {
-        memcpy(words, text, strlen(text) + 1);
-        if (range) {
-            words[range - text] = '\0';
-            if (pace_parse_bytes(&from, words) && pace_parse_bytes(&to, range + 2) && from > 0 && to >= from) {
-                for (double bytes = from; bytes <= to; bytes *= 2) PACE_TRY(add_size(a, bytes));
-                return PACE_OK;
-            }
-        } else {
-            char *rest = NULL;
-            for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-                if (!pace_parse_bytes(&from, word)) break;
-                PACE_TRY(add_size(a, from));
-                if (!*rest) return PACE_OK;
-            }
-        }
-    }
-    return pace_fail(PACE_E_USAGE, "--bytes: expected sizes such as 8..1G or 1M,25MB, found \"%.60s\"", text);
-}
 
 static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
     *line = NULL;
@@ -82,17 +56,13 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     PACE_TRY(pace_machine_parse(&machine, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, &machine, library, line));
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
-    if (options->collective && !pace_collective_find(&a->question.collective, options->collective))
-        return pace_fail(PACE_E_USAGE,
-                         "unknown collective \"%.40s\": expected allreduce, allgather, reducescatter, "
-                         "alltoall, broadcast, reduce or sendrecv",
-                         options->collective);
+    PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
     if (options->algorithm)
         PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
     if (options->protocol)
         PACE_TRY(pace_exchange_name_protocol(&a->question.protocol, &a->exchange, options->protocol));
     if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
-    return read_sizes(a, options->bytes ? options->bytes : "8..1G");
+    return pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G");
 }
 
 /* Measured curves first; what they do not tell is answered in closed form, and the rung says so. */

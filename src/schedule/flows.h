@@ -32,9 +32,9 @@ typedef struct {
     const pace_wire *wires;
     size_t wire_count;
     double reduce_ns_per_byte, copy_ns_per_byte;
-    const double *slowness;    /* per rank: its messages take as many times as long; NULL = 1 */
-    const double *start_ns;    /* per rank: when it begins; NULL = 0 */
-    const pace_fabric *fabric; /* NULL = messages do not meet, but for those of one rank's lanes */
+    const double *slowness;            /* per rank: its messages take as many times as long; NULL = 1 */
+    const double *start_ns;            /* per rank: when it begins; NULL = 0 */
+    const pace_fabric *fabric;         /* NULL = messages do not meet, but for those of one rank's lanes */
     const pace_background *background; /* with a fabric only; nothing is folded then */
     size_t background_count;
     bool unfolded; /* simulate every rank */

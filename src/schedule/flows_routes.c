@@ -31,6 +31,9 @@ static pace_status direct_routes(pace_flow_routes *r, const pace_flow_state *s, 
     return PACE_OK;
 }
 
+/* What sums of marks are made of: 0 for no number, so that a link nothing crosses has a mark of its own. */
+static const uint64_t seed = 0x94d049bb133111ebu;
+
 static uint64_t mixed(uint64_t a, uint64_t b) {
     a = (a ^ b) * 0x9e3779b97f4a7c15u;
     return a ^ a >> 31;
@@ -81,7 +84,7 @@ static pace_status mark_links(joiner *j, pace_flow_routes *r, uint32_t kind, uin
     (void)r;
     for (uint32_t i = j->rank_first[colour]; i < j->rank_first[colour + 1]; i++) {
         PACE_TRY(find_route(j, j->ranks[i], how));
-        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mixed(1, kind + 1u);
+        for (size_t h = 0; h < j->route.count; h++) j->mark[j->route.items[h].link] += mixed(seed, kind);
     }
     return PACE_OK;
 }
@@ -106,7 +109,7 @@ static void colour_links(joiner *j, pace_flow_routes *r) {
 
 static uint64_t route_mark(const joiner *j) {
     uint64_t sum = 0;
-    for (size_t h = 0; h < j->route.count; h++) sum += mixed(1, j->colour_of[j->route.items[h].link] + 1u);
+    for (size_t h = 0; h < j->route.count; h++) sum += mixed(seed, j->colour_of[j->route.items[h].link]);
     return sum;
 }
 
@@ -165,7 +168,8 @@ static pace_status folded_routes(pace_flow_routes *r, const pace_flow_state *s, 
     j.slots = pace_alloc(j.slot_count, sizeof *j.slots);
     j.ranks = pace_alloc(s->program->rank_count, sizeof *j.ranks);
     j.rank_first = pace_alloc((size_t)s->fold.count + 1, sizeof *j.rank_first);
-    bool made = r->colour_bytes_per_s && r->colour_link && j.mark && j.colour_of && j.members && j.slots && j.ranks && j.rank_first;
+    bool made = r->colour_bytes_per_s && r->colour_link && j.mark && j.colour_of && j.members && j.slots && j.ranks &&
+                j.rank_first;
     pace_status status = made ? joined_routes(r, &j) : PACE_E_MEMORY;
     pace_free(j.mark);
     pace_free(j.colour_of);

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#define OK(expression)                                              \
-    do {                                                            \
+#define OK(expression)                                               \
+    do {                                                             \
         if ((expression) != PACE_OK) fail_msg("%s", pace_message()); \
     } while (0)
 
@@ -56,12 +56,10 @@ static pace_flows_result simulate(const asked *a, bool unfolded) {
     for (uint32_t r = 0; r < ranks; r++) slowness[r] = 1;
     slowness[ranks] = 1.0 / (4 * ranks);
     OK(pace_program_build(&program, pace_collective_names[t->collective], a->row->name, &sizes));
-    pace_wire wires[2] = {{.latency_ns = alpha, .ns_per_byte = beta}, {.latency_ns = far_alpha, .ns_per_byte = far_beta}};
-    pace_flows_question q = {.program = &program,
-                             .wires = wires,
-                             .wire_count = 2,
-                             .reduce_ns_per_byte = a->gamma,
-                             .unfolded = unfolded};
+    pace_wire wires[2] = {{.latency_ns = alpha, .ns_per_byte = beta},
+                          {.latency_ns = far_alpha, .ns_per_byte = far_beta}};
+    pace_flows_question q = {
+        .program = &program, .wires = wires, .wire_count = 2, .reduce_ns_per_byte = a->gamma, .unfolded = unfolded};
     if (a->row->in_switch) {
         wires[0] = (pace_wire){.latency_ns = alpha / 2};
         OK(pace_fabric_switch(&fabric, ranks + 1, 1e9 / beta, slowness));

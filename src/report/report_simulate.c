@@ -1,0 +1,155 @@
+/* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
+ * closed form. */
+#include "report/exchange_words.h"
+#include "report/report.h"
+#include "schedule/simulation.h"
+
+#include <math.h>
+
+static const pace_column columns[] = {
+    {"bytes", "size B", PACE_SHOW_INT},
+    {"time_us", "time us", PACE_SHOW_REAL},
+    {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL},
+    {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL},
+    {"algorithm", "algorithm", PACE_SHOW_TEXT},
+    {"closed_form_us", "closed form us", PACE_SHOW_REAL},
+    {"low_us", "low us", PACE_SHOW_REAL},
+    {"high_us", "high us", PACE_SHOW_REAL},
+    {"bottleneck", "busiest link", PACE_SHOW_TEXT},
+    {"utilisation_share", "used", PACE_SHOW_SHARE},
+    {"messages", NULL, PACE_SHOW_INT},
+    {"simulated_ranks", "ranks simulated", PACE_SHOW_INT},
+};
+
+typedef struct {
+    pace_machine machine;
+    pace_simulation simulation;
+    pace_simulation_question question;
+    double *slowness;
+    pace_backgrounds background;
+    pace_sizes sizes;
+    bool open;
+} asked;
+
+/* A count of an option; 0 = not given. */
+static pace_status read_count(uint32_t *out, const char *option, double value) {
+    *out = (uint32_t)value;
+    if (value >= 0 && value <= UINT32_MAX && value == floor(value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found %g", option, value);
+}
+
+static pace_status read_stragglers(asked *a, const pace_words *words) {
+    pace_simulation_question *q = &a->question;
+    uint32_t ranks = q->ranks ? q->ranks : (uint32_t)a->machine.devices * (uint32_t)a->machine.nodes;
+    if (!words->count) return PACE_OK;
+    a->slowness = pace_alloc((size_t)ranks + 1, sizeof *a->slowness); /* one more: the switch */
+    if (!a->slowness) return PACE_E_MEMORY;
+    for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
+    for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
+    q->slowness = a->slowness;
+    return PACE_OK;
+}
+
+static pace_status open_asked(asked *a, const pace_simulate_options *options) {
+    pace_simulation_question *q = &a->question;
+    if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
+    PACE_TRY(pace_machine_parse(&a->machine, options->on));
+    PACE_TRY(pace_read_collective(&q->collective, options->collective));
+    PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
+    PACE_TRY(read_count(&q->ranks, "--ranks", options->ranks));
+    PACE_TRY(read_count(&q->jobs, "--jobs", options->jobs));
+    PACE_TRY(read_stragglers(a, &options->straggler));
+    for (size_t i = 0; i < options->background.count; i++)
+        PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
+    q->background = a->background.items;
+    q->background_count = a->background.count;
+    q->unfolded = options->unfolded;
+    q->algorithm = PACE_ANY;
+    if (options->algorithm) {
+        const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
+        PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
+    }
+    PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
+    a->open = true;
+    return PACE_OK;
+}
+
+static pace_estimate estimate_of(const asked *a, double time_s) {
+    return (pace_estimate){time_s, pace_exchange_textbook_spread(a->machine.nodes), PACE_RUNG_FORMULA};
+}
+
+static void put_row(pace_node *table, const asked *a, double bytes, const pace_simulation_answer *given) {
+    double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
+    double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
+    pace_estimate time_s = estimate_of(a, given->time_s);
+    pace_table_row(table);
+    pace_table_int(table, llround(bytes));
+    pace_table_real(table, given->time_s * 1e6);
+    pace_table_real(table, algbw);
+    pace_table_real(table, algbw * factor);
+    pace_table_text(table, pace_exchange_algorithms[given->algorithm].name);
+    pace_table_real(table, given->closed_s * 1e6);
+    pace_table_real(table, pace_estimate_low(time_s) * 1e6);
+    pace_table_real(table, pace_estimate_high(time_s) * 1e6);
+    pace_table_text(table, given->flows.busiest_share > 0 ? given->bottleneck : NULL);
+    pace_table_real(table, given->flows.busiest_share);
+    pace_table_int(table, (int64_t)given->flows.messages);
+    pace_table_int(table, given->flows.simulated_ranks);
+}
+
+static void put_summary(pace_node *root, const asked *a, double bytes, const pace_simulation_answer *given) {
+    const pace_simulation *s = &a->simulation;
+    pace_estimate time_s = estimate_of(a, given->time_s);
+    pace_node_sentence(root, true, "%s of %.4g MB by %s on %u ranks of %s takes %.4g ms (90 %%: %.4g to %.4g).",
+                       pace_collective_names[a->question.collective], bytes / 1e6,
+                       pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
+                       given->time_s * 1e3, pace_estimate_low(time_s) * 1e3, pace_estimate_high(time_s) * 1e3);
+    if (given->flows.busiest_share > 0)
+        pace_node_sentence(root, false, "Busiest is %s: %.3g %% of what it can carry.", given->bottleneck,
+                           100 * given->flows.busiest_share);
+    if (given->closed_s > 0)
+        pace_node_sentence(root, false, "The closed form, where every rank is in step and no messages meet: %.4g ms.",
+                           given->closed_s * 1e3);
+}
+
+static pace_status build(pace_report *report, const asked *a) {
+    const pace_machine *m = &a->machine;
+    const pace_simulation *s = &a->simulation;
+    pace_node *root = pace_report_root(report);
+    pace_simulation_answer given;
+    pace_node_text(root, "machine", m->name);
+    pace_node_text(root, "network", pace_network_kind_names[m->network.kind]);
+    pace_node_text(root, "collective", pace_collective_names[a->question.collective]);
+    pace_node_int(root, "ranks", s->ranks_of_job);
+    pace_node_int(root, "jobs", s->question.jobs);
+    pace_node_int(root, "nodes", m->nodes);
+    pace_node *table = pace_node_table(root, "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    for (size_t i = 0; i < a->sizes.count; i++) {
+        PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i]));
+        put_row(table, a, a->sizes.items[i], &given);
+    }
+    put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
+    pace_node_note(root, "Every message is a flow; flows share links max-min fairly. Links reach the share of their "
+                         "peak that large exchanges do. GB = 1e9 bytes.");
+    pace_node_note(root, "The machine: %s (%s).", m->source, m->confidence);
+    return pace_report_status(report);
+}
+
+pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = open_asked(&a, options);
+    if (status == PACE_OK) status = pace_report_new(&report, "simulation", "An exchange, message by message");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        status = build(report, &a);
+    }
+    if (a.open) pace_simulation_close(&a.simulation);
+    PACE_VEC_FREE(&a.sizes);
+    PACE_VEC_FREE(&a.background);
+    pace_free(a.slowness);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

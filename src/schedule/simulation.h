@@ -1,0 +1,48 @@
+/*
+ * A collective simulated on a machine, message by message, beside what the closed form says of it: contention,
+ * stragglers, several jobs, and traffic of others.
+ */
+#ifndef PACE_SCHEDULE_SIMULATION_H
+#define PACE_SCHEDULE_SIMULATION_H
+
+#include "exchange/exchange.h"
+#include "schedule/flows.h"
+
+typedef struct {
+    pace_collective collective;
+    int algorithm;          /* a row of pace_exchange_algorithms; PACE_ANY: that of the least closed form */
+    uint32_t ranks;         /* of all jobs together; 0 = all devices. The first ones */
+    uint32_t jobs;          /* that do the same side by side; 0 = 1. Nodes are dealt out to them in turn */
+    const double *slowness; /* per rank; NULL = 1 */
+    double network_share;   /* of every link between nodes that others take, 0 <= share < 1 */
+    const pace_background *background;
+    size_t background_count;
+    bool unfolded; /* simulate every rank */
+} pace_simulation_question;
+
+/* A question made ready on a machine, to be asked for many sizes. */
+typedef struct {
+    const pace_machine *machine; /* borrowed */
+    pace_simulation_question question;
+    pace_fabric fabric;
+    uint32_t ranks_of_job, ranks_of_node, nodes_of_job; /* nodes_of_job 0: ranks do not divide into nodes */
+} pace_simulation;
+
+typedef struct {
+    double time_s;   /* of the last job's last rank; with the machine's launch */
+    double closed_s; /* of one job undisturbed; NAN = there is none */
+    int algorithm;   /* which row */
+    char bottleneck[PACE_FABRIC_NAME];
+    pace_flows_result flows;
+} pace_simulation_answer;
+
+/** PACE_E_USAGE when ranks do not divide, or the machine has fewer. `machine` must outlive it. */
+pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machine,
+                                 const pace_simulation_question *question) PACE_MUST_CHECK;
+void pace_simulation_close(pace_simulation *simulation);
+
+/** bytes as in pace_exchange_question. PACE_E_USAGE when the algorithm cannot do it. */
+pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *simulation,
+                                double bytes) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,128 @@
+"""Simulated exchanges from outside: `predict --kind exchange --simulate` on catalogued machines and networks."""
+import json
+import os
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "predict", "--kind", "exchange", "--simulate", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def document(*words):
+    code, out, err = run(*words, "--format", "json")
+    expect(code == 0, words, err)
+    return json.loads(out) if code == 0 else None
+
+
+def row(*words):
+    found = document(*words)
+    return found["sizes"][-1] if found else {}
+
+
+def near(found, expected, *what):
+    expect(abs(found / expected - 1) < 1e-9, found, expected, *what)
+
+
+S = 1 << 30
+
+# Every machine of the catalogue is a fabric; no link carries more than it can.
+listed = subprocess.run([PACELINE, "machines", "--format", "json"], capture_output=True).stdout
+for name in [m["name"] for m in json.loads(listed)["machines"]]:
+    for words in ([name], [name + "*4"], [name + "*4", "--algorithm", "ring"]):
+        one = document("--on", *words, "--bytes", "1K,64M")
+        for size in one["sizes"] if one else []:
+            expect(size["utilisation_share"] <= 1 + 1e-9 and size["low_us"] <= size["time_us"] <= size["high_us"], words, size)
+
+# On a switch the simulation is the closed form.
+for collective, algorithm in [("allreduce", "ring"), ("allreduce", "rabenseifner"), ("allgather", "bruck"), ("alltoall", "direct"),
+                              ("reducescatter", "multicast"), ("allreduce", "multicast"), ("broadcast", "scatter_allgather")]:
+    size = row("--on", "dgx-h100", "--collective", collective, "--algorithm", algorithm, "--bytes", "64M")
+    near(size["time_us"], size["closed_form_us"], collective, algorithm)
+
+# In-network reduction: (n + 1)/n of the vector through a port, once.
+size = row("--on", "dgx-h100", "--algorithm", "multicast", "--bytes", "1G")
+near(size["time_us"], 5 + 3 * 0.8 + 9 / 8 * S / (450e9 * 0.82) * 1e6)
+
+# Rails: what leaves a node is shared by its NICs; above a switch of rails nothing is lost at 1:1.
+plain = row("--on", "dgx-h100*64", "--algorithm", "rails", "--bytes", "1G")
+rails = row("--on", "dgx-h100*64 net=rails:16", "--algorithm", "rails", "--bytes", "1G")
+near(plain["time_us"], plain["closed_form_us"])
+near(rails["time_us"], plain["time_us"])
+
+# An all-to-all crosses a fat tree: of 64 nodes in leaves of 4, 60/64 of what a leaf sends goes up, at half the width.
+words = ["--collective", "alltoall", "--algorithm", "pairwise", "--bytes", "1G"]
+flat = row("--on", "dgx-a100*64", *words)
+tree = row("--on", "dgx-a100*64 net=fat-tree:4:2:1", *words)
+least = 32 * 480 / 512 * S / (4 * 8 * 25e9 * 0.92 / 2) * 1e6
+expect(least < tree["time_us"] < 1.2 * least and "leaf" in tree["bottleneck"], least, flat, tree)
+expect(504 / 512 * S / (25e9 * 0.92) * 1e6 < flat["time_us"] < 0.7 * tree["time_us"], flat, tree)
+
+# A slow rank slows all; a full network leaves what others do not take.
+ring = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M")
+slow = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--straggler", "3:0.5")
+busy = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--background", "50%")
+launch, latency = 15, 30 * 40  # us
+near(busy["time_us"] - launch - latency, 2 * (ring["time_us"] - launch - latency))
+expect(slow["time_us"] > 1.8 * ring["time_us"], slow, ring)
+
+# A flow of others takes half of one port: as a rank at half its rate.
+flow = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--background", "3-9:100GB/s")
+expect(1.8 * ring["time_us"] < flow["time_us"] < 2.01 * ring["time_us"] and flow["simulated_ranks"] == 16, flow)
+
+# Two jobs on nodes dealt out in turn share the way up.
+alone = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--ranks", "8")
+both = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--jobs", "2")
+expect(both["time_us"] > 1.5 * alone["time_us"], both, alone)
+
+# Folded and whole agree.
+for words in (["dgx-1-v100*4"], ["dgx-h100*8 net=dragonfly:2x2"], ["mi300x-node*8 net=torus:4x2"], ["dgx-a100*8 net=rails:2:3:1"]):
+    a = row("--on", *words, "--algorithm", "ring", "--bytes", "8M")
+    b = row("--on", *words, "--algorithm", "ring", "--bytes", "8M", "--unfolded")
+    near(a["time_us"], b["time_us"], words)
+
+try:
+    import jsonschema
+    with open(os.path.join(SOURCE, "docs", "schemas", "simulation.json")) as file:
+        schema = json.load(file)
+    found = document("--on", "dgx-h100*2", "--bytes", "1M,64M")
+    jsonschema.validate(found, schema)
+    expect(list(found) == list(schema["properties"]), list(found))
+except ImportError:
+    print("the schema was not checked: python3-jsonschema is not installed")
+
+for words, code_wanted, word in [
+        (["--on", "dgx-h100*2 net=moebius"], 2, "fat-tree"),
+        (["--on", "dgx-h100*2 net=fat-tree:0"], 2, "fat-tree"),
+        (["--on", "dgx-h100*2 net=fat-tree:1:2"], 2, "oversubscription"),
+        (["--on", "dgx-h100*2 net=dragonfly"], 2, "dragonfly:"),
+        (["--on", "dgx-h100*6 net=torus:2x2"], 3, "6"),
+        (["--on", "ethernet-10g*4 net=rails"], 3, "several NICs"),
+        (["--on", "dgx-h100", "--algorithm", "pigeon"], 2, "ring"),
+        (["--on", "dgx-h100", "--algorithm", "rails"], 2, "cannot"),
+        (["--on", "dgx-a100", "--algorithm", "multicast"], 3, "multicast"),
+        (["--on", "dgx-h100", "--ranks", "9"], 2, "fewer"),
+        (["--on", "dgx-h100", "--ranks", "8", "--jobs", "3"], 2, "divide"),
+        (["--on", "dgx-h100", "--straggler", "half"], 2, "1%:0.5"),
+        (["--on", "dgx-h100", "--background", "120%"], 2, "below 100"),
+        (["--on", "dgx-h100", "--background", "0-9:1GB/s"], 3, "8 ranks"),
+        (["--on", "dgx-h100", "--library", "nccl"], 2, "--simulate"),
+        ([], 2, "--on")]:
+    code, out, err = run(*words, "--bytes", "1M")
+    expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)
+
+for what in wrong:
+    print("WRONG", *what)
+sys.exit(1 if wrong else 0)
