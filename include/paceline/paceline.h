@@ -168,7 +168,7 @@ typedef struct {
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    const char *kind;       /**< "kernel" (NULL), "exchange", "job"; pace_fit() too: "overhead", "profiler" */
+    const char *kind;       /**< "kernel" (NULL), "exchange", "step", "job"; pace_fit() too: "overhead", "profiler" */
     const char *device;     /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
     const char *fit_path;   /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
     const char *split;      /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */

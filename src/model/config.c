@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const modes[] = {"inference", "training", NULL};
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", NULL};
+static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8", NULL};
 static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "none", NULL};
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
@@ -41,6 +41,8 @@ static const struct {
     {"cp", offsetof(pace_config, cp), NULL, 1},
     {"ep", offsetof(pace_config, ep), NULL, 1},
     {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
+    {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
+    {"frozen", offsetof(pace_config, frozen), NULL, 0},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -122,6 +124,13 @@ pace_status pace_config_check(const pace_config *config) {
     if (fmod(config->global_batch, once) != 0)
         return pace_fail(PACE_E_USAGE, "global_batch %g is no multiple of micro_batch x dp = %g", config->global_batch,
                          once);
+    if (fmod(config->dp * config->cp, config->ep) != 0)
+        return pace_fail(PACE_E_USAGE, "ep %g does not divide dp x cp = %g: experts are split over replicas",
+                         config->ep, config->dp * config->cp);
+    if (config->zero_stage > 3)
+        return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
+    if (config->vpp > 1 && config->pp < 2)
+        return pace_fail(PACE_E_USAGE, "vpp %g: expected pp of 2 or more, found %g", config->vpp, config->pp);
     return PACE_OK;
 }
 
@@ -140,10 +149,22 @@ pace_precision pace_config_matrix_precision(const pace_config *config) {
     case PACE_RUN_AMP: return PACE_FP16;
     case PACE_RUN_BF16:
     case PACE_RUN_AMP_BF16: return PACE_BF16;
+    case PACE_RUN_FP8: return PACE_FP8;
     default: return PACE_FP32;
     }
 }
 
 int pace_config_parameter_bytes(const pace_config *config) {
-    return config->precision == PACE_RUN_FP16 || config->precision == PACE_RUN_BF16 ? 2 : 4;
+    bool half = config->precision == PACE_RUN_FP16 || config->precision == PACE_RUN_BF16;
+    return half || config->precision == PACE_RUN_FP8 ? 2 : 4;
+}
+
+double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
+
+int64_t pace_config_stride(const pace_config *config, const char *group) {
+    double stride = 1;
+    if (strcmp(group, "tp") != 0) stride *= config->tp;
+    if (strcmp(group, "dp") == 0 || strcmp(group, "pp") == 0) stride *= config->cp;
+    if (strcmp(group, "pp") == 0) stride *= config->dp;
+    return (int64_t)stride;
 }

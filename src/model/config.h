@@ -16,6 +16,7 @@ typedef enum {
     PACE_RUN_BF16,
     PACE_RUN_AMP,      /* autocast to fp16, with loss scaling */
     PACE_RUN_AMP_BF16, /* autocast to bf16 */
+    PACE_RUN_FP8,      /* bf16, but the products of repeated layers are in fp8 (Micikevicius et al. 2022) */
 } pace_run_precision;
 
 typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_NO_UPDATE } pace_optimizer;
@@ -40,7 +41,10 @@ typedef struct {
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double read_loss;      /* 1 = the host reads the loss and waits for it */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
-    double bucket_bytes; /* data parallel: gradients exchanged at once */
+    double
+        sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
+    double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
+    double bucket_bytes;   /* data parallel: gradients exchanged at once */
 } pace_config;
 
 /** Single-device eager training of one sample in fp32 with SGD; input from pageable memory; 25 MiB buckets, which is
@@ -59,6 +63,11 @@ const char *pace_config_word(const pace_config *config, const char *key);
 
 /** Sizes are whole and positive, and global_batch is a multiple of micro_batch x dp. PACE_E_USAGE else. */
 pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
+
+/** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
+double pace_config_ranks(const pace_config *config);
+/** How far the ranks of a group ("tp", "cp", "ep", "dp", "pp") are apart. */
+int64_t pace_config_stride(const pace_config *config, const char *group);
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);

@@ -1,5 +1,6 @@
 #include "model/emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A step of a million launches takes seconds to issue: what is larger is a slip in the configuration. */
@@ -161,13 +162,14 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
 
 void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
                         bool blocking) {
-    bool across = strcmp(group, "dp") == 0; /* the ranks of one tensor-parallel group are neighbours */
     pace_graph_exchange exchange = {.group_size = (int64_t)group_size,
-                                    .group_stride = across ? (int64_t)to->config->tp : 1,
+                                    .group_stride = pace_config_stride(to->config, group),
                                     .peer = -1,
                                     .bytes = bytes};
     pace_emit_flush(to);
-    pace_emit_open(to, "c10d::allreduce_");
+    char name[48];
+    snprintf(name, sizeof name, "c10d::%.32s_", collective);
+    pace_emit_open(to, name);
     exchange.collective = pace_emit_name(to, collective);
     exchange.group = pace_emit_name(to, group);
     uint32_t number = add_launch(to, NULL, 1);
@@ -186,7 +188,7 @@ void pace_emit_exchange(pace_lowering *to, const char *collective, const char *g
 static pace_precision precision_of(const pace_lowering *to, int bytes) {
     if (bytes != 2) return PACE_FP32;
     pace_precision matrix = pace_config_matrix_precision(to->config);
-    return matrix == PACE_BF16 ? PACE_BF16 : PACE_FP16;
+    return matrix == PACE_FP16 ? PACE_FP16 : PACE_BF16;
 }
 
 static pace_op finish(pace_op op) {

@@ -14,7 +14,7 @@ typedef struct {
     pace_graph *graph;
     const pace_model *model;
     const pace_config *config;
-    double batch, sequence;
+    double batch, sequence; /* of one rank: context parallelism splits the sequence */
     pace_status status;
 
     /* where the host is */
@@ -86,14 +86,27 @@ pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double element
 pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes);
 pace_op pace_emit_transfer(const char *kind, double bytes);
 
+/** Makes ready to lower into a graph: what each layer's output is, and who reads it. End with pace_lowering_end(). */
+pace_status pace_lowering_begin(pace_lowering *to, pace_graph *graph, const pace_model *model,
+                                const pace_config *config) PACE_MUST_CHECK;
+void pace_lowering_end(pace_lowering *to);
+
 /* ---- layers (lower_forward.c, lower_backward.c) ---- */
 void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
 /** Exchanges the gradients that no full bucket took along, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
 
+/** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */
+static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {
+    if (to->config->precision == PACE_RUN_FP8 && layer->segment > 0) op.precision = PACE_FP8;
+    return op;
+}
+
+/* Elements of a tensor on one rank. Sequence parallelism splits by tokens what tensor parallelism leaves whole. */
 static inline double pace_emit_elements(const pace_lowering *to, const pace_shape *shape) {
-    return to->batch * pace_shape_elements(shape, to->sequence, to->config->tp);
+    bool split = shape->sequence && (shape->sharded || to->config->sequence_parallel > 0);
+    return to->batch * pace_shape_elements(shape, to->sequence, 1) / (split || shape->sharded ? to->config->tp : 1);
 }
 /** Places of a shape: elements over channels. */
 static inline double pace_emit_places(const pace_lowering *to, const pace_shape *shape) {

@@ -13,9 +13,8 @@ static pace_status refuse(const char *what) {
 static pace_status check_config(const pace_model *model, const pace_config *config) {
     PACE_TRY(pace_config_check(config));
     if (config->pp > 1 || config->vpp > 1) return refuse("pipeline parallelism");
-    if (config->cp > 1) return refuse("context parallelism");
-    if (config->ep > 1) return refuse("expert parallelism");
     if (config->zero_stage > 0) return refuse("ZeRO");
+    PACE_TRY(pace_model_check_parallel(model, config));
     if (model->sequence > 0 || config->sequence == 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "the model \"%s\" has no sequence whose length could be set",
                      pace_names_text(&model->names, model->name));
@@ -317,13 +316,14 @@ static void lower_step(pace_lowering *to) {
     lower_read_loss(to);
 }
 
-static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config) {
+pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pace_model *model,
+                                const pace_config *config) {
     size_t count = model->layers.count + 1;
     pace_lowering to = {.graph = graph,
                         .model = model,
                         .config = config,
                         .batch = config->micro_batch,
-                        .sequence = pace_model_sequence(model, config),
+                        .sequence = pace_model_sequence(model, config) / config->cp,
                         .last_node = {PACE_NO_NODE, PACE_NO_NODE},
                         .region = PACE_NO_NODE,
                         .after = PACE_NO_NODE,
@@ -334,17 +334,29 @@ static pace_status lower_into(pace_graph *graph, const pace_model *model, const 
     to.gradients = pace_alloc(count, sizeof *to.gradients);
     to.uses = pace_alloc(count, sizeof *to.uses);
     to.needs_gradient = pace_alloc(count, sizeof *to.needs_gradient);
-    to.status = to.bytes && to.gradients && to.uses && to.needs_gradient ? PACE_OK : PACE_E_MEMORY;
-    if (to.status == PACE_OK) {
-        plan_layers(&to);
-        lower_step(&to);
-    }
-    PACE_VEC_FREE(&to.tensors);
-    pace_free(to.bytes);
-    pace_free(to.gradients);
-    pace_free(to.uses);
-    pace_free(to.needs_gradient);
+    if (to.bytes && to.gradients && to.uses && to.needs_gradient) plan_layers(&to);
+    else to.status = PACE_E_MEMORY;
+    *out = to;
     return to.status;
+}
+
+void pace_lowering_end(pace_lowering *to) {
+    PACE_VEC_FREE(&to->tensors);
+    pace_free(to->bytes);
+    pace_free(to->gradients);
+    pace_free(to->uses);
+    pace_free(to->needs_gradient);
+}
+
+static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config) {
+    pace_lowering to;
+    pace_status status = pace_lowering_begin(&to, graph, model, config);
+    if (status == PACE_OK) {
+        lower_step(&to);
+        status = to.status;
+    }
+    pace_lowering_end(&to);
+    return status;
 }
 
 pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) {
@@ -353,7 +365,7 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = lower_into(&graph, model, config);
     if (status == PACE_OK) status = pace_graph_check(&graph);
-    graph.world_size = (int64_t)(config->dp * config->tp);
+    graph.world_size = (int64_t)pace_config_ranks(config);
     graph.rank = 0;
     if (status != PACE_OK) pace_graph_free(&graph);
     else *out = graph;

@@ -13,8 +13,9 @@
  *
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
  * micro-batches, recomputation (selective: of attention that is no single kernel; full: of the segments a model
- * repeats). Embeddings are whole on every tensor-parallel rank. Refused with PACE_E_USAGE: pipeline, context and expert
- * parallelism, ZeRO.
+ * repeats), context parallelism (keys and values are gathered) and expert parallelism (tokens go to their experts and
+ * back). Tables of tokens and the output layer are split over the tensor-parallel ranks by words. Refused with
+ * PACE_E_USAGE: pipelines and ZeRO, whose step is answered in closed form (plan/step_time.h).
  */
 #ifndef PACE_MODEL_LOWER_H
 #define PACE_MODEL_LOWER_H

@@ -2,6 +2,8 @@
  * The operators of each kind of layer in the backward pass: autograd's functions in reverse order, on its thread.
  * A gradient that reaches an output for the second time is added to the first; a parameter's is kept by
  * AccumulateGrad, which copies nothing when there was none before (zero_grad sets gradients to none by default).
+ *
+ * Long because every kind of layer has its few lines here, which are read side by side.
  */
 #include "model/emit.h"
 #include "model/lower_ops.h"
@@ -140,6 +142,16 @@ static void backward_convolution(pace_lowering *to, const layer_view *view) {
     accumulate_weight_and_bias(to, view, view->layer->shape.channels);
 }
 
+/* Backward, the first of the layers that split the work on one input comes last: then its gradient is summed. */
+static bool is_last_to_read(const pace_lowering *to, const layer_view *view) {
+    for (uint32_t i = view->from + 1; i < view->number; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        if (layer->shard == PACE_SHARD_COLUMN && to->model->inputs.items[layer->first_input] == view->from)
+            return false;
+    }
+    return true;
+}
+
 static void backward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0, tied = layer->option[PACE_OPTION_TIED] > 0;
@@ -147,18 +159,21 @@ static void backward_linear(pace_lowering *to, const layer_view *view) {
     double k = pace_emit_channels(to, &view->input->shape);
     if (layer->shape.sequence) pace_emit_backward_view(to, bias ? "ViewBackward0" : "UnsafeViewBackward0");
     pace_emit_open_backward(to, bias ? "AddmmBackward0" : "MmBackward0");
-    if (view->wants) pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, m, k, n, view->bytes));
-    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, n, k, m, view->bytes));
-    if (bias)
+    if (view->wants)
+        pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
+    if (!(to->config->frozen > 0))
+        pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
+    if (bias && !(to->config->frozen > 0))
         pace_emit_op(to, "aten::sum",
                      pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, n, m, view->bytes));
     give_all(to, view);
     pace_emit_close_backward(to);
-    if (view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1)
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, view->in_elements * view->bytes, true);
+    if (view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, m * view->input->shape.channels * view->bytes, true);
     if (layer->shape.sequence) pace_emit_backward_view(to, "ViewBackward0");
     pace_emit_backward_view(to, "TBackward0");
     cast_parameters_back(to, view);
+    if (to->config->frozen > 0) return;
     if (tied) /* the embedding has a gradient of its own to be added to */
         pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
     double biases = bias ? n : 0;
@@ -249,6 +264,8 @@ static void backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
 /* The gradient of the whole table, zeroes but for the rows that were looked up. */
 static void embedding_gradient(pace_lowering *to, const layer_view *view, double width) {
     double table = view->layer->option[PACE_OPTION_ROWS] * width;
+    if (view->layer->kind == PACE_LAYER_EMBEDDING) table /= to->config->tp;
+    if (to->config->frozen > 0) return;
     pace_emit_open_backward(to, "EmbeddingBackward0");
     pace_emit_open(to, "aten::embedding_backward");
     pace_emit_open(to, "aten::embedding_dense_backward");
@@ -377,6 +394,8 @@ static void backward_attention_math(pace_lowering *to, const layer_view *view, c
 
 static void backward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
+    double context_bytes = pace_lower_context_bytes(to, &size, view->bytes);
+    if (to->config->cp > 1) pace_emit_exchange(to, "allgather", "cp", to->config->cp, context_bytes, true);
     if (to->config->attention == PACE_ATTENTION_MATH) {
         backward_attention_math(to, view, &size);
     } else {
@@ -387,6 +406,8 @@ static void backward_attention(pace_lowering *to, const layer_view *view) {
                      pace_lower_attention(to, &size, PACE_PASS_BACKWARD, view->bytes));
         pace_emit_close_backward(to);
     }
+    if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
+        pace_emit_exchange(to, "reducescatter", "cp", to->config->cp, context_bytes * to->config->cp, true);
     if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
         backward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
         backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
@@ -449,10 +470,14 @@ static void backward_lstm(pace_lowering *to, const layer_view *view) {
     accumulate_all(to, view);
 }
 
-static void grouped_back(pace_lowering *to, const pace_expert_size *size, double n, double k, int bytes) {
+static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_expert_size *size, double n, double k,
+                         int bytes) {
     pace_emit_open_backward(to, "GroupedMmBackward0");
-    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size->groups, size->each, k, n, bytes));
-    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size->groups, n, k, size->each, bytes));
+    pace_emit_op(to, "aten::_grouped_mm",
+                 pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, size->each, k, n, bytes)));
+    if (!(to->config->frozen > 0))
+        pace_emit_op(to, "aten::_grouped_mm",
+                     pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, n, k, size->each, bytes)));
     pace_emit_close_backward(to);
 }
 
@@ -461,20 +486,23 @@ static void backward_experts(pace_lowering *to, const layer_view *view) {
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN], up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     int bytes = view->bytes;
     pace_emit_open_backward(to, "IndexAddBackward0");
     pace_emit_op(to, "aten::index_select", pace_emit_copy(to, "gather", size.rows * in, bytes));
     pace_emit_close_backward(to);
     one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
-    grouped_back(to, &size, in, ffn, bytes);
+    pace_lower_dispatch(to, &size, in, bytes);
+    grouped_back(to, view->layer, &size, in, ffn, bytes);
     if (gated) {
         one_map(to, "MulBackward0", "aten::mul", "mul", inner, 2, bytes);
         pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, bytes));
     }
     one_map(to, gated ? "SiluBackward0" : "GeluBackward0", gated ? "aten::silu_backward" : "aten::gelu_backward",
             gated ? "silu" : "gelu", inner, 2, bytes);
-    grouped_back(to, &size, up, in, bytes);
+    grouped_back(to, view->layer, &size, up, in, bytes);
+    pace_lower_dispatch(to, &size, in, bytes);
+    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", "tp", to->config->tp, tokens * in * bytes, true);
     pace_emit_open_backward(to, "IndexBackward0");
     pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", tokens * in, bytes));
     pace_emit_op(to, "aten::_index_put_impl_", pace_emit_copy(to, "scatter", size.rows * in, bytes));
@@ -491,7 +519,7 @@ static void backward_experts(pace_lowering *to, const layer_view *view) {
     give_all(to, view);
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
-    accumulate_all(to, view);
+    if (!(to->config->frozen > 0)) accumulate_all(to, view);
 }
 
 static void backward_view(pace_lowering *to, const layer_view *view) {
@@ -524,7 +552,7 @@ static void backward_concat(pace_lowering *to, const layer_view *view) {
 }
 
 static void backward_loss(pace_lowering *to, const layer_view *view) {
-    double rows = pace_emit_places(to, &view->input->shape), columns = view->input->shape.channels;
+    double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
         simple(to, view, square ? "MseLossBackward0" : "BinaryCrossEntropyBackward0",

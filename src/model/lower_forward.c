@@ -71,6 +71,11 @@ static void forward_convolution(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
+/* The output on all ranks of a tensor-parallel group together. */
+static double whole_bytes(const pace_lowering *to, const layer_view *view) {
+    return pace_emit_places(to, &view->layer->shape) * view->layer->shape.channels * view->bytes;
+}
+
 static void forward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0;
@@ -80,13 +85,13 @@ static void forward_linear(pace_lowering *to, const layer_view *view) {
     pace_emit_host(to, "aten::transpose");
     pace_emit_close(to);
     if (!bias) pace_emit_open(to, "aten::matmul");
-    pace_emit_op(to, bias ? "aten::addmm" : "aten::mm",
-                 pace_emit_gemm(to, 1, rows, pace_emit_channels(to, &layer->shape),
-                                pace_emit_channels(to, &view->input->shape), view->bytes));
+    pace_op op = pace_emit_gemm(to, 1, rows, pace_emit_channels(to, &layer->shape),
+                                pace_emit_channels(to, &view->input->shape), view->bytes);
+    pace_emit_op(to, bias ? "aten::addmm" : "aten::mm", pace_emit_in_segment(to, layer, op));
     if (!bias) pace_emit_close(to);
     pace_emit_close(to);
     if (layer->shard == PACE_SHARD_ROW && to->config->tp > 1)
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, view->elements * view->bytes, true);
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
 }
 
 static void forward_batch_norm(pace_lowering *to, const layer_view *view) {
@@ -172,6 +177,8 @@ static void forward_embedding(pace_lowering *to, const layer_view *view) {
     pace_emit_open(to, "aten::embedding");
     pace_emit_op(to, "aten::index_select", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     pace_emit_close(to);
+    if (view->layer->kind == PACE_LAYER_EMBEDDING && to->config->tp > 1) /* each rank has some of the rows */
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
 }
 
 /* The positions' rows are looked up once and added to every sample's. */
@@ -233,6 +240,9 @@ static void forward_attention(pace_lowering *to, const layer_view *view) {
         forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
         forward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
     }
+    if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
+        pace_emit_exchange(to, "allgather", "cp", to->config->cp, pace_lower_context_bytes(to, &size, view->bytes),
+                           true);
     if (to->config->attention == PACE_ATTENTION_MATH) {
         forward_attention_math(to, view->layer, &size, view->bytes);
         return;
@@ -283,8 +293,7 @@ static void forward_experts(pace_lowering *to, const layer_view *view) {
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double up = gated ? 2 * option[PACE_OPTION_FFN] : option[PACE_OPTION_FFN];
-    double inner = size.rows * option[PACE_OPTION_FFN];
+    double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     pace_emit_open(to, "aten::linear");
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
     pace_emit_close(to);
@@ -296,12 +305,18 @@ static void forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::topk", pace_lower_other(to, "topk", tokens * option[PACE_OPTION_EXPERTS], view->bytes));
     pace_emit_op(to, "aten::sort", pace_lower_other(to, "sort", size.rows, 8));
     pace_emit_op(to, "aten::index", pace_emit_copy(to, "gather", size.rows * in, view->bytes));
-    pace_emit_op(to, "aten::_grouped_mm", pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes));
+    pace_lower_dispatch(to, &size, in, view->bytes);
+    pace_emit_op(to, "aten::_grouped_mm",
+                 pace_emit_in_segment(to, view->layer,
+                                      pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes)));
     pace_emit_op(to, gated ? "aten::silu" : "aten::gelu",
                  pace_emit_elementwise(to, gated ? "silu" : "gelu", inner, 1, 1, view->bytes));
     if (gated) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, view->bytes));
     pace_emit_op(to, "aten::_grouped_mm",
-                 pace_emit_gemm(to, size.groups, size.each, in, option[PACE_OPTION_FFN], view->bytes));
+                 pace_emit_in_segment(to, view->layer,
+                                      pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
+    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
+    pace_lower_dispatch(to, &size, in, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));
     pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));
 }
@@ -312,7 +327,7 @@ static void forward_concat(pace_lowering *to, const layer_view *view) {
 }
 
 static void forward_loss(pace_lowering *to, const layer_view *view) {
-    double rows = pace_emit_places(to, &view->input->shape), columns = view->input->shape.channels;
+    double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
         pace_emit_op(to, square ? "aten::mse_loss" : "aten::binary_cross_entropy",
@@ -325,6 +340,8 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::_log_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_FORWARD, rows, columns, view->bytes));
     pace_emit_close(to);
+    if (view->input->shape.sharded && to->config->tp > 1) /* maximum, sum, and the target's score of each token */
+        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, 3 * 4 * rows, true);
     pace_emit_open(to, "aten::nll_loss_nd");
     pace_emit_op(to, "aten::nll_loss_forward",
                  pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_FORWARD, rows, 1, view->bytes));

@@ -27,7 +27,7 @@ static pace_op finish(pace_op op, const char *kind) {
 
 /* Without matrix units in play, half precision is a way to hold numbers. */
 static pace_precision held(const pace_lowering *to, int bytes) {
-    return bytes != 2 ? PACE_FP32 : pace_config_matrix_precision(to->config) == PACE_BF16 ? PACE_BF16 : PACE_FP16;
+    return bytes != 2 ? PACE_FP32 : pace_config_matrix_precision(to->config) == PACE_FP16 ? PACE_FP16 : PACE_BF16;
 }
 
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer) {
@@ -38,7 +38,7 @@ pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_lay
                             .heads = option[PACE_OPTION_HEADS] / tp,
                             .kv_heads = kv_heads < 1 ? 1 : kv_heads,
                             .queries = to->sequence,
-                            .keys = to->sequence,
+                            .keys = to->sequence * to->config->cp, /* those of the other ranks come by */
                             .head_dim = option[PACE_OPTION_HEAD_DIM],
                             .value_dim = option[PACE_OPTION_VALUE_DIM],
                             .causal = option[PACE_OPTION_CAUSAL] > 0};
@@ -112,7 +112,8 @@ pace_op pace_lower_pooling(const pace_lowering *to, const pace_layer *layer, pac
 /* Tables of one batched lookup that differ in rows are counted with their mean. */
 pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
     const double *option = layer->option;
-    double b = to->batch * to->sequence, tables = 1, rows = option[PACE_OPTION_ROWS], lookups = 1;
+    double b = to->batch * to->sequence, tables = 1, lookups = 1;
+    double rows = option[PACE_OPTION_ROWS] / (layer->kind == PACE_LAYER_EMBEDDING ? to->config->tp : 1);
     double width = option[PACE_OPTION_WIDTH];
     if (layer->kind == PACE_LAYER_POSITIONS) {
         b = to->sequence;
@@ -160,7 +161,8 @@ pace_op pace_lower_other(const pace_lowering *to, const char *kind, double eleme
 
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer) {
     double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK];
-    double groups = rows < layer->option[PACE_OPTION_EXPERTS] ? rows : layer->option[PACE_OPTION_EXPERTS];
+    double experts = layer->option[PACE_OPTION_EXPERTS] / to->config->ep;
+    double groups = rows < experts ? rows : experts;
     return (pace_expert_size){groups, rows / groups, rows};
 }
 
@@ -181,6 +183,20 @@ bool pace_lower_is_cast(const pace_layer *layer) {
 
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
     double whole = layer->shard == PACE_SHARD_ROW && layer->option[PACE_OPTION_BIAS] > 0 ? layer->shape.channels : 0;
+    if (layer->kind == PACE_LAYER_EMBEDDING) return layer->parameters / to->config->tp;
+    if (layer->kind == PACE_LAYER_EXPERTS) {
+        double router = layer->shape.channels * layer->option[PACE_OPTION_EXPERTS];
+        return router + (layer->parameters - router) / (to->config->ep * to->config->tp);
+    }
     if (layer->shard == PACE_SHARD_NONE) whole = layer->parameters;
     return whole + (layer->parameters - whole) / to->config->tp;
+}
+
+void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
+    if (to->config->ep > 1)
+        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, size->rows * channels * bytes, true);
+}
+
+double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {
+    return size->b * to->sequence * size->kv_heads * (size->head_dim + size->value_dim) * bytes;
 }

@@ -36,6 +36,11 @@ pace_op pace_lower_dropout(const pace_lowering *to, double elements, int bytes);
 pace_op pace_lower_other(const pace_lowering *to, const char *kind, double elements, int bytes);
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer);
 
+/** Sends each token to the ranks of its experts, or back (expert parallelism). */
+void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes);
+/** Keys and values of the tokens of one rank (context parallelism). */
+double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *size, int bytes);
+
 /** Whether autocast gives the layer a precision of its own. */
 bool pace_lower_is_cast(const pace_layer *layer);
 /** Parameters of the layer on one rank. */

@@ -1,5 +1,7 @@
 #include "model/model.h"
 
+#include <math.h>
+
 void pace_model_free(pace_model *model) {
     pace_names_free(&model->names);
     PACE_VEC_FREE(&model->layers);
@@ -66,19 +68,26 @@ bool pace_layer_keeps_output(const pace_layer *layer) {
     return layer->word[0] == 'r' || layer->word[0] == 't' || layer->word[2] == 'g'; /* relu, tanh, sigmoid */
 }
 
+/* Elements of a sample's tensor on one rank: context parallelism splits the sequence, sequence parallelism what tensor
+ * parallelism leaves whole. */
+static double elements_on_rank(const pace_shape *shape, const pace_config *config, double sequence) {
+    bool split = shape->sharded || (shape->sequence && config->sequence_parallel > 0);
+    return pace_shape_elements(shape, sequence / config->cp, 1) / (split ? config->tp : 1);
+}
+
 static double attention_extra_bytes(const pace_layer *layer, const pace_config *config, double sequence,
                                     int element_bytes) {
     double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
     if (config->attention == PACE_ATTENTION_FUSED) /* its output, and a scale per row */
-        return heads * sequence * (layer->option[PACE_OPTION_VALUE_DIM] * element_bytes + 4);
-    double scores = heads * sequence * sequence; /* after softmax; after dropout, and its mask */
+        return heads * sequence / config->cp * (layer->option[PACE_OPTION_VALUE_DIM] * element_bytes + 4);
+    double scores = heads * sequence / config->cp * sequence; /* after softmax; after dropout, and its mask */
     return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
 }
 
 double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *layer, const pace_config *config,
                                    int element_bytes) {
     double sequence = pace_model_sequence(model, config);
-    double elements = pace_shape_elements(&layer->shape, sequence, config->tp);
+    double elements = elements_on_rank(&layer->shape, config, sequence);
     const double *option = layer->option;
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
     switch (layer->kind) {
@@ -92,8 +101,8 @@ double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *la
     case PACE_LAYER_LSTM: /* four gates, the cell and its tanh */
         return 6 * element_bytes * elements * option[PACE_OPTION_LAYERS];
     case PACE_LAYER_EXPERTS:
-        return element_bytes * sequence * option[PACE_OPTION_TOPK] *
-               (2 * layer->shape.channels + (up + 1) * option[PACE_OPTION_FFN]);
+        return element_bytes * sequence / config->cp * option[PACE_OPTION_TOPK] *
+               (2 * layer->shape.channels + (up + 1) * option[PACE_OPTION_FFN] / config->tp);
     case PACE_LAYER_INTERACTION: {
         double vectors =
             1 + pace_layer_input(model, layer, 1)->shape.channels / pace_layer_input(model, layer, 0)->shape.channels;
@@ -126,13 +135,20 @@ static bool keeps_own(const pace_layer *layer, const pace_config *config) {
     return config->recompute == PACE_RECOMPUTE_NONE || layer->kind != PACE_LAYER_ATTENTION;
 }
 
+/* Fused, a product of branches is formed with the activation before it, which backward forms anew. */
+static bool is_fused_away(const pace_layer *layer, const pace_layer *input, const pace_config *config) {
+    return config->execution != PACE_EAGER && layer->kind == PACE_LAYER_MULTIPLY &&
+           input->kind == PACE_LAYER_ACTIVATION;
+}
+
 static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uint32_t from, const pace_config *config) {
+    if (is_fused_away(layer, &model->layers.items[from], config)) return false;
     if (config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0)
         return model->layers.items[from].segment != layer->segment;
     return pace_layer_keeps_input(layer);
 }
 
-static double activation_bytes(const pace_model *model, const pace_config *config) {
+double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
     bool *kept = pace_alloc(count + 1, sizeof *kept);
@@ -141,15 +157,15 @@ static double activation_bytes(const pace_model *model, const pace_config *confi
         const pace_layer *layer = &model->layers.items[i];
         bool own = keeps_own(layer, config);
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
-        if (own) sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
+        if (own && i >= first && i <= last) sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
         if (own && pace_layer_keeps_output(layer)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
             if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;
         }
     }
-    for (uint32_t i = 0; bytes && kept && i < count; i++)
-        if (kept[i]) sum += bytes[i] * pace_shape_elements(&model->layers.items[i].shape, sequence, config->tp);
+    for (uint32_t i = first; bytes && kept && i <= last && i < count; i++)
+        if (kept[i]) sum += bytes[i] * elements_on_rank(&model->layers.items[i].shape, config, sequence);
     pace_free(bytes);
     pace_free(kept);
     return sum;
@@ -168,8 +184,25 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
         total.multiply_adds +=
             layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
     }
-    total.activation_bytes = activation_bytes(model, config);
+    total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
     total.weight_bytes = total.gradient_bytes = total.parameters * held;
     total.optimizer_bytes = total.parameters * held * states[config->optimizer];
     return total;
+}
+
+pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) {
+    const char *name = pace_names_text(&model->names, model->name);
+    double experts = 0;
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        if (layer->kind == PACE_LAYER_EXPERTS) experts = layer->option[PACE_OPTION_EXPERTS];
+        if (layer->kind == PACE_LAYER_ATTENTION && fmod(layer->option[PACE_OPTION_HEADS], config->tp) != 0)
+            return pace_fail(PACE_E_USAGE, "tp %g does not divide the %g heads of \"%s\"", config->tp,
+                             layer->option[PACE_OPTION_HEADS], name);
+    }
+    if (config->cp > 1 && !(model->sequence > 0))
+        return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
+    if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))
+        return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
+    return PACE_OK;
 }

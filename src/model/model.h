@@ -124,6 +124,13 @@ typedef struct {
 /** Adds up a model under a configuration (its precision, attention kernel, optimizer, sequence). */
 pace_model_totals pace_model_total(const pace_model *model, const pace_config *config);
 
+/** Whether the ways the ranks share the work fit the model: a sequence to split, experts to spread, layers to cut.
+ * PACE_E_USAGE else. */
+pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+
+/** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
+double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
+
 /** The sequence length a configuration means for the model. */
 double pace_model_sequence(const pace_model *model, const pace_config *config);
 /** Elements of a tensor of one sample on one rank of `tp`. */

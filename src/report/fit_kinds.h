@@ -17,6 +17,10 @@ pace_status pace_predict_exchange_rows(pace_report **out, const char *path,
 
 pace_status pace_predict_job_rows(pace_report **out, const char *path,
                                   const pace_rows_options *options) PACE_MUST_CHECK;
+pace_status pace_predict_step_rows(pace_report **out, const char *path,
+                                   const pace_rows_options *options) PACE_MUST_CHECK;
+pace_status pace_fit_steps(pace_report **out, const char *const *paths, size_t path_count,
+                           const pace_rows_options *options) PACE_MUST_CHECK;
 
 pace_status pace_fit_profiler(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_rows_options *options) PACE_MUST_CHECK;

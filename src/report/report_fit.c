@@ -110,9 +110,11 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
         return pace_fit_profiler(out, paths, path_count, options);
     if (options->kind && strcmp(options->kind, "exchange") == 0)
         return pace_fit_exchange(out, paths, path_count, options);
+    if (options->kind && strcmp(options->kind, "step") == 0) return pace_fit_steps(out, paths, path_count, options);
     if (options->kind && strcmp(options->kind, "job") == 0) return pace_fit_jobs(out, paths, path_count, options);
     if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, job, overhead or profiler, found \"%.40s\"",
+        return pace_fail(PACE_E_USAGE,
+                         "--kind: expected kernel, exchange, step, job, overhead or profiler, found \"%.40s\"",
                          options->kind);
     pace_status status = open_all(&o, paths, path_count, options);
     if (status == PACE_OK) status = fit_opened(out, &o, options);

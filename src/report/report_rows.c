@@ -143,9 +143,11 @@ static pace_status describe(pace_report **out, const asked *a, const pace_rows_o
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
     asked a = {0};
     if (options->kind && strcmp(options->kind, "exchange") == 0) return pace_predict_exchange_rows(out, path, options);
+    if (options->kind && strcmp(options->kind, "step") == 0) return pace_predict_step_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "job") == 0) return pace_predict_job_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange or job, found \"%.40s\"", options->kind);
+        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step or job, found \"%.40s\"",
+                         options->kind);
     pace_status status = open_asked(&a, path, options);
     if (status == PACE_OK) status = describe(out, &a, options);
     close_asked(&a);

@@ -472,14 +472,47 @@ static void test_exchanges(void **state) {
     config.global_batch = 0;
     config.tp = 4;
     graph = lower(&model, &config);
-    assert_true(exchanged(&graph, "tp", &count) == 4 * l * b * s * h * 4);
-    assert_int_equal(count, 4 * (size_t)l);
+    /* four a layer (Shoeybi et al. 2019, section 3), the split table's output, the gradient of the split output layer's
+     * input, and three numbers a token for the loss */
+    assert_true(exchanged(&graph, "tp", &count) == (4 * l + 2) * b * s * h * 4 + 3 * b * s * 4);
+    assert_int_equal(count, 4 * (size_t)l + 3);
     double layers = 72 * b * s * l * h * h, fused = 7 * b * l * s * s * h; /* attention's share, causal */
     double head = 6 * b * s * h * 50257;
     assert_true(fabs(products(&alone) / (layers + fused + head) - 1) < 1e-12);
-    assert_true(fabs(products(&graph) / ((layers + fused) / 4 + head) - 1) < 1e-12);
+    assert_true(fabs(products(&graph) / ((layers + fused + head) / 4) - 1) < 1e-12);
     pace_graph_free(&graph);
     pace_graph_free(&alone);
+    pace_model_free(&model);
+}
+
+/* Context parallelism splits tokens, not work: each rank has all keys, and gathers those of the others. */
+static void test_context_and_experts(void **state) {
+    (void)state;
+    size_t count;
+    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 2}, {"heads", 16}, {"seq", 512}};
+    pace_model model = load("gpt", settings, 4);
+    pace_config config = pace_config_default();
+    pace_graph whole = lower(&model, &config);
+    config.cp = 4;
+    pace_graph graph = lower(&model, &config);
+    assert_true(fabs(products(&graph) / (products(&whole) / 4) - 1) < 1e-12);
+    /* a layer: keys and values forward and backward, and the gradients of all of them */
+    assert_true(exchanged(&graph, "cp", &count) == 2 * (2 + 4) * 512 / 4 * 2 * 1024 * 4.0);
+    assert_int_equal(count, 6);
+    pace_graph_free(&graph);
+    pace_graph_free(&whole);
+    pace_model_free(&model);
+    pace_model_setting experts[] = {{"layers", 2}, {"experts", 16}, {"topk", 2}, {"seq", 64}};
+    model = load("qwen3-30b-a3b", experts, 4);
+    config = pace_config_default();
+    whole = lower(&model, &config);
+    config.ep = config.dp = 8;
+    graph = lower(&model, &config);
+    assert_true(fabs(products(&graph) / products(&whole) - 1) < 1e-12);
+    assert_true(exchanged(&graph, "ep", &count) == 2 * 4 * (64 * 2 * 2048 * 4.0)); /* there and back, twice */
+    assert_int_equal(count, 8);
+    pace_graph_free(&graph);
+    pace_graph_free(&whole);
     pace_model_free(&model);
 }
 
@@ -530,8 +563,8 @@ int main(void) {
         cmocka_unit_test(test_deterministic),     cmocka_unit_test(test_structure),
         cmocka_unit_test(test_executions),        cmocka_unit_test(test_exchanges),
         cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
-        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_context_and_experts),
+        cmocka_unit_test(test_refused),           cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

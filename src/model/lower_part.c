@@ -1,0 +1,60 @@
+#include "model/lower_part.h"
+
+#include "model/emit.h"
+
+static bool is_skipped(const pace_lowering *to, uint32_t layer) {
+    return to->model->layers.items[layer].training_only && to->config->mode != PACE_TRAINING;
+}
+
+/* Selective recomputation is of attention whose scores went through memory; full, of segments. */
+static bool runs_again(const pace_lowering *to, uint32_t number) {
+    const pace_layer *layer = &to->model->layers.items[number];
+    if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
+    return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->kind == PACE_LAYER_ATTENTION &&
+           to->config->attention == PACE_ATTENTION_MATH;
+}
+
+static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
+    if (pass == PACE_PART_BACKWARD) {
+        for (uint32_t i = last + 1; i-- > first && to->status == PACE_OK;)
+            if (!is_skipped(to, i)) pace_lower_backward(to, i);
+        return;
+    }
+    for (uint32_t i = first; i <= last && to->status == PACE_OK; i++)
+        if (!is_skipped(to, i) && (pass == PACE_PART_FORWARD || runs_again(to, i))) pace_lower_forward(to, i);
+}
+
+/* Compiled: one operator issues all, and neighbours are fused. */
+static void lower_pass(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
+    bool compiled = to->config->execution != PACE_EAGER;
+    to->stage = pass == PACE_PART_FORWARD ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD;
+    if (compiled) {
+        pace_emit_open(to, "part");
+        if (to->status == PACE_OK) to->region = to->open[to->depth - 1];
+    }
+    lower_layers(to, first, last, pass);
+    if (!compiled) return;
+    pace_emit_flush(to);
+    to->region = PACE_NO_NODE;
+    pace_emit_close(to);
+}
+
+pace_status pace_model_lower_part(pace_graph *out, const pace_model *model, const pace_config *config, uint32_t first,
+                                  uint32_t last, pace_part_pass pass) {
+    pace_graph graph;
+    pace_lowering to;
+    pace_config alone = *config;
+    alone.dp = 1;
+    if (last >= model->layers.count) last = (uint32_t)model->layers.count - 1;
+    if (model->layers.count == 0) return pace_fail(PACE_E_INPUT, "the model has no layers");
+    PACE_TRY(pace_graph_init(&graph));
+    pace_status status = pace_lowering_begin(&to, &graph, model, &alone);
+    if (status == PACE_OK) {
+        lower_pass(&to, first, last, pass);
+        status = to.status;
+    }
+    pace_lowering_end(&to);
+    if (status != PACE_OK) pace_graph_free(&graph);
+    else *out = graph;
+    return status;
+}

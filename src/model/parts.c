@@ -1,0 +1,70 @@
+#include "model/parts.h"
+
+#include "model/lower_ops.h"
+
+#include <string.h>
+
+void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->parts); }
+
+static bool alike_layers(const pace_layer *a, const pace_layer *b) {
+    return a->kind == b->kind && a->shard == b->shard && strcmp(a->word, b->word) == 0 &&
+           a->parameters == b->parameters && memcmp(a->option, b->option, sizeof a->option) == 0 &&
+           a->shape.channels == b->shape.channels && a->shape.sharded == b->shape.sharded;
+}
+
+static bool alike(const pace_model *model, const pace_model_part *part, uint32_t first, uint32_t last) {
+    if (part->place != PACE_PART_LAYER || part->last - part->first != last - first) return false;
+    for (uint32_t i = 0; i <= last - first; i++)
+        if (!alike_layers(&model->layers.items[part->first + i], &model->layers.items[first + i])) return false;
+    return true;
+}
+
+static void count_parameters(pace_model_part *part, const pace_model *model, const pace_config *config) {
+    pace_lowering to = {.model = model, .config = config};
+    for (uint32_t i = part->first; i <= part->last; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        double all = pace_lower_parameters(&to, layer);
+        double router =
+            layer->kind == PACE_LAYER_EXPERTS ? layer->shape.channels * layer->option[PACE_OPTION_EXPERTS] : all;
+        part->parameters += router;
+        part->expert_parameters += all - router;
+        part->tensors += layer->tensors;
+    }
+}
+
+static pace_status add_part(pace_model_parts *out, const pace_model *model, const pace_config *config, uint32_t first,
+                            uint32_t last, pace_part_place place) {
+    for (size_t i = 0; place == PACE_PART_LAYER && i < out->parts.count; i++)
+        if (alike(model, &out->parts.items[i], first, last)) {
+            out->parts.items[i].turns++;
+            return PACE_OK;
+        }
+    pace_model_part part = {.place = place, .first = first, .last = last, .turns = 1};
+    count_parameters(&part, model, config);
+    if (place == PACE_PART_LAYER) out->boundary_channels = model->layers.items[last].shape.channels;
+    return PACE_PUSH(&out->parts, part);
+}
+
+static pace_status divide(pace_model_parts *out, const pace_model *model, const pace_config *config) {
+    const pace_layer *layers = model->layers.items;
+    bool repeated = false;
+    for (uint32_t first = 0, last; first < model->layers.count; first = last + 1) {
+        uint32_t segment = layers[first].segment;
+        for (last = first; last + 1 < model->layers.count && layers[last + 1].segment == segment;) last++;
+        pace_part_place place = segment > 0 ? PACE_PART_LAYER : repeated ? PACE_PART_TAIL : PACE_PART_HEAD;
+        repeated |= segment > 0;
+        out->layers += segment > 0;
+        PACE_TRY(add_part(out, model, config, first, last, place));
+    }
+    if (repeated) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "the model \"%s\" repeats no layers: expected \"repeat\" directly under \"layers\"",
+                     pace_names_text(&model->names, model->name));
+}
+
+pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model, const pace_config *config) {
+    pace_model_parts parts = {0};
+    pace_status status = divide(&parts, model, config);
+    if (status != PACE_OK) pace_model_parts_free(&parts);
+    else *out = parts;
+    return status;
+}

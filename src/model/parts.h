@@ -1,0 +1,32 @@
+/*
+ * A model as a few parts: what comes before its repeated layers, each kind of layer that it repeats, and what comes
+ * behind them. All turns of one kind are alike, so a closed form prices one and counts.
+ */
+#ifndef PACE_MODEL_PARTS_H
+#define PACE_MODEL_PARTS_H
+
+#include "model/model.h"
+
+typedef enum { PACE_PART_HEAD, PACE_PART_LAYER, PACE_PART_TAIL } pace_part_place;
+
+typedef struct {
+    pace_part_place place;
+    uint32_t first, last;     /* layers of the model; of a repeated part its first turn */
+    double turns;             /* 1 for head and tail */
+    double parameters;        /* of one turn on one rank, without the routed experts' */
+    double expert_parameters; /* the routed experts', which fewer ranks share */
+    double tensors;           /* parameter tensors of one turn */
+} pace_model_part;
+
+typedef struct {
+    PACE_VEC(pace_model_part) parts; /* head, layers by first appearance, tail */
+    double layers;                   /* turns of all repeated parts */
+    double boundary_channels;        /* of a token's activations between repeated layers */
+} pace_model_parts;
+
+/** Divides a model. Errors: PACE_E_INPUT for a model that repeats nothing, since a pipeline could not be cut. */
+pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model,
+                                  const pace_config *config) PACE_MUST_CHECK;
+void pace_model_parts_free(pace_model_parts *parts);
+
+#endif

@@ -1,0 +1,116 @@
+#include "plan/framework.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *expected) {
+    return pace_fail(PACE_E_INPUT, "%s: expected %s", pace_yaml_place(yaml, node), expected);
+}
+
+static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    pace_config config = pace_config_default();
+    static const char *const keys[] = {"execution", "attention", "precision", "recompute"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *word = pace_yaml_text(pace_yaml_get(node, keys[i]));
+        if (!word) return fail_at(yaml, node, keys[i]);
+        PACE_TRY(pace_config_set(&config, keys[i], word));
+    }
+    out->execution = config.execution;
+    out->attention = config.attention;
+    out->precision = config.precision;
+    out->recompute = config.recompute;
+    return PACE_OK;
+}
+
+static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    *out = (pace_framework){0};
+    const struct {
+        const char *key;
+        double *value, scale, most;
+    } numbers[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
+                   {"gradient_bytes", &out->gradient_bytes, 1, 8},
+                   {"state_bytes", &out->state_bytes, 1, 64},
+                   {"update_bytes", &out->update_bytes, 1, 256},
+                   {"overlap_gradients", &out->overlap_gradients, 1, 1},
+                   {"overlap_pipeline", &out->overlap_pipeline, 1, 1},
+                   {"overlap_tensor", &out->overlap_tensor, 1, 1},
+                   {"overlap_context", &out->overlap_context, 1, 1},
+                   {"zero_stage", &out->zero_stage, 1, 3},
+                   {"sequence_parallel", &out->sequence_parallel, 1, 1},
+                   {"step_ms", &out->step_s, 1e-3, 1e4}};
+    const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
+    if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
+    snprintf(out->name, sizeof out->name, "%s", name);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const pace_yaml_node *value = pace_yaml_get(node, numbers[i].key);
+        double number;
+        if (!value) return fail_at(yaml, node, numbers[i].key);
+        PACE_TRY(pace_yaml_number(&number, yaml, value));
+        if (!(number >= 0 && number <= numbers[i].most)) return fail_at(yaml, value, "a number within its range");
+        *numbers[i].value = number * numbers[i].scale;
+    }
+    return read_words(out, yaml, node);
+}
+
+static pace_status read_all(pace_frameworks *out) {
+    const pace_yaml_node *root = pace_yaml_root(out->yaml), *list = pace_yaml_get(root, "frameworks");
+    if (pace_yaml_count(list) < 1 || pace_yaml_count(list) > PACE_FRAMEWORKS_MOST)
+        return fail_at(out->yaml, list ? list : root, "1 to 16 frameworks");
+    for (; out->count < pace_yaml_count(list); out->count++)
+        PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
+    const pace_yaml_node *load = pace_yaml_get(root, "load");
+    if (pace_yaml_count(load) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, load, "at most 16 devices");
+    for (; out->load_count < pace_yaml_count(load); out->load_count++) {
+        const pace_yaml_node *item = pace_yaml_item(load, out->load_count), *matrix = pace_yaml_get(item, "matrix");
+        const char *device = pace_yaml_text(pace_yaml_get(item, "device"));
+        if (!device || !matrix) return fail_at(out->yaml, item, "device and matrix");
+        snprintf(out->load[out->load_count].device, sizeof out->load->device, "%.23s", device);
+        PACE_TRY(pace_yaml_number(&out->load[out->load_count].matrix, out->yaml, matrix));
+    }
+    const pace_yaml_node *spread = pace_yaml_get(pace_yaml_get(root, "spread"), "value");
+    if (!spread) return fail_at(out->yaml, root, "spread: {value: ...}");
+    return pace_yaml_number(&out->spread, out->yaml, spread);
+}
+
+pace_status pace_frameworks_load(pace_frameworks *out) {
+    pace_frameworks read = {0};
+    PACE_TRY(pace_catalog_load(&read.yaml, "steps.yaml"));
+    pace_status status = read_all(&read);
+    if (status != PACE_OK) pace_frameworks_free(&read);
+    else *out = read;
+    return status;
+}
+
+void pace_frameworks_free(pace_frameworks *frameworks) {
+    pace_yaml_free(frameworks->yaml);
+    frameworks->yaml = NULL;
+}
+
+double pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device) {
+    for (size_t i = 0; i < frameworks->load_count; i++)
+        if (strncmp(device, frameworks->load[i].device, strlen(frameworks->load[i].device)) == 0)
+            return frameworks->load[i].matrix;
+    return 1;
+}
+
+static bool contains(const char *text, const char *word) {
+    for (size_t length = strlen(word); *text; text++) {
+        size_t i = 0;
+        while (i < length && tolower((unsigned char)text[i]) == word[i]) i++;
+        if (i == length) return true;
+    }
+    return false;
+}
+
+const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(frameworks->yaml), "frameworks");
+    for (size_t i = 0; i < frameworks->count; i++) {
+        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, i), "words");
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            const char *known = pace_yaml_text(pace_yaml_item(words, k));
+            if (known && *known && contains(word, known)) return &frameworks->items[i];
+        }
+    }
+    return &frameworks->items[0];
+}

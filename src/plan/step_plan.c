@@ -1,0 +1,191 @@
+/* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. */
+#include "plan/step_time.h"
+
+#include "cost/formula.h"
+
+#include <math.h>
+
+/* --- stages ------------------------------------------------------------------------------------------------------- */
+
+/* Even where it can be; else head and tail count as a layer each where that comes out even (as for BLOOM's 70 layers on
+ * 12 stages), else the stages in the middle take the rest. */
+static pace_status cut(pace_step_plan *plan) {
+    double layers = plan->slots->layers, pp = plan->config.pp;
+    if (pp > layers)
+        return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", pp, layers);
+    double each = floor(layers / pp), rest = layers - each * pp;
+    plan->layers_most = rest > 0 ? each + 1 : each;
+    plan->layers_first = plan->layers_last = each;
+    if (pp > 1 && rest > 0 && rest > pp - 2) { /* too few stages in the middle */
+        plan->layers_first = rest == pp - 1 ? each + 1 : each;
+    }
+    return PACE_OK;
+}
+
+/* --- sizes -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double dense, expert; /* parameters */
+} share;
+
+static share part_share(const pace_slot_part *part) {
+    return (share){part->part.parameters, part->part.expert_parameters};
+}
+
+/* The mean of all layers; kinds are spread over the stages. */
+static share layer_share(const pace_step_slots *slots) {
+    share sum = {0};
+    for (unsigned i = 0; i < slots->count; i++) {
+        share one = part_share(&slots->parts[i]);
+        double turns = slots->parts[i].part.turns / slots->layers;
+        if (slots->parts[i].part.place != PACE_PART_LAYER) continue;
+        sum.dense += one.dense * turns;
+        sum.expert += one.expert * turns;
+    }
+    return sum;
+}
+
+static share place_share(const pace_step_slots *slots, pace_part_place place) {
+    for (unsigned i = 0; i < slots->count; i++)
+        if (slots->parts[i].part.place == place) return part_share(&slots->parts[i]);
+    return (share){0};
+}
+
+/* Parameters of the fullest stage. With several stages a tied output layer is held on both ends. */
+static share fullest(const pace_step_plan *plan) {
+    share layer = layer_share(plan->slots), head = place_share(plan->slots, PACE_PART_HEAD);
+    share tail = place_share(plan->slots, PACE_PART_TAIL);
+    bool one = plan->config.pp == 1;
+    double first = plan->layers_first * layer.dense + head.dense + (one ? tail.dense : 0);
+    double last = plan->layers_last * layer.dense + tail.dense + plan->slots->tied_bytes;
+    double dense = one || first > last ? first : last;
+    if (plan->layers_most * layer.dense > dense) dense = plan->layers_most * layer.dense;
+    return (share){dense, plan->layers_most * layer.expert};
+}
+
+/* --- exchanges ---------------------------------------------------------------------------------------------------- */
+
+static double sharded_over(const pace_config *config, int stage) {
+    return config->zero_stage >= stage ? config->dp * config->cp : 1;
+}
+
+/* ZeRO 1 and 2: gradients are reduced and scattered, parameters gathered; else gradients are all-reduced. */
+static pace_status exchange_gradients(double *seconds, bool *across, const pace_step_plan *plan, double parameters,
+                                      double ranks, double stride, const pace_step_place *place) {
+    double reduced_s, gathered_s = 0, bytes = parameters * plan->framework->gradient_bytes;
+    const pace_config *config = &plan->config;
+    bool sharded = config->zero_stage >= 1;
+    *seconds = 0;
+    if (ranks < 2 || !(parameters > 0)) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(&reduced_s, across, place->exchange, sharded ? PACE_REDUCESCATTER : PACE_ALLREDUCE,
+                                   bytes, ranks, stride));
+    if (sharded && config->zero_stage < 3)
+        PACE_TRY(pace_group_exchange_s(&gathered_s, across, place->exchange, PACE_ALLGATHER,
+                                       parameters * pace_config_parameter_bytes(config), ranks, stride));
+    *seconds = reduced_s + gathered_s;
+    return PACE_OK;
+}
+
+static pace_status gather(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+    bool across;
+    double ranks = plan->config.dp * plan->config.cp, expert_s = 0;
+    double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
+    double stride = (double)pace_config_stride(&plan->config, "cp");
+    *seconds = 0;
+    if (ranks < 2) return PACE_OK;
+    PACE_TRY(
+        pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLGATHER, bytes * what.dense, ranks, stride));
+    plan->gradient_across = across;
+    if (what.expert > 0 && ranks > plan->config.ep)
+        PACE_TRY(pace_group_exchange_s(&expert_s, &across, place->exchange, PACE_ALLGATHER, bytes * what.expert,
+                                       ranks / plan->config.ep, stride * plan->config.ep));
+    *seconds += expert_s;
+    return PACE_OK;
+}
+
+static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
+    const pace_config *config = &plan->config;
+    double ranks = config->dp * config->cp, stride = (double)pace_config_stride(config, "cp");
+    share held = fullest(plan);
+    if (config->mode == PACE_TRAINING && !(config->frozen > 0)) {
+        PACE_TRY(exchange_gradients(&plan->gradient_s, &plan->gradient_across, plan, held.dense, ranks, stride, place));
+        PACE_TRY(exchange_gradients(&plan->expert_gradient_s, &plan->expert_across, plan, held.expert,
+                                    ranks / config->ep, stride * config->ep, place));
+    }
+    if (config->zero_stage >= 3) {
+        PACE_TRY(gather(&plan->gather_s, plan, layer_share(plan->slots), place));
+        PACE_TRY(gather(&plan->gather_end_s[0], plan, place_share(plan->slots, PACE_PART_HEAD), place));
+        PACE_TRY(gather(&plan->gather_end_s[1], plan, place_share(plan->slots, PACE_PART_TAIL), place));
+    }
+    if (config->pp < 2) return PACE_OK;
+    double far = (double)pace_config_stride(config, "pp");
+    PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
+                                   plan->slots->boundary_bytes, 2, far));
+    if (plan->slots->tied_bytes > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
+        PACE_TRY(pace_group_exchange_s(&plan->tied_s, &(bool){false}, place->exchange, PACE_ALLREDUCE,
+                                       plan->slots->tied_bytes * plan->framework->gradient_bytes, 2,
+                                       far * (config->pp - 1)));
+    return PACE_OK;
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+/* Micro-batches whose activations the first stage holds, in units of a stage's layers (Korthikanti et al. 2022,
+ * section 4.3 for the interleaved pipeline). */
+static double in_flight(const pace_step_plan *plan) {
+    double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
+    double flight = vpp > 1 ? pp * (1 + (pp - 1) / (pp * vpp)) : pp;
+    return flight < all ? flight : all;
+}
+
+static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
+    const pace_config *config = &plan->config;
+    share held = fullest(plan);
+    double dense = held.dense, expert = held.expert, replicas = config->dp * config->cp, copies = replicas / config->ep;
+    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
+         half = pace_config_parameter_bytes(config) == 2;
+    double weight = half ? 2 : 4, kept = 0, ends = 0, widest = 0;
+    double over[3] = {sharded_over(config, 3), sharded_over(config, 2), sharded_over(config, 1)};
+    double expert_over[3];
+    for (int i = 0; i < 3; i++) expert_over[i] = over[i] > 1 ? copies : 1;
+    double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
+    plan->weight_bytes = weight * (dense / over[0] + expert / expert_over[0]);
+    if (trains) {
+        plan->gradient_bytes = plan->framework->gradient_bytes * (dense / over[1] + expert / expert_over[1]);
+        plan->optimizer_bytes = state * (dense / over[2] + expert / expert_over[2]);
+    }
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        double again = part->whole_bytes - part->kept_bytes;
+        if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns / plan->slots->layers;
+        else ends += part->kept_bytes;
+        if (again > widest) widest = again;
+    }
+    plan->activation_bytes = kept * plan->layers_most * in_flight(plan) + ends + widest;
+    plan->memory_bytes = plan->weight_bytes + plan->gradient_bytes + plan->optimizer_bytes + plan->activation_bytes;
+    plan->device_bytes = place->device->memory_bytes;
+}
+
+/* --- update ------------------------------------------------------------------------------------------------------- */
+
+static void add_update(pace_step_plan *plan, const pace_step_place *place) {
+    const pace_config *config = &plan->config;
+    share held = fullest(plan);
+    double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
+    if (config->mode != PACE_TRAINING || config->frozen > 0 || !(rate > 0)) return;
+    double expert_over = over > 1 ? config->dp * config->cp / config->ep : 1;
+    plan->update_s = plan->framework->update_bytes * (held.dense / over + held.expert / expert_over) / rate;
+}
+
+pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                const pace_config *config, const pace_step_place *place, double load) {
+    pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .load = load};
+    PACE_TRY(pace_config_check(config));
+    plan.micro_batches = pace_config_micro_batches(config);
+    PACE_TRY(cut(&plan));
+    PACE_TRY(exchange_all(&plan, place));
+    add_memory(&plan, place);
+    add_update(&plan, place);
+    *out = plan;
+    return PACE_OK;
+}

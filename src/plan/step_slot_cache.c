@@ -1,0 +1,93 @@
+/* Slots that were priced before. Open addressing; when half is full all is forgotten, so that memory stays bounded. */
+#include "plan/step_slots.h"
+
+#include <string.h>
+
+enum { SLOTS = 4096 };
+
+/* What prices depend on: of a configuration all but the replicas and the stages. */
+typedef struct {
+    const pace_model *model;
+    const pace_exchange *exchange;
+    const pace_device *device;
+    double numbers[8];
+    int words[6];
+} slot_key;
+
+struct pace_slot_cache {
+    slot_key keys[SLOTS];
+    pace_step_slots *values[SLOTS]; /* NULL = free */
+    unsigned count;
+};
+
+pace_status pace_slot_cache_create(pace_slot_cache **out) {
+    pace_slot_cache *cache = pace_alloc(1, sizeof *cache);
+    if (!cache) return PACE_E_MEMORY;
+    *out = cache;
+    return PACE_OK;
+}
+
+static void forget(pace_slot_cache *cache) {
+    for (unsigned i = 0; i < SLOTS; i++) {
+        pace_free(cache->values[i]);
+        cache->values[i] = NULL;
+    }
+    cache->count = 0;
+}
+
+void pace_slot_cache_free(pace_slot_cache *cache) {
+    if (!cache) return;
+    forget(cache);
+    pace_free(cache);
+}
+
+static slot_key key_of(const pace_model *model, const pace_config *config, const pace_step_place *place) {
+    slot_key key;
+    memset(&key, 0, sizeof key); /* padding too: keys are compared and hashed as bytes */
+    key.model = model;
+    key.exchange = place->exchange;
+    key.device = place->device;
+    double numbers[] = {config->micro_batch, config->sequence,          config->tp,    config->cp, config->ep,
+                        config->frozen,      config->sequence_parallel, config->dp > 1};
+    int words[] = {config->mode,      config->precision, config->execution,
+                   config->attention, config->input,     config->recompute};
+    memcpy(key.numbers, numbers, sizeof numbers);
+    memcpy(key.words, words, sizeof words);
+    return key;
+}
+
+static uint64_t hash_of(const slot_key *key) {
+    const unsigned char *bytes = (const unsigned char *)key;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof *key; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 29;
+}
+
+static pace_status keep(const pace_step_slots **out, pace_slot_cache *cache, unsigned at, const slot_key *key,
+                        const pace_step_slots *slots) {
+    cache->values[at] = pace_alloc(1, sizeof *slots);
+    if (!cache->values[at]) return PACE_E_MEMORY;
+    *cache->values[at] = *slots;
+    cache->keys[at] = *key;
+    cache->count++;
+    *out = cache->values[at];
+    return PACE_OK;
+}
+
+pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                const pace_config *config, const pace_step_place *place) {
+    pace_step_slots slots;
+    slot_key key = key_of(model, config, place);
+    unsigned at = (unsigned)(hash_of(&key) % SLOTS);
+    for (; cache->values[at]; at = (at + 1) % SLOTS)
+        if (memcmp(&cache->keys[at], &key, sizeof key) == 0) {
+            *out = cache->values[at];
+            return PACE_OK;
+        }
+    PACE_TRY(pace_step_slots_price(&slots, model, config, place));
+    if (cache->count >= SLOTS / 2) {
+        forget(cache);
+        at = (unsigned)(hash_of(&key) % SLOTS);
+    }
+    return keep(out, cache, at, &key, &slots);
+}

@@ -1,0 +1,137 @@
+#include "plan/step_slots.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- exchanges ---------------------------------------------------------------------------------------------------- */
+
+static int least(double a, double b) { return (int)(a < b ? a : b); }
+
+/* Groups that run side by side share the NICs of a node; the question is of one. */
+static double crowding(const pace_machine *machine, int ranks_per_node) {
+    double used = ceil((double)machine->nics * ranks_per_node / machine->devices);
+    double groups = floor((double)machine->devices / ranks_per_node);
+    return machine->nics > 0 && used * groups > machine->nics ? used * groups / machine->nics : 1;
+}
+
+pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
+                                  pace_collective collective, double bytes, double size, double stride) {
+    pace_estimate time_s;
+    if (!exchange) return pace_fail(PACE_E_USAGE, "%g ranks: expected a machine of several devices", size);
+    const pace_machine *machine = &exchange->machine;
+    double near = stride < machine->devices ? floor(machine->devices / stride) : 1;
+    int ranks_per_node = least(near, size), nodes = (int)ceil(size / ranks_per_node);
+    ranks_per_node = (int)ceil(size / nodes);
+    *across = nodes > 1;
+    if (nodes > 1) bytes *= crowding(machine, ranks_per_node);
+    pace_exchange_question question = {collective, bytes, ranks_per_node, nodes, PACE_ANY, PACE_ANY};
+    PACE_TRY(pace_exchange_time(&time_s, exchange, &question));
+    *out_s = time_s.median;
+    return PACE_OK;
+}
+
+static pace_slot_group group_of(const char *name) {
+    return name[0] == 't' ? PACE_SLOT_TENSOR : name[0] == 'c' ? PACE_SLOT_CONTEXT : PACE_SLOT_EXPERT;
+}
+
+static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
+                                  const pace_graph_exchange *exchange, const pace_step_place *place) {
+    pace_slot_group group = group_of(pace_names_text(&graph->names, exchange->group));
+    pace_collective collective;
+    double seconds, bytes = exchange->bytes;
+    if (!pace_collective_find(&collective, pace_names_text(&graph->names, exchange->collective)))
+        return pace_fail(PACE_E_INTERNAL, "a lowered exchange has no known collective");
+    if (collective == PACE_ALLGATHER) bytes *= (double)exchange->group_size;
+    PACE_TRY(pace_group_exchange_s(&seconds, &slots->across[group], place->exchange, collective, bytes,
+                                   (double)exchange->group_size, (double)exchange->group_stride));
+    slot->exchange_s[group] += seconds;
+    return PACE_OK;
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
+
+static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const pace_op *op,
+                                const pace_step_place *place) {
+    pace_estimate price_s;
+    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, op));
+    bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
+    if (matrix) slot->matrix_s += price_s.median;
+    else slot->stream_s += price_s.median;
+    if (price_s.rung > slots->rung) slots->rung = price_s.rung;
+    return PACE_OK;
+}
+
+static pace_status price_graph(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
+                               const pace_step_place *place) {
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        slot->launches++;
+        if (launch->exchange)
+            PACE_TRY(price_exchange(slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
+        else if (launch->op != PACE_NO_OP) PACE_TRY(price_kernel(slot, slots, &graph->ops.items[launch->op], place));
+    }
+    return PACE_OK;
+}
+
+static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
+                              const pace_config *config, const pace_model_part *part, pace_part_pass pass,
+                              const pace_step_place *place) {
+    pace_graph graph;
+    if (pass != PACE_PART_FORWARD && config->mode != PACE_TRAINING) return PACE_OK;
+    if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
+    PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
+    pace_status status = price_graph(slot, slots, &graph, place);
+    pace_graph_free(&graph);
+    return status;
+}
+
+static double kept(const pace_model *model, const pace_config *config, const pace_model_part *part) {
+    return config->micro_batch * pace_model_kept_bytes(model, config, part->first, part->last);
+}
+
+static pace_status price_part(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                              const pace_model_part *part, const pace_step_place *place) {
+    pace_config whole = *config;
+    if (slots->count == PACE_SLOT_PARTS)
+        return pace_fail(PACE_E_LIMIT, "expected a model of at most %d kinds of layers", PACE_SLOT_PARTS);
+    pace_slot_part *out = &slots->parts[slots->count++];
+    *out = (pace_slot_part){.part = *part};
+    for (int pass = 0; pass < PACE_PART_PASSES; pass++)
+        PACE_TRY(price_pass(&out->pass[pass], slots, model, config, part, (pace_part_pass)pass, place));
+    whole.recompute = PACE_RECOMPUTE_NONE;
+    if (config->mode != PACE_TRAINING) return PACE_OK;
+    out->kept_bytes = kept(model, config, part);
+    out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
+    return PACE_OK;
+}
+
+static double tied_elements(const pace_model *model, const pace_config *config) {
+    double sum = 0;
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        bool tied = layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0;
+        if (tied) sum += layer->shape.channels * pace_layer_input(model, layer, 0)->shape.channels / config->tp;
+    }
+    return sum;
+}
+
+pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model, const pace_config *config,
+                                  const pace_step_place *place) {
+    pace_model_parts parts;
+    pace_step_slots slots = {0};
+    PACE_TRY(pace_config_check(config));
+    PACE_TRY(pace_model_check_parallel(model, config));
+    PACE_TRY(pace_model_parts_find(&parts, model, config));
+    pace_status status = PACE_OK;
+    slots.layers = parts.layers;
+    double tokens = config->micro_batch * pace_model_sequence(model, config) / config->cp;
+    slots.boundary_bytes = tokens * parts.boundary_channels *
+                           (pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config)) /
+                           (config->sequence_parallel > 0 ? config->tp : 1);
+    slots.tied_bytes = tied_elements(model, config);
+    for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
+        status = price_part(&slots, model, config, &parts.parts.items[i], place);
+    pace_model_parts_free(&parts);
+    if (status == PACE_OK) *out = slots;
+    return status;
+}

@@ -1,0 +1,74 @@
+/*
+ * What the slots of a pipeline take: each distinct part of a model (model/parts.h), forward, recomputed and backward,
+ * priced once for one micro-batch on one rank. A step is composed of these (step_time.h).
+ *
+ * Prices depend on few fields of a configuration, so they are kept: a search over data and pipeline parallelism asks
+ * for the same ones again and again.
+ */
+#ifndef PACE_PLAN_STEP_SLOTS_H
+#define PACE_PLAN_STEP_SLOTS_H
+
+#include "cost/price_cache.h"
+#include "exchange/algorithms.h"
+#include "exchange/exchange.h"
+#include "model/lower_part.h"
+#include "model/parts.h"
+
+enum { PACE_SLOT_PARTS = 8 };
+
+/* Exchanges of a slot, by group. */
+typedef enum { PACE_SLOT_TENSOR, PACE_SLOT_CONTEXT, PACE_SLOT_EXPERT, PACE_SLOT_GROUPS } pace_slot_group;
+
+typedef struct {
+    double matrix_s;                     /* products, attention */
+    double stream_s;                     /* the other kernels */
+    double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
+    double launches;                     /* kernels and exchanges the host issues */
+} pace_slot;
+
+typedef struct {
+    pace_model_part part;
+    pace_slot pass[PACE_PART_PASSES];
+    double kept_bytes;  /* activations of one micro-batch that wait for backward */
+    double whole_bytes; /* the same without recomputation: what its own backward needs at once */
+} pace_slot_part;
+
+typedef struct {
+    pace_slot_part parts[PACE_SLOT_PARTS]; /* head, layers, tail */
+    unsigned count;
+    double layers;                 /* of the model */
+    double boundary_bytes;         /* what one micro-batch passes on between stages */
+    double tied_bytes;             /* output layer's weight that is the first stage's too, in elements */
+    bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
+    pace_rung rung;                /* the worst among the prices */
+} pace_step_slots;
+
+/* On what and with what prices. All are borrowed. */
+typedef struct {
+    const pace_cost *cost;
+    const pace_device *device;
+    const pace_exchange *exchange; /* NULL = one device */
+    pace_price_cache *prices;      /* may be NULL */
+} pace_step_place;
+
+/** Lowers and prices the parts of a model. Errors: those of pace_model_lower_part(), PACE_E_LIMIT for more than
+ * PACE_SLOT_PARTS kinds of layers, PACE_E_USAGE for groups without a machine. */
+pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model, const pace_config *config,
+                                  const pace_step_place *place) PACE_MUST_CHECK;
+
+typedef struct pace_slot_cache pace_slot_cache;
+
+pace_status pace_slot_cache_create(pace_slot_cache **out) PACE_MUST_CHECK;
+void pace_slot_cache_free(pace_slot_cache *cache);
+
+/** pace_step_slots_price() through a cache, which knows a model, an exchange and a device by their addresses. What it
+ * returns is borrowed until the next call. For one thread. */
+pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
+
+/** Seconds of one exchange among `size` ranks that are `stride` apart, when all like groups of the machine exchange at
+ * once; *across = it leaves the node. */
+pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
+                                  pace_collective collective, double bytes, double size, double stride) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,144 @@
+#include "plan/step_time.h"
+
+#include <math.h>
+
+pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1}; }
+
+/* A stage's passes of one micro-batch, or sums of them. */
+typedef struct {
+    double compute_s, host_s, group_s[PACE_SLOT_GROUPS];
+    double data_s; /* ZeRO 3 */
+} work;
+
+static double total(const work *w) {
+    double sum = w->compute_s + w->host_s + w->data_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) sum += w->group_s[g];
+    return sum;
+}
+
+static void add(work *into, const work *w, double times) {
+    into->compute_s += times * w->compute_s;
+    into->host_s += times * w->host_s;
+    into->data_s += times * w->data_s;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
+}
+
+/* What of an exchange is left when a share of it may hide behind work. */
+static double exposed(double exchange_s, double overlap, double hidden, double cover_s) {
+    double share = 1 - overlap < 1 ? (1 - overlap) * hidden : 1;
+    double may_hide = exchange_s * (share < 1 ? 1 - share : 0);
+    return exchange_s - (may_hide < cover_s ? may_hide : cover_s);
+}
+
+static double factor(const pace_step_factors *f, bool across) { return across ? f->between : f->inside; }
+
+static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot, double gather_s,
+                      double reduce_s) {
+    const pace_framework *framework = plan->framework;
+    const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context, 0};
+    work w = {.compute_s = f->matrix * plan->load * slot->matrix_s + f->stream * slot->stream_s};
+    double device_s = w.compute_s, host_s = f->launch * framework->launch_s * slot->launches;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
+        double alone_s = factor(f, plan->slots->across[g]) * slot->exchange_s[g];
+        w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
+        device_s += w.group_s[g];
+    }
+    if (host_s > device_s) w.host_s = host_s - device_s;
+    double cover_s = host_s > device_s ? host_s : device_s;
+    double exchanged_s = factor(f, plan->gradient_across) * (gather_s + reduce_s);
+    if (exchanged_s > 0) w.data_s = exposed(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
+    return w;
+}
+
+/* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
+static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part) {
+    work w = {0};
+    double gather_s = part->part.place == PACE_PART_LAYER  ? plan->gather_s
+                      : part->part.place == PACE_PART_HEAD ? plan->gather_end_s[0]
+                                                           : plan->gather_end_s[1];
+    double gradients = plan->framework->gradient_bytes / pace_config_parameter_bytes(&plan->config);
+    bool trains = plan->config.mode == PACE_TRAINING;
+    for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
+        bool backward = pass == PACE_PART_BACKWARD;
+        if (pass != PACE_PART_FORWARD && !trains) continue;
+        work one = slot_work(plan, f, &part->pass[pass], pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
+                             backward && !(plan->config.frozen > 0) ? gather_s * gradients : 0);
+        add(&w, &one, 1);
+    }
+    return w;
+}
+
+typedef struct {
+    work slowest; /* of one micro-batch */
+    double slowest_s, all_s;
+} pipeline;
+
+static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f) {
+    work layer = {0}, ends[2];
+    ends[0] = ends[1] = layer;
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        work w = part_work(plan, f, part);
+        if (part->part.place == PACE_PART_LAYER) add(&layer, &w, part->part.turns / plan->slots->layers);
+        else add(&ends[part->part.place == PACE_PART_TAIL], &w, 1);
+    }
+    work middle = {0}, first = ends[0], last = ends[1];
+    add(&middle, &layer, plan->layers_most);
+    add(&first, &layer, plan->layers_first);
+    add(&last, &layer, plan->layers_last);
+    pipeline p = {.all_s = total(&ends[0]) + total(&ends[1]) + plan->slots->layers * total(&layer)};
+    if (plan->config.pp == 1) {
+        p.slowest = middle;
+        add(&p.slowest, &ends[0], 1);
+        add(&p.slowest, &ends[1], 1);
+    } else {
+        p.slowest = total(&first) > total(&last) ? first : last;
+        if (total(&middle) > total(&p.slowest)) p.slowest = middle;
+    }
+    p.slowest_s = total(&p.slowest);
+    return p;
+}
+
+/* What filling and draining adds to the slowest stage's work (Narayanan et al. 2021, sections 2.2.1 and 2.2.2). */
+static double bubble_s(double all_s, double most_s, double chunks) { return (all_s - most_s) / chunks; }
+
+double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batches, double chunks) {
+    double most_s = 0, all_s = 0;
+    for (unsigned i = 0; i < stages; i++) {
+        all_s += stage_s[i];
+        if (stage_s[i] > most_s) most_s = stage_s[i];
+    }
+    return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
+}
+
+pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
+    const pace_framework *framework = plan->framework;
+    pipeline p = stages_of(plan, f);
+    double m = plan->micro_batches, pp = plan->config.pp, vpp = plan->config.vpp;
+    bool trains = plan->config.mode == PACE_TRAINING;
+    pace_step_time t = {.compute_s = m * p.slowest.compute_s,
+                        .host_s = m * p.slowest.host_s,
+                        .tensor_s = m * p.slowest.group_s[PACE_SLOT_TENSOR],
+                        .context_s = m * p.slowest.group_s[PACE_SLOT_CONTEXT],
+                        .expert_s = m * p.slowest.group_s[PACE_SLOT_EXPERT],
+                        .data_s = m * p.slowest.data_s};
+    if (pp > 1) {
+        double pass_s = factor(f, plan->pass_across) * plan->pass_s, ways = trains ? 2 : 1;
+        t.bubble_s = bubble_s(p.all_s, p.slowest_s, vpp);
+        /* fill and drain wait for each message; between, each chunk of a micro-batch sends and receives */
+        t.pipeline_s = ways * (pp - 1) * pass_s +
+                       ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);
+    }
+    if (trains) {
+        double cover_s = p.slowest_s; /* the last micro-batch's backward, and the next step's first forward */
+        double dense_s = plan->config.zero_stage >= 3 ? 0 : factor(f, plan->gradient_across) * plan->gradient_s;
+        double expert_s = plan->config.zero_stage >= 3 ? 0 : factor(f, plan->expert_across) * plan->expert_gradient_s;
+        t.data_s += exposed(dense_s + expert_s, framework->overlap_gradients, f->hidden, cover_s);
+        t.data_s += factor(f, plan->pass_across) * plan->tied_s;
+        t.update_s = f->update * plan->update_s;
+    }
+    t.other_s = f->step * framework->step_s;
+    t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +
+                t.update_s + t.other_s;
+    return t;
+}

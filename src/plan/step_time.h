@@ -1,0 +1,73 @@
+/*
+ * How long a distributed training step takes and what a rank holds, in closed form, from the slots of its pipeline
+ * (step_slots.h). docs/step_rows.md has the equations.
+ *
+ * A slot is one pass of one micro-batch over one layer: it takes what its kernels and exposed exchanges take, or what
+ * the host takes to issue them, whichever is more. Stages are sums of slots, the pipeline is filled, runs at the pace
+ * of its slowest stage and drains (Narayanan et al. 2021); then gradients are exchanged and parameters updated.
+ */
+#ifndef PACE_PLAN_STEP_TIME_H
+#define PACE_PLAN_STEP_TIME_H
+
+#include "plan/framework.h"
+#include "plan/step_slots.h"
+
+/* What a fit may correct: factors on times. All double, so that a fit may see them as an array. */
+typedef struct {
+    double matrix, stream;  /* on kernels */
+    double inside, between; /* on exchanges within a node and across nodes */
+    double launch;          /* on the framework's host time per launch */
+    double update;          /* on the update */
+    double hidden;          /* on the share of an exchange that stays exposed: 1 - overlap */
+    double step;            /* on what every step has besides */
+} pace_step_factors;
+
+/** All factors 1. */
+pace_step_factors pace_step_factors_none(void);
+
+/* Everything that does not depend on factors. */
+typedef struct {
+    const pace_step_slots *slots; /* borrowed */
+    const pace_framework *framework;
+    pace_config config;
+    double load; /* on the time of products: pace_frameworks_load_of() */
+    double micro_batches;
+    double layers_most;               /* of the stage that has most */
+    double layers_first, layers_last; /* of the stages with head and tail */
+    double pass_s;                    /* one message to the next stage */
+    bool pass_across;
+    double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
+    bool gradient_across, expert_across;
+    double gather_s;        /* ZeRO 3: the parameters of one layer */
+    double gather_end_s[2]; /* of head and tail */
+    double tied_s;          /* the shared table's gradient, between first and last stage */
+    double update_s;
+    double memory_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes;
+    double device_bytes; /* memory of the device; 0 = unknown */
+} pace_step_plan;
+
+/* Seconds of one step on the slowest rank; the parts add up to the total. */
+typedef struct {
+    double total_s;
+    double compute_s;                                         /* kernels of all micro-batches on the slowest stage */
+    double host_s;                                            /* kernels wait for the host */
+    double tensor_s, context_s, expert_s, pipeline_s, data_s; /* exchanges that nothing hides */
+    double bubble_s;                                          /* the pipeline fills and drains */
+    double update_s;
+    double other_s; /* of every step */
+} pace_step_time;
+
+/** Prepares a configuration on a place. `slots` from pace_step_slots_get() for the same. Errors: PACE_E_USAGE for more
+ * stages than layers, or micro-batches that an interleaved pipeline cannot take; those of exchanges. */
+pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
+                                const pace_config *config, const pace_step_place *place, double load) PACE_MUST_CHECK;
+
+/** Composes; no allocation, nothing is looked up. */
+pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);
+
+/** 1F1B of stages that take `stage_s` for one micro-batch, forward and backward; with `chunks` above 1 interleaved,
+ * whose micro-batches are a multiple of the stages. Messages take no time. Equal to the schedule where stages are alike
+ * or the last is the slowest; else at most a fill of the pipeline more (tests/unit/plan). */
+double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batches, double chunks);
+
+#endif

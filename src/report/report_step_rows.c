@@ -1,0 +1,237 @@
+/* `paceline predict --rows --kind step` and `paceline fit --kind step`. */
+#include "report/fit_kinds.h"
+#include "report/report.h"
+#include "rows/step_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "memory_bytes", "status"};
+enum { ANSWERS = sizeof answer_names / sizeof *answer_names };
+
+typedef struct {
+    pace_step_rows rows;
+    pace_step_pricer pricer;
+    pace_step_fit fit;
+    bool fitted;
+} asked;
+
+/* --- predict ------------------------------------------------------------------------------------------------------ */
+
+static bool is_answer(const char *name) {
+    for (int i = 0; i < ANSWERS; i++)
+        if (strcasecmp(name, answer_names[i]) == 0) return true;
+    return false;
+}
+
+static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
+    size_t count = 0;
+    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
+    if (!columns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < csv->columns; i++)
+        if (!is_answer(pace_csv_name(csv, i)))
+            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
+    for (int i = 0; i < ANSWERS; i++) {
+        pace_show show = i < 3 ? PACE_SHOW_REAL : i == 5 ? PACE_SHOW_BYTES : PACE_SHOW_TEXT;
+        columns[count++] = (pace_column){answer_names[i], answer_names[i], show};
+    }
+    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
+    pace_free(columns);
+    return PACE_OK;
+}
+
+/* In the row's unit; the more tokens a second, the less time. */
+static void put_values(pace_node *table, const pace_step_row *row, pace_estimate s, double unit_s) {
+    double values[] = {s.median, pace_estimate_low(s), pace_estimate_high(s)};
+    if (unit_s == 0) {
+        double rates[] = {row->tokens / values[0], row->tokens / values[2], row->tokens / values[1]};
+        memcpy(values, rates, sizeof values);
+    }
+    for (int i = 0; i < 3; i++) pace_table_real(table, unit_s > 0 ? values[i] / unit_s : values[i]);
+}
+
+static void put_status(pace_node *table, const pace_step_row *row, const pace_step_answer *answer) {
+    char text[256];
+    bool fits = !(answer->device_bytes > 0) || answer->memory_bytes <= answer->device_bytes;
+    const char *notes[] = {fits ? "" : "does not fit into memory",
+                           answer->recomputed ? "assumed full recomputation" : "", row->status};
+    size_t used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (*notes[i]) used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "; " : "", notes[i]);
+    if (used == 0) snprintf(text, sizeof text, "ok");
+    pace_table_text(table, text);
+}
+
+static bool add_answer(pace_node *table, asked *a, const pace_step_row *row, double formula_spread) {
+    pace_step_answer answer;
+    const pace_step_fit *fit = a->fitted ? &a->fit : NULL;
+    bool silent = !(row->measured_s > 0) && a->fitted; /* the fit's unit where the table measured nothing */
+    double unit_s = silent ? a->fit.unit_s : row->unit_s;
+    bool known = row->model && pace_step_row_answer(&answer, &a->pricer, row, fit, formula_spread) == PACE_OK;
+    if (known) put_values(table, row, answer.time_s, unit_s);
+    else
+        for (int i = 0; i < 3; i++) pace_table_none(table);
+    pace_table_text(table, silent ? a->fit.unit : row->unit);
+    if (known) {
+        pace_table_text(table, pace_rung_names[answer.time_s.rung]);
+        pace_table_real(table, answer.memory_bytes);
+        put_status(table, row, &answer);
+    } else {
+        pace_table_none(table);
+        pace_table_none(table);
+        pace_table_text(table, row->model ? pace_message() : row->status);
+    }
+    return known;
+}
+
+static pace_status put_rows(pace_report *report, asked *a) {
+    const pace_csv *csv = &a->rows.csv;
+    pace_node *root = pace_report_root(report), *table;
+    double spread = pace_step_rows_frameworks(&a->rows)->spread;
+    size_t answered = 0;
+    PACE_TRY(make_table(&table, csv, root));
+    for (size_t i = 0; i < a->rows.rows.count; i++) {
+        const pace_step_row *row = &a->rows.rows.items[i];
+        pace_table_row(table);
+        for (size_t c = 0; c < csv->columns; c++)
+            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row->row, c));
+        answered += add_answer(table, a, row, spread);
+    }
+    pace_node_int(root, "answered", (int64_t)answered);
+    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
+    if (answered < a->rows.rows.count)
+        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
+                         a->rows.rows.count - answered, a->rows.rows.count);
+    return pace_report_status(report);
+}
+
+static void close_asked(asked *a) {
+    pace_step_rows_free(&a->rows);
+    pace_step_pricer_close(&a->pricer);
+}
+
+static pace_status open_asked(asked *a, const char *path, const pace_rows_options *options) {
+    if (options->fit_path) {
+        PACE_TRY(pace_step_fit_load(&a->fit, options->fit_path));
+        a->fitted = true;
+    }
+    const char *on = options->device ? options->device : *a->fit.on ? a->fit.on : NULL;
+    PACE_TRY(pace_step_pricer_open(&a->pricer));
+    return pace_step_rows_open(&a->rows, path, &(pace_step_defaults){on});
+}
+
+pace_status pace_predict_step_rows(pace_report **out, const char *path, const pace_rows_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = open_asked(&a, path, options);
+    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        pace_report_add_input(report, a.rows.csv.name, a.rows.csv.bytes);
+        status = put_rows(report, &a);
+    }
+    close_asked(&a);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_step_rows *tables;
+    size_t count;
+    pace_step_pricer pricer;
+    pace_step_fit fit;
+    pace_step_fit_score score;
+} fitted;
+
+static void put_factors(pace_node *root, const fitted *f) {
+    static const pace_column columns[] = {{"factor", "On the time of", PACE_SHOW_TEXT},
+                                          {"value", "factor", PACE_SHOW_REAL}};
+    static const pace_column groups[] = {{"group", "What is left, by group", PACE_SHOW_TEXT},
+                                         {"rows", "rows", PACE_SHOW_INT},
+                                         {"factor", "factor", PACE_SHOW_REAL}};
+    const double *factors = (const double *)&f->fit.factors;
+    pace_node *table = pace_node_table(root, "factors", "Factors", PACE_FOR_ALL, columns, 2, 0);
+    for (int i = 0; i < PACE_STEP_FACTORS; i++) {
+        pace_table_row(table);
+        pace_table_text(table, pace_step_factor_names[i]);
+        pace_table_real(table, factors[i]);
+    }
+    table = pace_node_table(root, "groups", "Groups", PACE_FOR_ALL, groups, 3, 0);
+    for (unsigned i = 0; i < f->fit.group_count; i++) {
+        pace_table_row(table);
+        pace_table_text(table, f->fit.groups[i].name);
+        pace_table_int(table, (int64_t)f->fit.groups[i].rows);
+        pace_table_real(table, exp(f->fit.groups[i].log_offset));
+    }
+}
+
+static void put_score(pace_node *root, const pace_step_fit_score *score) {
+    static const pace_column columns[] = {
+        {"rows", "Rows", PACE_SHOW_INT},
+        {"formula_mape", "MAPE by formula", PACE_SHOW_SHARE},
+        {"mape", "MAPE held out", PACE_SHOW_SHARE},
+        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},
+        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+    };
+    pace_node *table = pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    double figures[] = {score->formula_mape, score->mape, score->signed_mean, score->largest, score->coverage};
+    pace_table_row(table);
+    pace_table_int(table, (int64_t)score->rows);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_table_real(table, figures[i]);
+}
+
+static pace_status build_fit(pace_report *report, const fitted *f, const pace_rows_options *options) {
+    pace_node *root = pace_report_root(report);
+    for (size_t i = 0; i < f->count; i++) pace_report_add_input(report, f->tables[i].csv.name, f->tables[i].csv.bytes);
+    if (f->score.left_out)
+        pace_report_warn(report, "%zu rows were left out: without a time, or they cannot be asked", f->score.left_out);
+    pace_node_int(root, "rows", (int64_t)f->score.rows);
+    pace_node_int(root, "rows_left_out", (int64_t)f->score.left_out);
+    pace_node_text(root, "file", options->fit_path);
+    pace_node_sentence(root, true, "Fitted to %zu steps%s%s; rows held out are off by %.1f %% (by formula %.1f %%).",
+                       f->score.rows, options->fit_path ? ", written to " : "",
+                       options->fit_path ? options->fit_path : "", 100 * f->score.mape, 100 * f->score.formula_mape);
+    put_score(root, &f->score);
+    put_factors(root, f);
+    pace_node_note(root,
+                   "Rows of one model are held out together, %zu times; how firmly factors are held to 1, and whether "
+                   "groups have a factor of their own, is chosen by that. The fit that is kept saw all rows.",
+                   f->score.folds);
+    return pace_report_status(report);
+}
+
+static pace_status run_fit(pace_report **report, fitted *f, const char *const *paths, size_t count,
+                           const pace_rows_options *options) {
+    PACE_TRY(pace_step_pricer_open(&f->pricer));
+    f->tables = pace_alloc(count, sizeof *f->tables);
+    if (!f->tables) return PACE_E_MEMORY;
+    for (; f->count < count; f->count++)
+        PACE_TRY(pace_step_rows_open(&f->tables[f->count], paths[f->count], &(pace_step_defaults){options->device}));
+    PACE_TRY(pace_step_rows_fit(&f->fit, &f->score, f->tables, count, &f->pricer, NULL, NULL));
+    if (options->device) snprintf(f->fit.on, sizeof f->fit.on, "%.95s", options->device);
+    if (options->fit_path) PACE_TRY(pace_step_fit_save(&f->fit, options->fit_path));
+    PACE_TRY(pace_report_new(report, "fit", "Fit of steps"));
+    pace_report_set_command(*report, options->command, options->command_count);
+    return build_fit(*report, f, options);
+}
+
+pace_status pace_fit_steps(pace_report **out, const char *const *paths, size_t path_count,
+                           const pace_rows_options *options) {
+    fitted f = {0};
+    pace_report *report = NULL;
+    pace_status status = run_fit(&report, &f, paths, path_count, options);
+    for (size_t i = 0; i < f.count; i++) pace_step_rows_free(&f.tables[i]);
+    pace_free(f.tables);
+    pace_step_pricer_close(&f.pricer);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

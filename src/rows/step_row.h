@@ -1,0 +1,107 @@
+/* Reading one row of a table about steps. Private to rows/step_*.c. */
+#ifndef PACE_ROWS_STEP_ROW_H
+#define PACE_ROWS_STEP_ROW_H
+
+#include "machine/machine.h"
+#include "model/model_catalog.h"
+#include "rows/step_rows.h"
+
+typedef enum {
+    PACE_STEP_DEVICE,
+    PACE_STEP_MACHINE,
+    PACE_STEP_MODEL,
+    PACE_STEP_FAMILY,
+    PACE_STEP_FRAMEWORK,
+    PACE_STEP_TASK,
+    PACE_STEP_MODE,
+    PACE_STEP_PRECISION,
+    PACE_STEP_FP8,
+    PACE_STEP_RECOMPUTE,
+    PACE_STEP_SHARDING,
+    PACE_STEP_EXECUTION,
+    PACE_STEP_N_GPU,
+    PACE_STEP_GPUS_PER_NODE,
+    PACE_STEP_NODE_GBIT,
+    PACE_STEP_PARAMS_B,
+    PACE_STEP_HIDDEN,
+    PACE_STEP_LAYERS,
+    PACE_STEP_HEADS,
+    PACE_STEP_KV_HEADS,
+    PACE_STEP_FFN,
+    PACE_STEP_VOCAB,
+    PACE_STEP_SEQ,
+    PACE_STEP_EXPERTS,
+    PACE_STEP_TOPK,
+    PACE_STEP_TP,
+    PACE_STEP_PP,
+    PACE_STEP_VPP,
+    PACE_STEP_CP,
+    PACE_STEP_EP,
+    PACE_STEP_DP,
+    PACE_STEP_MICRO_BATCH,
+    PACE_STEP_GLOBAL_BATCH,
+    PACE_STEP_GRAD_ACCUM,
+    PACE_STEP_ZERO_STAGE,
+    PACE_STEP_DIST_OPT,
+    PACE_STEP_SEQ_PAR,
+    PACE_STEP_TOKENS,
+    PACE_STEP_COLUMNS
+} pace_step_column;
+
+typedef struct {
+    char *key; /* name and settings */
+    pace_model model;
+    char failed[160]; /* why there is none */
+} pace_step_model;
+
+typedef struct {
+    char *key;
+    pace_exchange exchange;
+    const pace_device *device;
+    char failed[160];
+} pace_step_machine;
+
+/* A model of the catalogue. */
+typedef struct {
+    char plain[80], name[80], family[32]; /* plain: letters and digits alone */
+} pace_named_model;
+
+struct pace_step_things {
+    pace_device_catalog devices;
+    pace_machine_catalog machines;
+    pace_frameworks frameworks;
+    PACE_VEC(pace_named_model) names; /* filled at first use */
+    PACE_VEC(pace_step_model *) models;
+    PACE_VEC(pace_step_machine *) places;
+};
+
+/* One table while it is read. */
+typedef struct {
+    pace_step_rows *rows;
+    pace_step_things *things;
+    const pace_step_defaults *defaults;
+    int column[PACE_STEP_COLUMNS]; /* -1 = not there */
+    int measured;
+    double unit_s;
+    char unit[8];
+    bool distributed; /* the table has columns of how ranks share the work */
+} pace_step_reader;
+
+/** A cell; "" where there is no column, and for words that mean nothing is said ("NA", "n/a", "-", "none given"). */
+const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column);
+/** A cell's number; what stands behind it in parentheses is another configuration's. False where there is none. */
+bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column);
+/** Adds to what a row's status says. */
+void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 3);
+/** Whether `word` occurs in `text`, whatever the case. */
+bool pace_step_says(const char *text, const char *word);
+
+/** The row's model, loaded once. False with the reason in the row's status. */
+bool pace_step_row_model(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** Its device, and its machine when it has several. */
+bool pace_step_row_place(pace_step_row *out, pace_step_reader *reader, size_t row);
+bool pace_step_row_device(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** How it is run. */
+bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
+
+#endif

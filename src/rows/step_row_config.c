@@ -1,0 +1,168 @@
+/* How a row runs: precision, batches, and how ranks share the work. */
+#include "rows/step_row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Products in 4 bits and in blocks of 8 bits are taken for plain fp8, which is what devices are described by. */
+static const struct {
+    const char *word;
+    int precision;
+} precisions[] = {{"fp8", PACE_RUN_FP8},      {"nvfp4", PACE_RUN_FP8},     {"fp4", PACE_RUN_FP8},
+                  {"bf16", PACE_RUN_BF16},    {"bfloat16", PACE_RUN_BF16}, {"fp16", PACE_RUN_FP16},
+                  {"float16", PACE_RUN_FP16}, {"half", PACE_RUN_FP16},     {"tf32", PACE_RUN_TF32},
+                  {"fp32", PACE_RUN_FP32},    {"float32", PACE_RUN_FP32},  {"float", PACE_RUN_FP32}};
+
+/* A framework that trains over many ranks runs in half precision unless told else; PyTorch alone in single. */
+static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
+    if (*fp8 && strcmp(fp8, "0") != 0) text = "fp8";
+    if (!*text) {
+        out->config.precision = r->distributed ? out->framework->precision : PACE_RUN_FP32;
+        pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
+        return true;
+    }
+    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++)
+        if (pace_step_says(text, precisions[i].word)) {
+            out->config.precision = precisions[i].precision;
+            if (pace_step_says(text, "fp4")) pace_step_note(out, "4-bit products taken for fp8");
+            return true;
+        }
+    pace_step_note(out, "unknown precision \"%.40s\"", text);
+    return false;
+}
+
+static void set_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *recompute = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *task = pace_step_cell(r, row, PACE_STEP_TASK);
+    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE), *run = pace_step_cell(r, row, PACE_STEP_EXECUTION);
+    pace_config *config = &out->config;
+    out->may_recompute = !*recompute;
+    if (r->column[PACE_STEP_RECOMPUTE] < 0 && r->distributed && out->framework->recompute != config->recompute) {
+        config->recompute = out->framework->recompute;
+        pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
+    }
+    if (pace_step_says(recompute, "full")) config->recompute = PACE_RECOMPUTE_FULL;
+    if (pace_step_says(recompute, "selective")) config->recompute = PACE_RECOMPUTE_SELECTIVE;
+    if (pace_step_says(recompute, "seqpar")) config->sequence_parallel = 1;
+    if (pace_step_says(task, "lora")) config->frozen = 1;
+    if (pace_step_says(mode, "inf")) config->mode = PACE_INFERENCE;
+    if (pace_step_says(run, "fus") || pace_step_says(run, "compile")) config->execution = PACE_COMPILED;
+    if (pace_step_says(run, "eager")) config->execution = PACE_EAGER;
+}
+
+static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING);
+    double value;
+    if (pace_step_number(&value, r, row, PACE_STEP_ZERO_STAGE)) out->config.zero_stage = value;
+    else if (pace_step_says(text, "fsdp="))
+        out->config.zero_stage = strncmp(strchr(text, '=') + 1, "0", 1) == 0 ? 1 : 3;
+    else if (pace_step_says(text, "SHARD_GRAD_OP")) out->config.zero_stage = 2;
+    else if (pace_step_says(text, "fsdp") || pace_step_says(text, "full_shard")) out->config.zero_stage = 3;
+    else if (pace_step_number(&value, r, row, PACE_STEP_DIST_OPT)) out->config.zero_stage = value > 0;
+    if (pace_step_number(&value, r, row, PACE_STEP_SEQ_PAR)) out->config.sequence_parallel = value > 0;
+}
+
+static double at_least_one(const pace_step_reader *r, size_t row, pace_step_column column) {
+    double value;
+    return pace_step_number(&value, r, row, column) && value >= 1 && value == floor(value) ? value : 0;
+}
+
+/* dp from the devices, or the devices from the product. */
+static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double n = at_least_one(r, row, PACE_STEP_N_GPU), dp = at_least_one(r, row, PACE_STEP_DP);
+    double *const shares[] = {&config->tp, &config->pp, &config->vpp, &config->cp, &config->ep};
+    const pace_step_column columns[] = {PACE_STEP_TP, PACE_STEP_PP, PACE_STEP_VPP, PACE_STEP_CP, PACE_STEP_EP};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double value = at_least_one(r, row, columns[i]);
+        *shares[i] = value > 0 ? value : 1;
+    }
+    double each = config->tp * config->pp * config->cp;
+    if (config->pp == 1) config->vpp = 1;
+    bool shared = at_least_one(r, row, PACE_STEP_TP) || at_least_one(r, row, PACE_STEP_PP) || dp > 0;
+    if (r->distributed && n > 1 && !shared) { /* nothing is said of how: parameters sharded over all */
+        config->zero_stage = 3;
+        pace_step_note(out, "assumed fully sharded data parallelism");
+    }
+    if (n == 0 && dp == 0) {
+        if (r->distributed && r->column[PACE_STEP_N_GPU] >= 0) pace_step_note(out, "assumed dp 1");
+        dp = 1;
+    }
+    if (n == 0) n = each * dp;
+    config->dp = n / each;
+    if (config->dp != floor(config->dp) || config->dp < 1 || (dp > 0 && dp != config->dp)) {
+        pace_step_note(out, "n_gpu %g is not tp %g x pp %g x cp %g x dp %g", n, config->tp, config->pp, config->cp,
+                       dp > 0 ? dp : config->dp);
+        return false;
+    }
+    out->ranks = n;
+    return true;
+}
+
+static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double micro = at_least_one(r, row, PACE_STEP_MICRO_BATCH), global = at_least_one(r, row, PACE_STEP_GLOBAL_BATCH);
+    double times = at_least_one(r, row, PACE_STEP_GRAD_ACCUM);
+    if (micro == 0 && global == 0) {
+        pace_step_note(out, "micro_batch and global_batch are missing");
+        return false;
+    }
+    if (micro == 0) {
+        micro = times > 0 ? floor(global / (config->dp * times)) : 1;
+        if (micro < 1) micro = 1;
+        pace_step_note(out, "assumed micro_batch %g", micro);
+    }
+    if (global == 0) {
+        global = micro * config->dp * (times > 0 ? times : 1);
+        if (r->column[PACE_STEP_GLOBAL_BATCH] >= 0) pace_step_note(out, "assumed global_batch %g", global);
+    }
+    if (micro * config->dp > global && global >= config->dp) { /* stated for two tables' sake: per device */
+        micro = floor(global / config->dp);
+        pace_step_note(out, "assumed micro_batch %g, for global_batch %g", micro, global);
+    }
+    double rounds = ceil(global / (micro * config->dp) - 1e-9);
+    if (rounds * micro * config->dp != global)
+        pace_step_note(out, "counted %g micro-batches for global_batch %g", rounds, global);
+    config->micro_batch = micro;
+    config->global_batch = rounds * micro * config->dp;
+    return true;
+}
+
+/* What no column says of a framework: Megatron's kernels of its time for tables without one that share layers. */
+static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
+    if (*text) return text;
+    if (!r->distributed) return "";
+    bool early = strncmp(out->device->name, "a100", 4) == 0 || strncmp(out->device->name, "v100", 4) == 0;
+    return early ? "megatron-eager" : "megatron";
+}
+
+bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double seq;
+    *config = pace_config_default();
+    config->optimizer = PACE_ADAM;
+    out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
+    out->load = pace_frameworks_load_of(&r->things->frameworks, out->device->name);
+    config->execution = out->framework->execution;
+    config->attention = out->framework->attention;
+    config->zero_stage = out->framework->zero_stage;
+    config->sequence_parallel = out->framework->sequence_parallel;
+    set_words(out, r, row);
+    set_sharding(out, r, row);
+    if (!set_precision(out, r, row) || !set_ranks(out, r, row) || !set_batches(out, r, row)) return false;
+    if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
+    if (config->dp * config->cp == 1) config->zero_stage = 0;
+    if (config->tp == 1) config->sequence_parallel = 0;
+    if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
+    out->tokens = config->global_batch * pace_model_sequence(out->model, config) / out->ranks;
+    snprintf(out->group, sizeof out->group, "%s %s%s", out->device->name, pace_config_word(config, "precision"),
+             config->frozen > 0              ? " lora"
+             : config->mode != PACE_TRAINING ? " inference"
+                                             : "");
+    if (pace_config_check(config) == PACE_OK && pace_model_check_parallel(out->model, config) == PACE_OK) return true;
+    pace_step_note(out, "%.140s", pace_message());
+    return false;
+}

@@ -1,0 +1,200 @@
+/* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
+#include "rows/step_row.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SETTINGS = 10 };
+
+typedef struct {
+    pace_model_setting items[SETTINGS];
+    size_t count;
+} settings;
+
+/* Letters and digits up to a parenthesis: "Qwen3_30B_a3B (tokendrop)" is "qwen3-30b-a3b". */
+static void plain(char *out, size_t size, const char *name) {
+    size_t used = 0;
+    for (; *name && *name != '('; name++)
+        if (isalnum((unsigned char)*name) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*name);
+    out[used] = '\0';
+}
+
+/* Every model of the catalogue, so that a row's is found without building them all. */
+static pace_status add_name(void *context, const pace_model *model) {
+    pace_step_things *things = context;
+    pace_named_model one;
+    const char *name = pace_names_text(&model->names, model->name);
+    plain(one.plain, sizeof one.plain, name);
+    snprintf(one.name, sizeof one.name, "%s", name);
+    snprintf(one.family, sizeof one.family, "%s", pace_names_text(&model->names, model->family));
+    return PACE_PUSH(&things->names, one);
+}
+
+static const pace_named_model *named(pace_step_things *things, const char *word) {
+    char wanted[80];
+    plain(wanted, sizeof wanted, word);
+    if (!*wanted || (things->names.count == 0 && pace_model_each(add_name, things) != PACE_OK)) return NULL;
+    for (size_t i = 0; i < things->names.count; i++)
+        if (strcmp(things->names.items[i].plain, wanted) == 0) return &things->names.items[i];
+    return NULL;
+}
+
+static void set(settings *to, const char *key, double value) {
+    if (to->count < SETTINGS) to->items[to->count++] = (pace_model_setting){key, value};
+}
+
+/* Which sizes a family's description lets a row set. */
+static bool takes(const char *family, const char *key) {
+    static const struct {
+        const char *family, *keys;
+    } table[] = {{"gpt", " hidden layers heads ffn vocab seq "},
+                 {"llama", " hidden layers heads kv_heads ffn vocab seq "},
+                 {"moe", " hidden layers heads kv_heads head_dim ffn experts topk vocab seq "},
+                 {"deepseek", " layers vocab "},
+                 {"mpt", " hidden layers heads vocab "},
+                 {"nemotron4", " layers vocab "},
+                 {"bert", " hidden layers heads ffn vocab "},
+                 {"opt", " layers vocab "}};
+    char word[24];
+    snprintf(word, sizeof word, " %s ", key);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].family, family) == 0) return strstr(table[i].keys, word) != NULL;
+    return false;
+}
+
+static pace_status load(pace_step_model **out, pace_step_things *things, const char *name, const settings *with) {
+    char key[256];
+    size_t used = (size_t)snprintf(key, sizeof key, "%.79s", name);
+    for (size_t i = 0; i < with->count && used < sizeof key; i++)
+        used += (size_t)snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key, with->items[i].value);
+    for (size_t i = 0; i < things->models.count; i++)
+        if (strcmp(things->models.items[i]->key, key) == 0) {
+            *out = things->models.items[i];
+            return PACE_OK;
+        }
+    pace_step_model *one = pace_alloc(1, sizeof *one);
+    if (!one) return PACE_E_MEMORY;
+    one->key = pace_copy_text(key, strlen(key));
+    pace_status status = one->key ? PACE_PUSH(&things->models, one) : PACE_E_MEMORY;
+    if (status != PACE_OK) {
+        pace_free(one->key);
+        pace_free(one);
+        return status;
+    }
+    if (pace_model_load(&one->model, name, with->items, with->count) != PACE_OK)
+        snprintf(one->failed, sizeof one->failed, "%.150s", pace_message());
+    *out = one;
+    return PACE_OK;
+}
+
+/* A row that says how many parameters but not how many layers: 12 h^2 each, and the words' table. */
+static double layers_by_size(const pace_step_reader *r, size_t row, double hidden, double vocab) {
+    double billions;
+    if (!pace_step_number(&billions, r, row, PACE_STEP_PARAMS_B)) return 0;
+    double layers = round((billions * 1e9 - vocab * hidden) / (12 * hidden * hidden));
+    return layers >= 1 ? layers : 0;
+}
+
+/* Multiples of 8 that divide the width, the one whose heads are closest to 128 wide. */
+static double usual_heads(double hidden) {
+    double best = 1;
+    for (double heads = 8; heads <= hidden / 16; heads += 8)
+        if (fmod(hidden, heads) == 0 && fabs(log(hidden / heads / 128)) < fabs(log(hidden / best / 128))) best = heads;
+    return best;
+}
+
+/* Words that are left of a model's size when its layers are taken off; rounded sizes say little of small ones. */
+static double vocab_by_size(const pace_step_reader *r, size_t row, double hidden, double layers) {
+    double billions, vocab;
+    if (!pace_step_number(&billions, r, row, PACE_STEP_PARAMS_B)) return 0;
+    vocab = (billions * 1e9 - 12 * hidden * hidden * layers) / hidden;
+    return vocab >= 1e5 && vocab <= 4e5 ? round(vocab / 1024) * 1024 : 0;
+}
+
+static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_column column) {
+    return pace_step_number(out, r, row, column) && *out >= 1 && *out == floor(*out);
+}
+
+/* Sizes alone: a template of the catalogue. Experts make it "moe", grouped queries or a gated layer "llama". */
+static bool by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, const char **name, settings *with) {
+    double hidden, layers, heads, value, vocab = 50257, seq;
+    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
+    if (!has(&hidden, r, row, PACE_STEP_HIDDEN)) {
+        if (*word) pace_step_note(out, "unknown model \"%.40s\", and no hidden", word);
+        else pace_step_note(out, "hidden is missing");
+        return false;
+    }
+    if (!has(&seq, r, row, PACE_STEP_SEQ)) {
+        seq = 2048;
+        pace_step_note(out, "assumed seq 2048");
+    }
+    has(&vocab, r, row, PACE_STEP_VOCAB);
+    if (!has(&layers, r, row, PACE_STEP_LAYERS)) {
+        layers = layers_by_size(r, row, hidden, vocab);
+        if (layers == 0) {
+            pace_step_note(out, "layers is missing");
+            return false;
+        }
+        pace_step_note(out, "assumed %g layers, from the size", layers);
+    }
+    if (!*pace_step_cell(r, row, PACE_STEP_VOCAB) && vocab_by_size(r, row, hidden, layers) > 0) {
+        vocab = vocab_by_size(r, row, hidden, layers);
+        pace_step_note(out, "assumed vocab %g, from the size", vocab);
+    }
+    if (!has(&heads, r, row, PACE_STEP_HEADS)) {
+        heads = usual_heads(hidden);
+        pace_step_note(out, "assumed %g heads", heads);
+    }
+    bool experts = has(&value, r, row, PACE_STEP_EXPERTS) && value > 1;
+    bool grouped = has(&value, r, row, PACE_STEP_KV_HEADS) && value < heads;
+    *name = experts ? "qwen3-30b-a3b" : grouped || pace_step_says(word, "llama") ? "llama2-7b" : "gpt";
+    double kv_heads = grouped ? value : heads, ffn = *name[0] == 'l' ? 0 : 4 * hidden;
+    set(with, "hidden", hidden);
+    set(with, "layers", layers);
+    set(with, "heads", heads);
+    set(with, "seq", seq);
+    set(with, "vocab", vocab);
+    if (*name[0] != 'g') set(with, "kv_heads", kv_heads);
+    if (has(&value, r, row, PACE_STEP_FFN)) ffn = value;
+    if (ffn == 0) ffn = round(8 * hidden / 3 / 256) * 256; /* gated: three products instead of two */
+    set(with, "ffn", ffn);
+    if (!experts) return true;
+    has(&value, r, row, PACE_STEP_EXPERTS);
+    set(with, "experts", value);
+    set(with, "topk", has(&value, r, row, PACE_STEP_TOPK) ? value : 2);
+    if (with->count < SETTINGS) set(with, "head_dim", hidden / heads);
+    return true;
+}
+
+/* A name of the catalogue, with the sizes that the row states. */
+static void by_name(const pace_step_reader *r, size_t row, const pace_named_model *found, settings *with) {
+    static const struct {
+        const char *key;
+        pace_step_column column;
+    } sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS}, {"heads", PACE_STEP_HEADS},
+                 {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_FFN},       {"vocab", PACE_STEP_VOCAB}};
+    double value;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (takes(found->family, sizes[i].key) && has(&value, r, row, sizes[i].column)) set(with, sizes[i].key, value);
+}
+
+bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {
+    const pace_named_model *found = named(r->things, pace_step_cell(r, row, PACE_STEP_MODEL));
+    settings with = {0};
+    const char *name = found ? found->name : NULL;
+    pace_step_model *model;
+    if (found) by_name(r, row, found, &with);
+    else if (!by_sizes(out, r, row, &name, &with)) return false;
+    if (load(&model, r->things, name, &with) != PACE_OK) {
+        pace_step_note(out, "%.100s", pace_message());
+        return false;
+    }
+    if (*model->failed) {
+        pace_step_note(out, "%.140s", model->failed);
+        return false;
+    }
+    out->model = &model->model;
+    return true;
+}

@@ -1,0 +1,144 @@
+"""`predict --rows --kind step` and `fit --kind step`: every row comes back answered or with a reason."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+DATA = pathlib.Path(os.environ.get("PACELINE_SHARED", "")) / "llm"
+
+
+def run(*words, status=0):
+    done = subprocess.run([PACELINE, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done
+
+
+def ask(text, *words, warn=False):
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text)
+        file.flush()
+        done = run("predict", "--kind", "step", "--rows", file.name, "--format", "csv", *words)
+        assert warn == bool(done.stderr), done.stderr
+        return list(csv.DictReader(done.stdout.splitlines()))
+
+
+HEAD = "device,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,dp,micro_batch,global_batch,precision,recompute\n"
+
+
+def test_one_row():
+    row = ask(HEAD + "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full\n")[0]
+    assert row["status"] == "ok" and row["unit"] == "s" and row["rung"] == "formula"
+    assert float(row["low"]) < float(row["predicted"]) < float(row["high"])
+    # 3.6e9 parameters, 8 operations a parameter and token with recomputation, at half of the peak: 3.1 s
+    assert 2 < float(row["predicted"]) < 5
+
+
+def seconds(**changes):
+    keys = HEAD.strip().split(",")
+    base = dict(zip(keys, "A100-SXM4-80GB,64,3072,32,32,2048,51200,2,4,8,2,256,fp16,full".split(",")))
+    base.update({key: str(value) for key, value in changes.items()})
+    row = ask(",".join(base) + "\n" + ",".join(base.values()) + "\n")[0]
+    assert row["predicted"], row["status"]
+    return float(row["predicted"]), float(row["memory_bytes"])
+
+
+def test_directions():
+    base, memory = seconds()
+    assert seconds(recompute="none")[0] < base and seconds(recompute="none")[1] > memory
+    assert seconds(layers=64)[0] > 1.7 * base
+    assert seconds(zero_stage=1)[1] < memory
+    bubble = seconds(global_batch=64)[0] / 64 - base / 256  # fewer micro-batches: more of the step is the bubble
+    assert bubble > 0
+    assert seconds(global_batch=64, vpp=2)[0] < seconds(global_batch=64)[0]
+
+
+def test_units():
+    text = HEAD.strip() + ",iter_ms\nA100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full,3566.5\n"
+    row = ask(text)[0]
+    assert row["unit"] == "ms" and abs(float(row["predicted"]) / 3566.5 - 1) < 0.5
+    text = HEAD.strip() + ",tokens_per_s_per_gpu\nA100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full,4594\n"
+    rate = ask(text)[0]
+    assert rate["unit"] == "tokens_per_s_per_gpu"
+    assert abs(float(rate["predicted"]) * float(row["predicted"]) / 1e3 * 64 / (512 * 2048) - 1) < 1e-9
+    assert float(rate["low"]) < float(rate["predicted"]) < float(rate["high"])
+
+
+def test_reasons():
+    bad = {
+        "nope,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full": "unknown device",
+        "A100-SXM4-80GB,64,,30,32,2048,51200,1,1,64,8,512,fp16,full": "hidden is missing",
+        "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,63,8,512,fp16,full": "n_gpu 64 is not",
+        "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,,,fp16,full": "micro_batch and global_batch are missing",
+        "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,int3,full": "unknown precision",
+        "A100-SXM4-80GB,64,3072,30,24,2048,51200,16,1,4,8,512,fp16,full": "tp 16 does not divide",
+        "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,32,2,8,512,fp16,full": "expected no more stages",
+    }
+    for row, reason in bad.items():
+        answer = ask(HEAD + row + "\n", warn=True)[0]
+        assert answer["predicted"] == "" and reason in answer["status"], (row, answer["status"])
+    done = run("predict", "--kind", "step", "--rows", "/dev/null", status=3)
+    assert done.stderr.count("\n") == 1
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("a,b\n1,2\n")
+        file.flush()
+        assert "expected a column" in run("predict", "--kind", "step", "--rows", file.name, status=3).stderr
+
+
+def test_names():
+    """Models of the catalogue as tables write them."""
+    text = "gpu,n_gpu,model,seq,tp,pp,micro_batch,global_batch,precision\n"
+    for name in ("LLAMA3_70B", "llama3.1-70b", "Qwen3_30B_a3B (tokendrop)", "gpt3-175b", "DeepSeekV3", "mpt-7b"):
+        row = ask(text + f"H100,64,{name},2048,8,1,1,64,bf16\n")[0]
+        assert row["predicted"], (name, row["status"])
+
+
+def test_memory():
+    """A step that cannot fit says so."""
+    row = ask(HEAD + "A100-SXM4-80GB,8,12288,96,96,2048,51200,1,1,8,1,8,fp16,full\n")[0]
+    assert row["status"].startswith("does not fit") and float(row["memory_bytes"]) > 16 * 174e9
+
+
+def test_fit():
+    rows = []
+    for layers in (12, 16, 24, 32):
+        for micro in (1, 2, 4):
+            rows.append(f"A100-SXM4-80GB,8,2048,{layers},16,2048,51200,1,1,8,{micro},64,bf16,full")
+    answers = ask(HEAD + "\n".join(rows) + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        table, fit = pathlib.Path(folder) / "t.csv", pathlib.Path(folder) / "fit.json"
+        # a machine whose every step takes 1.4 times as long as the formula says
+        table.write_text(HEAD.strip() + ",step_time_s\n" + "".join(
+            f"{row},{1.4 * float(a['predicted'])}\n" for row, a in zip(rows, answers)))
+        done = json.loads(run("fit", "--kind", "step", table, "-o", fit, "--format", "json").stdout)
+        assert done["score"][0]["mape"] < 0.02 < 0.25 < done["score"][0]["formula_mape"]
+        fitted = ask(HEAD + "\n".join(rows) + "\n", "--fit", fit)
+        for before, after in zip(answers, fitted):
+            assert abs(float(after["predicted"]) / float(before["predicted"]) / 1.4 - 1) < 0.05
+            assert after["rung"] == "calibrated"
+        fit.write_text(fit.read_text()[:200])
+        assert run("predict", "--kind", "step", "--rows", table, "--fit", fit, status=3).stderr.count("\n") == 1
+
+
+def test_tables():
+    """Every row of the published tables comes back; few are refused, and these say why."""
+    if not DATA.is_dir():
+        print("no shared data: skipped")
+        return
+    for name, least in (("vtrain_a100_single_node", 720), ("vtrain_a100_multi_node", 73), ("megatron_bridge", 71),
+                        ("nvidia_dgxc_h100_scaling", 149), ("mosaicml_llm_foundry", 127), ("torchtitan_fsdp", 14),
+                        ("literature_megatron", 18), ("neusight_model_latency", 42), ("mlperf_gpt3_175b_scaling", 20)):
+        done = run("predict", "--kind", "step", "--rows", DATA / f"{name}.csv", "--format", "csv")
+        answers = list(csv.DictReader(done.stdout.splitlines()))
+        with open(DATA / f"{name}.csv") as file:
+            asked = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        assert len(answers) == len(asked)
+        assert sum(bool(a["predicted"]) for a in answers) >= least, name
+        assert all(a["status"] for a in answers)
+
+
+for test in [value for name, value in list(globals().items()) if name.startswith("test_")]:
+    test()
+print("1 passed, 0 failed")
