@@ -40,12 +40,29 @@ static int simulate(pace_simulate_options *options, const pace_exchange_options 
     return cli_output_report("predict", report, format, output);
 }
 
+static int predict_scaling(const char *model, pace_scaling_options *options, const pace_predict_options *others,
+                           cli_output *output) {
+    pace_format format;
+    pace_report *report;
+    options->command = others->command;
+    options->command_count = others->command_count;
+    if (others->on.count == 1) options->on = others->on.items[0];
+    options->batch = others->batch;
+    options->set = others->set;
+    if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
+    pace_status status = pace_predict_scaling(&report, model, options);
+    if (status != PACE_OK) return cli_fail("predict", status);
+    return cli_output_report("predict", report, format, output);
+}
+
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
-             overheads = {0}, straggler = {0}, background = {0};
+             overheads = {0}, straggler = {0}, background = {0}, approach = {0};
     bool simulated = false;
     pace_simulate_options simulation = {.command = arguments->command,
                                         .command_count = (size_t)arguments->command_count};
+    pace_scaling_options scaling = {0};
+    bool weak = false;
     pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
     pace_exchange_options exchange = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
@@ -77,6 +94,12 @@ int cmd_predict(cli_arguments *arguments) {
         {"--graph", 0, OPTION_FLAG, NULL, "what if the step were one captured device graph", &options.graph},
         {"--overheads", 0, OPTION_LIST, "FILE", "host overheads to share, in place of its own (analyze --overheads)",
          &overheads},
+        {"--workers", 0, OPTION_TEXT, "N,N", "a model's step on so many workers: 1..128, or 1,2,4,8", &scaling.workers},
+        {"--approach", 0, OPTION_LIST, "NAME,NAME", "how workers exchange gradients: grpc, horovod-nccl, ...",
+         &approach},
+        {"--weak", 0, OPTION_FLAG, NULL, "workers: the batch is each one's (default)", &weak},
+        {"--strong", 0, OPTION_FLAG, NULL, "workers: the batch is that of all together", &scaling.strong},
+        {"--one-worker", 0, OPTION_NUMBER, "RATE", "workers: samples/s that were measured of one", &scaling.one_worker},
         {"--collective", 0, OPTION_TEXT, "NAME", "exchange: allreduce (default), allgather, alltoall, ...",
          &exchange.collective},
         {"--bytes", 0, OPTION_TEXT, "SIZES", "exchange: 8..1G (default), or 1M,25MB", &exchange.bytes},
@@ -132,7 +155,6 @@ int cmd_predict(cli_arguments *arguments) {
         return CLI_USAGE;
     }
     pace_format format;
-    if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.on = (pace_words){on.items, on.count};
     options.set = (pace_words){set.items, set.count};
     options.calibrate = (pace_words){calibrate.items, calibrate.count};
@@ -143,6 +165,20 @@ int cmd_predict(cli_arguments *arguments) {
     options.drop_overhead = (pace_words){drop.items, drop.count};
     options.fits = (pace_words){rows.fits.items, rows.fits.count};
     options.overheads = (pace_words){overheads.items, overheads.count};
+    if (scaling.workers || approach.count) {
+        scaling.approach = (pace_words){approach.items, approach.count};
+        bool others = calibrate.count || precision.count || fuse.count || scale.count || drop.count ||
+                      overheads.count || options.fuse_tables || options.balance_tables || options.graph ||
+                      rows.fits.count;
+        if (operands != 1 || on.count > 1 || others || (weak && scaling.strong)) {
+            fprintf(stderr,
+                    "paceline predict: --workers is of one model on one machine, with --approach, --batch, --set, "
+                    "--one-worker and --weak or --strong alone\n");
+            return CLI_USAGE;
+        }
+        return predict_scaling(arguments->words[0], &scaling, &options, &output);
+    }
+    if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;
     pace_status status = pace_predict(&report, arguments->words, (size_t)operands, &options);

@@ -234,6 +234,26 @@ typedef struct {
  * pace_predict_exchange(); PACE_E_USAGE when ranks do not divide or an algorithm cannot do it. */
 PACE_API pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options);
 
+/** Options of pace_predict_scaling(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;      /**< the machine; as many nodes as the workers need, or those it names; must be given */
+    const char *workers; /**< "1..128": each twice the last, or "1,2,4,8"; NULL = 1 up to all devices of the machine */
+    pace_words approach; /**< how gradients are exchanged (catalog/approaches.yaml), each "NAME:KEY=NUMBER,NAME"; none =
+                              PyTorch's DistributedDataParallel */
+    pace_words batch;    /**< samples: of one worker, or with `strong` of all; none = the configuration's */
+    pace_words set;      /**< "KEY=VALUE" of the model's configuration or its parameters */
+    bool strong;         /**< the batch of all workers stays; else that of each */
+    double one_worker;   /**< samples/s measured of one worker, that all times are stretched to; 0 = as predicted */
+} pace_scaling_options;
+
+/** How a model's training step scales with workers that exchange gradients: step time with its 90 % interval,
+ * throughput, efficiency, FP+BP and weight update, exposed exchange and what limits it. Errors: PACE_E_USAGE for an
+ * unknown approach (the message lists them), workers that do not fill nodes, a batch that does not divide;
+ * PACE_E_MISSING for an unknown machine or model. */
+PACE_API pace_status pace_predict_scaling(pace_report **out, const char *model, const pace_scaling_options *options);
+
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
 PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);

@@ -2,9 +2,16 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {
+    [PACE_APPROACH_ALLREDUCE] = "allreduce", [PACE_APPROACH_SERVER] = "server", [PACE_APPROACH_DEVICE] = "device",
+    [PACE_APPROACH_BYTEPS] = "byteps",       [PACE_APPROACH_PEARL] = "pearl",
+};
 
 /* Of costs that nobody measured where they are used: control messages, encoding, staging. */
 static const double approach_spread = 0.5;
@@ -18,35 +25,69 @@ static const struct {
     {"copies", offsetof(pace_approach, copies)},
     {"control_s", offsetof(pace_approach, control_s)},
     {"encode_s_per_byte", offsetof(pace_approach, encode_s_per_byte)},
+    {"negotiate_s", offsetof(pace_approach, negotiate_s)},
     {"fuses_bytes", offsetof(pace_approach, fuses_bytes)},
+    {"cycle_s", offsetof(pace_approach, cycle_s)},
     {"entry_queries", offsetof(pace_approach, entry_queries)},
     {"message_queries", offsetof(pace_approach, message_queries)},
     {"query_s", offsetof(pace_approach, query_s)},
     {"switch_bytes", offsetof(pace_approach, switch_bytes)},
+    {"streams", offsetof(pace_approach, streams)},
+    {"serial", offsetof(pace_approach, serial)},
+    {"splits", offsetof(pace_approach, splits)},
+    {"waits", offsetof(pace_approach, waits)},
+    {"servers", offsetof(pace_approach, servers)},
+    {"spare", offsetof(pace_approach, spare)},
+    {"local_first", offsetof(pace_approach, local_first)},
+    {"on_device", offsetof(pace_approach, on_device)},
 };
 
-static bool says(const pace_yaml_node *entry, const char *key, const char *word) {
-    const char *text = pace_yaml_text(pace_yaml_get(entry, key));
-    return text && strcmp(text, word) == 0;
+static double *figure_of(pace_approach *approach, size_t i) {
+    return (double *)(void *)((char *)approach + figures[i].offset);
+}
+
+/* NAME: as the library chooses; a textbook algorithm by name. */
+static pace_status read_algorithm(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *node = pace_yaml_get(entry, "algorithm");
+    out->algorithm = PACE_ANY;
+    if (!node) return PACE_OK;
+    out->algorithm = pace_exchange_algorithm_find(pace_yaml_text(node) ? pace_yaml_text(node) : "");
+    if (out->algorithm >= 0 && !out->nccl) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected an algorithm of the textbook", pace_yaml_place(yaml, node));
+}
+
+static pace_status read_library(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *node = pace_yaml_get(entry, "library");
+    const char *text = pace_yaml_text(node);
+    out->nccl = node != NULL;
+    if (!node) return PACE_OK;
+    if (text && strcmp(text, "nccl") == 0) return PACE_OK;
+    if (!text || strncmp(text, "nccl-", 5) != 0 || strlen(text + 5) >= sizeof out->line)
+        return pace_fail(PACE_E_INPUT, "%s: expected nccl or nccl-LINE", pace_yaml_place(yaml, node));
+    memcpy(out->line, text + 5, strlen(text + 5) + 1);
+    return PACE_OK;
+}
+
+static int family_of(const char *word) {
+    for (int f = 0; word && f < PACE_APPROACH_FAMILIES; f++)
+        if (strcmp(word, pace_approach_family_names[f]) == 0) return f;
+    return -1;
 }
 
 static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
-    *out = (pace_approach){0};
-    if (!name || strlen(name) >= sizeof out->name ||
-        (!says(entry, "family", "server") && !says(entry, "family", "allreduce")))
-        return pace_fail(PACE_E_INPUT, "%s: expected a name, and family: server or allreduce",
+    *out = (pace_approach){.family = family_of(pace_yaml_text(pace_yaml_get(entry, "family")))};
+    if (!name || strlen(name) >= sizeof out->name || out->family < 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a name, and family: allreduce, server, device, byteps or pearl",
                          pace_yaml_place(yaml, entry));
     memcpy(out->name, name, strlen(name) + 1);
-    out->server = says(entry, "family", "server");
-    out->nccl = says(entry, "library", "nccl");
-    out->streams = says(entry, "streams", "1");
-    out->serial = says(entry, "serial", "1");
+    PACE_TRY(read_library(out, yaml, entry));
+    PACE_TRY(read_algorithm(out, yaml, entry));
     for (size_t i = 0; i < COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
-        double *field = (double *)(void *)((char *)out + figures[i].offset);
-        if (node) PACE_TRY(pace_yaml_number(field, yaml, node));
-        if (!(*field >= 0)) return pace_fail(PACE_E_INPUT, "%s: expected 0 or more", pace_yaml_place(yaml, node));
+        if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
+        if (!(*figure_of(out, i) >= 0))
+            return pace_fail(PACE_E_INPUT, "%s: expected 0 or more", pace_yaml_place(yaml, node));
     }
     return PACE_OK;
 }
@@ -80,101 +121,215 @@ const pace_approach *pace_approach_find(const pace_approaches *approaches, const
     return NULL;
 }
 
-/* --- servers ------------------------------------------------------------------------------------------------------ */
+/* --- as --approach says ------------------------------------------------------------------------------------------- */
+
+static void append(char *list, size_t size, const char *word) {
+    size_t length = strlen(list);
+    snprintf(list + length, size - length, "%s%s", length ? ", " : "", word);
+}
+
+static pace_status unknown_name(const pace_approaches *approaches, const char *name) {
+    char list[512] = "";
+    for (size_t i = 0; i < approaches->rows.count; i++) append(list, sizeof list, approaches->rows.items[i].name);
+    return pace_fail(PACE_E_USAGE, "unknown approach \"%.40s\": expected one of %s", name, list);
+}
+
+static pace_status unknown_key(const char *name, const char *key) {
+    char list[512] = "cache, reduce";
+    for (size_t i = 0; i < COUNT(figures); i++) append(list, sizeof list, figures[i].key);
+    return pace_fail(PACE_E_USAGE, "%s: unknown key \"%.40s\": expected one of %s", name, key, list);
+}
+
+/* Where partial sums are added: the host below a size and the device from it on, or one of them always. */
+static pace_status set_reduce(pace_approach *approach, const char *value) {
+    if (strcmp(value, "auto") == 0) return PACE_OK;
+    if (strcmp(value, "device") == 0) approach->switch_bytes = 0;
+    else if (strcmp(value, "host") == 0) approach->switch_bytes = INFINITY;
+    else
+        return pace_fail(PACE_E_USAGE, "%s: expected reduce=host, device or auto, found \"%.40s\"", approach->name,
+                         value);
+    return PACE_OK;
+}
+
+static pace_status set_figure(pace_approach *approach, char *word) {
+    char *value = strchr(word, '='), *end = NULL;
+    if (!value) return pace_fail(PACE_E_USAGE, "%s: expected KEY=NUMBER, found \"%.40s\"", approach->name, word);
+    *value++ = '\0';
+    if (strcmp(word, "reduce") == 0) return set_reduce(approach, value);
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number >= 0) || !isfinite(number))
+        return pace_fail(PACE_E_USAGE, "%s: %.40s: expected a number of 0 or more, found \"%.40s\"", approach->name,
+                         word, value);
+    if (strcmp(word, "cache") == 0) {
+        if (number > 0) approach->query_s = 0;
+        return PACE_OK;
+    }
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        if (strcmp(word, figures[i].key) != 0) continue;
+        *figure_of(approach, i) = number;
+        return PACE_OK;
+    }
+    return unknown_key(approach->name, word);
+}
+
+pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches, const char *text) {
+    char words[256], *rest = NULL;
+    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "--approach: %.40s…: too long", text);
+    memcpy(words, text, strlen(text) + 1);
+    char *name = strtok_r(words, ":", &rest);
+    const pace_approach *found = name ? pace_approach_find(approaches, name) : NULL;
+    if (!found) return unknown_name(approaches, text);
+    pace_approach approach = *found;
+    for (char *word = strtok_r(NULL, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
+        PACE_TRY(set_figure(&approach, word));
+    *out = approach;
+    return PACE_OK;
+}
+
+pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach, const pace_machine *machine) {
+    return pace_exchange_open(out, machine, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
+                              *approach->line ? approach->line : NULL);
+}
+
+/* --- one buffer --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_approach *approach;
     const pace_exchange *exchange;
-    const pace_gradients *gradients;
-    const pace_approach_setup *setup;
+    int ranks_per_node, nodes;
+    double copy_rate;
 } question;
 
-static double sum_of(const pace_gradients *g) {
-    double sum = 0;
-    for (size_t i = 0; i < g->count; i++) sum += g->bytes[i];
-    return sum;
-}
-
-static double largest_of(const pace_gradients *g) {
-    double largest = 0;
-    for (size_t i = 0; i < g->count; i++)
-        if (g->bytes[i] > largest) largest = g->bytes[i];
-    return largest;
-}
-
-static double server_s(const question *q) {
-    const pace_machine *m = &q->exchange->machine;
-    double bytes = sum_of(q->gradients), node = pace_machine_node_rate(m);
-    int senders = q->setup->local_first ? 1 : m->devices; /* of a node, over its NICs */
-    double nic = m->nodes > 1 ? node : pace_machine_inside_rate(m);
-    pace_server_terms t = {.bytes = bytes, .largest_bytes = largest_of(q->gradients)};
-    t.workers = senders * m->nodes;
-    t.servers = q->setup->servers > 0 ? q->setup->servers : t.workers;
-    t.colocated = q->setup->servers == 0;
-    t.worker_rate = m->nodes > 1 ? nic / senders : nic;
-    t.server_rate = t.colocated ? t.worker_rate : nic;
-    t.stream_rate = q->approach->streams ? m->stream_bytes_per_s : 0;
-    double staged = q->approach->copies * bytes * 2 / q->setup->copy_rate;
-    double control = q->approach->control_s * (double)q->gradients->count;
-    /* One thread sends tensor after tensor and waits for each; several have them all under way. */
-    if (!q->approach->serial) control /= t.servers;
-    return pace_parameter_server_s(&t) + staged + control + 2 * bytes * q->approach->encode_s_per_byte;
-}
-
-/* --- all-reduce ----------------------------------------------------------------------------------------------------
- */
-
-/* Asking the driver where a buffer lies, at entry and for both ends of every message of lg n steps. */
-static double queries_s(const question *q) {
-    const pace_machine *m = &q->exchange->machine;
-    double steps = ceil(log2((double)m->devices * m->nodes));
-    return q->approach->query_s * (q->approach->entry_queries + q->approach->message_queries * 2 * steps);
-}
-
-static pace_status one_buffer(double *out_s, const question *q, double bytes) {
-    pace_exchange_question asked = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
-    bool on_host = bytes < q->approach->switch_bytes;
-    pace_estimate s;
-    if (on_host) asked.algorithm = pace_exchange_algorithm_find("recursive_doubling");
-    PACE_TRY(pace_exchange_time(&s, q->exchange, &asked));
-    *out_s = s.median + q->approach->control_s + queries_s(q);
-    *out_s += (q->approach->copies + (on_host ? 2 : 0)) * bytes / q->setup->copy_rate;
+static pace_status question_of(question *out, const pace_approach *approach, const pace_exchange *exchange,
+                               const pace_approach_setup *setup) {
+    const pace_machine *m = &exchange->machine;
+    *out = (question){approach, exchange, setup->ranks_per_node ? setup->ranks_per_node : m->devices,
+                      setup->nodes ? setup->nodes : m->nodes, setup->copy_rate};
+    if (!(setup->copy_rate > 0)) return pace_fail(PACE_E_USAGE, "expected a rate of copies above 0");
+    if (approach->family != PACE_APPROACH_SERVER && approach->nccl != (exchange->library == PACE_LIBRARY_NCCL))
+        return pace_fail(PACE_E_USAGE, "%s exchanges with %s: expected that library", approach->name,
+                         approach->nccl ? "NCCL" : "MPI, the textbook's algorithms");
     return PACE_OK;
 }
 
+/* Asking the driver where a buffer lies, at entry and for both ends of every message of lg n steps. */
+static double queries_s(const question *q) {
+    double steps = ceil(log2((double)q->ranks_per_node * q->nodes));
+    return q->approach->query_s * (q->approach->entry_queries + q->approach->message_queries * 2 * steps);
+}
+
+static pace_status collective_s(double *out_s, const question *q, pace_collective collective, double bytes,
+                                int algorithm) {
+    pace_exchange_question asked = {collective, bytes, q->ranks_per_node, q->nodes, algorithm, PACE_ANY, 0};
+    pace_estimate s;
+    PACE_TRY(pace_exchange_time(&s, q->exchange, &asked));
+    *out_s = s.median;
+    return PACE_OK;
+}
+
+static pace_status reduced_s(double *out_s, const question *q, double bytes) {
+    bool on_host = bytes < q->approach->switch_bytes;
+    int algorithm = on_host ? pace_exchange_algorithm_find("recursive_doubling") : q->approach->algorithm;
+    double s;
+    PACE_TRY(collective_s(&s, q, PACE_ALLREDUCE, bytes, algorithm));
+    *out_s = s + queries_s(q) + (q->approach->copies + (on_host ? 2 : 0)) * bytes / q->copy_rate;
+    return PACE_OK;
+}
+
+/* Inside a node NCCL scatters and gathers; each device then exchanges its part over the node's NICs. */
+static pace_status byteps_s(double *out_s, const question *q, double bytes) {
+    const pace_machine *m = &q->exchange->machine;
+    double inside = 0, scatter, gather;
+    if (q->ranks_per_node > 1) {
+        question node = *q;
+        node.nodes = 1;
+        PACE_TRY(collective_s(&scatter, &node, PACE_REDUCESCATTER, bytes, PACE_ANY));
+        PACE_TRY(collective_s(&gather, &node, PACE_ALLGATHER, bytes, PACE_ANY));
+        inside = scatter + gather;
+    }
+    double across = q->nodes > 1 ? pace_byteps_s(bytes, q->nodes, (int)q->approach->spare, pace_machine_node_rate(m)) +
+                                       4 * m->between.latency_s
+                                 : 0;
+    *out_s = inside + across + q->approach->copies * bytes / q->copy_rate;
+    return PACE_OK;
+}
+
+static pace_status device_s(double *out_s, const question *q, double bytes) {
+    /* One tensor alone would use few links: spread over as many as there are devices, as many tensors are. */
+    double part[PACE_MESH_MOST];
+    pace_gradients even = {part, (size_t)q->ranks_per_node};
+    const pace_machine *m = &q->exchange->machine;
+    if (q->nodes > 1 || q->ranks_per_node > PACE_MESH_MOST)
+        return pace_fail(PACE_E_USAGE, "%s is for one node of at most %d devices, found %d nodes of %d",
+                         q->approach->name, PACE_MESH_MOST, q->nodes, q->ranks_per_node);
+    for (int i = 0; i < q->ranks_per_node; i++) part[i] = bytes / q->ranks_per_node;
+    double latency = 2 * m->inside.latency_s;
+    *out_s = pace_device_store_s(m, q->ranks_per_node, &even, 0);
+    /* The latency counts once a tensor; of those that several devices merge at a time, once together. */
+    if (*out_s > latency) *out_s += latency / q->ranks_per_node - latency;
+    return PACE_OK;
+}
+
+pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
+                                   const pace_approach_setup *setup, double bytes, double tensors) {
+    question q;
+    double s = 0;
+    PACE_TRY(question_of(&q, approach, exchange, setup));
+    double ranks = (double)q.ranks_per_node * q.nodes;
+    if (approach->family == PACE_APPROACH_SERVER)
+        return pace_fail(PACE_E_USAGE, "%s has servers, no buffers", approach->name);
+    if (ranks > 1) {
+        if (approach->family == PACE_APPROACH_BYTEPS) PACE_TRY(byteps_s(&s, &q, bytes));
+        else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(device_s(&s, &q, bytes));
+        else PACE_TRY(reduced_s(&s, &q, bytes));
+        s += approach->control_s + approach->negotiate_s * tensors * ranks;
+        if (setup->slowness > 0) s *= setup->slowness;
+    }
+    *out_s = s;
+    return PACE_OK;
+}
+
+/* --- all of a step ------------------------------------------------------------------------------------------------ */
+
 /* Tensors fill a buffer in order; what does not fit starts the next. Copying in and out is at memory speed and small.
  */
-static pace_status allreduce_s(double *out_s, const question *q) {
-    double sum = 0, held = 0, s;
-    for (size_t i = 0; i < q->gradients->count; i++) {
-        double bytes = q->gradients->bytes[i];
-        if (held > 0 && held + bytes > q->approach->fuses_bytes) {
-            PACE_TRY(one_buffer(&s, q, held));
-            sum += s;
-            held = 0;
-        }
-        held += bytes;
-    }
-    if (held > 0) {
-        PACE_TRY(one_buffer(&s, q, held));
+static pace_status buffers_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
+                             const pace_gradients *gradients, const pace_approach_setup *setup) {
+    double sum = 0, s;
+    for (size_t i = 0; i < gradients->count;) {
+        double held = gradients->bytes[i], tensors = 1;
+        for (i++; i < gradients->count && held + gradients->bytes[i] <= approach->fuses_bytes; i++, tensors++)
+            held += gradients->bytes[i];
+        PACE_TRY(pace_approach_buffer_s(&s, approach, exchange, setup, held, tensors));
         sum += s;
     }
     *out_s = sum;
     return PACE_OK;
 }
 
+static pace_status servers_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
+                             const pace_gradients *gradients, const pace_approach_setup *setup) {
+    pace_server_lanes lanes;
+    double slowest = 0;
+    PACE_TRY(pace_server_lanes_make(&lanes, approach, &exchange->machine, gradients, setup));
+    for (size_t lane = 0; lane < lanes.lanes; lane++) {
+        double sum = 0;
+        for (size_t i = 0; i < lanes.tensors; i++) sum += lanes.work_s[lane * lanes.tensors + i];
+        if (sum > slowest) slowest = sum;
+    }
+    pace_server_lanes_free(&lanes);
+    *out_s = 2 * slowest;
+    return PACE_OK;
+}
+
 pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approach, const pace_exchange *exchange,
                                const pace_gradients *gradients, const pace_approach_setup *setup) {
-    question q = {approach, exchange, gradients, setup};
+    question q;
     double s = 0;
-    if (!(setup->copy_rate > 0) || setup->servers < 0)
-        return pace_fail(PACE_E_USAGE, "expected a rate of copies above 0 and 0 or more servers");
-    if (!approach->server && approach->nccl != (exchange->library == PACE_LIBRARY_NCCL))
-        return pace_fail(PACE_E_USAGE, "%s exchanges with %s: expected that library", approach->name,
-                         approach->nccl ? "NCCL" : "MPI, the textbook's algorithms");
-    if (exchange->machine.devices * exchange->machine.nodes > 1) {
-        if (approach->server) s = server_s(&q);
-        else PACE_TRY(allreduce_s(&s, &q));
+    PACE_TRY(question_of(&q, approach, exchange, setup));
+    if (q.ranks_per_node * q.nodes > 1) {
+        if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
+        else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));
     }
     *out_s = (pace_estimate){s, approach_spread, PACE_RUNG_FORMULA};
     return PACE_OK;

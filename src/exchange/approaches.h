@@ -37,12 +37,32 @@ double pace_device_store_s(const pace_machine *machine, int ranks, const pace_gr
 pace_status pace_pearl_time(pace_estimate *out_s, const pace_exchange *exchange, double dense_bytes,
                             double touched_bytes) PACE_MUST_CHECK;
 
+/* How an approach exchanges. */
+typedef enum {
+    PACE_APPROACH_ALLREDUCE, /* ranks reduce among themselves */
+    PACE_APPROACH_SERVER,    /* parameter servers */
+    PACE_APPROACH_DEVICE,    /* MXNet's device store: peers copy to the device that merges */
+    PACE_APPROACH_BYTEPS,
+    PACE_APPROACH_PEARL, /* dense tensors all-reduced, of embeddings the rows that were touched */
+    PACE_APPROACH_FAMILIES
+} pace_approach_family;
+
+extern const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES];
+
+/* One row of catalog/approaches.yaml, whose comment says what the figures mean. */
 typedef struct {
     char name[24];
-    bool server; /* else allreduce */
-    bool nccl;   /* NCCL's model, else the textbook's closed forms */
-    bool streams, serial;
-    double copies, control_s, encode_s_per_byte, fuses_bytes, entry_queries, message_queries, query_s, switch_bytes;
+    int family;
+    bool nccl;     /* NCCL's model, else the textbook's closed forms */
+    char line[8];  /* of NCCL; "" = the newest */
+    int algorithm; /* row of pace_exchange_algorithms that is always taken; PACE_ANY */
+    double streams, serial, splits, waits;
+    double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
+    double entry_queries, message_queries, query_s, switch_bytes;
+    double servers;     /* 0 = one a node, beside its workers */
+    double spare;       /* hosts without devices that serve as well */
+    double local_first; /* the devices of a node add among themselves before one of them pushes */
+    double on_device;   /* servers hold variables on devices: what comes and goes is copied once more */
 } pace_approach;
 
 typedef struct {
@@ -53,15 +73,46 @@ pace_status pace_approaches_load(pace_approaches *out) PACE_MUST_CHECK;
 void pace_approaches_free(pace_approaches *approaches);
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name);
 
-/* What a framework is told beside the approach. */
+/** "NAME" or "NAME:KEY=NUMBER:…": an approach of the catalogue with some of its figures changed; beside the catalogue's
+ * keys there are cache=1 (a pointer cache: no queries) and reduce=host, device or auto. PACE_E_USAGE lists the names,
+ * or the keys, there are. */
+pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches,
+                                const char *text) PACE_MUST_CHECK;
+
+/** Makes a machine ready for an approach: with the library that it exchanges with. */
+pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach,
+                               const pace_machine *machine) PACE_MUST_CHECK;
+
+/* Where workers are, and what a framework is told beside the approach. */
 typedef struct {
-    int servers;      /* 0 = one beside every worker */
-    bool local_first; /* the devices of a node add among themselves before one of them pushes */
-    double copy_rate; /* bytes/s between device and host; must be above 0 */
+    int ranks_per_node, nodes; /* 0 = all of the machine */
+    double copy_rate;          /* bytes/s between device and host; must be above 0 */
+    double slowness;           /* all exchanges take so many times as long; 0 = 1 */
 } pace_approach_setup;
 
-/** Seconds to exchange the gradients of one step on all devices of a machine. `exchange` must be open with the library
- * of the approach (NCCL or textbook). PACE_E_USAGE when it is not. */
+/** Seconds for one buffer of `tensors` tensors, all ranks ready: of every family but servers. `exchange` must be open
+ * with the library of the approach. PACE_E_USAGE when it is not, and for servers. */
+pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
+                                   const pace_approach_setup *setup, double bytes, double tensors) PACE_MUST_CHECK;
+
+/* What parameter servers occupy: in each phase (push, then pull) every lane does its share of one tensor after another.
+ */
+typedef struct {
+    size_t lanes, tensors, servers; /* the first lanes are the servers */
+    double *work_s;                 /* lanes x tensors, of one phase */
+} pace_server_lanes;
+
+/** Lanes of a server approach: the servers, then one worker's link, its staging copies, its control messages. Tensors
+ * are in the order backward makes them; they were placed in the other order, each on the server with the fewest bytes.
+ * Free with pace_server_lanes_free(). */
+pace_status pace_server_lanes_make(pace_server_lanes *out, const pace_approach *approach, const pace_machine *machine,
+                                   const pace_gradients *gradients, const pace_approach_setup *setup) PACE_MUST_CHECK;
+void pace_server_lanes_free(pace_server_lanes *lanes);
+/** What a lane is, for people; static. */
+const char *pace_server_lane_name(const pace_server_lanes *lanes, size_t lane);
+
+/** Seconds to exchange the gradients of one step when nothing else is done meanwhile: push and pull of the slowest
+ * lane, or one buffer after another. Errors as for pace_approach_buffer_s(). */
 pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approach, const pace_exchange *exchange,
                                const pace_gradients *gradients, const pace_approach_setup *setup) PACE_MUST_CHECK;
 

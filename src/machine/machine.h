@@ -74,6 +74,7 @@ typedef struct {
     bool multicast;            /* the switch inside adds and multiplies (NVLS) */
     double oversubscription;   /* of the network between nodes, >= 1 */
     double stream_bytes_per_s; /* most that one TCP connection carries; 0 = no such limit */
+    double server_bytes_per_s; /* what one gRPC parameter server takes in, or gives out; 0 = as the approach says */
     double launch_s;           /* of an exchange that moves nothing: call, launch, end */
     int mesh_devices;          /* 0, or the devices that bricks describes */
     unsigned char bricks[PACE_MESH_MOST][PACE_MESH_MOST]; /* links per pair of devices */

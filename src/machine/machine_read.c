@@ -27,6 +27,7 @@ static const struct {
       {
           {"oversubscription", offsetof(pace_machine, oversubscription)},
           {"stream_bytes_per_s", offsetof(pace_machine, stream_bytes_per_s)},
+          {"server_bytes_per_s", offsetof(pace_machine, server_bytes_per_s)},
           {"launch_s", offsetof(pace_machine, launch_s)},
           {"brick_bytes_per_s", offsetof(pace_machine, brick_bytes_per_s)},
           {"pcie_bytes_per_s", offsetof(pace_machine, pcie_bytes_per_s)},

@@ -67,7 +67,7 @@ static double asked(const char *machine, const char *name, const double *bytes, 
     const pace_approach *a = pace_approach_find(&table, name);
     assert_non_null(a);
     assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
-    assert_int_equal(pace_exchange_open(&e, &m, a->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK, "2.3"), PACE_OK);
+    assert_int_equal(pace_approach_open(&e, a, &m), PACE_OK);
     if (pace_approach_time(&s, a, &e, &g, &setup) != PACE_OK) fail_msg("%s", pace_message());
     pace_approaches_free(&table);
     return s.median;
@@ -86,7 +86,7 @@ static void test_orderings(void **state) {
         assert_true(asked(cluster, "grpc+verbs", bytes, count) < grpc);
         assert_true(asked(cluster, "grpc+verbs", bytes, count) <= asked(cluster, "grpc+mpi", bytes, count));
         assert_true(asked(cluster, "horovod-mpi", bytes, count) < asked(cluster, "baidu-mpi", bytes, count));
-        assert_true(asked(cluster, "horovod-mpi-cached", bytes, count) < asked(cluster, "horovod-mpi", bytes, count));
+        assert_true(asked(cluster, "mpi-opt", bytes, count) < asked(cluster, "horovod-mpi", bytes, count));
     }
 }
 

@@ -1,0 +1,54 @@
+#include "insight/scaling.h"
+
+#include <math.h>
+
+/* Of exchanges over a network, by the errors of closed forms on published curves and rows (docs/scaling.md). */
+static const double exchange_spread = 0.4;
+/* Steps of many workers differ from one measured worker's by jitter and the input, a few percent. */
+static const double step_spread = 0.05;
+static const double z90 = 1.645;
+
+pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,
+                               int workers) {
+    int devices = machine->devices, nodes = workers <= devices ? 1 : workers / devices;
+    if (workers < 1) return pace_fail(PACE_E_USAGE, "expected 1 worker or more, found %d", workers);
+    if (workers > devices && workers % devices)
+        return pace_fail(PACE_E_USAGE, "%s: %d workers do not fill nodes of %d devices", machine->name, workers,
+                         devices);
+    if (nodes > 1 && machine->between.kind == PACE_LINK_NONE)
+        return pace_fail(PACE_E_USAGE, "%s: has %d devices and nothing that joins nodes, found %d workers",
+                         machine->name, devices, workers);
+    if (machine->nodes > 1 && nodes > machine->nodes)
+        return pace_fail(PACE_E_USAGE, "%s: has %d devices, found %d workers", machine->name, devices * machine->nodes,
+                         workers);
+    *placed = *machine;
+    placed->nodes = nodes;
+    setup->ranks_per_node = workers < devices ? workers : devices;
+    setup->nodes = nodes;
+    return PACE_OK;
+}
+
+static pace_status run(pace_gradient_times *out, const pace_gradient_profile *profile, const pace_approach *approach,
+                       const pace_exchange *exchange, const pace_approach_setup *setup, double slowness) {
+    pace_approach_setup changed = *setup;
+    changed.slowness = slowness;
+    return pace_gradients_exchange(out, profile, approach, exchange, &changed);
+}
+
+pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                            const pace_approach *approach, const pace_machine *machine, double copy_rate, int workers) {
+    pace_approach_setup setup = {.copy_rate = copy_rate};
+    pace_machine placed;
+    pace_exchange exchange;
+    pace_gradient_times times, slow, fast;
+    PACE_TRY(pace_scaling_place(&placed, &setup, machine, workers));
+    PACE_TRY(pace_approach_open(&exchange, approach, &placed));
+    PACE_TRY(run(&times, profile, approach, &exchange, &setup, 1));
+    PACE_TRY(run(&slow, profile, approach, &exchange, &setup, exp(z90 * exchange_spread)));
+    PACE_TRY(run(&fast, profile, approach, &exchange, &setup, exp(-z90 * exchange_spread)));
+    double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
+    double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
+    double spread = sqrt(compute * compute + by_exchange * by_exchange + (workers > 1 ? step_spread * step_spread : 0));
+    *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
+    return PACE_OK;
+}

@@ -1,0 +1,23 @@
+/* A data-parallel step on some number of workers, by approach. */
+#ifndef PACE_INSIGHT_SCALING_H
+#define PACE_INSIGHT_SCALING_H
+
+#include "insight/gradient_profile.h"
+
+/** How `workers` sit on a machine: they fill its nodes, or fewer than a node's devices one node. `*placed` is the
+ * machine with as many nodes. PACE_E_USAGE when they do not fill whole nodes, or the machine has fewer. */
+pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,
+                               int workers) PACE_MUST_CHECK;
+
+typedef struct {
+    pace_gradient_times times;
+    pace_estimate step_s; /* times.step_s with what compute and exchange are uncertain by */
+} pace_scaling_point;
+
+/** The step of `workers`, each with the profile's. `compute_spread` is of the profile's times; `copy_rate` bytes/s
+ * between device and host. */
+pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                            const pace_approach *approach, const pace_machine *machine, double copy_rate,
+                            int workers) PACE_MUST_CHECK;
+
+#endif

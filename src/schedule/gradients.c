@@ -1,0 +1,117 @@
+#include "schedule/gradients.h"
+
+#include <math.h>
+
+void pace_gradient_profile_free(pace_gradient_profile *profile) {
+    pace_free(profile->bytes);
+    pace_free(profile->ready_s);
+    *profile = (pace_gradient_profile){0};
+}
+
+double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count) {
+    double end = 0;
+    for (size_t i = 0; i < count; i++) end = fmax(end, ready_s[i]) + work_s[i];
+    return end;
+}
+
+typedef struct {
+    const pace_gradient_profile *profile;
+    const pace_approach *approach;
+    const pace_exchange *exchange;
+    const pace_approach_setup *setup;
+} question;
+
+/* --- buffers: one after another, while backward goes on -------------------------------------------------------------
+ */
+
+typedef struct {
+    double bytes, tensors, ready_s;
+    size_t next;
+} buffer;
+
+/* What is exchanged next when the lane is free at `free_s`: what is ready by then and fits, the first in any case. A
+ * coordinator looks once a cycle. Approaches that wait fill a buffer before it goes. */
+static buffer next_buffer(const question *q, size_t from, double free_s) {
+    const pace_gradient_profile *p = q->profile;
+    const pace_approach *a = q->approach;
+    buffer b = {p->bytes[from], 1, p->ready_s[from], from + 1};
+    double start = fmax(free_s, b.ready_s);
+    if (a->cycle_s > 0) start = ceil(start / a->cycle_s) * a->cycle_s;
+    for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
+        if (a->waits <= 0 && p->ready_s[b.next] > start) break;
+        b.bytes += p->bytes[b.next];
+        b.ready_s = p->ready_s[b.next];
+    }
+    b.ready_s = a->waits > 0 ? b.ready_s : start;
+    return b;
+}
+
+static pace_status run_buffers(pace_gradient_times *out, const question *q) {
+    double free_s = 0, s;
+    for (size_t i = 0; i < q->profile->count;) {
+        buffer b = next_buffer(q, i, free_s);
+        PACE_TRY(pace_approach_buffer_s(&s, q->approach, q->exchange, q->setup, b.bytes, b.tensors));
+        free_s = fmax(free_s, b.ready_s) + s;
+        out->exchange_s += s;
+        out->buffers++;
+        i = b.next;
+    }
+    out->exposed_s = fmax(0, free_s - q->profile->backward_s);
+    out->bottleneck = out->exposed_s > 0 ? "exchange" : "compute";
+    return PACE_OK;
+}
+
+/* --- servers: a push that backward hides, a pull that the next forward hides
+ * ------------------------------------------ */
+
+/* How far a lane is behind at the end of a window in which tensor i comes after ready[i] of backward's time. The pull
+ * runs the other way: a layer of the next forward pass waits for what its own and all earlier layers need, so that the
+ * same sum stands for it with the forward pass as its window. */
+static double behind_s(const question *q, const double *work_s, double window_s) {
+    const pace_gradient_profile *p = q->profile;
+    double tail = 0, worst = 0;
+    for (size_t i = p->count; i-- > 0;) {
+        double share = p->backward_s > 0 ? p->ready_s[i] / p->backward_s : 1;
+        tail += work_s[i];
+        worst = fmax(worst, tail - window_s * (1 - share));
+    }
+    return worst;
+}
+
+static pace_status run_servers(pace_gradient_times *out, const question *q) {
+    pace_server_lanes lanes;
+    pace_gradients gradients = {q->profile->bytes, q->profile->count};
+    double push = 0, pull = 0, longest = 0;
+    PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &gradients, q->setup));
+    out->bottleneck = "compute";
+    for (size_t lane = 0; lane < lanes.lanes; lane++) {
+        const double *work_s = &lanes.work_s[lane * lanes.tensors];
+        double pushed = behind_s(q, work_s, q->profile->backward_s), sum = 0;
+        for (size_t i = 0; i < lanes.tensors; i++) sum += work_s[i];
+        longest = fmax(longest, sum);
+        if (pushed > push) out->bottleneck = pace_server_lane_name(&lanes, lane);
+        push = fmax(push, pushed);
+        pull = fmax(pull, behind_s(q, work_s, q->profile->forward_s));
+    }
+    pace_server_lanes_free(&lanes);
+    out->exchange_s = 2 * longest;
+    out->exposed_s = push + pull;
+    return PACE_OK;
+}
+
+pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
+                                    const pace_approach *approach, const pace_exchange *exchange,
+                                    const pace_approach_setup *setup) {
+    question q = {profile, approach, exchange, setup};
+    const pace_machine *m = &exchange->machine;
+    int near = setup->ranks_per_node ? setup->ranks_per_node : m->devices,
+        nodes = setup->nodes ? setup->nodes : m->nodes;
+    pace_gradient_times times = {.bottleneck = "compute"};
+    if (near * nodes > 1 && profile->count > 0) {
+        if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
+        else PACE_TRY(run_buffers(&times, &q));
+    }
+    times.step_s = pace_gradient_profile_step_s(profile) + times.exposed_s;
+    *out = times;
+    return PACE_OK;
+}

@@ -1,0 +1,42 @@
+/*
+ * A data-parallel step: when the gradients of one worker's step have been exchanged, and how much of that nothing else
+ * hides. A closed form of lanes that take one piece of work after another (docs/scaling.md).
+ */
+#ifndef PACE_SCHEDULE_GRADIENTS_H
+#define PACE_SCHEDULE_GRADIENTS_H
+
+#include "exchange/approaches.h"
+
+/* One worker's step alone. Tensors in the order backward makes their gradients. */
+typedef struct {
+    double forward_s, backward_s, update_s; /* forward: with input and what is neither */
+    size_t count;
+    double *bytes;
+    double *ready_s; /* after backward began, ascending, at most backward_s */
+} pace_gradient_profile;
+
+void pace_gradient_profile_free(pace_gradient_profile *profile);
+
+/** The time of one worker's step. */
+static inline double pace_gradient_profile_step_s(const pace_gradient_profile *p) {
+    return p->forward_s + p->backward_s + p->update_s;
+}
+
+typedef struct {
+    double step_s;
+    double exchange_s;      /* as long as it would take with nothing to hide behind */
+    double exposed_s;       /* what of it makes the step longer */
+    double buffers;         /* exchanged apart; 0 with servers */
+    const char *bottleneck; /* "compute", "exchange", or the lane of the servers or workers that is last; static */
+} pace_gradient_times;
+
+/** When a lane is done that takes work[i] once ready[i] has come, in order: max over i of ready[i] + work[i] + … */
+double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count);
+
+/** The step with its exchange. `exchange` is open for the approach (pace_approach_open()). Errors: those of
+ * pace_approach_buffer_s(). */
+pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
+                                    const pace_approach *approach, const pace_exchange *exchange,
+                                    const pace_approach_setup *setup) PACE_MUST_CHECK;
+
+#endif
