@@ -25,6 +25,10 @@ static const struct {
     {"copies", offsetof(pace_approach, copies)},
     {"control_s", offsetof(pace_approach, control_s)},
     {"encode_s_per_byte", offsetof(pace_approach, encode_s_per_byte)},
+    {"fresh_s_per_byte", offsetof(pace_approach, fresh_s_per_byte)},
+    {"fresh_bytes", offsetof(pace_approach, fresh_bytes)},
+    {"skew", offsetof(pace_approach, skew)},
+    {"host_bytes_per_s", offsetof(pace_approach, host_bytes_per_s)},
     {"negotiate_s", offsetof(pace_approach, negotiate_s)},
     {"fuses_bytes", offsetof(pace_approach, fuses_bytes)},
     {"cycle_s", offsetof(pace_approach, cycle_s)},
@@ -186,8 +190,18 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     return PACE_OK;
 }
 
+/* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
 pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach, const pace_machine *machine) {
-    return pace_exchange_open(out, machine, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
+    pace_machine used = *machine;
+    bool by_stream = approach->nccl && machine->stream_bytes_per_s > 0;
+    if (by_stream && used.between.bytes_per_s > machine->stream_bytes_per_s)
+        used.between.bytes_per_s = machine->stream_bytes_per_s;
+    if (approach->host_bytes_per_s > 0 && used.devices > 1) {
+        used.mesh_devices = 0;
+        used.inside.bytes_per_s = approach->host_bytes_per_s;
+        used.inside.efficiency = 1;
+    }
+    return pace_exchange_open(out, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
                               *approach->line ? approach->line : NULL);
 }
 

@@ -58,6 +58,8 @@ typedef struct {
     int algorithm; /* row of pace_exchange_algorithms that is always taken; PACE_ANY */
     double streams, serial, splits, waits;
     double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
+    double fresh_s_per_byte, fresh_bytes;
+    double skew, host_bytes_per_s;
     double entry_queries, message_queries, query_s, switch_bytes;
     double servers;     /* 0 = one a node, beside its workers */
     double spare;       /* hosts without devices that serve as well */

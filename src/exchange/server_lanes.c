@@ -35,8 +35,10 @@ static double arriving(const terms *t) { return t->senders - (t->colocated > 0 ?
 
 /* All workers send to the server at a time; one connection may carry less than its share of that. */
 static double server_work(const terms *t, double bytes) {
+    const pace_approach *a = t->approach;
     if (arriving(t) <= 0) return 0;
-    return most(bytes * arriving(t) * t->server_s_per_byte, over(bytes, t->stream_rate));
+    double fresh = a->fresh_bytes > 0 && bytes > a->fresh_bytes ? a->fresh_s_per_byte : 0;
+    return most(bytes * arriving(t) * (t->server_s_per_byte + fresh), over(bytes, t->stream_rate));
 }
 
 static double worker_work(const terms *t, int lane, double bytes) {

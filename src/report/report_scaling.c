@@ -11,7 +11,7 @@
 
 enum { MOST_WORKERS = 1 << 20 };
 
-static const pace_column columns[] = {
+static const pace_column all_columns[] = {
     {"approach", "approach", PACE_SHOW_TEXT},
     {"batch", "batch", PACE_SHOW_INT},
     {"workers", "workers", PACE_SHOW_INT},
@@ -23,6 +23,7 @@ static const pace_column columns[] = {
     {"fp_bp_ns", "FP+BP", PACE_SHOW_NS},
     {"wu_ns", "WU", PACE_SHOW_NS},
     {"exposed_ns", "exposed", PACE_SHOW_NS},
+    {"skew_ns", NULL, PACE_SHOW_NS},
     {"exchange_ns", NULL, PACE_SHOW_NS},
     {"bottleneck", "limited by", PACE_SHOW_TEXT},
 };
@@ -207,7 +208,7 @@ static pace_status scale(scaled *out, asked *a, const pace_approach *approach, d
     out->samples_per_s = each * workers / out->point.step_s.median;
     out->efficiency = out->samples_per_s / workers / alone;
     out->fp_bp_s = step->profile.forward_s + step->profile.backward_s;
-    out->wu_s = step->profile.update_s + out->point.times.exposed_s;
+    out->wu_s = out->point.step_s.median - out->fp_bp_s;
     return PACE_OK;
 }
 
@@ -226,11 +227,16 @@ static void put_row(pace_node *table, const char *label, double batch, int worke
     pace_table_int(table, ns(r->fp_bp_s));
     pace_table_int(table, ns(r->wu_s));
     pace_table_int(table, ns(r->point.times.exposed_s));
+    pace_table_int(table, ns(r->point.times.skew_s));
     pace_table_int(table, ns(r->point.times.exchange_s));
     pace_table_text(table, r->point.times.bottleneck);
 }
 
 static pace_status put_points(pace_node *root, asked *a) {
+    pace_column columns[sizeof all_columns / sizeof *all_columns];
+    memcpy(columns, all_columns, sizeof columns);
+    if (a->approaches.count == 1) columns[0].title = NULL; /* people need not be told the same in every row */
+    if (a->batches.count == 1) columns[1].title = NULL;
     pace_node *table = pace_node_table(root, "points", "By approach, batch and workers", PACE_FOR_ALL, columns,
                                        sizeof columns / sizeof *columns, 0);
     int most = a->workers.items[a->workers.count - 1];
@@ -257,11 +263,12 @@ static pace_status build(pace_report *report, asked *a, const char *model) {
     pace_node_text(root, "device", a->device->name);
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
     PACE_TRY(put_points(root, a));
-    pace_node_note(root,
-                   "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
-                   "the update and what of the exchange nothing hides. low to high holds 9 of 10 measurements.",
-                   a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
-                   a->options->one_worker > 0 ? ", whose time is the one given" : "");
+    pace_node_note(
+        root,
+        "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
+        "the rest: the update, what of the exchange nothing hides, and waiting for the slowest worker. low to high holds 9 of 10 measurements.",
+        a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
+        a->options->one_worker > 0 ? ", whose time is the one given" : "");
     pace_node_note(root, "The machine: %s (%s).", a->machine.source, a->machine.confidence);
     return pace_report_status(report);
 }

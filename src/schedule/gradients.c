@@ -57,7 +57,7 @@ static pace_status run_buffers(pace_gradient_times *out, const question *q) {
         i = b.next;
     }
     out->exposed_s = fmax(0, free_s - q->profile->backward_s);
-    out->bottleneck = out->exposed_s > 0 ? "exchange" : "compute";
+    out->bottleneck = "exchange";
     return PACE_OK;
 }
 
@@ -81,22 +81,36 @@ static double behind_s(const question *q, const double *work_s, double window_s)
 static pace_status run_servers(pace_gradient_times *out, const question *q) {
     pace_server_lanes lanes;
     pace_gradients gradients = {q->profile->bytes, q->profile->count};
-    double push = 0, pull = 0, longest = 0;
+    double push = 0, pull = 0, longest = 0, worst = -1;
     PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &gradients, q->setup));
-    out->bottleneck = "compute";
     for (size_t lane = 0; lane < lanes.lanes; lane++) {
         const double *work_s = &lanes.work_s[lane * lanes.tensors];
-        double pushed = behind_s(q, work_s, q->profile->backward_s), sum = 0;
+        double pushed = behind_s(q, work_s, q->profile->backward_s);
+        double pulled = behind_s(q, work_s, q->profile->forward_s), sum = 0;
         for (size_t i = 0; i < lanes.tensors; i++) sum += work_s[i];
         longest = fmax(longest, sum);
-        if (pushed > push) out->bottleneck = pace_server_lane_name(&lanes, lane);
+        if (pushed + pulled > worst) out->bottleneck = pace_server_lane_name(&lanes, lane);
+        worst = fmax(worst, pushed + pulled);
         push = fmax(push, pushed);
-        pull = fmax(pull, behind_s(q, work_s, q->profile->forward_s));
+        pull = fmax(pull, pulled);
     }
     pace_server_lanes_free(&lanes);
     out->exchange_s = 2 * longest;
     out->exposed_s = push + pull;
     return PACE_OK;
+}
+
+/* --- all together ------------------------------------------------------------------------------------------------- */
+
+double pace_expected_most(int count) {
+    double p = (count - 0.375) / (count + 0.25), low = 0, high = 40;
+    if (count < 2) return 0;
+    for (int i = 0; i < 80; i++) {
+        double middle = (low + high) / 2;
+        if (0.5 * erfc(middle / sqrt(2)) > 1 - p) low = middle;
+        else high = middle;
+    }
+    return low;
 }
 
 pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
@@ -111,7 +125,11 @@ pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradien
         if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
         else PACE_TRY(run_buffers(&times, &q));
     }
-    times.step_s = pace_gradient_profile_step_s(profile) + times.exposed_s;
+    times.skew_s = approach->skew * pace_expected_most(near * nodes) * pace_gradient_profile_step_s(profile);
+    if (times.exposed_s < times.skew_s) times.bottleneck = "slowest worker";
+    if (fmax(times.exposed_s, times.skew_s) < 0.01 * pace_gradient_profile_step_s(profile))
+        times.bottleneck = "compute";
+    times.step_s = pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s;
     *out = times;
     return PACE_OK;
 }

@@ -25,13 +25,18 @@ static inline double pace_gradient_profile_step_s(const pace_gradient_profile *p
 typedef struct {
     double step_s;
     double exchange_s;      /* as long as it would take with nothing to hide behind */
+    double skew_s;          /* waiting for the slowest worker */
     double exposed_s;       /* what of it makes the step longer */
     double buffers;         /* exchanged apart; 0 with servers */
-    const char *bottleneck; /* "compute", "exchange", or the lane of the servers or workers that is last; static */
+    const char *bottleneck; /* what adds most to a worker's own step: "exchange", a lane of servers and workers,
+                               "slowest worker", or "compute" when nothing adds 1 %; static */
 } pace_gradient_times;
 
 /** When a lane is done that takes work[i] once ready[i] has come, in order: max over i of ready[i] + work[i] + … */
 double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count);
+
+/** The largest of `count` draws of a standard normal, as expected: Blom's score (1958). */
+double pace_expected_most(int count);
 
 /** The step with its exchange. `exchange` is open for the approach (pace_approach_open()). Errors: those of
  * pace_approach_buffer_s(). */

@@ -1,0 +1,109 @@
+"""A step on many workers, from outside: tables, identities between their columns, and questions that make no sense."""
+import json
+import os
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "predict", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def points(*words):
+    code, out, err = run(*words, "--format", "json")
+    expect(code == 0, words, err)
+    document = json.loads(out)
+    check(document)
+    return document["points"]
+
+
+def check(document):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(SOURCE, "docs", "schemas", "scaling.json")) as file:
+        jsonschema.validate(document, json.load(file))
+
+
+def identities(found):
+    for p in found:
+        expect(abs(p["fp_bp_ns"] + p["wu_ns"] - p["step_ns"]) <= 2, "FP+BP and WU are the step", p)
+        expect(p["low_ns"] <= p["step_ns"] <= p["high_ns"], "the interval holds the step", p)
+        expect(p["exposed_ns"] <= p["exchange_ns"] + 1 and p["exposed_ns"] + p["skew_ns"] <= p["wu_ns"] + 2, "exposed", p)
+        expect(p["workers"] > 1 or (p["exposed_ns"] == 0 and abs(p["efficiency_share"] - 1) < 1e-6), "one worker", p)
+
+
+def weak_and_strong():
+    names = "grpc,grpc+verbs,grpc+mpi,grpc+gdr,baidu-mpi,horovod-mpi,horovod-cpu,mpi-opt,horovod-nccl,ps,byteps,pearl,ddp,nccl"
+    found = points("resnet50", "--on", "dgx-1-v100", "--workers", "1..32", "--approach", names, "--batch", "32")
+    expect(len(found) == 14 * 6, len(found))
+    identities(found)
+    for p in found:
+        expect(abs(p["samples_per_s"] * p["step_ns"] / 1e9 / (32 * p["workers"]) - 1) < 1e-6, p)
+    found = points("resnet50", "--on", "dgx-1-v100", "--workers", "1,2,8", "--approach", "nccl,p2p", "--batch", "256", "--strong")
+    identities(found)
+    for p in found:
+        expect(abs(p["samples_per_s"] * p["step_ns"] / 1e9 / 256 - 1) < 1e-6, p)
+
+
+def batches():
+    """A larger batch hides more of the same exchange."""
+    found = points("resnet50", "--on", "ethernet-10g", "--workers", "16", "--approach", "ddp", "--batch", "8", "--batch", "32", "--batch", "128")
+    shares = [p["efficiency_share"] for p in found]
+    expect(shares == sorted(shares) and shares[0] < shares[2], shares)
+    measured = points("resnet50", "--on", "ethernet-10g", "--workers", "1,4", "--batch", "32", "--one-worker", "300")
+    expect(abs(measured[0]["samples_per_s"] - 300) < 1e-6 * 300, measured[0])
+
+
+def formats():
+    for name in ("table", "csv", "html"):
+        code, out, _ = run("lenet", "--on", "dgx-1-v100", "--workers", "1,2,4,8", "--approach", "nccl,p2p", "--batch", "16", "--format", name)
+        expect(code == 0 and "p2p" in out, name)
+
+
+def refused():
+    on = ("resnet50", "--on", "dgx-1-v100", "--batch", "8")
+    for words, part in (
+        ((*on, "--approach", "grcp"), "horovod-nccl"),
+        ((*on, "--approach", "grpc:wheels=3"), "servers"),
+        ((*on, "--workers", "12"), "do not fill nodes of 8"),
+        ((*on, "--workers", "8..1"), "--workers"),
+        ((*on, "--workers", "0"), "--workers"),
+        ((*on, "--workers", "1,x"), "--workers"),
+        ((*on, "--workers", "1,,"), "--workers"),
+        ((*on, "--workers", "3", "--strong"), "does not divide"),
+        ((*on, "--workers", "16", "--approach", "p2p"), "one node"),
+        (("resnet50", "--on", "dgx-1-v100*2", "--batch", "8", "--workers", "32"), "16 devices"),
+        (("resnet50", "--on", "a100*4 nvlink=300GB/s", "--workers", "8"), "nothing that joins nodes"),
+        (("resnet50", "--workers", "8"), "--on"),
+        ((*on, "--workers", "8", "--one-worker", "-1"), "--one-worker"),
+        ((*on, "--workers", "8", "--weak", "--strong"), "--weak or --strong"),
+        ((*on, "--workers", "8", "--set", "mode=inference"), "inference"),
+        ((*on, "--workers", "8", "--set", "dp=8"), "one worker"),
+        (("mi300x-node", "--on", "dgx-1-v100", "--workers", "8"), "mi300x-node"),
+        (("resnet50", "--on", "mi300x-node", "--workers", "8", "--approach", "nccl"), "NVIDIA"),
+    ):
+        code, _, err = run(*words)
+        expect(code in (2, 3, 4) and part in err and len(err.strip().splitlines()) == 1, words, code, err)
+
+
+weak_and_strong()
+batches()
+formats()
+refused()
+for what in wrong[:20]:
+    print(*what)
+sys.exit(bool(wrong))

@@ -1,0 +1,152 @@
+/* Exchanges of gradients: lanes against a clock run step by step, and the cases in which the answer is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schedule/gradients.h"
+
+enum { TENSORS = 40 };
+
+static double bytes[TENSORS], ready[TENSORS];
+static pace_gradient_profile profile = {.forward_s = 0.1, .backward_s = 0.2, .update_s = 0.01, .count = TENSORS};
+static pace_approaches table;
+
+static int set_up(void **state) {
+    (void)state;
+    profile.bytes = bytes;
+    profile.ready_s = ready;
+    srand(7);
+    for (int i = 0; i < TENSORS; i++) {
+        bytes[i] = 1e4 + 1e7 * (rand() % 1000) / 1000.0;
+        ready[i] = profile.backward_s * (i + 1) / TENSORS;
+    }
+    return pace_approaches_load(&table) == PACE_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    pace_approaches_free(&table);
+    return 0;
+}
+
+static pace_gradient_times asked(const char *machine, const char *approach) {
+    pace_machine m;
+    pace_exchange e;
+    pace_approach a;
+    pace_gradient_times out;
+    pace_approach_setup setup = {.copy_rate = 1e10};
+    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+    if (pace_approach_parse(&a, &table, approach) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_approach_open(&e, &a, &m) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_gradients_exchange(&out, &profile, &a, &e, &setup) != PACE_OK) fail_msg("%s", pace_message());
+    return out;
+}
+
+static const char slow[] = "p100-pcie-16*4 pcie=12GB/s nodes=4 net=1Gb/s", fast[] = "v100-sxm2-16*8 nvlink=150GB/s";
+
+/* pace_lane_end_s() is the largest of ready[i] and all work from i on. */
+static void test_lane(void **state) {
+    (void)state;
+    double work[TENSORS], most = 0;
+    for (int i = 0; i < TENSORS; i++) work[i] = (rand() % 100) / 5000.0;
+    for (int i = 0; i < TENSORS; i++) {
+        double sum = ready[i];
+        for (int j = i; j < TENSORS; j++) sum += work[j];
+        most = fmax(most, sum);
+    }
+    assert_true(fabs(pace_lane_end_s(ready, work, TENSORS) - most) < 1e-12);
+}
+
+/* Order statistics of the normal distribution (Harter 1961): 0.5642, 1.4236, 2.0697 of 2, 8, 32 draws. */
+static void test_most(void **state) {
+    (void)state;
+    assert_true(pace_expected_most(1) == 0);
+    assert_true(fabs(pace_expected_most(2) - 0.5642) < 0.03);
+    assert_true(fabs(pace_expected_most(8) - 1.4236) < 0.02);
+    assert_true(fabs(pace_expected_most(32) - 2.0697) < 0.02);
+}
+
+/* One worker, or a network without a price, leaves the step as it is; nothing is ever hidden twice. */
+static void test_bounds(void **state) {
+    (void)state;
+    double alone = pace_gradient_profile_step_s(&profile);
+    for (size_t i = 0; i < table.rows.count; i++) {
+        const char *name = table.rows.items[i].name;
+        bool one_node = table.rows.items[i].family == PACE_APPROACH_DEVICE;
+        pace_gradient_times one = asked("v100-sxm2-16*1", name);
+        assert_true(one.step_s == alone && one.exposed_s == 0);
+        pace_gradient_times many = asked(one_node ? fast : slow, name);
+        double window = profile.forward_s + profile.backward_s;
+        if (many.step_s < alone || many.exposed_s > many.exchange_s * (1 + 1e-9) ||
+            many.exposed_s < many.exchange_s - window - 1e-9)
+            fail_msg("%s: exposed %g of %g s", name, many.exposed_s, many.exchange_s);
+    }
+}
+
+/* A clock run by hand: every tensor alone on one lane. */
+static void test_against_clock(void **state) {
+    (void)state;
+    pace_machine m;
+    pace_exchange e;
+    pace_approach a;
+    pace_approach_setup setup = {.copy_rate = 1e10};
+    double clock = 0, s;
+    assert_int_equal(pace_machine_parse(&m, slow), PACE_OK);
+    assert_int_equal(pace_approach_parse(&a, &table, "baidu-mpi:skew=0"), PACE_OK);
+    assert_int_equal(pace_approach_open(&e, &a, &m), PACE_OK);
+    for (int i = 0; i < TENSORS; i++) {
+        if (clock < ready[i]) clock = ready[i];
+        assert_int_equal(pace_approach_buffer_s(&s, &a, &e, &setup, bytes[i], 1), PACE_OK);
+        clock += s;
+    }
+    pace_gradient_times times = asked(slow, "baidu-mpi:skew=0");
+    assert_true(fabs(times.exposed_s - (clock - profile.backward_s)) < 1e-9 && times.buffers == TENSORS);
+}
+
+/* Fusion: one buffer takes all that is ready; nothing is fused when nothing may be. */
+static void test_fusion(void **state) {
+    (void)state;
+    pace_gradient_times fused = asked(slow, "horovod-mpi:cycle_s=0"), apart = asked(slow, "horovod-mpi:fuses_bytes=0");
+    assert_true(apart.buffers == TENSORS && fused.buffers < TENSORS / 4);
+    assert_true(fused.step_s < apart.step_s);
+    /* All gradients at the end of backward: one buffer of all of them, exposed whole. */
+    double kept[TENSORS];
+    memcpy(kept, ready, sizeof ready);
+    for (int i = 0; i < TENSORS; i++) ready[i] = profile.backward_s;
+    pace_gradient_times late = asked(slow, "horovod-mpi:fuses_bytes=1e12:cycle_s=0");
+    assert_true(late.buffers == 1 && fabs(late.exposed_s - late.exchange_s) < 1e-9);
+    memcpy(ready, kept, sizeof ready);
+}
+
+/* A pointer cache and reductions on the device each save, and the host pays for large vectors (Awan et al. 2019). */
+static void test_pointer_cache(void **state) {
+    (void)state;
+    assert_true(asked(slow, "horovod-mpi:cache=1").exchange_s < asked(slow, "horovod-mpi").exchange_s);
+    assert_true(asked(slow, "mpi-opt").exchange_s <= asked(slow, "horovod-mpi").exchange_s);
+    assert_true(asked(slow, "horovod-mpi:reduce=device").exchange_s < asked(slow, "horovod-mpi:reduce=host").exchange_s);
+}
+
+/* More servers are no slower, up to the largest tensor, which lies on one. */
+static void test_largest_tensor(void **state) {
+    (void)state;
+    double kept = bytes[3];
+    bytes[3] = 4e8;
+    double two = asked(slow, "grpc:servers=2").step_s, many = asked(slow, "grpc:servers=16").step_s;
+    double split = asked(slow, "grpc:servers=16:splits=1").step_s;
+    assert_true(many <= two && split < many / 2);
+    bytes[3] = kept;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lane),          cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_against_clock), cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache),
+        cmocka_unit_test(test_largest_tensor),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
