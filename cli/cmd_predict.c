@@ -165,7 +165,10 @@ int cmd_predict(cli_arguments *arguments) {
     options.drop_overhead = (pace_words){drop.items, drop.count};
     options.fits = (pace_words){rows.fits.items, rows.fits.count};
     options.overheads = (pace_words){overheads.items, overheads.count};
-    if (scaling.workers || approach.count) {
+    bool ranks = false; /* of a model run on several: its step is walked */
+    for (size_t i = 0; i < set.count; i++) ranks = ranks || strncmp(set.items[i], "dp=", 3) == 0;
+    if (approach.count == 1 && ranks && !scaling.workers) options.approach = approach.items[0];
+    if (scaling.workers || (approach.count && !options.approach)) {
         scaling.approach = (pace_words){approach.items, approach.count};
         bool others = calibrate.count || precision.count || fuse.count || scale.count || drop.count ||
                       overheads.count || options.fuse_tables || options.balance_tables || options.graph ||

@@ -124,6 +124,7 @@ typedef struct {
     pace_words scale; /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
     pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
     pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *approach;      /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
     pace_words calibrate;      /**< "FROM_TRACE=TO_TRACE": steps recorded on both devices of a move */
     pace_words batch;          /**< samples a rank's step would have */
     double samples;            /**< as many as it has; 0 = inferred from shapes */

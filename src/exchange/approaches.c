@@ -190,6 +190,14 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     return PACE_OK;
 }
 
+pace_status pace_approach_named(pace_approach *out, const char *text) {
+    pace_approaches approaches;
+    PACE_TRY(pace_approaches_load(&approaches));
+    pace_status status = pace_approach_parse(out, &approaches, text);
+    pace_approaches_free(&approaches);
+    return status;
+}
+
 /* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
 pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach, const pace_machine *machine) {
     pace_machine used = *machine;

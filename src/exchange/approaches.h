@@ -81,6 +81,9 @@ const pace_approach *pace_approach_find(const pace_approaches *approaches, const
 pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches,
                                 const char *text) PACE_MUST_CHECK;
 
+/** The same, of the catalogue. */
+pace_status pace_approach_named(pace_approach *out, const char *text) PACE_MUST_CHECK;
+
 /** Makes a machine ready for an approach: with the library that it exchanges with. */
 pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach,
                                const pace_machine *machine) PACE_MUST_CHECK;

@@ -15,6 +15,8 @@ static const double unknown_spread = 0.5;
 /* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1).
  */
 static const double winograd_saving = 4;
+/* PCIe 3.0 x16 with pinned memory, where the catalogue does not say. */
+static const double usual_pcie = 1e10;
 
 const pace_device *pace_pricing_device(const pace_pricing *p) {
     return p->scenario->device ? p->scenario->device : p->forecast->device;
@@ -143,6 +145,24 @@ static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exc
     return (int64_t)machine->devices * machine->nodes;
 }
 
+/* Gradients of data-parallel ranks: a bucket as the approach exchanges it. */
+static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, const pace_exchange_question *question) {
+    const pace_scenario *scenario = p->scenario;
+    double to_host = pace_pricing_device(p)->pcie_bytes_per_s, s;
+    pace_approach_setup setup = {question->ranks_per_node, question->nodes, to_host > 0 ? to_host : usual_pcie, 1};
+    if (scenario->approach.family == PACE_APPROACH_SERVER)
+        return pace_fail(PACE_E_USAGE, "%s: servers take tensors side by side: ask with --workers",
+                         scenario->approach.name);
+    PACE_TRY(pace_approach_buffer_s(&s, &scenario->approach, &scenario->exchange, &setup, question->bytes, 1));
+    *out_ns = (pace_estimate){s * 1e9, unknown_spread, PACE_RUNG_FORMULA};
+    return PACE_OK;
+}
+
+static bool is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange) {
+    return strcmp(pace_names_text(&graph->names, exchange->group), "dp") == 0 &&
+           strcmp(pace_names_text(&graph->names, exchange->collective), "allreduce") == 0;
+}
+
 /* What ranks exchange, by the closed forms of how they are joined. */
 static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
     const pace_graph *graph = &p->variant->graph;
@@ -163,6 +183,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
     PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
                                  exchange->group_stride > 0 ? exchange->group_stride : 1));
+    if (p->scenario->has_approach && is_gradients(graph, exchange)) return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
     out_ns->median *= 1e9;

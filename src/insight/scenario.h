@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "cost/host_costs.h"
-#include "exchange/exchange.h"
+#include "exchange/approaches.h"
 #include "machine/device.h"
 
 #include <regex.h>
@@ -15,6 +15,8 @@ typedef struct {
     const pace_device *device;                  /* where it runs; NULL = where it was measured */
     bool has_exchange;                          /* how its ranks are joined is known */
     pace_exchange exchange;                     /* when it is */
+    bool has_approach;                          /* how gradients are exchanged was said */
+    pace_approach approach;                     /* when it was */
     double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
     bool one_launch;                            /* captured as a device graph */
     PACE_VEC(struct {

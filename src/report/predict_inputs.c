@@ -87,6 +87,15 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
 
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
+/* What a buffer of the approach holds; every tensor alone where it fuses nothing. */
+static pace_status set_buckets(pace_config *config, const char *name) {
+    pace_approach approach;
+    if (!name) return PACE_OK;
+    PACE_TRY(pace_approach_named(&approach, name));
+    config->bucket_bytes = approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
+    return PACE_OK;
+}
+
 static pace_status lower(pace_graph *out, pace_config *config, const char *name, const pace_words *set) {
     pace_model_settings settings;
     pace_model model;
@@ -101,13 +110,14 @@ static pace_status lower(pace_graph *out, pace_config *config, const char *name,
 }
 
 static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_device *device,
-                              const pace_words *set) {
+                              const pace_predict_options *options) {
     static const char *const modes[] = {
         [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     pace_graph graph;
     pace_config config = pace_config_default();
     PACE_TRY(keep(&out->paths, name));
-    PACE_TRY(lower(&graph, &config, name, set));
+    PACE_TRY(set_buckets(&config, options->approach));
+    PACE_TRY(lower(&graph, &config, name, &options->set));
     return forecast(out, &graph, 1, device, modes[config.execution]);
 }
 
@@ -163,9 +173,11 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
                                      const pace_device *device, const pace_predict_options *options) {
     pace_predict_inputs read = {0};
     pace_status status;
-    if (is_model(inputs[0]) && count > 1)
+    if (!is_model(inputs[0]) && options->approach)
+        status = pace_fail(PACE_E_USAGE, "--approach is for models, found '%s'", inputs[0]);
+    else if (is_model(inputs[0]) && count > 1)
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
-    else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, &options->set);
+    else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, options);
     else status = read_files(&read, inputs, count, device, options);
     if (status == PACE_OK) status = add_fits(&read.forecast, options);
     if (status == PACE_OK) *out = read;

@@ -22,7 +22,8 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_resolve(&scenario->device, devices, machine->device, 0));
     if (machine->devices * machine->nodes < 2) return PACE_OK; /* nothing is said of how it is joined to others */
-    PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
+    if (scenario->has_approach) PACE_TRY(pace_approach_open(&scenario->exchange, &scenario->approach, machine));
+    else PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
     scenario->has_exchange = true;
     return PACE_OK;
 }
@@ -89,7 +90,8 @@ typedef struct {
     pace_scenarios *out;
     const pace_predict_options *options;
     pace_device_catalog *devices;
-    const char *base; /* where steps without times run, NULL = they have times */
+    const char *base;       /* where steps without times run, NULL = they have times */
+    pace_approach approach; /* when options name one */
 } maker;
 
 static pace_status add(maker *m, const char *format, ...) PACE_PRINTF(2, 3);
@@ -108,6 +110,8 @@ static pace_status add(maker *m, const char *format, ...) {
     }
     pace_scenario scenario;
     pace_scenario_init(&scenario, label);
+    scenario.has_approach = m->options->approach != NULL;
+    scenario.approach = m->approach;
     return PACE_PUSH(&m->out->items, scenario);
 }
 
@@ -228,7 +232,8 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
         return pace_fail(PACE_E_USAGE, "--samples: expected a whole number from 1 to 1e9, found %g", options->samples);
     pace_scenarios scenarios = {0};
     pace_predict_options others = *options;
-    maker m = {&scenarios, &others, devices, NULL};
+    maker m = {.out = &scenarios, .options = &others, .devices = devices};
+    if (options->approach) PACE_TRY(pace_approach_named(&m.approach, options->approach));
     if (!timed && options->on.count) {
         m.base = options->on.items[0];
         others.on = (pace_words){options->on.items + 1, options->on.count - 1};

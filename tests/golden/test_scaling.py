@@ -68,6 +68,17 @@ def batches():
     expect(abs(measured[0]["samples_per_s"] - 300) < 1e-6 * 300, measured[0])
 
 
+def walked():
+    """The lanes are a shortcut for the walk of the whole step, which also launches PyTorch's copies into buckets."""
+    for approach in ("ddp", "horovod-nccl", "horovod-mpi", "nccl", "baidu-mpi"):
+        on = ("resnet50", "--on", "ethernet-10g*8", "--approach", approach + ":skew=0")
+        code, out, err = run(*on, "--set", "dp=8", "--set", "micro_batch=32", "--format", "json")
+        expect(code == 0, approach, err)
+        walk = json.loads(out)["step"]["walked_ns"]
+        lanes = points(*on, "--workers", "8", "--batch", "32")[0]["step_ns"]
+        expect(abs(lanes / walk - 1) < 0.05, approach, lanes, walk)
+
+
 def formats():
     for name in ("table", "csv", "html"):
         code, out, _ = run("lenet", "--on", "dgx-1-v100", "--workers", "1,2,4,8", "--approach", "nccl,p2p", "--batch", "16", "--format", name)
@@ -93,6 +104,7 @@ def refused():
         ((*on, "--workers", "8", "--weak", "--strong"), "--weak or --strong"),
         ((*on, "--workers", "8", "--set", "mode=inference"), "inference"),
         ((*on, "--workers", "8", "--set", "dp=8"), "one worker"),
+        (("resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "grpc"), "--workers"),
         (("mi300x-node", "--on", "dgx-1-v100", "--workers", "8"), "mi300x-node"),
         (("resnet50", "--on", "mi300x-node", "--workers", "8", "--approach", "nccl"), "NVIDIA"),
     ):
@@ -102,6 +114,7 @@ def refused():
 
 weak_and_strong()
 batches()
+walked()
 formats()
 refused()
 for what in wrong[:20]:
