@@ -9,7 +9,12 @@
 static const pace_link free_link = {.kind = PACE_LINK_NVLINK, .bytes_per_s = 1e18, .efficiency = 1, .latency_s = 1e-12};
 
 static pace_status open_scenario(pace_scenario *scenario, const pace_device *device) {
-    pace_machine pair = {.devices = 2, .nodes = 1, .inside = free_link, .switched = true, .oversubscription = 1};
+    pace_machine pair = {.devices = 2,
+                         .nodes = 1,
+                         .inside = free_link,
+                         .switched = true,
+                         .oversubscription = 1,
+                         .network = {.kind = PACE_NETWORK_SWITCH, .oversubscription = 1}};
     pace_scenario_init(scenario, "one worker");
     scenario->device = device;
     scenario->has_exchange = true;

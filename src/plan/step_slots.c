@@ -24,7 +24,7 @@ pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchan
     ranks_per_node = (int)ceil(size / nodes);
     *across = nodes > 1;
     if (nodes > 1) bytes *= crowding(machine, ranks_per_node);
-    pace_exchange_question question = {collective, bytes, ranks_per_node, nodes, PACE_ANY, PACE_ANY};
+    pace_exchange_question question = {collective, bytes, ranks_per_node, nodes, PACE_ANY, PACE_ANY, 0};
     PACE_TRY(pace_exchange_time(&time_s, exchange, &question));
     *out_s = time_s.median;
     return PACE_OK;
