@@ -150,7 +150,9 @@ static void test_parse(void **state) {
     assert_true(isinf(a.switch_bytes) && a.query_s > 0);
     assert_int_equal(pace_approach_parse(&a, &table, "grpc:servers=4:on_device=1"), PACE_OK);
     assert_true(a.servers == 4 && a.on_device == 1);
-    static const char *const bad[] = {"horovod", "", "grpc:servers", "grpc:servers=-1", "grpc:wheels=4", "grpc:reduce=x",
+    static const char *const bad[] = {"horovod",          "",
+                                      "grpc:servers",     "grpc:servers=-1",
+                                      "grpc:wheels=4",    "grpc:reduce=x",
                                       "grpc:servers=nan", "grpc:servers=1x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (pace_approach_parse(&a, &table, bad[i]) != PACE_E_USAGE) fail_msg("%s was taken", bad[i]);

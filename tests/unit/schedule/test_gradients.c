@@ -128,7 +128,8 @@ static void test_pointer_cache(void **state) {
     (void)state;
     assert_true(asked(slow, "horovod-mpi:cache=1").exchange_s < asked(slow, "horovod-mpi").exchange_s);
     assert_true(asked(slow, "mpi-opt").exchange_s <= asked(slow, "horovod-mpi").exchange_s);
-    assert_true(asked(slow, "horovod-mpi:reduce=device").exchange_s < asked(slow, "horovod-mpi:reduce=host").exchange_s);
+    assert_true(asked(slow, "horovod-mpi:reduce=device").exchange_s <
+                asked(slow, "horovod-mpi:reduce=host").exchange_s);
 }
 
 /* More servers are no slower, up to the largest tensor, which lies on one. */
@@ -144,8 +145,8 @@ static void test_largest_tensor(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lane),          cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_against_clock), cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache),
+        cmocka_unit_test(test_lane),           cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_against_clock),  cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache),
         cmocka_unit_test(test_largest_tensor),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
