@@ -8,9 +8,10 @@
 
 enum { RUNS = 10000000 };
 
+/* Processor time: the machine may be shared. */
 static double now_s(void) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 

@@ -39,7 +39,7 @@ double pace_exchange_inside_rate(const pace_machine *m, int ranks_per_node) {
 
 /* NICs serve the devices next to them: fewer ranks on a node use fewer of them. */
 static double node_rate(const pace_machine *m, int ranks_per_node) {
-    double used = ceil((double)m->nics * least(ranks_per_node, m->devices) / m->devices);
+    double used = ranks_per_node < m->devices ? ceil((double)m->nics * ranks_per_node / m->devices) : m->nics;
     return m->between.bytes_per_s * used / m->oversubscription;
 }
 

@@ -8,6 +8,8 @@ typedef struct {
     pace_nccl_curves *out;
     int per_node;
     double bus, channel, net; /* bytes/s of all rings together, of one channel inside a node, of a node's NICs */
+    double levels;            /* of a tree of nodes */
+    double per_bus;           /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
 
 static double least(double a, double b) { return a < b ? a : b; }
@@ -25,9 +27,9 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     p->channel = rate;
     p->net = net;
     p->bus = 0;
-    for (int i = 0; i < c->speed_count; i++) {
-        int count = (int)floor(rate / c->speeds[i] + 1e-9);
-        if (count > 16) count = 16;
+    for (int i = 0; i < c->speed_count && 16 * c->speeds[i] > p->bus; i++) { /* fastest first */
+        double fit = rate / c->speeds[i] + 1e-9;
+        int count = fit < 16 ? (int)fit : 16;
         if (count < 1 || count * c->speeds[i] <= p->bus) continue;
         p->bus = count * c->speeds[i];
         p->channel = c->speeds[i];
@@ -51,7 +53,7 @@ static double ring_rate(const preparation *p, int protocol) {
     int t = tier(p->out->nodes);
     if (protocol == PACE_NCCL_LL) bus = least(c->ll_max[t], bus * c->ring_ll_share);
     if (protocol == PACE_NCCL_LL128) bus = least(bus * c->ring_ll128_share, p->out->channels * c->ring_ll128[t]);
-    return bus * p->out->ranks / steps_of(p->out->collective, p->out->ranks);
+    return bus * p->per_bus;
 }
 
 static double tree_rate(const preparation *p, int protocol) {
@@ -68,11 +70,11 @@ static double tree_rate(const preparation *p, int protocol) {
 /* In the switch: one pass up and one down, each channel as fast as a device's links; the last channel is overhead. */
 static double nvls_rate(const preparation *p, bool trees) {
     const pace_nccl *c = p->nccl;
-    int channels = p->out->channels, t = tier(p->out->nodes), ranks = p->out->ranks;
+    int channels = p->out->channels, t = tier(p->out->nodes);
     double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
     if (p->out->collective == PACE_ALLREDUCE) one *= 2;
     if (trees) one = least(least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
-    return one * channels * ranks / steps_of(p->out->collective, ranks);
+    return one * channels * p->per_bus;
 }
 
 static bool possible(const preparation *p, int a, int protocol) {
@@ -83,7 +85,6 @@ static bool possible(const preparation *p, int a, int protocol) {
     if (protocol == PACE_NCCL_LL128 &&
         (p->machine->generation < 70 || (p->per_node > 1 && p->machine->inside.kind != PACE_LINK_NVLINK)))
         return false;
-    if (a > PACE_NCCL_RING && protocol != PACE_NCCL_SIMPLE) return false;
     switch (a) {
     case PACE_NCCL_TREE: return collective == PACE_ALLREDUCE;
     case PACE_NCCL_NVLS:
@@ -104,7 +105,7 @@ static double latency(const preparation *p, int a, int protocol) {
     double intra = nvlink ? c->nvlink_s[a][protocol] : c->pci_s[a][protocol];
     int across = p->per_node == 1 && a <= PACE_NCCL_RING ? PACE_NCCL_TREE : a;
     double inter = c->net_s[across][protocol];
-    double base = c->base_s[a][protocol], levels = log2(out->nodes);
+    double base = c->base_s[a][protocol], levels = p->levels;
     if (out->nodes > 1) {
         inter += c->nic_latency * p->machine->between.latency_s * (protocol == PACE_NCCL_SIMPLE ? 2 : 1);
         if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;
@@ -153,7 +154,8 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
                        double node_rate) {
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
-    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0};
+    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
+    p.per_bus = out->ranks / steps_of(collective, out->ranks);
     search_channels(&p, inside_rate, node_rate);
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
@@ -161,37 +163,43 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
         prepare_messages(&p);
         return;
     }
-    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
-        for (int q = 0; q < PACE_NCCL_PROTOCOLS; q++) {
+    for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) /* all but trees and rings move plain buffers only */
+        for (int q = a > PACE_NCCL_RING ? PACE_NCCL_SIMPLE : 0; q < PACE_NCCL_PROTOCOLS; q++) {
             if (!possible(&p, a, q)) continue;
             out->latency_s[a][q] = latency(&p, a, q);
             out->bytes_per_s[a][q] = rate(&p, a, q);
         }
 }
 
-/* Trees reach less than their bandwidth at middle sizes. */
-static double corrected(const pace_nccl *nccl, int protocol, double bytes) {
-    int i = bytes >= 64 ? ilogb(bytes / 64) : 0;
-    return i < nccl->corrections ? nccl->correction[protocol][i] : 1;
+/* Trees reach less than their bandwidth at middle sizes: the place of a size in that table. */
+static int bucket_of(const pace_nccl *nccl, double bytes) {
+    int bucket = bytes >= 64 ? ilogb(bytes / 64) : 0;
+    return bucket < nccl->corrections ? bucket : -1;
 }
 
-double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes) {
+static double time_of(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes,
+                      int bucket) {
     double bandwidth = curves->bytes_per_s[a][protocol], latency_s = curves->latency_s[a][protocol];
     if (!(bandwidth > 0)) return INFINITY;
-    if (a == PACE_NCCL_TREE) bandwidth *= corrected(nccl, protocol, bytes);
+    if (a == PACE_NCCL_TREE && bucket >= 0) bandwidth *= nccl->correction[protocol][bucket];
     if (a == PACE_NCCL_RING && protocol == PACE_NCCL_SIMPLE && curves->collective == PACE_ALLREDUCE &&
         bytes >= 64.0 * curves->channels * curves->ranks)
         latency_s *= curves->plateau;
     return latency_s + bytes / bandwidth;
 }
 
+double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes) {
+    return time_of(nccl, curves, a, protocol, bytes, bucket_of(nccl, bytes));
+}
+
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
                         double bytes, int only_algorithm, int only_protocol) {
     double best = INFINITY;
+    int bucket = bucket_of(nccl, bytes);
     for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++) {
             if ((only_algorithm >= 0 && a != only_algorithm) || (only_protocol >= 0 && p != only_protocol)) continue;
-            double s = pace_nccl_time(nccl, curves, a, p, bytes);
+            double s = time_of(nccl, curves, a, p, bytes, bucket);
             if (s < best) best = s, *algorithm = a, *protocol = p;
         }
     return best;

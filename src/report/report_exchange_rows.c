@@ -79,8 +79,17 @@ static pace_status by_formula(pace_estimate *out, asked *a, const pace_exchange_
     return pace_exchange_time(out, &a->exchange, &q);
 }
 
+/* An algorithm or protocol that no curve was measured with is a question for the closed form. */
+static bool was_measured(const asked *a, const char *word) {
+    bool found = *word == '\0';
+    for (size_t i = 0; i < a->fit.curves.count && !found; i++)
+        found = strcasestr(a->fit.curves.items[i].variant, word) != NULL;
+    return found;
+}
+
 static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange_row *row) {
     char refused[200];
+    if (!was_measured(a, row->algorithm) || !was_measured(a, row->protocol)) return by_formula(out, a, row);
     if (a->fit.curves.count == 0) return by_formula(out, a, row);
     bool modelled = exchange_of(a, row) == PACE_OK;
     pace_fit_question q = {.system = *row->system ? row->system : NULL,

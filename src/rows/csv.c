@@ -15,6 +15,7 @@ typedef struct {
     size_t cells; /* of the row so far */
     uint32_t line, row_line;
     bool header_done;
+    char separator; /* the first comma, semicolon or tab of the header; 0 = none yet */
 } reader;
 
 static pace_status fault(const reader *r, const char *what) {
@@ -79,7 +80,8 @@ static pace_status take(reader *r, char c) {
         break;
     default: break;
     }
-    if (c == ',') {
+    if (!r->separator && (c == ',' || c == ';' || c == '\t')) r->separator = c;
+    if (c == r->separator) {
         r->state = CELL_START;
         return end_cell(r);
     }

@@ -1,6 +1,7 @@
 /*
  * A table of text with a header line: comma-separated values (RFC 4180: quotes, doubled quotes, line breaks within
  * quotes), plain, gzip or zstd, read in one pass. Lines that start with '#' before the header are comments.
+ * Where the header has semicolons or tabs before any comma, these separate.
  */
 #ifndef PACE_ROWS_CSV_H
 #define PACE_ROWS_CSV_H

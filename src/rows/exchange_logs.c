@@ -13,6 +13,7 @@ typedef struct {
     pace_exchange_row common; /* collective and ranks, once known */
     bool knows_collective;
     int ranks, hosts;
+    int per_thread, threads; /* of one process, where no rank is listed; 0 = not said */
     char host[MOST_HOSTS][64];
     unsigned line;
 } log_reader;
@@ -24,7 +25,8 @@ pace_log_kind pace_log_kind_of(const char *text) {
     for (const char *hash = strchr(text, '#'); hash; hash = strchr(hash + 1, '#')) {
         size_t length = strcspn(hash, "\n");
         const char *algbw = strstr(hash, "algbw");
-        if (algbw && (size_t)(algbw - hash) < length) return PACE_LOG_NCCL_TEXT;
+        bool table = memchr(hash, ',', length) != NULL; /* made of a log: its header may hold "#wrong" */
+        if (algbw && (size_t)(algbw - hash) < length && !table) return PACE_LOG_NCCL_TEXT;
     }
     return PACE_LOG_NONE;
 }
@@ -54,6 +56,9 @@ static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults)
                          "%s: does not say which collective it measured: expected --collective, or a "
                          "file named after it",
                          r->rows->name);
+    if (r->ranks == 0 && r->per_thread > 1 &&
+        (!m || m->devices * m->nodes == r->per_thread * (r->threads > 0 ? r->threads : 1)))
+        r->ranks = r->per_thread * (r->threads > 0 ? r->threads : 1);
     if (r->ranks == 0 && m) r->ranks = m->devices * m->nodes, r->hosts = m->nodes;
     if (r->ranks < 2)
         return pace_fail(PACE_E_INPUT, "%s: does not say on how many ranks it ran: expected lines \"#  Rank\", or --on",
@@ -83,8 +88,19 @@ static int split(char *line, char **words) {
     return count;
 }
 
+/* "# nThread 1 nGpus 8 minBytes …": all the ranks of one process. */
+static void take_counts(log_reader *r, char **words, int count) {
+    for (int i = 0; i + 1 < count; i++) {
+        double value;
+        if (!pace_csv_number(&value, words[i + 1]) || value < 1 || value > 4096) continue;
+        if (strcmp(words[i], "nGpus") == 0) r->per_thread = (int)value;
+        if (strcmp(words[i], "nThread") == 0 || strcmp(words[i], "nThreads") == 0) r->threads = (int)value;
+    }
+}
+
 /* "#  Rank  0 Group  0 Pid  12 on  node1 device  0 …": a rank and its host. */
 static void take_rank(log_reader *r, char **words, int count) {
+    if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0) take_counts(r, words, count);
     if (count < 3 || strcmp(words[0], "#") != 0 || strcmp(words[1], "Rank") != 0) return;
     r->ranks++;
     for (int i = 2; i + 1 < count; i++)
@@ -114,6 +130,14 @@ static pace_status take_osu(log_reader *r, char **words, int count) {
 
 typedef pace_status (*take_fn)(log_reader *r, char **words, int count);
 
+/* Launchers put a rank before every line: "[1,0]<stdout>:", "0: ". */
+static char *without_rank(char *line) {
+    char *at = line;
+    if (*at == '[' && (at = strstr(at, "<stdout>:"))) return at + 9;
+    at = line + strspn(line, "0123456789");
+    return at > line && at[0] == ':' && (at[1] == ' ' || at[1] == '\t') ? at + 1 : line;
+}
+
 static pace_status each_line(log_reader *r, const char *text, take_fn take) {
     char line[1024];
     char *words[MOST_WORDS];
@@ -122,7 +146,7 @@ static pace_status each_line(log_reader *r, const char *text, take_fn take) {
         size_t length = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
         r->line++;
-        int count = split(line, words);
+        int count = split(without_rank(line), words);
         if (count > 0) {
             if (take) PACE_TRY(take(r, words, count));
             else take_rank(r, words, count);

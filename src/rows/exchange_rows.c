@@ -176,13 +176,19 @@ static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
     return false;
 }
 
+/* "torch.float16", "ncclFloat16" and "fp8_e4m3" too. */
 static double element_bytes(const char *dtype) {
     static const struct {
         const char *word;
         double bytes;
-    } table[] = {{"", 4},        {"float", 4}, {"float32", 4},  {"fp32", 4}, {"half", 2},  {"float16", 2},
-                 {"fp16", 2},    {"bf16", 2},  {"bfloat16", 2}, {"int8", 1}, {"uint8", 1}, {"double", 8},
-                 {"float64", 8}, {"int32", 4}, {"int64", 8},    {"fp8", 1}};
+    } table[] = {{"", 4},      {"float", 4},  {"float32", 4},  {"fp32", 4},   {"half", 2},    {"float16", 2},
+                 {"fp16", 2},  {"bf16", 2},   {"bfloat16", 2}, {"int8", 1},   {"uint8", 1},   {"char", 1},
+                 {"byte", 1},  {"fp8", 1},    {"float8", 1},   {"double", 8}, {"float64", 8}, {"fp64", 8},
+                 {"int32", 4}, {"uint32", 4}, {"int", 4},      {"int64", 8},  {"uint64", 8},  {"tf32", 4}};
+    if (strncasecmp(dtype, "torch.", 6) == 0) dtype += 6;
+    if (strncasecmp(dtype, "nccl", 4) == 0) dtype += 4;
+    if (strncasecmp(dtype, "f8", 2) == 0 || strncasecmp(dtype, "fp8_", 4) == 0 || strncasecmp(dtype, "float8_", 7) == 0)
+        return 1;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
     return 0;
@@ -384,6 +390,8 @@ static pace_status add_curves(pace_exchange_fit *fit, const pace_exchange_row **
         i = end;
     }
     if (fit->curves.count > 0) return PACE_OK;
+    if (count == 0)
+        return pace_fail(PACE_E_INPUT, "no measured times: expected a column such as time_us, latency_ms or algbw_GBs");
     return pace_fail(PACE_E_INPUT, "expected at least two measured sizes of one collective on the same ranks");
 }
 

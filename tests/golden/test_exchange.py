@@ -101,6 +101,80 @@ for row in rows:
 code, out, err = run("predict", "--rows", put("other.csv", table(4, SIZES, "elsewhere")), "--kind", "exchange", "--fit", fit)
 expect(code == 0 and all("nothing like it" in r["status"] for r in csv.DictReader(io.StringIO(out))), out[:300])
 
+# Columns by other names, units, separators and spellings: each table fits and answers itself, in its own unit.
+def self_answer(name, text, unit, scale, *how):
+    path = put(name, text)
+    fit = os.path.join(FOLDER, name + ".json")
+    code, out, err = run("fit", "--kind", "exchange", path, "-o", fit, *how)
+    expect(code == 0 and not err, name, err)
+    code, out, err = run("predict", "--kind", "exchange", "--rows", path, "--fit", fit, *how)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and len(rows) == len(SIZES), name, err)
+    for row, size in zip(rows, SIZES):
+        expect(row["status"] == "ok" and row["unit"] == unit and row["rung"] == "calibrated", name, row)
+        expect(row["predicted"] and abs(float(row["predicted"]) * scale / law(8, size) - 1) < 1e-3, name, row)
+
+
+def lines(header, each):
+    return header + "\n" + "".join(each(size, law(8, size)) + "\n" for size in SIZES)
+
+
+self_answer("gpu.csv", lines("GPU Type,Op,World Size,Message Size (KB),dtype,Latency (ms)",
+                             lambda b, t: f"H100,AllReduce,8,{b / 1e3},bf16,{t / 1e3}"), "ms", 1e3)
+self_answer("semicolon.csv", lines("device;collective;nranks;size;algorithm;time", lambda b, t: f"A100;all-reduce;8;{b};ring;{t}"), "us", 1)
+self_answer("tab.csv", lines("machine\tcoll\tnodes\tgpus_per_node\tbytes\tduration_s", lambda b, t: f"x\tallreduce\t2\t4\t{b}\t{t / 1e6}"), "s", 1e6)
+self_answer("text.csv", lines("size,count,type,redop,root,time,algbw,busbw,#wrong", lambda b, t: f"{b},{b // 4},float,sum,-1,{t},1,1,0"),
+            "us", 1, "--on", "dgx-a100", "--collective", "allreduce")
+self_answer("elements.csv", lines("system,op,gpus,count,dtype,p50_us", lambda b, t: f"x,all_reduce,8,{b // 2},torch.float16,{t}"), "us", 1)
+self_answer("rate.csv", lines("system,op,gpus,bytes,algbw_GBs,busbw_GBs", lambda b, t: f"x,all_reduce,8,{b},{b / t / 1e3:.9g},1"), "s", 1e6)
+self_answer("bus.csv", lines("system,op,gpus,bytes,busbw(GB/s)", lambda b, t: f"x,all_reduce,8,{b},{b * 1.75 / t / 1e3:.9g}"), "s", 1e6)
+# Libraries, in-place rows and the width of summed elements are curves of their own.
+apart = "system,op,gpus,bytes,dtype,library,inplace,time_us\n" + "".join(
+    f"x,all_reduce,8,{b},{d},{v},{i},{law(8, b) * k:.6f}\n" for b in SIZES
+    for d, v, i, k in (("half", "a", 0, 1), ("int8", "a", 0, 2), ("half", "b", 0, 4), ("half", "a", 1, 8)))
+run("fit", "--kind", "exchange", put("apart.csv", apart), "-o", fit)
+code, out, err = run("predict", "--kind", "exchange", "--rows", put("apart.csv", apart), "--fit", fit)
+for row in csv.DictReader(io.StringIO(out)):
+    expect(row["status"] == "ok" and abs(float(row["predicted"]) / float(row["time_us"]) - 1) < 1e-3, row)
+# A measured rate is no input: rows that carry one are answered as those that do not.
+asked = [put("with.csv", "system,op,gpus,bytes,algbw_GBs\ndgx-h100,all_reduce,8,1000000,1e-3\n"),
+         put("without.csv", "system,op,gpus,bytes\ndgx-h100,all_reduce,8,1000000\n")]
+told = [next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", path)[1])))["predicted"] for path in asked]
+expect(told[0] == told[1], told)
+
+# Logs as launchers and older versions leave them.
+fits_and_answers(put("all_reduce_tagged.log", "".join("[1,0]<stdout>:" + line + "\n" for line in nccl_text(8).splitlines())))
+fits_and_answers(put("all_reduce_srun.log", "".join("0: " + line + "\n" for line in nccl_text(8).splitlines())))
+fits_and_answers(put("all_reduce_unlisted.log", "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor)\n"
+                     + "\n".join(line for line in nccl_text(8).splitlines() if "Rank" not in line) + "\n"))
+
+# Every row that cannot be answered says why; the others are answered.
+code, out, err = run("predict", "--kind", "exchange", "--rows", put("bad.csv", """system,collective,nodes,gpus,bytes,algorithm,dtype
+dgx-h100,all_reduce,1,8,1048576,ring,half
+dgx-h100,all_reduce,1,8,1048576,pigeon,half
+dgx-h100,gossip,1,8,1048576,,half
+dgx-h100*3,all_reduce,3,16,1048576,,half
+dgx-h100,all_reduce,1,16,1048576,,half
+dgx-h100,all_reduce,1,none,1048576,,half
+dgx-h100,all_reduce,1,8,-3,,half
+dgx-h100,all_reduce,1,8,,,half
+nowhere,all_reduce,1,8,8,,half
+2x8 H100,all_reduce,2,16,8,,half
+A100-PCIE-40GB,all_reduce,1,8,8,,half
+dgx-h100,all_gather,1,8,8,tree,half
+"""))
+words = ["ok", "unknown algorithm", "unknown collective", "do not divide", "has 8 devices", "ranks: expected", "size of 0 or more",
+         "size of 0 or more", "no machine", "network is known", "no machine", "cannot do"]
+rows = list(csv.DictReader(io.StringIO(out)))
+expect(len(rows) == len(words), out)
+for row, word in zip(rows, words):
+    expect(word in row["status"] and (word == "ok") == bool(row["predicted"]), word, row)
+for name, machine in (("a100_sxm", "hgx-a100-80"), ("8x H100-SXM5 1 node", "hgx-h100"), ("NVIDIA H200", "hgx-h200"),
+                      ("b200_sxm", "hgx-b200"), ("gb200", "gb200-nvl72"), ("2x p3dn.24xlarge: 2x8 V100", "p3dn")):
+    told = [next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", put("named.csv",
+            f"system,collective,gpus,bytes\n{system},all_reduce,4,1000000\n"))[1])))["predicted"] for system in (name, machine)]
+    expect(told[0] and told[0] == told[1], name, told)
+
 # Machines by name answer rows without a fit.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("machine.csv", table(8, [8, 1 << 20], "dgx-h100")))
 expect(code == 0 and all(r["status"] == "ok" and r["rung"] == "formula" for r in csv.DictReader(io.StringIO(out))), out, err)
