@@ -10,7 +10,7 @@
 
 #include "cost/learn.h"
 
-enum { PACE_FIT_VERSION = 1 };
+enum { PACE_FIT_VERSION = 2 };
 
 typedef struct {
     char unit[8];    /* of the measured column: "us" */

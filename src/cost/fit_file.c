@@ -80,6 +80,7 @@ static void one_series(stream *s, pace_series *series) {
     field(s, &series->class_index, sizeof series->class_index);
     field(s, &series->first, sizeof series->first);
     field(s, &series->count, sizeof series->count);
+    field(s, series->place, sizeof series->place);
     field(s, &series->spread, sizeof series->spread);
     if (pass < 0 || pass >= PACE_PASSES || precision < 0 || precision >= PACE_PRECISIONS) s->status = PACE_E_INPUT;
     if (s->status != PACE_OK) return;
@@ -109,6 +110,7 @@ static void family(stream *s, pace_learned *learned) {
     learned->family = (pace_op_family)family;
     field(s, &learned->far_spread, sizeof learned->far_spread);
     field(s, &learned->far_share, sizeof learned->far_share);
+    field(s, &learned->far_reach, sizeof learned->far_reach);
     field(s, learned->scale, sizeof learned->scale);
     all_series(s, learned);
     ARRAY(s, &learned->bases);

@@ -32,8 +32,9 @@ typedef struct {
     pace_pass pass;
     pace_precision precision;
     int element_bytes;
-    uint32_t class_index;  /* of pace_learned.bases */
-    uint32_t first, count; /* of the points */
+    uint32_t class_index;           /* of pace_learned.bases */
+    uint32_t first, count;          /* of the points */
+    float place[PACE_SAMPLE_PLACE]; /* of the device */
     float spread;
     pace_nearest near;
 } pace_series;
@@ -45,8 +46,9 @@ typedef struct {
     PACE_VEC(float) points;         /* count x PACE_NEAREST_AXES */
     PACE_VEC(float) values;         /* ln(time / base) */
     pace_trees trees;
-    float far_spread;
+    float far_spread;               /* of what another device's answer is off, over its doubt */
     float far_share;                /* of the neighbours' value that another device inherits */
+    float far_reach;                /* doublings of rate, bandwidth, multiprocessors over which devices are alike */
     float scale[PACE_NEAREST_AXES]; /* metric of the axes */
 } pace_learned;
 

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Neighbours, reach in doublings of a size, and a measurement's noise relative to the field's variance. */
-static const double reach = 8, nugget = 2e-3;
+static const double field_reach = 8, nugget = 2e-3;
 enum { NEIGHBOURS = 20, VIEW_NEIGHBOURS = 12 };
 static const double loose = 1, tight = 10;
 
 static double value_at(double *variance, const pace_series *series, const float *values, const float *at,
                        const double *scale, uint32_t but, unsigned most) {
     pace_krige here;
-    if (!pace_krige_at(&here, &series->near, values + series->first, at, scale, but, most, reach, nugget)) {
+    if (!pace_krige_at(&here, &series->near, values + series->first, at, scale, but, most, field_reach, nugget)) {
         *variance = 2;
         return 0;
     }
@@ -59,12 +59,20 @@ unsigned pace_learn_near(float *features, double *local, const pace_learned *lea
     return used;
 }
 
+/* Matrix units multiply FP16 and BF16 at one rate, and libraries have the same kernels for both. */
+static unsigned unlike_precision(pace_precision a, pace_precision b) {
+    bool halves = (a == PACE_FP16 || a == PACE_BF16) && (b == PACE_FP16 || b == PACE_BF16);
+    return a == b ? 0 : halves ? PACE_UNLIKE_HALF : PACE_UNLIKE_PRECISION;
+}
+
 unsigned pace_learn_unlike(const pace_series *series, const pace_op *op, const char *device, const char *source) {
     if (series->pass != op->pass) return UINT32_MAX;
-    return 16u * (strcmp(series->device, device) != 0) +
-           8u * (strncmp(series->kind, op->kind, sizeof series->kind) != 0) +
-           4u * (series->precision != op->precision) + 2u * (series->element_bytes != op->element_bytes) +
-           1u * (*source && strcmp(series->source, source) != 0);
+    unsigned unlike = unlike_precision(series->precision, op->precision);
+    if (strcmp(series->device, device) != 0) unlike |= PACE_UNLIKE_DEVICE;
+    if (strncmp(series->kind, op->kind, sizeof series->kind) != 0) unlike |= PACE_UNLIKE_KIND;
+    if (series->element_bytes != op->element_bytes) unlike |= PACE_UNLIKE_STORAGE;
+    if (*source && strcmp(series->source, source) != 0) unlike |= PACE_UNLIKE_SOURCE;
+    return unlike;
 }
 
 static unsigned unlike_or_left_out(const pace_series *series, const pace_op *op, const char *device, const char *source,
@@ -73,24 +81,51 @@ static unsigned unlike_or_left_out(const pace_series *series, const pace_op *op,
     return pace_learn_unlike(series, op, device, source);
 }
 
-bool pace_learn_far(double *base, double *local, const pace_learned *learned, const pace_op *op,
-                    const pace_sample *sample, const char *device, const char *source, const char *but_device,
-                    uint32_t but) {
+static double devices_apart(const float *a, const float *b) {
+    double sum = 0;
+    for (int i = 0; i < PACE_SAMPLE_PLACE; i++) sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return sqrt(sum);
+}
+
+unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, const pace_op *op,
+                        const pace_sample *sample, const char *device, const char *source, const char *but_device,
+                        uint32_t but) {
     unsigned least = UINT32_MAX, count = 0;
-    double bases = 0, values = 0, variance;
+    double variance;
     for (size_t i = 0; i < learned->series.count; i++) {
         unsigned unlike = unlike_or_left_out(&learned->series.items[i], op, device, source, but_device);
         if (unlike < least) least = unlike;
     }
-    if (least == UINT32_MAX) return false;
+    if (least == UINT32_MAX) return 0;
     for (size_t i = 0; i < learned->series.count; i++) {
         const pace_series *series = &learned->series.items[i];
         if (unlike_or_left_out(series, op, device, source, but_device) != least) continue;
-        values += whole_view(&variance, learned, series, sample->at, but);
-        bases += log(pace_base_time_s(&learned->bases.items[series->class_index], sample));
-        count++;
+        double apart = devices_apart(series->place, sample->place);
+        unsigned at = count;
+        if (count == PACE_LEARN_FAR_VIEWS) {
+            for (unsigned k = at = 0; k < count; k++)
+                if (views[k].apart > views[at].apart) at = k;
+            if (views[at].apart <= apart) continue;
+        } else count++;
+        views[at].apart = apart;
+        views[at].local = whole_view(&variance, learned, series, sample->at, but);
+        views[at].base = log(pace_base_time_s(&learned->bases.items[series->class_index], sample));
     }
-    *base = bases / count;
-    *local = values / count;
-    return true;
+    return count;
+}
+
+double pace_learn_blend(double *doubt, const pace_learn_view *views, unsigned count, const pace_learn_rule *rule) {
+    static const double least_doubt = 0.05;
+    double nearest = INFINITY, all = 0, sum = 0, full = 0, squares = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (views[i].apart < nearest) nearest = views[i].apart;
+    for (unsigned i = 0; i < count; i++) {
+        double weight = exp((nearest - views[i].apart) / rule->reach);
+        double all_of_it = views[i].base + views[i].local;
+        all += weight, sum += weight * (views[i].base + rule->share * views[i].local);
+        full += weight * all_of_it, squares += weight * all_of_it * all_of_it;
+    }
+    double variance = squares / all - full / all * (full / all);
+    *doubt = least_doubt + sqrt(variance > 0 ? variance : 0);
+    return sum / all;
 }

@@ -14,17 +14,44 @@ unsigned pace_learn_near(float *features, double *local, const pace_learned *lea
 /** What a series' spread is multiplied with, from these features: the further the neighbours, the wider. */
 double pace_learn_doubt(const float *features);
 
-/** How unlike a series is to what is asked: 0 = alike; below PACE_LEARN_NEAR only the source or the storage differs;
- * UINT32_MAX = another pass. */
+/* In what a series differs from what is asked, the gravest first. */
+enum {
+    PACE_UNLIKE_DEVICE = 32,
+    PACE_UNLIKE_KIND = 16,
+    PACE_UNLIKE_PRECISION = 8,
+    PACE_UNLIKE_STORAGE = 4,
+    PACE_UNLIKE_HALF = 2, /* FP16 for BF16, or the other way round */
+    PACE_UNLIKE_SOURCE = 1,
+    PACE_LEARN_NEAR = PACE_UNLIKE_PRECISION /* below: as good as its own */
+};
+
+/** The sum of those that apply; UINT32_MAX = another pass. */
 unsigned pace_learn_unlike(const pace_series *series, const pace_op *op, const char *device, const char *source);
 
-enum { PACE_LEARN_NEAR = 4 };
+/* What one series says of an operation that has no series of its own. */
+typedef struct {
+    double base;  /* ln of its base's time on the device that is asked for */
+    double local; /* its neighbours' value */
+    double apart; /* of the devices, in doublings of their figures */
+} pace_learn_view;
 
-/** What the series most like it say of an operation that has no series of its own: `*base`, the mean ln of their base
- * times, and `*local`, the mean of their neighbours' values. Series on device `but_device` (NULL = none) are left out,
- * and rows of group `but`. False when no series has this pass. */
-bool pace_learn_far(double *base, double *local, const pace_learned *learned, const pace_op *op,
-                    const pace_sample *sample, const char *device, const char *source, const char *but_device,
-                    uint32_t but);
+/* How views are put together: the share of a local value that another device inherits, and the distance over which
+ * devices are alike. */
+typedef struct {
+    double share, reach;
+} pace_learn_rule;
+
+enum { PACE_LEARN_FAR_VIEWS = 12 };
+
+/** What the series most like the operation say; the devices nearest by their figures where there are too many. Series
+ * on device `but_device` (NULL = none) are left out, and rows of group `but`. Returns how many: 0 when none has this
+ * pass. */
+unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, const pace_op *op,
+                        const pace_sample *sample, const char *device, const char *source, const char *but_device,
+                        uint32_t but);
+
+/** Their mean, weighted by how near the devices are: ln of the time. `*doubt`: how much they disagree, and how far the
+ * nearest is. */
+double pace_learn_blend(double *doubt, const pace_learn_view *views, unsigned count, const pace_learn_rule *rule);
 
 #endif

@@ -43,6 +43,8 @@ static pace_status add_series(uint32_t *out, pace_learned *learned, const pace_m
                          .precision = row->op.precision,
                          .element_bytes = row->op.element_bytes,
                          .spread = 0.3f};
+    pace_sample sample;
+    if (pace_sample_of(&sample, &row->op, row->device)) memcpy(fresh.place, sample.place, sizeof fresh.place);
     memcpy(fresh.device, row->device->name, sizeof fresh.device);
     memcpy(fresh.kind, row->op.kind, sizeof fresh.kind);
     memcpy(fresh.source, row->source, sizeof fresh.source);
@@ -83,6 +85,11 @@ static void fit_bases(learner *l, pace_learned *learned, bool all) {
 static double residual(const learner *l, const pace_learned *learned, size_t row) {
     const pace_series *series = &learned->series.items[l->series[row]];
     return log(l->times[row] / pace_base_time_s(&learned->bases.items[series->class_index], &l->samples[row]));
+}
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
 }
 
 /* The points of each series, one after the other, and their search trees. */
@@ -143,11 +150,6 @@ static pace_status fit_near(learner *l, pace_learned *learned, bool all, unsigne
     pace_trees_free(&learned->trees);
     learned->trees = (pace_trees){.features = features};
     return pace_trees_fit(&learned->trees, l->features, features, l->targets, fitted, count, &options);
-}
-
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* Standard deviation whose 90 % interval holds 90 % of the errors. */
@@ -227,49 +229,91 @@ static unsigned devices_of(const pace_learned *learned) {
     return count;
 }
 
-/* The share whose errors are least, of rows whose bases and values are known. */
-static float best_share(const learner *l, size_t count) {
-    float best = 0;
-    double least = INFINITY;
-    for (int tenth = 0; tenth <= 10; tenth++) {
-        double sum = 0;
-        for (size_t i = 0; i < count; i++) sum += fabs((double)(l->targets[i] - (float)tenth * 0.1f * l->features[i]));
-        if (sum < least) least = sum, best = (float)tenth * 0.1f;
-    }
-    return best;
+/* What the other devices say of a row of the training set. */
+typedef struct {
+    pace_learn_view views[PACE_LEARN_FAR_VIEWS];
+    unsigned count;
+    uint32_t series;
+    double ln_time;
+} far_row;
+
+static double far_error(double *doubt, const far_row *row, const pace_learn_rule *rule) {
+    return row->ln_time - pace_learn_blend(doubt, row->views, row->count, rule);
 }
 
-/* Each row as if its device had none. The spread is that of the device that is worst off: few devices say little of
- * the next. With one device there is nothing to leave out; the constants are then what the A100's and H100's rows give.
- */
-static pace_status fit_far(learner *l, pace_learned *learned) {
-    size_t count = 0, step = l->count / 20000 + 1;
-    learned->far_share = 0.75f;
-    learned->far_spread = 0.2f;
-    if (devices_of(learned) < 2) return PACE_OK;
-    for (size_t i = 0; i < l->count; i += step) {
-        double base, local;
-        const pace_measurement *m = &l->rows[i];
-        if (!pace_learn_far(&base, &local, learned, &m->op, &l->samples[i], m->device->name, m->source, m->device->name,
-                            m->group))
-            continue;
-        l->features[count] = (float)local;
-        l->order[count] = (uint32_t)i;
-        l->targets[count++] = (float)(log(l->times[i]) - base);
+static pace_learn_rule rule_of(const pace_learned *learned) {
+    return (pace_learn_rule){(double)learned->far_share, (double)learned->far_reach};
+}
+
+static double sum_of_errors(const far_row *rows, size_t count, const pace_learn_rule *rule) {
+    static const double floor_of_errors = 0.02;
+    double sum = 0, doubt;
+    for (size_t i = 0; i < count; i++) sum += log(fabs(far_error(&doubt, &rows[i], rule)) + floor_of_errors);
+    return sum;
+}
+
+/* The rule whose errors are least. */
+static void best_rule(pace_learned *learned, const far_row *rows, size_t count) {
+    static const float reaches[] = {0.25f, 0.5f, 1, 2, 4, 8}, shares[] = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};
+    enum { REACHES = sizeof reaches / sizeof *reaches, SHARES = sizeof shares / sizeof *shares };
+    double least = INFINITY;
+    for (int k = 0; k < REACHES * SHARES; k++) {
+        float reach = reaches[k / SHARES], share = shares[k % SHARES];
+        pace_learn_rule rule = {(double)share, (double)reach};
+        double sum = sum_of_errors(rows, count, &rule);
+        if (sum < least) least = sum, learned->far_share = share, learned->far_reach = reach;
     }
-    if (count == 0) return PACE_OK;
-    learned->far_share = best_share(l, count);
-    learned->far_spread = 0;
+}
+
+static bool on_device(const pace_learned *learned, const far_row *row, uint32_t series) {
+    return strcmp(learned->series.items[row->series].device, learned->series.items[series].device) == 0;
+}
+
+/* Each device left out is one draw of how far off another device is: the root mean square over them. */
+static float far_spread(learner *l, const pace_learned *learned, const far_row *rows, size_t count) {
+    pace_learn_rule rule = rule_of(learned);
+    double squares = 0, doubt;
+    unsigned devices = 0;
     for (uint32_t s = 0; s < learned->series.count; s++) {
-        const char *device = learned->series.items[s].device;
-        float *errors = l->features + l->count;
         size_t own = 0;
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(learned->series.items[l->series[l->order[i]]].device, device) == 0)
-                errors[own++] = fabsf(l->targets[i] - learned->far_share * l->features[i]);
-        float spread = own ? spread_of(errors, own) : 0;
-        if (spread > learned->far_spread) learned->far_spread = spread;
+        uint32_t first = 0;
+        while (strcmp(learned->series.items[first].device, learned->series.items[s].device) != 0) first++;
+        for (size_t i = 0; first == s && i < count; i++) {
+            if (!on_device(learned, &rows[i], s)) continue;
+            double error = far_error(&doubt, &rows[i], &rule);
+            l->targets[own++] = (float)(fabs(error) / doubt);
+        }
+        double spread = own ? (double)spread_of(l->targets, own) : 0;
+        squares += spread * spread, devices += own > 0;
     }
+    return (float)sqrt(squares / devices);
+}
+
+/* Each row as if its device had none. With one device there is nothing to leave out; the constants are then what the
+ * A100's and H100's rows give. */
+static pace_status fit_far(learner *l, pace_learned *learned) {
+    enum { ENOUGH = 8000 };
+    size_t count = 0, step = l->count / ENOUGH + 1;
+    learned->far_share = 0.75f;
+    learned->far_spread = 4;
+    learned->far_reach = 1;
+    if (devices_of(learned) < 2) return PACE_OK;
+    far_row *rows = pace_alloc(l->count / step + 1, sizeof *rows);
+    if (!rows) return PACE_E_MEMORY;
+    for (size_t i = 0; i < l->count; i += step) {
+        const pace_measurement *m = &l->rows[i];
+        far_row *row = &rows[count];
+        row->count = pace_learn_far(row->views, learned, &m->op, &l->samples[i], m->device->name, m->source,
+                                    m->device->name, m->group);
+        row->series = l->series[i];
+        row->ln_time = log(l->times[i]);
+        count += row->count > 0;
+    }
+    if (count > 0) {
+        best_rule(learned, rows, count);
+        learned->far_spread = far_spread(l, learned, rows, count);
+    }
+    pace_free(rows);
     return PACE_OK;
 }
 

@@ -94,6 +94,7 @@ bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *devi
     s.waste = tiling.cost;
     s.steps = has_product ? p.k / tiling.split : 0;
     s.clock = (device->boost_hz > 0 ? device->boost_hz : 1.4e9) / 1.4e9;
+    s.place[0] = log2_of(rate), s.place[1] = log2_of(bandwidth), s.place[2] = log2_of(sm_count);
     place(&s, op, &p);
     float *t = s.trait;
     t[0] = log2_of(s.compute_s), t[1] = log2_of(s.memory_s), t[2] = t[0] - t[1];

@@ -9,7 +9,7 @@
 #include "cost/nearest.h"
 #include "step/op.h"
 
-enum { PACE_SAMPLE_TRAITS = 26 };
+enum { PACE_SAMPLE_TRAITS = 26, PACE_SAMPLE_PLACE = 3 };
 
 typedef struct {
     float at[PACE_NEAREST_AXES];     /* log2 of the principal sizes */
@@ -18,6 +18,7 @@ typedef struct {
     double waste;                    /* of whole tiles and waves (tiles.h): at least 1 */
     double steps;                    /* of the longest chain within a tile: k of a product */
     double clock;                    /* over 1.4 GHz */
+    float place[PACE_SAMPLE_PLACE];  /* of the device: log2 of rate, bandwidth, multiprocessors */
 } pace_sample;
 
 /** False when the operation has no amounts or the device no rates. */

@@ -201,11 +201,57 @@ static void test_fit_round_trip(void **unused) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
+static pace_device made_up(const char *name, double scale) {
+    pace_device device = {
+        .flop_per_s = {[PACE_FP16] = scale * 1e14, [PACE_BF16] = scale * 1e14, [PACE_FP32] = scale * 1e13},
+        .memory_bytes_per_s = scale * 0.5e12,
+        .sm_count = (int)(40 * scale)};
+    memcpy(device.name, name, strlen(name) + 1);
+    return device;
+}
+
+/* Two devices have a law of their own, the largest and the smallest; one like the largest follows that one's more
+ * closely. BF16 rows answer for FP16 as for BF16, for FP32 only with a wide interval. */
+static void test_far_follows_what_is_like_it(void **unused) {
+    (void)unused;
+    enum { EACH = 300 };
+    pace_device devices[] = {made_up("large", 4), made_up("middle", 3.6), made_up("small", 0.5), made_up("new", 4.2)};
+    const double slower[] = {1, 1.02, 2.5};
+    pace_measurement *rows = calloc(3 * (size_t)EACH, sizeof *rows);
+    pace_learned learned;
+    for (size_t i = 0; i < 3 * (size_t)EACH; i++) {
+        pace_op *op = &rows[i].op;
+        *op = (pace_op){.family = PACE_OP_GEMM, .precision = PACE_BF16, .element_bytes = 2, .size = {1}};
+        for (int k = 1; k < 4; k++) op->size[k] = floor(exp2(6 + 6 * uniform()));
+        assert_true(pace_op_complete(op));
+        const pace_device *device = rows[i].device = &devices[i / EACH];
+        rows[i].group = (uint32_t)i;
+        rows[i].time_s = slower[i / EACH] * (5e-6 + op->flop / device->flop_per_s[PACE_BF16] +
+                                             (op->read_bytes + op->write_bytes) / device->memory_bytes_per_s);
+    }
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, 3 * (size_t)EACH, 1), PACE_OK);
+    for (size_t i = 0; i < EACH; i++) {
+        pace_op half = rows[i].op, single = rows[i].op;
+        pace_estimate bf16, fp16, fp32, elsewhere;
+        half.precision = PACE_FP16, single.precision = PACE_FP32;
+        assert_true(pace_learned_time(&bf16, &learned, &rows[i].op, &devices[0], ""));
+        assert_true(pace_learned_time(&fp16, &learned, &half, &devices[0], ""));
+        assert_true(pace_learned_time(&fp32, &learned, &single, &devices[0], ""));
+        assert_true(pace_learned_time(&elsewhere, &learned, &rows[i].op, &devices[3], ""));
+        assert_true(bf16.median == fp16.median && bf16.spread == fp16.spread);
+        assert_true(fp32.spread * PACE_NORMAL_90 >= log(1.99));
+        assert_true(elsewhere.median < sqrt(slower[2]) * rows[i].time_s);
+    }
+    pace_learned_free(&learned);
+    free(rows);
+    assert_int_equal(pace_memory_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearest_against_all),      cmocka_unit_test(test_kriging_identities),
         cmocka_unit_test(test_simplex_finds_the_valley), cmocka_unit_test(test_trees_find_a_step),
-        cmocka_unit_test(test_fit_round_trip),
+        cmocka_unit_test(test_fit_round_trip),           cmocka_unit_test(test_far_follows_what_is_like_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
