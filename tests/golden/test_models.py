@@ -6,6 +6,8 @@ import os
 import subprocess
 import tempfile
 
+import strict_schema
+
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 
@@ -31,29 +33,18 @@ def run(*words, status=0, **environment):
     return done.stdout
 
 
-def validate(document):
-    try:
-        import jsonschema
-    except ImportError:
-        return
-    with open(os.path.join(SOURCE, "docs", "schemas", "models.json")) as file:
-        schema = json.load(file)
-    jsonschema.validate(document, schema)
-    assert list(document) == [key for key in schema["properties"] if key in document], list(document)
-
-
 def parameters(*words, **environment):
     return json.loads(run(*words, "--format", "json", **environment))["model"]["parameters"]
 
 
 catalogue = json.loads(run("--format", "json"))
-validate(catalogue)
+strict_schema.hold(catalogue, "models")
 known = {row["name"]: row for row in catalogue["models"]}
 assert len(known) == len(catalogue["models"]) >= 50
 assert known["resnet50"]["parameters"] == 25557032  # torchvision
 
 one = json.loads(run("resnet50", "--format", "json"))
-validate(one)
+strict_schema.hold(one, "models")
 assert one["model"]["parameters"] == sum(row["parameters"] or 0 for row in one["layers"]) == 25557032
 assert one["model"]["multiply_adds"] == sum(row["multiply_adds"] or 0 for row in one["layers"])
 rows = list(csv.DictReader(io.StringIO(run("resnet50", "--format", "csv"))))

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import strict_schema
+
 PACELINE = os.environ["PACELINE"]
 FOLDER = tempfile.mkdtemp(prefix="paceline-rows-")
 wrong = []
@@ -41,18 +43,6 @@ def put(name, text):
 
 def rows_of(out):
     return list(csv.DictReader(io.StringIO(out)))
-
-
-def check_schema(verb, document):
-    try:
-        import jsonschema
-    except ImportError:
-        return
-    with open(os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas", verb + ".json")) as file:
-        try:
-            jsonschema.validate(document, json.load(file))
-        except jsonschema.ValidationError as fault:
-            expect(False, "schema", verb, fault.message)
 
 
 def law(m, n, k, slow):
@@ -212,7 +202,7 @@ def test_validate():
     code, out, err = run(*words, "fit/easy", "--format", "json")
     figures = {f["metric"]: f for f in json.loads(out)["figures"]}
     expect(code == 0 and figures["gmae"]["n"] == 600 and figures["gmae"]["holds"] == "yes", out, err)
-    check_schema("validate", json.loads(out))
+    strict_schema.hold(json.loads(out), "validate")
     code, out, err = run(*words, "--ledger", ledger)
     expect(code == 1 and "absent.csv" in err, "a missed bar is exit 1, a missing file a warning", code, err)
     with open(ledger) as file:

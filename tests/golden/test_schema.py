@@ -13,12 +13,7 @@ import sys
 import tempfile
 
 import pipeline_trace as pipeline
-
-try:
-    import jsonschema
-except ImportError:
-    print("skipped: python3-jsonschema is not installed")
-    sys.exit(77)
+import strict_schema
 
 PACELINE = os.environ["PACELINE"]
 MAKE_TRACE = os.environ["MAKE_TRACE"]
@@ -26,99 +21,43 @@ SHARED = os.environ.get("PACELINE_SHARED", "")
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 TRACE = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
-UNITS = ("_ns", "_s", "_bytes", "_per_s", "_per_call", "_per_step", "_share", "_id")
-UNITLESS = {"bytes", "calls", "a_calls", "b_calls", "count", "kernels", "kernels_linked", "events", "complete_events", "operators",
-            "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last", "messages",
-            "share", "elasticity", "at_most", "certainty", "compute_over_mean", "robust_relative_spread", "hfu", "ratio",
-            "walk_error", "speedup", "samples", "batch", "launches", "unknown", "fused_kernels", "fused_lookups", "beyond_roofline",
-            "spread", "measured", "calibrated", "learned", "formula", "roofline", "own", "alike", "class", "typical", "nothing",
-            "rank", "last_rank", "slowest_rank", "last_device", "slowest_device", "source", "destination"}
-
-
 def run(*words, stdin=b""):
     done = subprocess.run([PACELINE, *words], input=stdin, capture_output=True)
     assert done.returncode == 0, (words, done.stderr.decode())
     return done.stdout.decode()
 
 
-def schema_of(verb):
-    with open(os.path.join(SOURCE, "docs", "schemas", verb + ".json")) as file:
-        schema = json.load(file)
-    jsonschema.Draft7Validator.check_schema(schema)
-    return schema
-
-
-def resolve(node, schema):
-    while "$ref" in node:
-        node = schema["definitions"][node["$ref"].rsplit("/", 1)[1]]
-    return node
-
-
-def check_strict(node, schema, where=""):
-    """Every object of the schema says all its members."""
-    node = resolve(node, schema)
-    if node.get("type") == "object":
-        assert node.get("additionalProperties") is False, (where, "lets members pass that it does not name")
-        for key, value in node["properties"].items():
-            check_strict(value, schema, where + "." + key)
-    elif node.get("type") == "array":
-        check_strict(node["items"], schema, where + "[]")
-
-
-def check_members(value, node, schema, where=""):
-    """The document's members stand in the schema's order, and numbers say their unit."""
-    node = resolve(node, schema)
-    if isinstance(value, dict):
-        named = [key for key in node["properties"] if key in value]
-        assert list(value) == named, (where, list(value), named)
-        for key, member in value.items():
-            if isinstance(member, (int, float)):
-                assert key.endswith(UNITS) or key in UNITLESS, (where, key, "a number without a unit")
-            check_members(member, node["properties"][key], schema, where + "." + key)
-    elif isinstance(value, list):
-        for item in value:
-            check_members(item, node["items"], schema, where + "[]")
-
-
-def validate(document, schema):
-    jsonschema.validate(document, schema)
-    check_members(document, schema, schema)
-
-
 def no_constant(text):
     raise AssertionError(text + " is no JSON")
 
 
-def analyze(schema, *words, stdin=b""):
+def analyze(*words, stdin=b""):
     document = json.loads(run("analyze", "--check", "--samples", "8", "--format", "json", *words, stdin=stdin), parse_constant=no_constant)
-    validate(document, schema)
+    strict_schema.hold(document, "analyze")
     return document
 
 
-analyze_schema, compare_schema = schema_of("analyze"), schema_of("compare")
-check_strict(analyze_schema, analyze_schema)
-check_strict(compare_schema, compare_schema)
-
-document = analyze(analyze_schema, TRACE)
+document = analyze(TRACE)
 assert document["advice"], "the report gives no advice"
 assert document["window"]["busy_ns"] > 0, "the demo trace holds no work"
-try:
-    validate({**document, "more": 1}, analyze_schema)
-    sys.exit("an unnamed member passes")
-except jsonschema.ValidationError:
-    pass
+if strict_schema.jsonschema:
+    try:
+        strict_schema.hold({**document, "more": 1}, "analyze")
+        sys.exit("an unnamed member passes")
+    except strict_schema.jsonschema.ValidationError:
+        pass
 
 synthetic = subprocess.run([MAKE_TRACE, "--compact", "--devices", "2", "--steps", "4", "--layers", "4"], capture_output=True, check=True)
-several = analyze(analyze_schema, "-", stdin=synthetic.stdout)
+several = analyze("-", stdin=synthetic.stdout)
 assert len(several["ranks"][0]["devices"]) == 2
 with tempfile.TemporaryDirectory() as folder:
     stages = pipeline.simulate(2, 4, lambda stage, batch: 100000, lambda stage, batch: 200000, 1000, 40000)
     paths = [pipeline.write(folder, rank, 2, pipeline.events_of(kernels, rank, 2, "record", 0)) for rank, kernels in enumerate(stages)]
-    assert analyze(analyze_schema, folder)["messages"], "the pipeline holds no messages"
-    assert analyze(analyze_schema, paths[0])["point_to_point"][0]["transfer_ns"] is None
+    assert analyze(folder)["messages"], "the pipeline holds no messages"
+    assert analyze(paths[0])["point_to_point"][0]["transfer_ns"] is None
 traces = sorted(glob.glob(os.path.join(SHARED, "kineto", "*.json.gz")) + glob.glob(os.path.join(SHARED, "chakra", "*kineto*.json.gz")))
 for trace in traces + [path for path in [os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto")] if os.path.isdir(path)]:
-    analyze(analyze_schema, trace)
+    analyze(trace)
 
 rows = list(csv.DictReader(io.StringIO(run("analyze", "--format", "csv", "--table", "operators", TRACE))))
 assert sum(int(row["time_ns"]) for row in rows) == sum(row["time_ns"] for row in document["operators"])
@@ -135,16 +74,33 @@ assert html.count("<html") == 1 and html.rstrip().endswith("</html>")
 assert "http://" not in html.replace("http://www.w3.org", "") and "https://" not in html, "the page must stand alone"
 
 same = json.loads(run("compare", "--format", "json", TRACE, TRACE))
-validate(same, compare_schema)
+strict_schema.hold(same, "compare")
 assert same["a_step_ns"] == same["b_step_ns"]
 assert all(value == 0 for row in same["change_matrix"].values() for value in row.values())
 assert all(row["change_ns"] == 0 for row in same["operators"])
-predict_schema = schema_of("predict")
-check_strict(predict_schema, predict_schema)
 for words in [[TRACE], [TRACE, "--on", "a100-40-sxm"], ["bert_base", "--on", "a100-40-sxm", "--graph"]] + [
         [trace, "--scale", ".:0.5", "--graph"] for trace in traces if "_train_" in trace or "dlrm" in trace] + [
         [trace, "--batch", "8", "--fuse", ".", "--precision", "bf16", "--on", "a100-40-sxm"] for trace in traces if "tl_vit" in trace]:
-    validate(json.loads(run("predict", "--format", "json", *words), parse_constant=no_constant), predict_schema)
+    strict_schema.hold(json.loads(run("predict", "--format", "json", *words), parse_constant=no_constant), "predict")
 for other in traces[:3]:
-    validate(json.loads(run("compare", "--format", "json", TRACE, other)), compare_schema)
+    strict_schema.hold(json.loads(run("compare", "--format", "json", TRACE, other)), "compare")
+
+with open(os.path.join(SOURCE, "tests", "data", "profiler_cost_cpu.csv")) as file:
+    profiler = file.read()
+sizes = [(64 * i, 32 * j, 64) for i in range(1, 9) for j in range(1, 6)]
+kernels = "device,m,n,k,latency_us\n" + "".join(f"v100-sxm2-16,{m},{n},{k},{5 + m * n * k / 1e6}\n" for m, n, k in sizes)
+exchanges = "system,collective,ranks,bytes,time_us\n" + "".join(f"dgx-1-v100,allreduce,8,{1 << i},{20 + (1 << i) / 1e5}\n" for i in range(4, 28))
+overheads = "type,op,model,batch_size,mean_us,std_us,count\n" + "".join(
+    f"{kind},{op},{model},64,{us + i},1,100\n" for i, model in enumerate("abc") for kind, op, us in
+    (("t1", "", 5), ("t2", "aten::add", 9), ("t2", "aten::mm", 12)))
+for kind, text in (("kernel", kernels), ("exchange", exchanges), ("overhead", overheads), ("profiler", profiler)):
+    fitted = run("fit", "--kind", kind, "-", "--format", "json", stdin=text.encode())
+    strict_schema.hold(json.loads(fitted, parse_constant=no_constant), "fit")
+for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm,64,64,64,5,9\nriddle,1,1,1,1,1\n"), ("exchange", exchanges)):
+    rows = run("predict", "--rows", "-", "--kind", kind, "--on", "dgx-1-v100" if kind == "exchange" else "v100-sxm2-16", "--format", "json", stdin=text.encode())
+    strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
+strict_schema.hold(json.loads(run("calibrate", "--list", "--quick", "--format", "json")), "calibrate")
+with tempfile.TemporaryDirectory() as folder:
+    words = ["--quick", "--family", "gemm,memory", "--threads", "1", "-o", os.path.join(folder, "rows.csv"), "-e", os.path.join(folder, "box.yaml")]
+    strict_schema.hold(json.loads(run("calibrate", *words, "--format", "json")), "calibrate")
 print("%d traces validated" % (len(traces) + 4))

@@ -1,0 +1,78 @@
+"""JSON documents against docs/schemas/: no member beside those named, in the order in which they are named, each number with its
+unit in its key. Without python3-jsonschema only the order and the units are checked.
+"""
+import functools
+import json
+import os
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+UNITS = ("_flop", "_ns", "_us", "_s", "_bytes", "_per_s", "_per_call", "_per_step", "_share", "_id")
+UNITLESS = {"parameter_tensors", "sequence", "multiply_adds", "activations", "parameters", "variants", "layers", "missed", "n", "bytes", "calls", "a_calls",
+            "b_calls", "count", "kernels", "kernels_linked", "events", "complete_events", "operators",
+            "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last",
+            "messages", "share", "elasticity", "at_most", "certainty", "compute_over_mean",
+            "robust_relative_spread", "hfu", "ratio", "walk_error", "speedup", "samples", "batch", "launches",
+            "unknown", "fused_kernels", "fused_lookups", "beyond_roofline", "spread", "measured", "calibrated",
+            "learned", "formula", "roofline", "own", "alike", "class", "typical", "nothing", "rows",
+            "rows_left_out", "workloads", "held_out", "gmae", "mape", "median", "signed_mean", "largest",
+            "coverage", "pairs", "pooled", "others", "scaled", "of_one_model", "of_one_model_from_class",
+            "log_spread", "mean_error", "uncorrected_error", "curves_fitted", "ranks", "nodes", "sizes", "probes",
+            "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "rank", "last_rank",
+            "slowest_rank", "last_device", "slowest_device", "source", "destination"}
+IN_A_COLUMN = {"predicted", "low", "high", "value"}  # the unit is the row's own
+
+
+@functools.cache
+def schema_of(verb):
+    with open(os.path.join(SOURCE, "docs", "schemas", verb + ".json")) as file:
+        schema = json.load(file)
+    if jsonschema:
+        jsonschema.Draft7Validator.check_schema(schema)
+    check_strict(schema, schema)
+    return schema
+
+
+def resolve(node, schema):
+    while "$ref" in node:
+        node = schema["definitions"][node["$ref"].rsplit("/", 1)[1]]
+    return node
+
+
+def check_strict(node, schema, where=""):
+    """Every object of the schema says all its members."""
+    node = resolve(node, schema)
+    if node.get("type") == "object":
+        open_to_text = node.get("additionalProperties") == {"type": "string"} and where == ".rows[]"  # a table's own columns
+        assert node.get("additionalProperties") is False or open_to_text, (where, "lets members pass that it does not name")
+        for key, value in node["properties"].items():
+            check_strict(value, schema, where + "." + key)
+    elif node.get("type") == "array" and node.get("maxItems") != 0:
+        check_strict(node["items"], schema, where + "[]")
+
+
+def check_members(value, node, schema, where=""):
+    """The document's members stand in the schema's order, and numbers say their unit."""
+    node = resolve(node, schema)
+    if isinstance(value, dict):
+        named = [key for key in value if key not in node["properties"]] + [key for key in node["properties"] if key in value]
+        assert list(value) == named, (where, list(value), named)
+        for key, member in value.items():
+            if isinstance(member, (int, float)):
+                assert key.endswith(UNITS) or key in UNITLESS or key in IN_A_COLUMN, (where, key, "a number without a unit")
+            check_members(member, node["properties"].get(key, {}), schema, where + "." + key)
+    elif isinstance(value, list):
+        for item in value:
+            check_members(item, node["items"], schema, where + "[]")
+
+
+def hold(document, verb):
+    """The document is what the schema says, to the letter."""
+    schema = schema_of(verb)
+    if jsonschema:
+        jsonschema.validate(document, schema)
+    check_members(document, schema, schema)
