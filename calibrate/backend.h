@@ -32,6 +32,7 @@ typedef struct {
     double launch_lag_s; /* from the call to the start of the work on an idle device */
     double event_lag_s;  /* from the end of work on one stream to the start of work on another that waits for it */
     double timer_s;      /* the clock's resolution */
+    bool is_cpu;
 } pace_device_facts;
 
 typedef struct {

@@ -74,6 +74,7 @@ static void keep_known_peaks(pace_device *device, const pace_device *known) {
 void pace_measured_device_make(pace_measured_device *out, const pace_rows_file *rows, const pace_device_facts *facts,
                                const char *name, const pace_device *known) {
     pace_device device = {.memory_bytes = facts->memory_bytes,
+                          .is_cpu = facts->is_cpu,
                           .l2_bytes = facts->cache_bytes,
                           .sm_count = (int)facts->sm_count,
                           .boost_hz = facts->boost_hz,
@@ -127,8 +128,8 @@ static void put_entry(const writer *w, const pace_measured_device *measured, con
     const pace_device *d = &measured->device;
     fprintf(w->file, "# A device as measured; the format is that of catalog/devices.yaml, and --on takes this file.\n");
     fprintf(w->file, "# Peaks are those of the best batch, achievable rates those of the median batch.\n");
-    fprintf(w->file, "sources:\n  calibrate: \"%s\"\ndevices:\n  - name: %s\n    vendor: %s\n", how, d->name,
-            d->vendor);
+    fprintf(w->file, "sources:\n  calibrate: \"%s\"\ndevices:\n  - name: %s\n    vendor: %s\n%s", how, d->name,
+            d->vendor, d->is_cpu ? "    kind: cpu\n" : "");
     put_rates(w, "flop_per_s", d->flop_per_s);
     put_rates(w, "achievable_flop_per_s", d->achievable_flop_per_s);
     put_line(w, "base_hz", d->base_hz);

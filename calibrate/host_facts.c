@@ -59,6 +59,7 @@ static double last_cache_bytes(void) {
 
 void pace_host_facts(pace_device_facts *facts) {
     char vendor[64];
+    facts->is_cpu = true;
     read_cpuinfo(facts->name, sizeof facts->name, "model name");
     read_cpuinfo(vendor, sizeof vendor, "vendor_id");
     if (!*facts->name) snprintf(facts->name, sizeof facts->name, "CPU");

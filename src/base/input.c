@@ -28,6 +28,8 @@ struct pace_input {
     char *name;
     int fd; /* -1 = memory */
     bool owns_fd;
+    bool peeks;       /* at standard input: what it reads is kept */
+    size_t peeked_at; /* of what others have peeked at before */
     input_kind kind;
 
     const unsigned char *stored; /* the chunk being consumed: stored[at .. length) is left */
@@ -45,6 +47,37 @@ struct pace_input {
     pace_status status; /* the failure to repeat for ever */
     char message[MESSAGE_BYTES];
 };
+
+/* Standard input comes once. What was peeked at, [at, count), is read before the rest. */
+static struct {
+    unsigned char *items;
+    size_t at, count, capacity;
+} peeked;
+
+static pace_status keep_peeked(const void *bytes, size_t length) {
+    if (length == 0) return PACE_OK;
+    PACE_TRY(pace_grow(&peeked.items, &peeked.capacity, peeked.count + length, 1));
+    memcpy(peeked.items + peeked.count, bytes, length);
+    peeked.count += length;
+    return PACE_OK;
+}
+
+static size_t copy_peeked(void *buffer, size_t capacity, size_t *at) {
+    size_t left = peeked.count - *at, got = left < capacity ? left : capacity;
+    if (got > 0) memcpy(buffer, peeked.items + *at, got);
+    *at += got;
+    return got;
+}
+
+static size_t take_peeked(void *buffer, size_t capacity) {
+    size_t got = copy_peeked(buffer, capacity, &peeked.at);
+    if (peeked.items && peeked.at == peeked.count) {
+        pace_free(peeked.items);
+        peeked.items = NULL;
+        peeked.at = peeked.count = peeked.capacity = 0;
+    }
+    return got;
+}
 
 /* ---- opening ---- */
 
@@ -87,6 +120,12 @@ pace_status pace_input_open(pace_input **out, const char *path) {
     return PACE_OK;
 }
 
+pace_status pace_input_peek(pace_input **out, const char *path) {
+    PACE_TRY(pace_input_open(out, path));
+    (*out)->peeks = strcmp(path, "-") == 0;
+    return PACE_OK;
+}
+
 pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes, size_t length) {
     pace_input *input = new_input(name);
     if (!input) return PACE_E_MEMORY;
@@ -119,6 +158,10 @@ static size_t left_over(const pace_input *input) { return input->length - input-
 
 static pace_status read_fd(pace_input *input, void *buffer, size_t capacity, size_t *got) {
     ssize_t n;
+    *got = input->peeks                ? copy_peeked(buffer, capacity, &input->peeked_at)
+           : input->fd == STDIN_FILENO ? take_peeked(buffer, capacity)
+                                       : 0;
+    if (*got > 0) return PACE_OK;
     do {
         n = read(input->fd, buffer, capacity < STEP_MAX ? capacity : STEP_MAX);
     } while (n < 0 && errno == EINTR);
@@ -127,7 +170,8 @@ static pace_status read_fd(pace_input *input, void *buffer, size_t capacity, siz
                          (unsigned long long)pace_input_stored_bytes(input), strerror(errno));
     }
     *got = (size_t)n;
-    return PACE_OK;
+    input->peeked_at += *got;
+    return input->peeks ? keep_peeked(buffer, *got) : PACE_OK;
 }
 
 /* Makes sure of at least one stored byte; none are left when the file is over. A pipe may deliver single bytes, so

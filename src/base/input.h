@@ -12,6 +12,10 @@ typedef struct pace_input pace_input;
 /** Opens `path`. Errors: PACE_E_IO with the path and the system's reason (a directory is one). */
 pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
 
+/** The same for a look at what an input is: what this reads of standard input is read again by the next that opens it.
+ */
+pace_status pace_input_peek(pace_input **out, const char *path) PACE_MUST_CHECK;
+
 /** The same interface over bytes in memory (borrowed); compression is detected here too. `name` is for messages. */
 pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes,
                                    size_t length) PACE_MUST_CHECK;

@@ -4,6 +4,8 @@
  */
 #include "base/yaml.h"
 
+#include "base/input.h"
+
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -317,4 +319,31 @@ pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml
         return pace_fail(PACE_E_INPUT, "%s: %.80s is out of range", pace_yaml_place(yaml, node), text);
     *out = value;
     return PACE_OK;
+}
+
+static pace_status read_all(char **out, size_t *length, pace_input *input) {
+    enum { CHUNK = 1 << 16, MOST = 16 << 20 };
+    PACE_VEC(char) bytes = {0};
+    pace_status status = PACE_OK;
+    for (size_t got = 1; status == PACE_OK && got > 0; bytes.count += got) {
+        if (bytes.count > MOST) status = pace_fail(PACE_E_LIMIT, "%s: larger than 16 MiB", pace_input_name(input));
+        if (status == PACE_OK) status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK, 1);
+        got = 0;
+        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
+    }
+    *out = bytes.items;
+    *length = bytes.count;
+    return status;
+}
+
+pace_status pace_yaml_load(pace_yaml **out, const char *path) {
+    pace_input *input;
+    char *bytes = NULL;
+    size_t length = 0;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = read_all(&bytes, &length, input);
+    if (status == PACE_OK) status = pace_yaml_parse(out, pace_input_name(input), bytes, length);
+    pace_free(bytes);
+    pace_input_free(input);
+    return status;
 }

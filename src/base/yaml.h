@@ -12,6 +12,10 @@ typedef struct pace_yaml_node pace_yaml_node; /* borrowed from it */
 
 /** Parses bytes; `name` is for messages. */
 pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes, size_t length) PACE_MUST_CHECK;
+
+/** The same of a file or standard input ("-"), plain or compressed, of at most 16 MiB. PACE_E_IO when it cannot be
+ * read. */
+pace_status pace_yaml_load(pace_yaml **out, const char *path) PACE_MUST_CHECK;
 void pace_yaml_free(pace_yaml *yaml);
 const pace_yaml_node *pace_yaml_root(const pace_yaml *yaml);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family", "kind",    "pass",   "vendor",     "compute",
+static const char *const known[] = {"family", "device",  "kind",   "pass",       "vendor", "compute",
                                     "memory", "fixed_s", "spread", "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
@@ -34,6 +34,7 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
     const char *pass = pace_yaml_text(pace_yaml_get(entry, "pass"));
     const char *vendor = pace_yaml_text(pace_yaml_get(entry, "vendor"));
+    const pace_yaml_node *device = pace_yaml_get(entry, "device");
     row->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
     if (row->family == PACE_OP_FAMILIES)
         return pace_fail(PACE_E_INPUT, "%s: expected a family of operations", pace_yaml_place(yaml, entry));
@@ -43,6 +44,10 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
     if (vendor && strlen(vendor) >= sizeof row->vendor)
         return pace_fail(PACE_E_INPUT, "%s: vendor is longer than %zu characters", pace_yaml_place(yaml, entry),
                          sizeof row->vendor - 1);
+    row->cpu = device != NULL;
+    if (device && (!pace_yaml_text(device) || strcmp(pace_yaml_text(device), "cpu") != 0))
+        return pace_fail(PACE_E_INPUT, "%s: expected the device \"cpu\", or none for any",
+                         pace_yaml_place(yaml, device));
     if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
     row->pass = -1;
@@ -108,6 +113,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
     for (size_t i = figures->rows.count; i-- > 0;) {
         const pace_cost_figure *row = &figures->rows.items[i];
         if (row->family != op->family || (row->pass >= 0 && row->pass != (int)op->pass)) continue;
+        if (row->cpu && !device->is_cpu) continue;
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (*row->kind && !strstr(op->kind, row->kind)) continue;
         return row;

@@ -84,8 +84,9 @@ typedef struct {
 } pace_forecast_result;
 
 /** Gives a forecast of a trace of the host alone its operators as kernels, for scenarios with a device: their host
- * costs are those of a mode of catalog/frameworks.yaml. PACE_E_INPUT when no operator says what it computes. */
-pace_status pace_forecast_offload(pace_forecast *forecast, const char *mode) PACE_MUST_CHECK;
+ * costs are those of a mode of catalog/frameworks.yaml; on a CPU they do their work themselves. PACE_E_INPUT when no
+ * operator says what it computes. */
+pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *device, const char *mode) PACE_MUST_CHECK;
 
 /** Adds up the kernels of all ranks by family, moved to a device (NULL = as they are) by the ladder of `cost`, which
  * need not be the forecast's own. */

@@ -12,32 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { MAX_FILE_BYTES = 16 << 20 };
-
-static pace_status read_stream(FILE *stream, const char *path, char **bytes, size_t *length) {
-    size_t capacity = 0, used = 0;
-    for (;;) {
-        PACE_TRY(pace_grow(bytes, &capacity, used + 65536, 1));
-        size_t got = fread(*bytes + used, 1, capacity - used, stream);
-        used += got;
-        if (ferror(stream)) return pace_fail(PACE_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-        if (used > MAX_FILE_BYTES) return pace_fail(PACE_E_LIMIT, "%s: larger than 16 MiB", path);
-        if (got == 0) break;
-    }
-    *length = used;
-    return PACE_OK;
-}
-
-static pace_status parse_stream(pace_yaml **out, FILE *stream, const char *path) {
-    char *bytes = NULL;
-    size_t length = 0;
-    pace_status status = read_stream(stream, path, &bytes, &length);
-    if (status == PACE_OK) status = pace_yaml_parse(out, path, bytes, length);
-    pace_free(bytes);
-    return status;
-}
-
+#include <unistd.h>
 /* `*found` is false when the directory has no such file. */
 static pace_status load_from_directory(pace_yaml **out, const char *directory, const char *name, bool *found) {
     struct stat entry;
@@ -47,15 +22,8 @@ static pace_status load_from_directory(pace_yaml **out, const char *directory, c
     char *path = pace_alloc(size, 1);
     if (!path) return PACE_E_MEMORY;
     snprintf(path, size, "%s/%s", directory, name);
-    FILE *stream = fopen(path, "rb");
-    pace_status status = PACE_OK;
-    *found = stream != NULL || errno != ENOENT;
-    if (stream) {
-        status = parse_stream(out, stream, path);
-        fclose(stream);
-    } else if (*found) {
-        status = pace_fail(PACE_E_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    }
+    *found = access(path, F_OK) == 0 || errno != ENOENT;
+    pace_status status = *found ? pace_yaml_load(out, path) : PACE_OK;
     pace_free(path);
     return status;
 }
@@ -76,13 +44,7 @@ pace_status pace_catalog_load(pace_yaml **out, const char *name) {
     return load_compiled(out, name);
 }
 
-pace_status pace_catalog_load_file(pace_yaml **out, const char *path) {
-    FILE *stream = fopen(path, "rb");
-    if (!stream) return pace_fail(PACE_E_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    pace_status status = parse_stream(out, stream, path);
-    fclose(stream);
-    return status;
-}
+pace_status pace_catalog_load_file(pace_yaml **out, const char *path) { return pace_yaml_load(out, path); }
 
 void pace_catalog_names_free(pace_catalog_names *list) {
     for (size_t i = 0; i < list->names.count; i++) pace_free(list->names.items[i]);

@@ -24,7 +24,8 @@ typedef enum {
 typedef struct {
     char name[48]; /* catalogue name, "a100-40-sxm" */
     char vendor[16];
-    double flop_per_s[PACE_PRECISIONS];            /* the vendor's peak */
+    bool is_cpu;                        /* kind: cpu. Operators do their work themselves, in the host's memory */
+    double flop_per_s[PACE_PRECISIONS]; /* the vendor's peak */
     double achievable_flop_per_s[PACE_PRECISIONS]; /* best rate of a matrix product that was measured */
     double base_hz, boost_hz;                      /* clock of the SMs or compute units */
     double memory_bytes;

@@ -15,7 +15,7 @@ static const char *const precision_keys[PACE_PRECISIONS] = {
     [PACE_FP8] = "fp8",   [PACE_INT8] = "int8",
 };
 
-static const char *const text_keys[] = {"name", "vendor", "match", "source", "confidence"};
+static const char *const text_keys[] = {"name", "vendor", "kind", "match", "source", "confidence"};
 
 /* No device is near these limits: a figure beyond them is a slipped digit or the wrong unit. */
 static const double MOST_FLOP_PER_S = 1e17;
@@ -145,6 +145,17 @@ static pace_status read_rates(double *rates, const reader *r, const pace_yaml_no
     return PACE_OK;
 }
 
+/* What is not said is an accelerator. */
+static pace_status read_kind(bool *is_cpu, const reader *r) {
+    const pace_yaml_node *node = pace_yaml_get(r->entry, "kind");
+    const char *text = pace_yaml_text(node);
+    if (node && (!text || strcmp(text, "cpu") != 0))
+        return pace_fail(PACE_E_INPUT, "%s: expected the kind \"cpu\", or none for an accelerator",
+                         pace_yaml_place(r->yaml, node));
+    *is_cpu = node != NULL;
+    return PACE_OK;
+}
+
 static pace_status check_match(const reader *r) {
     const pace_yaml_node *match = pace_yaml_get(r->entry, "match");
     if (match && !pace_yaml_is_list(match))
@@ -239,6 +250,7 @@ pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, c
     if (!pace_yaml_is_map(entry)) return pace_fail(PACE_E_INPUT, "%s: a device is a map", pace_yaml_place(yaml, entry));
     PACE_TRY(read_text(device->name, sizeof device->name, &r, "name"));
     PACE_TRY(read_text(device->vendor, sizeof device->vendor, &r, "vendor"));
+    PACE_TRY(read_kind(&device->is_cpu, &r));
     PACE_TRY(check_match(&r));
     for (size_t i = 0; i < pace_yaml_count(entry); i++)
         PACE_TRY(read_member(device, &r, pace_yaml_key(entry, i), pace_yaml_item(entry, i)));

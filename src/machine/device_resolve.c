@@ -245,3 +245,20 @@ pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *ca
     *out = found;
     return PACE_OK;
 }
+
+pace_status pace_device_to_run_on(const pace_device **out, pace_device_catalog *catalog, const char *text) {
+    const pace_device *found;
+    const char *named = "";
+    PACE_TRY(pace_device_resolve(&found, catalog, text, 0));
+    if (found->memory_bytes_per_s > 0 || !found->is_cpu) {
+        *out = found;
+        return PACE_OK;
+    }
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->devices[i].is_cpu && catalog->devices[i].memory_bytes_per_s > 0) named = catalog->devices[i].name;
+    return pace_fail(
+        PACE_E_MISSING,
+        "%.40s: what a CPU can do is not known in general: measure this one in half a minute with 'paceline "
+        "calibrate --quick -o box.csv -e box.yaml' and give --on box.yaml, or name one%s%s",
+        text, *named ? " that was measured: " : "", named);
+}

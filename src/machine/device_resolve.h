@@ -21,4 +21,9 @@
 pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *catalog, const char *text,
                                 double memory_bytes) PACE_MUST_CHECK;
 
+/** The same, of a device that work is to be predicted on: PACE_E_MISSING for any CPU ("cpu"), with how to measure one.
+ */
+pace_status pace_device_to_run_on(const pace_device **out, pace_device_catalog *catalog,
+                                  const char *text) PACE_MUST_CHECK;
+
 #endif

@@ -118,8 +118,17 @@ static pace_status load_file(pace_model *out, const char *name, const char *suff
     return status;
 }
 
+static pace_status load_standard_input(pace_model *out, const pace_model_setting *settings, size_t setting_count) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_yaml_load(&yaml, "-"));
+    pace_status status = pace_model_build(out, yaml, NULL, settings, setting_count);
+    pace_yaml_free(yaml);
+    return status;
+}
+
 pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
                             size_t setting_count) {
+    if (strcmp(name, "-") == 0) return load_standard_input(out, settings, setting_count);
     const char *suffix = strstr(name, ".yaml");
     if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
     search wanted = {out, name, settings, setting_count, false};

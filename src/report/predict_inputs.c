@@ -125,13 +125,25 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
  */
 
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
-static bool is_model(const char *input) {
+static bool names_model(const char *input) {
     static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".sqlite"};
     struct stat info;
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
         if (pace_ends(input, traces[i])) return false;
     if (pace_model_is_file(input)) return true;
-    return strcmp(input, "-") != 0 && stat(input, &info) != 0 && !strpbrk(input, "/*?[");
+    return stat(input, &info) != 0 && !strpbrk(input, "/*?[");
+}
+
+static pace_status is_model(bool *out, const char *input) {
+    pace_input_kind kind;
+    *out = false;
+    if (strcmp(input, "-") != 0) {
+        *out = names_model(input);
+        return PACE_OK;
+    }
+    PACE_TRY(pace_input_kind_of(&kind, input));
+    *out = kind == PACE_INPUT_MODEL;
+    return PACE_OK;
 }
 
 static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,
@@ -152,7 +164,9 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
     pace_paths paths = {0};
     pace_input_kind kind = PACE_INPUT_TRACE;
     *out = false;
-    if (is_model(inputs[0])) return PACE_OK;
+    bool model;
+    PACE_TRY(is_model(&model, inputs[0]));
+    if (model) return PACE_OK;
     pace_status status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK && paths.count) status = pace_input_kind_of(&kind, paths.items[0]);
     pace_paths_free(&paths);
@@ -172,12 +186,14 @@ static pace_status add_fits(pace_forecast *forecast, const pace_predict_options 
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                      const pace_device *device, const pace_predict_options *options) {
     pace_predict_inputs read = {0};
+    bool model;
+    PACE_TRY(is_model(&model, inputs[0]));
     pace_status status;
-    if (!is_model(inputs[0]) && options->approach)
+    if (!model && options->approach)
         status = pace_fail(PACE_E_USAGE, "--approach is for models, found '%s'", inputs[0]);
-    else if (is_model(inputs[0]) && count > 1)
+    else if (model && count > 1)
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
-    else if (is_model(inputs[0])) status = read_model(&read, inputs[0], device, options);
+    else if (model) status = read_model(&read, inputs[0], device, options);
     else status = read_files(&read, inputs, count, device, options);
     if (status == PACE_OK) status = add_fits(&read.forecast, options);
     if (status == PACE_OK) *out = read;

@@ -28,6 +28,19 @@ static void free_prediction(prediction *p) {
     pace_device_catalog_free(&p->devices);
 }
 
+/* How a step is issued depends on who does its work: the operators themselves, or a device that is handed it. */
+static pace_status check_one_kind(const prediction *p) {
+    const pace_device *first = NULL;
+    for (size_t i = 0; i < p->scenarios.items.count; i++) {
+        const pace_device *device = p->scenarios.items.items[i].device;
+        if (!first) first = device;
+        if (device && device->is_cpu != first->is_cpu)
+            return pace_fail(PACE_E_USAGE, "--on: ask for CPUs and for accelerators in two calls, found %s and %s",
+                             first->name, device->name);
+    }
+    return PACE_OK;
+}
+
 /* Steps of the host alone have no kernels to change until they are on a device. */
 static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
     bool about_device = options->batch.count || options->precision.count || options->fuse.count ||
@@ -40,7 +53,10 @@ static pace_status take_host_to_device(prediction *p, const pace_predict_options
             PACE_E_INPUT,
             "%s: this what-if needs a trace with device work, found host operators alone (--on moves them)",
             p->inputs.measured.traces.items[0]->path);
-    return options->on.count ? pace_forecast_offload(&p->inputs.forecast, NULL) : PACE_OK;
+    if (!options->on.count) return PACE_OK;
+    PACE_TRY(check_one_kind(p));
+    return pace_forecast_offload(&p->inputs.forecast, p->scenarios.items.items[p->scenarios.items.count - 1].device,
+                                 NULL);
 }
 
 /* Host costs of files, pooled, in place of the inputs' own. */
@@ -76,6 +92,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     bool timed;
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
+    if (!timed) PACE_TRY(check_one_kind(p));
     const pace_device *first = timed ? NULL : p->scenarios.items.items[0].device;
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(take_host_to_device(p, options));

@@ -38,7 +38,7 @@ static pace_status add_fit(asked *a, const pace_rows_options *options) {
 
 static pace_status open_asked(asked *a, const char *path, const pace_rows_options *options) {
     PACE_TRY(pace_device_catalog_load(&a->catalog));
-    if (options->device) PACE_TRY(pace_device_resolve(&a->device, &a->catalog, options->device, 0));
+    if (options->device) PACE_TRY(pace_device_to_run_on(&a->device, &a->catalog, options->device));
     PACE_TRY(pace_cost_create(&a->cost));
     PACE_TRY(add_fit(a, options));
     return pace_kernel_rows_open(&a->rows, path, &a->catalog, a->device);

@@ -20,7 +20,7 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 /* --- one what-if put into a scenario --------------------------------------------------------------------------- */
 
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
-    PACE_TRY(pace_device_resolve(&scenario->device, devices, machine->device, 0));
+    PACE_TRY(pace_device_to_run_on(&scenario->device, devices, machine->device));
     if (machine->devices * machine->nodes < 2) return PACE_OK; /* nothing is said of how it is joined to others */
     if (scenario->has_approach) PACE_TRY(pace_approach_open(&scenario->exchange, &scenario->approach, machine));
     else PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
@@ -34,7 +34,7 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
     pace_status status = pace_machine_parse(&machine, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
     bool joined = status != PACE_E_MISSING && strchr(text, '*'); /* meant as a machine: its message counts */
-    if (!joined) status = pace_device_resolve(&scenario->device, devices, text, 0);
+    if (!joined) status = pace_device_to_run_on(&scenario->device, devices, text);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
 }
 

@@ -1,6 +1,5 @@
 #include "rows/cases.h"
 
-#include "base/input.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -95,32 +94,10 @@ static pace_status read_cases(pace_cases *cases) {
     return PACE_OK;
 }
 
-static pace_status read_file(char **out, size_t *length, const char *path) {
-    enum { CHUNK = 1 << 14 };
-    pace_input *input;
-    PACE_VEC(char) bytes = {0};
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = PACE_OK;
-    for (size_t got = 1; status == PACE_OK && got > 0;) {
-        status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK, 1);
-        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
-        if (status == PACE_OK) bytes.count += got;
-    }
-    pace_input_free(input);
-    if (status != PACE_OK) PACE_VEC_FREE(&bytes);
-    *out = bytes.items;
-    *length = bytes.count;
-    return status;
-}
-
 pace_status pace_cases_load(pace_cases *out, const char *path) {
     pace_cases cases = {0};
-    char *bytes = NULL;
-    size_t length = 0;
-    PACE_TRY(read_file(&bytes, &length, path));
-    pace_status status = pace_yaml_parse(&cases.yaml, path, bytes, length);
-    pace_free(bytes);
-    if (status == PACE_OK) status = read_cases(&cases);
+    PACE_TRY(pace_yaml_load(&cases.yaml, path));
+    pace_status status = read_cases(&cases);
     if (status != PACE_OK) pace_cases_free(&cases);
     else *out = cases;
     return status;

@@ -10,10 +10,11 @@ typedef enum {
     PACE_INPUT_EXECUTION_TRACE, /* PyTorch's execution graph or trace, JSON */
     PACE_INPUT_CHAKRA,          /* Chakra's protobuf */
     PACE_INPUT_CHAKRA_JSON,
+    PACE_INPUT_MODEL, /* a description in YAML */
 } pace_input_kind;
 
-/** What a file holds, from its first members; standard input and what cannot be told are traces. PACE_E_IO when it
- * cannot be opened. */
+/** What a file or standard input holds, from its first bytes and members; what cannot be told is a trace. PACE_E_IO
+ * when it cannot be opened. */
 pace_status pace_input_kind_of(pace_input_kind *out, const char *path) PACE_MUST_CHECK;
 
 /** Reads a file of a kind other than PACE_INPUT_TRACE. Free with pace_graph_free(). */

@@ -156,6 +156,44 @@ def check_unknown_operators(folder):
         assert any(said in note for note in document["notes"]), document["notes"]
 
 
+def check_standard_input(folder):
+    """What comes in on standard input is told by its content, as a file is; only the name differs."""
+    chakra = json.dumps({"workload_graph": [{"Id": 1, "Name": "riddle", "NodeType": 4, "ctrlDeps": [], "data_deps": [], "is_cpu_op": False}]})
+    with open(DEMO, "rb") as file:
+        demo = file.read()
+    with open(os.path.join(SOURCE, "catalog", "models", "lenet.yaml"), "rb") as file:
+        model = file.read()
+    kinds = {"graph.json": graph(node(2, 1), working(3, "aten::relu", [[64, 64]])).encode(), "chakra.json": chakra.encode(), "trace.json.gz": demo,
+             "lenet.yaml": model, "packed.json.gz": gzip.compress(chakra.encode())}
+    protobuf = os.path.join(SHARED, "chakra", "feeder_test.chakra.0.et.gz")
+    if os.path.exists(protobuf):
+        with open(protobuf, "rb") as file:
+            kinds["node.et.gz"] = file.read()
+    for name, text in kinds.items():
+        words = ["--on", "a100-40-sxm", "-f", "json"]
+        of_file = json.loads(run("predict", write(folder, name, text), *words).stdout)
+        piped = subprocess.run([PACELINE, "predict", "-", *words], input=text, capture_output=True)
+        assert piped.returncode == 0, (name, piped.stderr)
+        assert json.loads(piped.stdout)["scenarios"] == of_file["scenarios"], name
+    for text, said in ((b"hello", "expected a JSON value"), (b"", "the end of the input"), (demo[:5], "breaks off"), (b"- a\n", "expected a map")):
+        done = subprocess.run([PACELINE, "predict", "-", "--on", "a100-40-sxm"], input=text, capture_output=True)
+        assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and said in done.stderr.decode(), (text[:9], done.stderr)
+
+
+def check_cpu(folder):
+    """A CPU needs no fit, but figures; its operators do their work one after the other, and nothing is copied to it."""
+    refuse(4, "paceline calibrate --quick", "predict", "lenet", "--on", "cpu")
+    refuse(4, "paceline calibrate --quick", "predict", "--rows", "-", "--on", "cpu", input="m,n,k\n1,1,1\n")
+    refuse(2, "two calls", "predict", "lenet", "--on", "epyc-zen5-1t", "--on", "a100-40-sxm")
+    document = json.loads(run("predict", "resnet18", "--on", "epyc-zen5-1t", "--set", "micro_batch=8", "-f", "json").stdout)
+    (step,), kernels = document["scenarios"], {f["family"]: f["kernel_ns"] for f in document["families"]}
+    assert kernels.get("transfer", 0) == 0 and kernels["convolution"] > 8 * 3 * 2 * 1.7e9 / 2.36e11 * 1e9 * 0.4, kernels  # 1.8 G multiply-adds a picture, Winograd
+    assert sum(kernels.values()) <= step["step_ns"] and step["high_ns"] > 1.5 * step["low_ns"], (kernels, step)
+    own = write(folder, "box.yaml", "devices:\n  - {name: box, vendor: v, kind: cpu, flop_per_s: {fp32: 1e11}, memory_bytes_per_s: 2e10, source: t}\n")
+    assert run("predict", "lenet", "--on", own).returncode == 0
+    refuse(3, 'expected the kind "cpu"', "predict", "lenet", "--on", write(folder, "odd.yaml", "devices:\n  - {name: box, vendor: v, kind: toaster, source: t}\n"))
+
+
 def check_full_pipe():
     """A reader that goes away is an error, not a crash."""
     done = subprocess.Popen([PACELINE, "predict", "lenet", "--on", "v100-sxm2-16", "-f", "perfetto"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -172,6 +210,8 @@ def main():
         check_intervals(folder)
         check_inputs_stay(folder)
         check_unknown_operators(folder)
+        check_standard_input(folder)
+        check_cpu(folder)
     check_words()
     check_unknown_groups()
     check_full_pipe()
