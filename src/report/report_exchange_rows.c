@@ -54,7 +54,7 @@ static pace_status machine_of(pace_machine *out, const pace_exchange_row *row) {
 /* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
 static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
-    if (a->has_machine && a->has_exchange) return PACE_OK;
+    if (a->has_machine && a->has_exchange && a->last_nodes >= row->nodes) return PACE_OK;
     if (!a->has_machine && strcmp(a->last, row->system) == 0 && a->last_nodes >= row->nodes) {
         if (*a->refused) return pace_fail(PACE_E_MISSING, "%s", a->refused);
         if (a->has_exchange) return PACE_OK;
@@ -63,6 +63,7 @@ static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
     a->last_nodes = row->nodes;
     *a->refused = '\0';
     pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, row);
+    if (a->has_machine && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
     if (status == PACE_OK) status = pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;

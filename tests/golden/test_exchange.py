@@ -144,6 +144,16 @@ asked = [put("with.csv", "system,op,gpus,bytes,algbw_GBs\ndgx-h100,all_reduce,8,
 told = [next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", path)[1])))["predicted"] for path in asked]
 expect(told[0] == told[1], told)
 
+# One node tells of two where --on says what joins them; without, it does not.
+run("fit", "--kind", "exchange", put("one_node.csv", table(8, SIZES)), "-o", fit)
+two = put("two_nodes.csv", "system,collective,gpus,bytes\n" + "".join(f"lab,all_reduce,16,{b}\n" for b in SIZES))
+for how, word in ((["--on", "dgx-a100"], "ok"), (["--on", "a100*8 nvlink=300GB/s"], "nothing like it")):
+    code, out, err = run("predict", "--kind", "exchange", "--rows", two, "--fit", fit, *how)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and len(rows) == len(SIZES) and all(word in r["status"] for r in rows), how, rows[:1], err)
+    for row, size in zip(rows, SIZES):
+        expect(word != "ok" or (row["rung"] == "calibrated" and float(row["predicted"]) > law(8, size)), row)
+
 # Logs as launchers and older versions leave them.
 fits_and_answers(put("all_reduce_tagged.log", "".join("[1,0]<stdout>:" + line + "\n" for line in nccl_text(8).splitlines())))
 fits_and_answers(put("all_reduce_srun.log", "".join("0: " + line + "\n" for line in nccl_text(8).splitlines())))
