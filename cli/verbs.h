@@ -12,6 +12,7 @@ typedef struct {
 int cmd_analyze(cli_arguments *arguments);
 int cmd_calibrate(cli_arguments *arguments);
 int cmd_compare(cli_arguments *arguments);
+int cmd_fleet(cli_arguments *arguments);
 int cmd_fit(cli_arguments *arguments);
 int cmd_validate(cli_arguments *arguments);
 int cmd_machines(cli_arguments *arguments);

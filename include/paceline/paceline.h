@@ -255,6 +255,30 @@ typedef struct {
  * PACE_E_MISSING for an unknown machine or model. */
 PACE_API pace_status pace_predict_scaling(pace_report **out, const char *model, const pace_scaling_options *options);
 
+/** Options of pace_characterize(). Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    pace_job_assumptions assume;
+    pace_words sweep;          /**< "network=200Gb/s,400Gb/s": rates to ask about in place of the catalogue's */
+    pace_words price;          /**< "network=100Gb/s:3000": what the upgrade of one cNode costs */
+    const char *columns;       /**< "theirs=ours,...": columns that have other names; NULL = by name */
+    const char *table;         /**< of a database; NULL = "jobs", or the only one */
+    const char *rejects_path;  /**< list the refused rows there; NULL = do not */
+    double most_rejected;      /**< share of refused rows beyond which the run fails; 0 = 0.01 */
+    bool repeats;              /**< ids may be there twice */
+    bool exact;                /**< exact quantiles, in memory that grows with the jobs */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_fleet_options;
+
+/** Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite): composition, shares
+ * and bottlenecks by job and by cNode, what a move of PS/Worker jobs to AllReduce or PEARL, faster hardware and other
+ * software would buy (Wang et al., IISWC 2019). Streams: memory does not grow with the jobs. Errors: PACE_E_INPUT,
+ * PACE_E_IO, PACE_E_USAGE. */
+PACE_API pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,
+                                       const pace_fleet_options *options);
+
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
 PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);

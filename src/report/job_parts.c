@@ -1,10 +1,5 @@
 #include "report/job_parts.h"
 
-#include "report/show.h"
-
-#include <stdio.h>
-#include <string.h>
-
 pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *catalog, const pace_job_assumptions *assume) {
     pace_job_setting_words words = {assume->on, assume->overlap, assume->contention, assume->nvlink,
                                     assume->efficiency};
@@ -19,21 +14,6 @@ pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *catalog, co
     if (status == PACE_OK) *out = setting;
     else pace_job_catalog_free(catalog);
     return status;
-}
-
-pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate) {
-    static const char *const units[PACE_JOB_RESOURCES] = {"FLOP/s", "B/s", "B/s", "b/s", "B/s"};
-    static const char prefixes[] = " kMGTPE";
-    pace_rate_text out;
-    size_t prefix = 0;
-    if (resource == PACE_JOB_NETWORK) rate *= 8;
-    for (; rate >= 1000 && prefix + 2 < sizeof prefixes; prefix++) rate /= 1000;
-    /* Rates of links are round numbers: 100 Gb/s, 50 GB/s, but 2.039 TB/s. */
-    int decimals = 0;
-    for (double scaled = rate; decimals < 3 && scaled != (double)(int64_t)scaled; decimals++) scaled *= 10;
-    snprintf(out.text, sizeof out.text, "%s %.1s%s", pace_show_fixed(rate, decimals).text,
-             prefix ? prefixes + prefix : "", units[resource]);
-    return out;
 }
 
 static const pace_column figure_columns[] = {

@@ -3,6 +3,7 @@
 #define PACE_REPORT_JOB_PARTS_H
 
 #include "fleet/job_fit.h"
+#include "fleet/rate_text.h"
 #include "report/report.h"
 
 /** The setting that some assumptions say; `catalog` is loaded here and the caller's to free. */
@@ -11,11 +12,5 @@ pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *catalog,
 
 /** What was assumed: machine, overlap, contention, and a table of the figures with source and confidence. */
 void pace_put_job_setting(pace_node *parent, const pace_job_setting *setting);
-
-/** A rate or a size as people write it: "100 Gb/s" of a network, "16.00 TFLOP/s", "50.00 GB/s". */
-typedef struct {
-    char text[64];
-} pace_rate_text;
-pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate);
 
 #endif

@@ -240,9 +240,33 @@ def faults():
         expect(code in (2, 3, 4) and said in err and err.count("\n") == 1, words, code, err)
 
 
+def schema():
+    """The report of one job is what docs/schemas/job.json says, member by member and in that order."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(SOURCE, "docs", "schemas", "job.json")) as file:
+        described = json.load(file)
+
+    def ordered(value, node, where):
+        if isinstance(value, dict):
+            expect(node.get("additionalProperties") is False, where, "lets members pass that it does not name")
+            expect(list(value) == [key for key in node["properties"] if key in value], where, list(value))
+            for key, member in value.items():
+                ordered(member, node["properties"][key], where + "." + key)
+        elif isinstance(value, list):
+            for item in value:
+                ordered(item, node["items"], where + "[]")
+    for text in ("architecture=ps_worker,cnodes=9,flop=1T,weight_traffic_bytes=1GB", "architecture=1w1g,input_bytes=5MB"):
+        document = job(text)
+        jsonschema.validate(document, described)
+        ordered(document, described, "")
+
+
 def main():
     for check in (the_case_studies, closed_forms, one_resource_scaled, assumptions, measured_resnet50, efficiencies_are_found,
-                  faults):
+                  faults, schema):
         check()
     for what in wrong:
         print("wrong:", *what)

@@ -1,0 +1,54 @@
+#include "predict_rows.h"
+#include "verbs.h"
+
+#include <stdio.h>
+
+int cmd_fleet(cli_arguments *arguments) {
+    pace_fleet_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    cli_list sweep = {0}, price = {0};
+    cli_output output = {0};
+    double most_rejected = 0;
+    const cli_option table[] = {
+        CLI_OUTPUT_OPTIONS(output),
+        {"--on", 0, OPTION_TEXT, "MACHINE", "what it runs on: pai-2018 (default), \"pai-v100 network=100Gb/s\"",
+         &options.assume.on},
+        {"--fit", 0, OPTION_TEXT, "FILE", "efficiencies that 'paceline fit --kind job' learned",
+         &options.assume.fit_path},
+        CLI_JOB_OPTIONS(options.assume),
+        {"--sweep", 0, OPTION_LIST, "RESOURCE=RATES", "ask about these, such as network=200Gb/s,400Gb/s", &sweep},
+        {"--price", 0, OPTION_LIST, "RESOURCE=RATE:P", "what a cNode's upgrade costs: network=100Gb/s:3000", &price},
+        {"--columns", 0, OPTION_TEXT, "THEIRS=OURS,...", "columns that have other names", &options.columns},
+        {"--database-table", 0, OPTION_TEXT, "NAME", "of a database: jobs, or its only one", &options.table},
+        {"--rejects", 0, OPTION_TEXT, "FILE", "list the refused rows there, with line and reason",
+         &options.rejects_path},
+        {"--most-rejected", 0, OPTION_NUMBER, "SHARE", "of refused rows, beyond which the run fails (0.01)",
+         &most_rejected},
+        {"--repeats", 0, OPTION_FLAG, NULL, "ids may be there twice", &options.repeats},
+        {"--exact", 0, OPTION_FLAG, NULL, "exact quantiles, in memory that grows with the jobs", &options.exact},
+    };
+    bool helped;
+    int operands =
+        cli_parse("fleet", "FILE...",
+                  "Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite):\n"
+                  "composition, bottlenecks, what AllReduce, faster hardware or other software would buy.",
+                  table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
+    if (helped) return CLI_DONE;
+    if (operands < 0) return CLI_USAGE;
+    if (operands == 0) {
+        fprintf(stderr, "paceline fleet: expected a table of jobs, found none (see 'paceline fleet --help')\n");
+        return CLI_USAGE;
+    }
+    pace_format format;
+    if (!cli_output_format(&format, "fleet", &output)) return CLI_USAGE;
+    if (!cli_spares_inputs("fleet", output.path, arguments->words, operands) ||
+        !cli_spares_inputs("fleet", options.rejects_path, arguments->words, operands))
+        return CLI_USAGE;
+    options.sweep = (pace_words){sweep.items, sweep.count};
+    options.price = (pace_words){price.items, price.count};
+    options.most_rejected = most_rejected;
+    options.progress = cli_progress(&output);
+    pace_report *report;
+    pace_status status = pace_characterize(&report, arguments->words, (size_t)operands, &options);
+    if (status != PACE_OK) return cli_fail("fleet", status);
+    return cli_output_report("fleet", report, format, &output);
+}

@@ -1,0 +1,39 @@
+/*
+ * What a fleet is asked: which resource is made faster, alone and in pairs, which software changes, which assumptions
+ * are doubted. Made of the catalogue for a machine, and of what the command line adds.
+ */
+#ifndef PACE_FLEET_FLEET_QUESTIONS_H
+#define PACE_FLEET_FLEET_QUESTIONS_H
+
+#include "fleet/job_model.h"
+
+typedef enum { PACE_ASKED_HARDWARE, PACE_ASKED_PAIR, PACE_ASKED_SOFTWARE, PACE_ASKED_KINDS } pace_asked_kind;
+
+typedef struct {
+    pace_asked_kind kind;
+    int resource[2]; /* pace_job_resource; -1 = none */
+    double rate[2];
+    char text[96];    /* "network 100 Gb/s" */
+    const char *name; /* of software; NULL */
+    pace_job_change change;
+    double samples;         /* factor on the samples of a step */
+    double price;           /* of one cNode's upgrade, in any currency; NAN = not known */
+    const char *confidence; /* of what the question is made of */
+} pace_fleet_question;
+
+typedef struct {
+    PACE_VEC(pace_fleet_question) items;
+    PACE_VEC(pace_job_setting)
+    assumptions; /* other settings to draw the conclusions under; the first is the given one */
+    PACE_VEC(const pace_job_lever *) levers; /* of the assumptions from the second on; borrowed */
+    pace_job_change fastest_network;
+} pace_fleet_questions;
+
+/** The questions of the catalogue for a machine, which the setting's must outlive. `sweeps`: "network=200Gb/s,400Gb/s"
+ * in place of the catalogue's values for that resource. `prices`: "network=100Gb/s:3000" for one cNode. Errors:
+ * PACE_E_USAGE. */
+pace_status pace_fleet_questions_make(pace_fleet_questions *out, const pace_job_setting *setting,
+                                      const pace_words *sweeps, const pace_words *prices) PACE_MUST_CHECK;
+void pace_fleet_questions_free(pace_fleet_questions *questions);
+
+#endif

@@ -1,0 +1,14 @@
+/* A rate of a resource as people write it. */
+#ifndef PACE_FLEET_RATE_TEXT_H
+#define PACE_FLEET_RATE_TEXT_H
+
+#include "fleet/job_catalog.h"
+
+typedef struct {
+    char text[48];
+} pace_rate_text;
+
+/** "100 Gb/s" of a network, "16 TFLOP/s" of computation, "50 GB/s" elsewhere; at most three decimals. */
+pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate);
+
+#endif

@@ -1,0 +1,34 @@
+/* The jobs of a fleet that lose most to something: a list of fixed length, the same whatever the order of adding. */
+#ifndef PACE_FLEET_WORST_JOBS_H
+#define PACE_FLEET_WORST_JOBS_H
+
+#include "fleet/pack.h"
+#include "source/job_table.h"
+
+enum { PACE_WORST_MOST = 20, PACE_WORST_TEXT = 56 };
+
+typedef struct {
+    double lost_hours, hours, share, cnodes;
+    double saved_hours; /* by the best of the architectures it could move to; 0 = none would help */
+    uint64_t architecture, target;
+    char id[PACE_WORST_TEXT], user[PACE_WORST_TEXT]; /* cut to what fits */
+} pace_worst_job;
+
+typedef struct {
+    pace_worst_job items[PACE_WORST_MOST];
+    size_t count;
+} pace_worst_jobs; /* the worst first */
+
+/** Whether a job that loses so much would be among the worst. */
+static inline bool pace_worst_jobs_wants(const pace_worst_jobs *list, double lost_hours) {
+    return list->count < PACE_WORST_MOST || lost_hours >= list->items[PACE_WORST_MOST - 1].lost_hours;
+}
+
+/** Puts it in its place, or leaves it out. Of equal losses the lower id comes first. */
+void pace_worst_jobs_add(pace_worst_jobs *list, const pace_worst_job *job);
+
+pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list) PACE_MUST_CHECK;
+/** Adds a packed list. PACE_E_INPUT for bytes that are none. */
+pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *from) PACE_MUST_CHECK;
+
+#endif

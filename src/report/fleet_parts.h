@@ -1,0 +1,35 @@
+/* The parts of a fleet's report. Private to report/. */
+#ifndef PACE_REPORT_FLEET_PARTS_H
+#define PACE_REPORT_FLEET_PARTS_H
+
+#include "fleet/fleet.h"
+#include "report/job_parts.h"
+
+/* A fleet and its sums over all architectures. */
+typedef struct {
+    pace_fleet fleet;
+    pace_fleet_group all; /* without sketches */
+} pace_fleet_view;
+
+void pace_fleet_view_sum(pace_fleet_view *view);
+
+/** The mean share of a component at a level; NAN without jobs. */
+double pace_fleet_share(const pace_fleet_group *group, int level, int component);
+/** The mean speed-up of a question. */
+double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int level, int class);
+/** GPU-hours of as many samples that a question saves, as a share of all jobs' as they are. */
+double pace_fleet_saved_share(const pace_fleet_view *view, size_t question);
+/** The question of a kind that saves most GPU-hours, of those that are not of low confidence; -1 = none. */
+int pace_fleet_best(const pace_fleet_view *view, pace_asked_kind kind);
+
+void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view);
+void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view);
+void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view);
+void pace_put_fleet_worst(pace_node *root, const pace_fleet_view *view);
+void pace_put_fleet_projections(pace_node *root, pace_fleet_view *view);
+void pace_put_fleet_questions(pace_node *root, const pace_fleet_view *view);
+void pace_put_fleet_assumptions(pace_node *root, const pace_fleet_view *view);
+void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view);
+void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view);
+
+#endif

@@ -1,0 +1,229 @@
+/* `paceline fleet`: where the time of a cluster goes, and what would help, from tables of its jobs. */
+#include "report/fleet_parts.h"
+#include "report/show.h"
+#include "source/job_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    pace_job_catalog catalog;
+    pace_job_setting setting;
+    pace_fleet_questions questions;
+    pace_fleet *workers; /* one per thread of the reader */
+    size_t worker_count;
+    pace_job_reading reading;
+    pace_fleet_view view;
+} characterization;
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static pace_status take(void *context, size_t worker, size_t file, const pace_jobs *jobs) {
+    characterization *c = context;
+    (void)file;
+    return pace_fleet_add(&c->workers[worker], jobs);
+}
+
+static pace_status open_workers(characterization *c, bool exact) {
+    size_t count = pace_job_workers();
+    if (!(c->workers = pace_alloc(count, sizeof *c->workers))) return PACE_E_MEMORY;
+    for (; c->worker_count < count; c->worker_count++)
+        PACE_TRY(pace_fleet_init(&c->workers[c->worker_count], &c->setting, &c->questions, exact));
+    return PACE_OK;
+}
+
+static pace_status read_jobs(characterization *c, const char *const *paths, size_t count,
+                             const pace_fleet_options *options) {
+    pace_job_reader_options how = {.columns = options->columns,
+                                   .rejects_path = options->rejects_path,
+                                   .table = options->table,
+                                   .most_rejected = options->most_rejected,
+                                   .repeats = options->repeats,
+                                   .progress = options->progress,
+                                   .progress_context = options->progress_context};
+    PACE_TRY(pace_job_assume(&c->setting, &c->catalog, &options->assume));
+    PACE_TRY(pace_fleet_questions_make(&c->questions, &c->setting, &options->sweep, &options->price));
+    PACE_TRY(open_workers(c, options->exact));
+    PACE_TRY(pace_jobs_read(&c->reading, paths, count, &how, take, c));
+    PACE_TRY(pace_fleet_init(&c->view.fleet, &c->setting, &c->questions, options->exact));
+    for (size_t w = 0; w < c->worker_count; w++) PACE_TRY(pace_fleet_merge(&c->view.fleet, &c->workers[w]));
+    pace_fleet_view_sum(&c->view);
+    if (c->view.all.jobs > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: none of the jobs can be asked; the first: %s", paths[0],
+                     c->view.fleet.first_fault);
+}
+
+static void close_characterization(characterization *c) {
+    for (size_t w = 0; w < c->worker_count; w++) pace_fleet_free(&c->workers[w]);
+    pace_free(c->workers);
+    pace_fleet_free(&c->view.fleet);
+    pace_job_reading_free(&c->reading);
+    pace_fleet_questions_free(&c->questions);
+    pace_job_catalog_free(&c->catalog);
+}
+
+/* --- the sentences an operator needs ------------------------------------------------------------------------------ */
+
+static const char *const architecture_words[PACE_JOB_ARCHITECTURES] = {
+    "1w1g", "1wng", "PS/Worker", "AllReduce-Local", "AllReduce-Cluster", "PEARL"};
+static const char *const component_words[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",
+                                                                 "weights on their way"};
+
+static double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+static void say_composition(pace_node *root, const characterization *c) {
+    const pace_fleet *fleet = &c->view.fleet;
+    const pace_fleet_group *all = &c->view.all;
+    int most = 0;
+    for (int a = 1; a < PACE_JOB_ARCHITECTURES; a++)
+        if (fleet->groups[a].cnodes > fleet->groups[most].cnodes) most = a;
+    pace_node_sentence(root, true, "%s jobs on %s cNodes; %s is %s of the jobs and %s of the cNodes.",
+                       pace_show_int((int64_t)all->jobs).text, pace_show_int((int64_t)all->cnodes).text,
+                       architecture_words[most],
+                       pace_show_share(part_of((double)fleet->groups[most].jobs, (double)all->jobs)).text,
+                       pace_show_share(part_of((double)fleet->groups[most].cnodes, (double)all->cnodes)).text);
+}
+
+/* The range of the weights' share under the assumptions that are doubted. */
+static void say_bottleneck(pace_node *root, const characterization *c) {
+    const pace_fleet_group *all = &c->view.all;
+    double share[PACE_JOB_COMPONENTS], low = INFINITY, high = 0;
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) share[k] = pace_fleet_share(all, PACE_LEVEL_CNODE, k);
+    for (size_t a = 0; a < c->questions.assumptions.count; a++) {
+        double weights =
+            part_of(pace_sum_value(&c->view.fleet.conclusions[a].weight_share[PACE_LEVEL_CNODE]), (double)all->cnodes);
+        low = fmin(low, weights);
+        high = fmax(high, weights);
+    }
+    pace_job_component most = pace_job_bottleneck(share);
+    pace_node_sentence(
+        root, true,
+        "A cNode's time goes most into %s: weights take %s (%s to %s under other assumptions), compute-bound "
+        "work %s, memory-bound work %s, input %s.",
+        component_words[most], pace_show_share(share[PACE_COMPONENT_WEIGHTS]).text, pace_show_share(low).text,
+        pace_show_share(high).text, pace_show_share(share[PACE_COMPONENT_COMPUTE]).text,
+        pace_show_share(share[PACE_COMPONENT_MEMORY]).text, pace_show_share(share[PACE_COMPONENT_INPUT]).text);
+}
+
+static void say_projection(pace_node *root, characterization *c) {
+    pace_fleet_projection *p = &c->view.fleet.projections[0];
+    double ps = (double)c->view.fleet.groups[PACE_JOB_PS_WORKER].jobs, low = INFINITY, high = 0;
+    if (!(ps > 0)) return;
+    for (size_t a = 0; a < c->questions.assumptions.count; a++) {
+        double gains = (double)c->view.fleet.conclusions[a].ps_gains / ps;
+        low = fmin(low, gains);
+        high = fmax(high, gains);
+    }
+    double before = pace_sum_value(&p->hours_before), after = pace_sum_value(&p->hours_after);
+    pace_node_sentence(
+        root, true,
+        "%s of the PS/Worker jobs would train faster as AllReduce-Local (%s to %s under other assumptions), "
+        "%s do not fit; moving those that gain saves %s of PS/Worker's GPU-hours.",
+        pace_show_share((double)p->verdicts[PACE_LEVEL_JOB][PACE_PROJECTED_GAINS] / ps).text, pace_show_share(low).text,
+        pace_show_share(high).text,
+        pace_show_share((double)p->verdicts[PACE_LEVEL_JOB][PACE_PROJECTED_TOO_LARGE] / ps).text,
+        pace_show_share(part_of(before - after, before)).text);
+}
+
+static void say_upgrades(pace_node *root, const characterization *c) {
+    int hardware = pace_fleet_best(&c->view, PACE_ASKED_HARDWARE),
+        software = pace_fleet_best(&c->view, PACE_ASKED_SOFTWARE);
+    if (hardware >= 0)
+        pace_node_sentence(root, true, "Of the upgrades, %s helps most: it saves %s of all GPU-hours.",
+                           c->questions.items.items[hardware].text,
+                           pace_show_share(pace_fleet_saved_share(&c->view, (size_t)hardware)).text);
+    if (software >= 0)
+        pace_node_sentence(root, true, "Of the changes of software, \"%s\" helps most: it saves %s of all GPU-hours.",
+                           c->questions.items.items[software].text,
+                           pace_show_share(pace_fleet_saved_share(&c->view, (size_t)software)).text);
+}
+
+static void say_worst(pace_node *root, const characterization *c) {
+    const pace_worst_job *worst = NULL;
+    int of = 0;
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
+        const pace_worst_jobs *list = &c->view.fleet.worst[k];
+        if (list->count == 0 || (worst && list->items[0].lost_hours <= worst->lost_hours)) continue;
+        worst = &list->items[0];
+        of = k;
+    }
+    if (!worst) return;
+    pace_node_sentence(root, true, "The job that loses most is %s: %s of its %s GPU-hours are %s.",
+                       *worst->id ? worst->id : "without a name", pace_show_share(worst->share).text,
+                       pace_show_real(worst->hours).text, component_words[of]);
+}
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
+
+static void put_counts(pace_node *root, const characterization *c) {
+    pace_node_int(root, "jobs", (int64_t)c->view.all.jobs);
+    pace_node_int(root, "cnodes", (int64_t)c->view.all.cnodes);
+    pace_node_real(root, "gpu_hours", pace_sum_value(&c->view.all.hours));
+    pace_node_int(root, "gpu_hours_assumed", (int64_t)c->view.fleet.hours_assumed);
+    pace_node_int(root, "rows", (int64_t)c->reading.rows);
+    pace_node_int(root, "rejected", (int64_t)c->reading.rejected);
+    pace_node_int(root, "unusable", (int64_t)c->view.fleet.unusable);
+}
+
+static void warn(pace_report *report, const characterization *c) {
+    for (size_t i = 0; i < c->reading.remarks.count; i++) pace_report_warn(report, "%s", c->reading.remarks.items[i]);
+    if (c->reading.rejected > 0)
+        pace_report_warn(report, "%llu of %llu rows were refused; the first: %s",
+                         (unsigned long long)c->reading.rejected, (unsigned long long)c->reading.rows,
+                         c->reading.rejects.count ? c->reading.rejects.items[0] : "");
+    if (c->view.fleet.unusable > 0)
+        pace_report_warn(report, "%llu jobs cannot be asked; the first, on line %llu: %s",
+                         (unsigned long long)c->view.fleet.unusable, (unsigned long long)c->view.fleet.first_line,
+                         c->view.fleet.first_fault);
+}
+
+static pace_status build(pace_report *report, characterization *c) {
+    pace_node *root = pace_report_root(report);
+    warn(report, c);
+    put_counts(root, c);
+    say_composition(root, c);
+    say_bottleneck(root, c);
+    say_projection(root, c);
+    say_upgrades(root, c);
+    say_worst(root, c);
+    if (c->view.fleet.hours_assumed > 0)
+        pace_node_note(root, "%s jobs name no GPU-hours: an hour of each of their cNodes is counted.",
+                       pace_show_int((int64_t)c->view.fleet.hours_assumed).text);
+    pace_put_fleet_levels(root, &c->view);
+    pace_put_fleet_bottlenecks(root, &c->view);
+    pace_put_fleet_sizes(root, &c->view);
+    pace_put_fleet_projections(root, &c->view);
+    pace_put_fleet_questions(root, &c->view);
+    pace_put_fleet_assumptions(root, &c->view);
+    pace_put_fleet_worst(root, &c->view);
+    pace_put_fleet_curves(root, &c->view);
+    pace_put_fleet_charts(root, &c->view);
+    pace_put_job_setting(root, &c->setting);
+    pace_node_note(root,
+                   "Figures of confidence recalled-... are remembered of the paper, not checked against its text.");
+    return pace_report_status(report);
+}
+
+static pace_status describe(pace_report **out, characterization *c, const char *const *paths, size_t count,
+                            const pace_fleet_options *options) {
+    pace_report *report;
+    PACE_TRY(pace_report_new(&report, "fleet", "A fleet of jobs"));
+    pace_report_set_command(report, options->command, options->command_count);
+    for (size_t i = 0; i < count; i++) pace_report_add_input(report, paths[i], i == 0 ? c->reading.bytes : 0);
+    pace_status status = build(report, c);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}
+
+pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_fleet_options *options) {
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected a table of jobs");
+    characterization *c = pace_alloc(1, sizeof *c);
+    if (!c) return PACE_E_MEMORY;
+    pace_status status = read_jobs(c, paths, path_count, options);
+    if (status == PACE_OK) status = describe(out, c, paths, path_count, options);
+    close_characterization(c);
+    pace_free(c);
+    return status;
+}

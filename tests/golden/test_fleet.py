@@ -1,0 +1,301 @@
+"""`paceline fleet` from outside: every figure against the same equations written here, in Python, job by job; any split of the
+table gives the same report; the report is what docs/schemas/fleet.json says."""
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
+COLUMNS = ["job", "architecture", "cnodes", "batch_size", "flop", "memory_access_bytes", "input_bytes", "weight_traffic_bytes",
+           "dense_weight_bytes", "embedding_weight_bytes", "gpu_hours", "user"]
+RATE = {"compute": 11e12, "memory": 1e12, "pcie": 1e10, "network": 3.125e9, "nvlink": 5e10}
+LINKS = {"1w1g": [], "1wng": ["pcie"], "ps_worker": ["network", "pcie"], "allreduce_local": ["nvlink"],
+         "allreduce_cluster": ["network", "nvlink"], "pearl": ["nvlink"]}
+TARGETS = ["allreduce_local", "allreduce_cluster", "pearl"]
+PARTS = ["input_share", "compute_bound_share", "memory_bound_share", "weights_share"]
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def close(a, b, error=1e-9):
+    return a is not None and b is not None and abs(a - b) <= error * max(1, abs(b))
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-600:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def report(*words):
+    code, out, err = run(*words, "--format", "json")
+    expect(code == 0, words, err)
+    return json.loads(out)
+
+
+def population(count, seed):
+    random.seed(seed)
+    jobs = []
+    for i in range(count):
+        a = random.choices(list(LINKS), [50, 12, 30, 3, 3, 2])[0]
+        cnodes = {"1w1g": 1, "1wng": random.choice([2, 4, 8]), "allreduce_local": random.choice([2, 8]),
+                  "pearl": 8}.get(a) or max(1, int(random.lognormvariate(2.3, 1.2)))
+        draw = random.lognormvariate
+        jobs.append(dict(zip(COLUMNS, [f"job-{i}", a, cnodes, 64, draw(26, 1.5), draw(23.5, 1.3), draw(16, 1.5), draw(19.5, 1.6),
+                                       draw(18, 2), draw(20, 3) if a == "ps_worker" else 0, cnodes * draw(1, 1), f"user{i % 7}"])))
+    return jobs
+
+
+def write(name, jobs):
+    path = os.path.join(FOLDER, name)
+    with (gzip.open(path, "wt") if name.endswith(".gz") else open(path, "w")) as file:
+        out = csv.DictWriter(file, COLUMNS)
+        out.writeheader()
+        out.writerows({k: repr(v) if isinstance(v, float) else v for k, v in job.items()} for job in jobs)
+    return path
+
+
+# --- the model, once more ------------------------------------------------------------------------------------------------
+
+def parts(job, architecture=None, shared=False, rate=RATE):
+    e = 0.7
+    links = LINKS[architecture or job["architecture"]]
+    k = min(job["cnodes"], 8) if shared and architecture in TARGETS else 1
+    return {"input": job["input_bytes"] * k / (e * rate["pcie"]), "compute": job["flop"] / (e * rate["compute"]),
+            "memory": job["memory_access_bytes"] / (e * rate["memory"]),
+            "weights": sum(job["weight_traffic_bytes"] / (e * rate[link]) for link in links)}
+
+
+def total(part):
+    return sum(part.values())
+
+
+def moved(job, target):
+    after = parts(job, target, True)
+    left = job["cnodes"] if target == "allreduce_cluster" else min(job["cnodes"], 8)
+    single = total(parts(job)) / total(after)
+    throughput = single * left / job["cnodes"]
+    unshared = total(parts(job)) / total(parts(job, target)) * left / job["cnodes"]
+    embedding = job["embedding_weight_bytes"] / (left if target == "pearl" else 1)
+    if job["dense_weight_bytes"] + embedding > 16e9:
+        verdict = "too_large"
+    elif throughput > 1:
+        verdict = "gains"
+    else:
+        verdict = "fewer_replicas" if single > 1 else "shared_pcie" if unshared > 1 else "slower"
+    return verdict, single, throughput, after
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else None
+
+
+def weighted(jobs, level, value):
+    weights = [1 if level == "job" else job["cnodes"] for job in jobs]
+    return sum(value(job) * w for job, w in zip(jobs, weights)) / sum(weights)
+
+
+def as_it_is(jobs, seen):
+    expect(seen["jobs"] == len(jobs) and seen["cnodes"] == sum(j["cnodes"] for j in jobs), seen["jobs"])
+    expect(close(seen["gpu_hours"], sum(j["gpu_hours"] for j in jobs)), seen["gpu_hours"])
+    for level in ("job", "cnode"):
+        composition = {row["architecture"]: row for row in seen["levels"][level]["composition"]}
+        for a in LINKS:
+            count = sum(1 if level == "job" else j["cnodes"] for j in jobs if j["architecture"] == a)
+            expect(composition[a]["count"] == count, level, a, count, composition[a])
+        for row in seen["levels"][level]["shares"]:
+            group = [j for j in jobs if row["architecture"] in (j["architecture"], "all")]
+            for key, part in zip(PARTS, ("input", "compute", "memory", "weights")):
+                expect(close(row[key], weighted(group, level, lambda j: parts(j)[part] / total(parts(j)))), level, row, key)
+            if row["architecture"] != "all":
+                over = weighted(group, level, lambda j: parts(j)["weights"] / total(parts(j)) >= 0.8)
+                expect(abs(row["weights_over_80_share"] - over) < 0.02, level, row, over)
+    lost = dict.fromkeys(("input", "compute", "memory", "weights"), 0)
+    largest = dict.fromkeys(lost, 0)
+    for j in jobs:
+        part = parts(j)
+        largest[max(part, key=part.get)] += 1
+        for key in part:
+            lost[key] += j["gpu_hours"] * part[key] / total(part)
+    for row, key in zip(seen["bottlenecks"], lost):
+        expect(row["jobs"] == largest[key] and close(row["lost_gpu_hours"], lost[key]), row, largest[key], lost[key])
+
+
+def projections(jobs, seen):
+    ps = [j for j in jobs if j["architecture"] == "ps_worker"]
+    for row in seen["projections"]:
+        answers = [(j, *moved(j, row["architecture"])) for j in ps]
+        for verdict in ("gains", "fewer_replicas", "shared_pcie", "slower", "too_large"):
+            expect(close(row[verdict + "_share"], mean(a[1] == verdict for a in answers)), row["architecture"], verdict)
+        fits = [a for a in answers if a[1] != "too_large"]
+        expect(close(row["single_speedup_mean"], mean(a[2] for a in fits)), row["architecture"], "single")
+        expect(close(row["throughput_speedup_mean"], mean(a[3] for a in fits)), row["architecture"], "throughput")
+        ordered = sorted(a[3] for a in fits)
+        for key, q in (("throughput_speedup_p10", 0.1), ("throughput_speedup_median", 0.5), ("throughput_speedup_p90", 0.9)):
+            exact = ordered[max(0, math.ceil(q * len(ordered) - 1e-9) - 1)]
+            expect(abs(row[key] / exact - 1) <= 1 / 256, row["architecture"], key, row[key], exact)
+        saved = sum(a[0]["gpu_hours"] * (1 - 1 / a[2]) for a in answers if a[1] == "gains")
+        expect(close(row["saved_gpu_hours"], saved), row["architecture"], row["saved_gpu_hours"], saved)
+        expect(close(row["weights_after_share"], mean(a[4]["weights"] / total(a[4]) for a in fits)), row["architecture"], "after")
+
+
+def speedups(group, rate):
+    return [total(parts(j)) / total(parts(j, rate=rate)) for j in group]
+
+
+def sweeps(jobs, seen):
+    for row in seen["sweeps"]:
+        rate = {**RATE, row["resource"]: row["rate"]}
+        for a in LINKS:
+            expect(close(row[a + "_speedup"], mean(speedups([j for j in jobs if j["architecture"] == a], rate))), row, a)
+        saved = sum(j["gpu_hours"] * (1 - 1 / s) for j, s in zip(jobs, speedups(jobs, rate)))
+        expect(close(row["saved_gpu_hours"], saved), row, saved)
+        local = [j for j in jobs if j["architecture"] == "ps_worker" and moved(j, "allreduce_local")[0] != "too_large"]
+        after = mean(total(parts(j, "allreduce_local", True)) / total(parts(j, "allreduce_local", True, rate)) for j in local)
+        expect(close(row["ps_worker_as_allreduce_local_speedup"], after), row, after)
+    asked = {(row["resource"], row["rate"]) for row in seen["sweeps"]}
+    expect({("network", 1.25e10), ("pcie", 5e10), ("compute", 6.4e13), ("memory", 4e12)} <= asked, asked)
+    fused = {row["resource"]: row for row in seen["software"]}["fusion"]
+    for a in LINKS:
+        group = [j for j in jobs if j["architecture"] == a]
+        known = mean(total(parts(j)) / (total(parts(j)) - parts(j)["memory"] * (1 - 1 / 3.43)) for j in group)
+        expect(close(fused[a + "_speedup"], known), a, fused, known)
+    both = [row for row in seen["pairs"] if row["change"] == "pcie 50 GB/s, network 100 Gb/s"][0]
+    ps = [j for j in jobs if j["architecture"] == "ps_worker"]
+    expect(close(both["ps_worker_speedup"], mean(speedups(ps, {**RATE, "pcie": 5e10, "network": 1.25e10}))), both)
+
+
+def worst(jobs, seen):
+    by_part = {"compute_bound": "compute", "memory_bound": "memory", "input": "input", "weights": "weights"}
+    for name, key in by_part.items():
+        found = [(row["job"], row["lost_gpu_hours"]) for row in seen["worst_jobs"] if row["bottleneck"] == name]
+        known = []
+        for j in jobs:
+            part = parts(j)
+            if max(part, key=part.get) == key:
+                known.append((j["job"], j["gpu_hours"] * part[key] / total(part)))
+        known.sort(key=lambda pair: (-pair[1], pair[0]))
+        expect([a for a, _ in found] == [a for a, _ in known[:20]], name, found[:3], known[:3])
+        expect(all(close(a, b) for (_, a), (_, b) in zip(found, known)), name)
+
+
+def without(document):
+    return {key: value for key, value in document.items() if key not in ("command", "inputs")}
+
+
+def splits(jobs, path, seen):
+    random.seed(5)
+    shuffled = random.sample(jobs, len(jobs))
+    files = [write("a.csv", shuffled[:100]), write("b.csv.gz", shuffled[100:1700]), write("c.csv", shuffled[1700:])]
+    expect(without(report(*files)) == without(seen), "a split changes the report")
+    expect(without(report(*files[::-1])) == without(seen), "the order of the files changes the report")
+    # More threads, and exact quantiles: the sketch's error bound is 1/256.
+    exact = report(path, "--exact")
+    for row, true in zip(seen["distributions"], exact["distributions"]):
+        for key, value in row.items():
+            if isinstance(value, (int, float)):
+                expect(abs(value - true[key]) <= 1 / 256 * abs(true[key]), key, row, true)
+    exact["distributions"] = seen["distributions"]
+    expect(exact["bottlenecks"] == seen["bottlenecks"] and exact["sweeps"] == seen["sweeps"], "exact differs in its sums")
+
+
+def options(path):
+    base = report(path)
+    priced = report(path, "--price", "network=100Gb/s:3000", "--sweep", "nvlink=300GB/s")
+    row = [r for r in priced["sweeps"] if r["change"] == "network 100 Gb/s"][0]
+    expect(row["price_per_cnode"] == 3000 and close(row["price_per_saved_gpu_hour"], 3000 * priced["cnodes"] / row["saved_gpu_hours"]), row)
+    expect([r["rate"] for r in priced["sweeps"] if r["resource"] == "nvlink"] == [3e11], "the sweep that was given")
+    today = report(path, "--on", "b200-800g")
+    expect(all(r["rate"] > 0 for r in today["sweeps"]) and today["assumed"]["machine"] == "b200-800g", today["assumed"])
+    ideal = report(path, "--overlap", "ideal")
+    full = [r for r in base["assumptions"] if r["assumption"].startswith("input, computation")][0]
+    expect(close(ideal["projections"][0]["gains_share"], full["ps_gains_share"]), full, ideal["projections"][0])
+    for words, said in ((("--sweep", "disk=1GB/s"), "--sweep"), (("--price", "network=77Gb/s:1"), "--sweep"),
+                        (("--price", "network"), "--price"), (("--on", "pai-2020"), "pai-2018")):
+        code, _, err = run(path, *words)
+        expect(code in (2, 4) and said in err and err.count("\n") == 1, words, code, err)
+    code, _, err = run()
+    expect(code == 2 and "table of jobs" in err, err)
+    page = os.path.join(FOLDER, "fleet.html")
+    code, _, err = run(path, "-o", page)
+    with open(page) as file:
+        text = file.read()
+    expect(code == 0 and text.count("<html") == 1 and "https://" not in text, err)
+    code, table, _ = run(path)
+    expect(code == 0 and max(len(line) for line in table.split("\n")) <= 100, "the table is wider than 100 columns")
+
+
+def faults(jobs):
+    """Refused rows are counted; jobs that cannot be asked are too."""
+    path = write("faults.csv", jobs[:300])
+    with open(path, "a") as file:
+        file.write("late,ps_worker,4,64,1e12,1e9,1e6,1e6,1e6,1e6,-3,x\n")
+    listed = os.path.join(FOLDER, "rejects.csv")
+    code, out, err = run(path, "--format", "json", "--rejects", listed)
+    expect(code == 0 and json.loads(out)["rejected"] == 1 and json.loads(out)["jobs"] == 300, err)
+    with open(listed) as file:
+        expect("302" in file.read(), "the line is not listed")
+    empty = dict(jobs[0], job="empty", architecture="1w1g", cnodes=1, flop=0, memory_access_bytes=0, input_bytes=0, weight_traffic_bytes=5)
+    code, out, err = run(write("empty.csv", jobs[:300] + [empty]), "--format", "json")
+    seen = json.loads(out)
+    expect(seen["unusable"] + seen["rejected"] == 1 and seen["jobs"] == 300 and seen["warnings"], seen["warnings"], err)
+
+
+def schema(document):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    with open(os.path.join(SOURCE, "docs", "schemas", "fleet.json")) as file:
+        described = json.load(file)
+    jsonschema.Draft7Validator.check_schema(described)
+
+    def ordered(value, node, where):
+        if isinstance(value, dict):
+            expect(node.get("additionalProperties") is False, where, "lets members pass that it does not name")
+            expect(list(value) == [key for key in node["properties"] if key in value], where, list(value))
+            for key, member in value.items():
+                ordered(member, node["properties"][key], where + "." + key)
+        elif isinstance(value, list):
+            for item in value:
+                ordered(item, node["items"], where + "[]")
+    try:
+        jsonschema.validate(document, described)
+        ordered(document, described, "")
+    except jsonschema.ValidationError as error:
+        expect(False, "schema", error.message, list(error.absolute_path))
+
+
+def main():
+    jobs = population(4000, 3)
+    path = write("jobs.csv", jobs)
+    seen = report(path)
+    as_it_is(jobs, seen)
+    projections(jobs, seen)
+    sweeps(jobs, seen)
+    worst(jobs, seen)
+    splits(jobs, path, seen)
+    options(path)
+    faults(jobs)
+    schema(seen)
+    for what in wrong[:40]:
+        print("wrong:", *what)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
