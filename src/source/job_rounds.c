@@ -1,54 +1,16 @@
 #include "source/job_rounds.h"
 
+#include "base/parallel.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+enum { BLOCKS_PER_WORKER = 4, SHOWN_ROW_BYTES = 200 };
 
-enum { BLOCKS_PER_WORKER = 4, SHOWN_ROW_BYTES = 200, MESSAGE_BYTES = 512 };
-
-/* ---- threads ---- */
-
-size_t pace_job_workers(void) {
-#ifdef _OPENMP
-    return (size_t)omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
-static size_t this_worker(void) {
-#ifdef _OPENMP
-    return (size_t)omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-/* A failure's message belongs to the thread it happened on, so it is carried over. Which of several failures is told
- * does not depend on who was first. */
-pace_status pace_job_for_each(size_t count, pace_job_body_fn body, void *context) {
-    pace_status status = PACE_OK;
-    char message[MESSAGE_BYTES] = "";
-    size_t failed = count;
-#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
-    for (size_t i = 0; i < count; i++) {
-        pace_status own = body(context, this_worker(), i);
-        if (own == PACE_OK) continue;
-#pragma omp critical(pace_job_failure)
-        if (i < failed) {
-            failed = i;
-            status = own;
-            snprintf(message, sizeof message, "%s", pace_message());
-        }
-    }
-    return status == PACE_OK ? PACE_OK : pace_fail(status, "%s", message);
-}
+size_t pace_job_workers(void) { return pace_workers(); }
 
 /* ---- refused rows ---- */
 
@@ -185,5 +147,5 @@ static pace_status give_one(void *context, size_t worker, size_t i) {
 pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile, void *context) {
     giving g = {rounds, meanwhile, context};
     for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i]));
-    return pace_job_for_each(rounds->used + 1, give_one, &g);
+    return pace_for_each(rounds->used + 1, give_one, &g);
 }

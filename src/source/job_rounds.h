@@ -45,9 +45,4 @@ pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_rejec
 pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) PACE_MUST_CHECK;
 pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) PACE_MUST_CHECK;
 
-/** Runs body(context, worker, i) for i in [0, count) on all threads and returns the first failure by i, its message
- * set. */
-typedef pace_status (*pace_job_body_fn)(void *context, size_t worker, size_t i);
-pace_status pace_job_for_each(size_t count, pace_job_body_fn body, void *context) PACE_MUST_CHECK;
-
 #endif

@@ -1,5 +1,6 @@
 /* Job tables of comma-separated values: text comes in rounds, is cut into blocks at line ends, and parsed by all
  * threads. */
+#include "base/parallel.h"
 #include "source/job_rounds.h"
 
 #include <stdio.h>
@@ -128,7 +129,7 @@ static pace_status read_rounds(reader *r) {
     PACE_TRY(refill(r));
     while (r->length > 0) {
         PACE_TRY(cut(r));
-        PACE_TRY(pace_job_for_each(r->rounds->used, parse_block, r));
+        PACE_TRY(pace_for_each(r->rounds->used, parse_block, r));
         PACE_TRY(pace_job_rounds_give(r->rounds, refill, r));
         tell(r);
     }
