@@ -1,0 +1,143 @@
+/* The expected slowest of many workers. See variability.h. */
+#include "base/random.h"
+#include "fleet/variability.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RESAMPLES = 200 };
+
+typedef struct {
+    double ratio;
+    size_t iteration;
+} drawn;
+
+typedef struct {
+    const pace_iterations *data;
+    drawn *draws; /* ascending ratios */
+    size_t count;
+    uint32_t *weight;  /* of each iteration in a resample */
+    double *resampled; /* sizes x RESAMPLES */
+    double *row;       /* times of one iteration */
+} workspace;
+
+static int by_ratio(const void *a, const void *b) {
+    double x = ((const drawn *)a)->ratio, y = ((const drawn *)b)->ratio;
+    return (x > y) - (x < y);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t times_of(double *row, const pace_iterations *data, size_t iteration) {
+    size_t count = 0;
+    for (size_t w = 0; w < data->workers; w++) {
+        double time = data->times[iteration * data->workers + w];
+        if (time > 0) row[count++] = time;
+    }
+    return count;
+}
+
+static double mean(const double *values, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    return sum / (double)count;
+}
+
+static void draw(workspace *s) {
+    for (size_t i = 0; i < s->data->iterations; i++) {
+        size_t count = times_of(s->row, s->data, i);
+        if (count < 2) continue;
+        double middle = mean(s->row, count);
+        for (size_t k = 0; k < count; k++) s->draws[s->count++] = (drawn){s->row[k] / middle, i};
+    }
+    qsort(s->draws, s->count, sizeof *s->draws, by_ratio);
+}
+
+/* sum_i x_i (F_i^N - F_(i-1)^N), each draw weighing what its iteration does. */
+static double expected_largest(const workspace *s, size_t workers) {
+    double total = 0, seen = 0, below = 0, sum = 0, power = (double)workers;
+    for (size_t i = 0; i < s->count; i++) total += s->weight[s->draws[i].iteration];
+    for (size_t i = 0; i < s->count; i++) {
+        uint32_t weight = s->weight[s->draws[i].iteration];
+        if (weight == 0) continue;
+        seen += weight;
+        double share = workers == 1 ? seen / total : pow(seen / total, power);
+        sum += s->draws[i].ratio * (share - below);
+        below = share;
+    }
+    return sum;
+}
+
+/* Stretches of about the square root of the iterations, so that a spell stays in one piece (moving blocks, Künsch
+ * 1989). */
+static void resample(workspace *s, uint64_t *stream) {
+    size_t n = s->data->iterations, length = (size_t)ceil(sqrt((double)n));
+    for (size_t i = 0; i < n; i++) s->weight[i] = 0;
+    for (size_t have = 0; have < n;) {
+        size_t first = (size_t)(pace_random_uniform(stream) * (double)n);
+        for (size_t k = 0; k < length && have < n; k++, have++) s->weight[(first + k) % n]++;
+    }
+}
+
+/* All subsets of N of an iteration's W times: the k-th smallest is the largest of C(k-1, N-1) of C(W, N). */
+static double subset_largest(const double *ascending_times, size_t count, size_t workers) {
+    double share = (double)workers / (double)count, sum = 0; /* of the largest of all: C(W-1, N-1) / C(W, N) = N / W */
+    for (size_t k = count; k >= workers && k > 0; k--) {
+        sum += ascending_times[k - 1] * share;
+        if (k > 1) share *= (double)(k - workers) / (double)(k - 1);
+    }
+    return sum;
+}
+
+static double measured(workspace *s, size_t workers) {
+    double largest = 0, middle = 0;
+    for (size_t i = 0; i < s->data->iterations; i++) {
+        size_t count = times_of(s->row, s->data, i);
+        if (count < s->data->workers || count < workers) continue;
+        qsort(s->row, count, sizeof *s->row, ascending);
+        largest += subset_largest(s->row, count, workers);
+        middle += mean(s->row, count);
+    }
+    return middle > 0 ? largest / middle : NAN;
+}
+
+static void estimate(pace_slowdown *out, const size_t *sizes, size_t count, workspace *s) {
+    uint64_t stream = pace_random_stream(1, s->count);
+    for (size_t i = 0; i < s->data->iterations; i++) s->weight[i] = 1;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (pace_slowdown){.workers = sizes[i],
+                                 .expected = expected_largest(s, sizes[i]),
+                                 .measured = measured(s, sizes[i])};
+    for (size_t k = 0; k < RESAMPLES; k++) {
+        resample(s, &stream);
+        for (size_t i = 0; i < count; i++) s->resampled[i * RESAMPLES + k] = expected_largest(s, sizes[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double *values = s->resampled + i * RESAMPLES;
+        qsort(values, RESAMPLES, sizeof *values, ascending);
+        out[i].low = fmin(values[RESAMPLES / 20], out[i].expected);
+        out[i].high = fmax(values[RESAMPLES - 1 - RESAMPLES / 20], out[i].expected);
+    }
+}
+
+pace_status pace_slowdown_of(pace_slowdown *out, const size_t *sizes, size_t count, const pace_iterations *data) {
+    workspace s = {.data = data};
+    s.draws = pace_alloc(data->iterations * data->workers, sizeof *s.draws);
+    s.weight = pace_alloc(data->iterations, sizeof *s.weight);
+    s.resampled = pace_alloc(count * RESAMPLES, sizeof *s.resampled);
+    s.row = pace_alloc(data->workers, sizeof *s.row);
+    pace_status status = s.draws && s.weight && s.resampled && s.row ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) draw(&s);
+    if (status == PACE_OK && s.count < 4)
+        status =
+            pace_fail(PACE_E_INPUT, "expected at least 2 iterations with the times of 2 workers or more, found none");
+    if (status == PACE_OK) estimate(out, sizes, count, &s);
+    pace_free(s.draws);
+    pace_free(s.weight);
+    pace_free(s.resampled);
+    pace_free(s.row);
+    return status;
+}

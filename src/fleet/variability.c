@@ -1,0 +1,186 @@
+#include "fleet/variability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
+static const double DRIFT = 3, REACH = 10;
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts in place. */
+static double median(double *values, size_t count) {
+    if (count == 0) return NAN;
+    qsort(values, count, sizeof *values, ascending);
+    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
+}
+
+/* Room for one value per worker and per iteration, and the ratios. */
+typedef struct {
+    const pace_iterations *data;
+    double *ratio; /* r, as data->times; NAN where there is none */
+    double *some;  /* as many as there are times */
+    size_t compared;
+} workspace;
+
+static size_t present(double *out, const pace_iterations *data, size_t iteration) {
+    size_t count = 0;
+    for (size_t w = 0; w < data->workers; w++) {
+        double time = data->times[iteration * data->workers + w];
+        if (time > 0) out[count++] = time;
+    }
+    return count;
+}
+
+static void compare(workspace *s) {
+    const pace_iterations *data = s->data;
+    for (size_t i = 0; i < data->iterations; i++) {
+        size_t count = present(s->some, data, i);
+        double middle = median(s->some, count);
+        s->compared += count >= 2;
+        for (size_t w = 0; w < data->workers; w++) {
+            double time = data->times[i * data->workers + w];
+            s->ratio[i * data->workers + w] = time > 0 && count >= 2 ? log(time / middle) : NAN;
+        }
+    }
+}
+
+static void find_usual(pace_variability *v, workspace *s) {
+    const pace_iterations *data = s->data;
+    double sum = 0;
+    size_t all = 0;
+    for (size_t w = 0; w < data->workers; w++) {
+        pace_worker_pace *worker = &v->workers[w];
+        size_t count = 0;
+        double own = 0;
+        for (size_t i = 0; i < data->iterations; i++) {
+            double time = data->times[i * data->workers + w], ratio = s->ratio[i * data->workers + w];
+            if (time > 0) own += time, worker->iterations++;
+            if (!isnan(ratio)) s->some[count++] = ratio;
+        }
+        worker->mean = worker->iterations ? own / (double)worker->iterations : NAN;
+        worker->usual = median(s->some, count); /* a logarithm until the end */
+        sum += own;
+        all += worker->iterations;
+    }
+    v->mean = sum / (double)all;
+}
+
+static void find_sigma(pace_variability *v, workspace *s) {
+    size_t count = 0;
+    for (size_t i = 0; i < s->data->iterations; i++)
+        for (size_t w = 0; w < s->data->workers; w++) {
+            double ratio = s->ratio[i * s->data->workers + w];
+            if (!isnan(ratio)) s->some[count++] = fabs(ratio - v->workers[w].usual);
+        }
+    v->sigma = 1.4826 * median(s->some, count);
+}
+
+/* By how much the slowest worker of an iteration is behind the next; who it is. */
+static double behind(size_t *slowest, const pace_iterations *data, size_t iteration) {
+    double most = -1, next = -1;
+    for (size_t w = 0; w < data->workers; w++) {
+        double time = data->times[iteration * data->workers + w];
+        if (time > most) next = most, most = time, *slowest = w;
+        else if (time > next) next = time;
+    }
+    return next > 0 ? most - next : 0;
+}
+
+static void find_lost(pace_variability *v, const pace_iterations *data) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < data->iterations; i++) {
+        size_t slowest = data->workers;
+        double lost = behind(&slowest, data, i);
+        if (slowest == data->workers) continue;
+        v->workers[slowest].lost += lost;
+        sum += data->times[i * data->workers + slowest];
+        count++;
+    }
+    v->step = sum / (double)count;
+}
+
+static pace_status add_spell(pace_variability *v, const workspace *s, size_t worker, size_t first, size_t last) {
+    const pace_iterations *data = s->data;
+    pace_slow_spell spell = {.worker = worker, .first = first, .last = last};
+    double sum = 0, worst = 0;
+    size_t count = 0;
+    for (size_t i = first; i <= last; i++) {
+        double ratio = s->ratio[i * data->workers + worker] - v->workers[worker].usual;
+        size_t slowest = data->workers;
+        double lost = behind(&slowest, data, i);
+        if (slowest == worker) spell.lost += lost;
+        if (isnan(ratio)) continue;
+        sum += ratio;
+        count++;
+        if (ratio > worst) worst = ratio;
+    }
+    spell.slowdown = exp(sum / (double)count);
+    spell.worst = exp(worst);
+    return PACE_PUSH(&v->spells, spell);
+}
+
+static pace_status find_spells_of(pace_variability *v, const workspace *s, size_t worker) {
+    const pace_iterations *data = s->data;
+    double sum = 0, best = 0;
+    size_t first = 0, last = 0;
+    for (size_t i = 0; i <= data->iterations; i++) {
+        double excess = -INFINITY;
+        if (i < data->iterations)
+            excess = (s->ratio[i * data->workers + worker] - v->workers[worker].usual) / v->sigma - DRIFT;
+        if (isnan(excess)) continue;
+        if (sum <= 0) first = i, sum = best = 0;
+        sum += excess;
+        if (sum > best) best = sum, last = i;
+        if (sum <= 0 && best >= REACH) PACE_TRY(add_spell(v, s, worker, first, last));
+        if (sum <= 0) best = 0;
+    }
+    return PACE_OK;
+}
+
+static int most_lost_first(const void *a, const void *b) {
+    const pace_slow_spell *x = a, *y = b;
+    if (x->lost != y->lost) return x->lost < y->lost ? 1 : -1;
+    if (x->worker != y->worker) return x->worker < y->worker ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static pace_status find_all(pace_variability *v, workspace *s) {
+    const pace_iterations *data = s->data;
+    compare(s);
+    if (s->compared < 2)
+        return pace_fail(PACE_E_INPUT, "expected at least 2 iterations with the times of 2 workers or more, found %zu",
+                         s->compared);
+    find_usual(v, s);
+    find_sigma(v, s);
+    find_lost(v, data);
+    for (size_t w = 0; v->sigma > 0 && w < data->workers; w++)
+        if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w));
+    if (v->spells.count > 1) qsort(v->spells.items, v->spells.count, sizeof *v->spells.items, most_lost_first);
+    for (size_t w = 0; w < data->workers; w++) v->workers[w].usual = exp(v->workers[w].usual);
+    return PACE_OK;
+}
+
+pace_status pace_variability_of(pace_variability *out, const pace_iterations *data) {
+    pace_variability v = {.workers = pace_alloc(data->workers, sizeof *v.workers)};
+    workspace s = {.data = data};
+    s.ratio = pace_alloc(data->iterations * data->workers, sizeof *s.ratio);
+    s.some = pace_alloc(data->iterations * data->workers, sizeof *s.some);
+    pace_status status = v.workers && s.ratio && s.some ? find_all(&v, &s) : PACE_E_MEMORY;
+    pace_free(s.ratio);
+    pace_free(s.some);
+    if (status != PACE_OK) pace_variability_free(&v);
+    else *out = v;
+    return status;
+}
+
+void pace_variability_free(pace_variability *variability) {
+    pace_free(variability->workers);
+    PACE_VEC_FREE(&variability->spells);
+    *variability = (pace_variability){0};
+}

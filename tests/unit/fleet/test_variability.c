@@ -1,0 +1,160 @@
+/* Stragglers that were put there are found and none else; the expected slowest against drawing again and again, and
+ * against counting all subsets. The public traces of Alibaba's PAI, where they are at hand, name the worker their
+ * authors name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "fleet/variability.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { WORKERS = 8, ITERATIONS = 400 };
+
+static double times[ITERATIONS * WORKERS];
+static uint64_t stream;
+
+static double normal(void) {
+    double u = 1 - pace_random_uniform(&stream), v = pace_random_uniform(&stream);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* Workers of different paces, noise of 4 %, and slow phases of the whole job, which are nobody's fault. */
+static pace_iterations make(uint64_t seed) {
+    stream = seed;
+    for (int i = 0; i < ITERATIONS; i++)
+        for (int w = 0; w < WORKERS; w++)
+            times[i * WORKERS + w] = 0.2 * (1 + 0.02 * w) * (i / 50 % 2 ? 1.5 : 1) * exp(0.04 * normal());
+    return (pace_iterations){WORKERS, ITERATIONS, times};
+}
+
+static void test_spells(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        pace_iterations data = make(seed);
+        pace_variability v;
+        assert_int_equal(pace_variability_of(&v, &data), PACE_OK);
+        assert_int_equal(v.spells.count, 0);
+        assert_in_range(1000 * v.sigma, 30, 50);
+        double slower = v.workers[7].usual / v.workers[0].usual;
+        assert_true(fabs(slower / 1.14 - 1) < 0.02);
+        pace_variability_free(&v);
+        int first = 20 + (int)(seed * 3), length = 6 + (int)(seed % 10);
+        for (int i = first; i < first + length; i++) times[i * WORKERS + 3] *= 1.6;
+        for (int i = 0; i < ITERATIONS; i += 7) times[i * WORKERS + 5] = NAN; /* lost records are no reason */
+        assert_int_equal(pace_variability_of(&v, &data), PACE_OK);
+        assert_int_equal(v.spells.count, 1);
+        assert_int_equal(v.spells.items[0].worker, 3);
+        assert_in_range(v.spells.items[0].first, first - 1, first);
+        assert_in_range(v.spells.items[0].last, first + length - 1, first + length);
+        assert_true(fabs(v.spells.items[0].slowdown / 1.6 - 1) < 0.1);
+        assert_true(v.spells.items[0].lost > 0 && v.spells.items[0].lost <= v.workers[3].lost);
+        pace_variability_free(&v);
+    }
+}
+
+/* What is lost is what the job would save without: the sum of the slowest less the sum of the second slowest. */
+static void test_lost(void **state) {
+    (void)state;
+    pace_iterations data = make(5);
+    pace_variability v;
+    assert_int_equal(pace_variability_of(&v, &data), PACE_OK);
+    double slowest = 0, second = 0, lost = 0;
+    for (int i = 0; i < ITERATIONS; i++) {
+        double a = 0, b = 0;
+        for (int w = 0; w < WORKERS; w++) {
+            double t = times[i * WORKERS + w];
+            if (t > a) b = a, a = t;
+            else if (t > b) b = t;
+        }
+        slowest += a, second += b;
+    }
+    for (int w = 0; w < WORKERS; w++) lost += v.workers[w].lost;
+    assert_true(fabs(lost - (slowest - second)) < 1e-9 * slowest);
+    assert_true(fabs(v.step * ITERATIONS - slowest) < 1e-9 * slowest);
+    pace_variability_free(&v);
+}
+
+static void test_slowdown_by_drawing(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 2, 5, 16, 64};
+    enum { SIZES = 5, DRAWS = 40000 };
+    pace_slowdown got[SIZES];
+    pace_iterations data = make(9);
+    static double ratio[ITERATIONS * WORKERS];
+    assert_int_equal(pace_slowdown_of(got, sizes, SIZES, &data), PACE_OK);
+    for (int i = 0; i < ITERATIONS; i++) {
+        double sum = 0;
+        for (int w = 0; w < WORKERS; w++) sum += times[i * WORKERS + w];
+        for (int w = 0; w < WORKERS; w++) ratio[i * WORKERS + w] = times[i * WORKERS + w] / (sum / WORKERS);
+    }
+    for (int s = 0; s < SIZES; s++) {
+        double sum = 0, squares = 0;
+        for (int d = 0; d < DRAWS; d++) {
+            double most = 0;
+            for (size_t k = 0; k < sizes[s]; k++)
+                most = fmax(most, ratio[(size_t)(pace_random_uniform(&stream) * ITERATIONS * WORKERS)]);
+            sum += most, squares += most * most;
+        }
+        double mean = sum / DRAWS, error = sqrt((squares / DRAWS - mean * mean) / DRAWS);
+        assert_true(fabs(got[s].expected - mean) <= 4.5 * error);
+        assert_true(got[s].low <= got[s].expected && got[s].expected <= got[s].high);
+    }
+    assert_true(fabs(got[0].expected - 1) < 1e-12);
+}
+
+/* All subsets counted out. */
+static void test_slowdown_by_subsets(void **state) {
+    (void)state;
+    pace_iterations data = make(11);
+    for (size_t size = 1; size <= WORKERS + 1; size++) {
+        pace_slowdown got;
+        double largest = 0, mean = 0;
+        size_t subsets = 0;
+        assert_int_equal(pace_slowdown_of(&got, &size, 1, &data), PACE_OK);
+        if (size > WORKERS) {
+            assert_true(isnan(got.measured));
+            continue;
+        }
+        for (unsigned set = 0; set < 1u << WORKERS; set++) {
+            if ((size_t)__builtin_popcount(set) != size) continue;
+            subsets++;
+            for (int i = 0; i < ITERATIONS; i++) {
+                double most = 0;
+                for (int w = 0; w < WORKERS; w++)
+                    if (set >> w & 1) most = fmax(most, times[i * WORKERS + w]);
+                largest += most;
+            }
+        }
+        for (int i = 0; i < ITERATIONS * WORKERS; i++) mean += times[i];
+        double truth = largest / (double)subsets / ITERATIONS / (mean / (ITERATIONS * WORKERS));
+        assert_true(fabs(got.measured / truth - 1) < 1e-9);
+    }
+}
+
+static void test_too_little(void **state) {
+    (void)state;
+    static const double lonely[] = {1, NAN, NAN, 2, 3, NAN};
+    pace_iterations data = {2, 3, lonely};
+    pace_variability v;
+    pace_slowdown slowdown;
+    size_t size = 4;
+    assert_int_equal(pace_variability_of(&v, &data), PACE_E_INPUT);
+    assert_int_equal(pace_slowdown_of(&slowdown, &size, 1, &data), PACE_E_INPUT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spells),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_slowdown_by_drawing),
+        cmocka_unit_test(test_slowdown_by_subsets),
+        cmocka_unit_test(test_too_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
