@@ -300,6 +300,36 @@ typedef struct {
  * hold. Cases whose files are not there are named in a warning. Errors: PACE_E_INPUT, PACE_E_IO, PACE_E_USAGE. */
 PACE_API pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options);
 
+/** Options of questions about a cluster. Zero-initialise for defaults. */
+typedef struct {
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+} pace_cluster_options;
+
+/** Which workers held up synchronous jobs, when, and how much slower jobs of more workers would be: of tables with the
+ * time of each worker and iteration, one job a file. Errors: PACE_E_INPUT, PACE_E_IO. */
+PACE_API pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t path_count,
+                                     const pace_cluster_options *options);
+
+/** What a cluster's GPUs were used for and which could not be: of a table of pods and one of nodes. Errors:
+ * PACE_E_INPUT, PACE_E_IO. */
+PACE_API pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path,
+                                           const pace_cluster_options *options);
+
+/** Options of pace_synthesize_jobs(). */
+typedef struct {
+    uint64_t jobs, seed;
+    const char *path; /**< the file to write; NULL = give the bytes to `write` */
+    pace_write_fn write;
+    void *write_context;
+    pace_progress_fn progress; /**< may be NULL; `done` and `total` count jobs */
+    void *progress_context;
+} pace_synthesize_options;
+
+/** Makes up a table of jobs with the marginals that are published of Alibaba's PAI (Wang et al., IISWC 2019): the same
+ * for the same seed. Errors: PACE_E_IO. */
+PACE_API pace_status pace_synthesize_jobs(const pace_synthesize_options *options);
+
 #ifdef __cplusplus
 }
 #endif
