@@ -10,7 +10,7 @@ static const double MOST_US = 1e5; /* no launch and no operator spends a tenth o
 typedef struct {
     const pace_yaml *yaml;
     const pace_yaml_node *modes, *overheads, *sources;
-    const char *mode;
+    const char *mode, *vendor;
 } reader;
 
 static const char *text_of(const pace_yaml_node *entry, const char *key) {
@@ -56,14 +56,26 @@ static pace_status check_source(const reader *r, const pace_yaml_node *entry) {
                      pace_yaml_place(r->yaml, entry));
 }
 
+/* The last that applies. */
+static const pace_yaml_node *find_launch(const reader *r) {
+    const pace_yaml_node *found = NULL;
+    for (size_t i = 0; i < pace_yaml_count(r->modes); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(r->modes, i);
+        const char *mode = text_of(entry, "mode"), *vendor = text_of(entry, "vendor");
+        if (mode && strcmp(mode, r->mode) == 0 && (!vendor || strcmp(vendor, r->vendor) == 0)) found = entry;
+    }
+    return found;
+}
+
 static pace_status read_launch(pace_launch_costs *out, const reader *r) {
-    static const char *const known[] = {"mode", "launch_lag_us", "between_kernels_us", "source", NULL};
+    static const char *const known[] = {"mode", "vendor", "launch_lag_us", "between_kernels_us", "source", NULL};
     pace_launch_costs launch = {0};
-    const pace_yaml_node *entry = find(r->modes, "mode", r->mode);
+    const pace_yaml_node *entry = find_launch(r);
     if (!entry) {
         char names[256] = "";
         for (size_t i = 0, used = 0; i < pace_yaml_count(r->modes) && used < sizeof names; i++) {
             const char *name = text_of(pace_yaml_item(r->modes, i), "mode");
+            if (text_of(pace_yaml_item(r->modes, i), "vendor")) continue;
             int length = snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name ? name : "?");
             used += length > 0 ? (size_t)length : 0;
         }
@@ -111,10 +123,11 @@ static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, r
     return PACE_OK;
 }
 
-pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode) {
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode,
+                                    const char *vendor) {
     pace_yaml *yaml = NULL;
     PACE_TRY(pace_catalog_load(&yaml, "frameworks.yaml"));
-    reader r = {.yaml = yaml, .mode = mode ? mode : "eager"};
+    reader r = {.yaml = yaml, .mode = mode ? mode : "eager", .vendor = vendor};
     pace_status status = read_all(costs, launch, &r);
     pace_yaml_free(yaml);
     return status;

@@ -5,10 +5,11 @@
 #include "cost/host_costs_measure.h"
 
 /** Pools into `costs` what a mode of running ("eager", "compiled", "cuda-graph"; NULL = eager) costs by operator and
- * call, and sets `launch`. Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the message lists
- * them), PACE_E_INPUT for a bad catalogue, with line and column. */
-pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch,
-                                    const char *mode) PACE_MUST_CHECK;
+ * call, and sets `launch`
+ * as it is on a vendor's devices ("" = any). Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the
+ * message lists them), PACE_E_INPUT for a bad catalogue, with line and column. */
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode,
+                                    const char *vendor) PACE_MUST_CHECK;
 
 /* The whole cost of recording an event is about `ratio` times the quantile of the shortest events' times. */
 typedef struct {

@@ -149,7 +149,8 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, 
     for (size_t i = 0; rank.measured_ns && i < launches; i++)
         rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
     if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
-    if (status == PACE_OK) status = pace_host_costs_default(&rank.costs, &rank.launch, mode);
+    if (status == PACE_OK)
+        status = pace_host_costs_default(&rank.costs, &rank.launch, mode, device ? device->vendor : "");
     if (on_host) rank.launch = (pace_launch_costs){0};
     if (status == PACE_OK) status = pace_graph_check(&rank.graph);
     if (status == PACE_OK) status = PACE_PUSH(ranks, rank);

@@ -9,6 +9,7 @@
 #include "source/model_inputs.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -146,15 +147,57 @@ static pace_status is_model(bool *out, const char *input) {
     return PACE_OK;
 }
 
+typedef struct {
+    const char **traces; /* those of the paths that have times, borrowed */
+    size_t trace_count;
+    pace_input_kind first; /* of the first path */
+    size_t other;          /* the first path that has none */
+} sorted_paths;
+
+/* A file that cannot be read is a trace here: whoever reads it says why not. */
+static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
+    *out = (sorted_paths){.traces = pace_alloc(paths->count + 1, sizeof *out->traces), .other = paths->count};
+    if (!out->traces) return PACE_E_MEMORY;
+    for (size_t i = 0; i < paths->count; i++) {
+        pace_input_kind kind = PACE_INPUT_TRACE;
+        if (i == 0) {
+            pace_status status = pace_input_kind_of(&out->first, paths->items[0]);
+            if (status != PACE_OK) {
+                pace_free(out->traces);
+                return status;
+            }
+            kind = out->first;
+        } else if (pace_input_kind_of(&kind, paths->items[i]) != PACE_OK) {
+            kind = PACE_INPUT_TRACE;
+        }
+        if (kind == PACE_INPUT_TRACE) out->traces[out->trace_count++] = paths->items[i];
+        else if (out->other == paths->count) out->other = i;
+    }
+    return PACE_OK;
+}
+
+/* A trace says all that the graph of its run does, and when: of both, in whichever order, the traces are read. */
+static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths *paths, const sorted_paths *sorted,
+                                     const pace_predict_options *options) {
+    char said[512];
+    snprintf(said, sizeof said,
+             "%.300s: has no times, and is left out: the trace beside it has its operators and times",
+             paths->items[sorted->other]);
+    PACE_TRY(keep(&out->warnings, said));
+    return read_traces(out, sorted->traces, sorted->trace_count, options);
+}
+
 static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,
                               const pace_device *device, const pace_predict_options *options) {
     pace_paths paths = {0};
-    pace_input_kind kind = PACE_INPUT_TRACE;
+    sorted_paths sorted = {0};
     pace_status status = pace_paths_expand(&paths, inputs, count);
-    if (status == PACE_OK && paths.count) status = pace_input_kind_of(&kind, paths.items[0]);
+    if (status == PACE_OK) status = sort_paths(&sorted, &paths);
     if (status == PACE_OK) {
-        if (kind == PACE_INPUT_TRACE) status = read_traces(out, inputs, count, options);
-        else status = read_graphs(out, &paths, kind, device);
+        if (sorted.trace_count == paths.count) status = read_traces(out, inputs, count, options);
+        else if (sorted.trace_count) status = read_traces_alone(out, &paths, &sorted, options);
+        else status = read_graphs(out, &paths, sorted.first, device);
+        pace_free(sorted.traces);
     }
     pace_paths_free(&paths);
     return status;
@@ -162,15 +205,16 @@ static pace_status read_files(pace_predict_inputs *out, const char *const *input
 
 pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) {
     pace_paths paths = {0};
-    pace_input_kind kind = PACE_INPUT_TRACE;
-    *out = false;
+    sorted_paths sorted = {0};
     bool model;
+    *out = false;
     PACE_TRY(is_model(&model, inputs[0]));
     if (model) return PACE_OK;
     pace_status status = pace_paths_expand(&paths, inputs, count);
-    if (status == PACE_OK && paths.count) status = pace_input_kind_of(&kind, paths.items[0]);
+    if (status == PACE_OK) status = sort_paths(&sorted, &paths);
+    if (status == PACE_OK) *out = sorted.trace_count > 0;
+    if (status == PACE_OK) pace_free(sorted.traces);
     pace_paths_free(&paths);
-    *out = kind == PACE_INPUT_TRACE;
     return status;
 }
 

@@ -42,10 +42,10 @@ static pace_status put_scale(pace_scenario *scenario, const char *text) {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
     double factor = colon ? strtod(colon + 1, &end) : -1;
-    bool plain = colon && colon > text && colon[1] && *end == '\0' && factor >= 0 && factor <= 1e6;
+    size_t start = pace_starts(text, "kernel=") ? 7 : 0;
+    bool plain = colon && colon > text + start && colon[1] && *end == '\0' && factor >= 0 && factor <= 1e6;
     if (!plain)
         return pace_fail(PACE_E_USAGE, "--scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
-    size_t start = pace_starts(text, "kernel=") ? 7 : 0;
     char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
     if (!regex) return PACE_E_MEMORY;
     pace_status status = pace_scenario_scale(scenario, regex, factor);

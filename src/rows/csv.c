@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,15 @@ static pace_status finish(reader *r) {
     return PACE_OK;
 }
 
+/* A table without its end is refused: what is lost may be what mattered. The message at hand says where the file breaks
+ * off. */
+static pace_status fail_lost(const reader *r) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", pace_message());
+    return pace_fail(PACE_E_INPUT, "%s in line %u; the %zu whole rows before it are not used either: the rest is lost",
+                     why, r->line, r->csv->rows);
+}
+
 static pace_status read_all(reader *r, pace_input *input) {
     char *buffer = pace_alloc(CHUNK, 1);
     if (!buffer) return PACE_E_MEMORY;
@@ -110,6 +120,7 @@ static pace_status read_all(reader *r, pace_input *input) {
     bool first = true;
     for (size_t got = 1; status == PACE_OK && got > 0;) {
         status = pace_input_read(input, buffer, CHUNK, &got);
+        if (status == PACE_E_INPUT) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
         first = false;
         for (; status == PACE_OK && at < got; at++) {

@@ -64,7 +64,6 @@ def check_files(folder):
 def check_kinds(folder):
     """Inputs of several kinds are not mixed."""
     trace = write(folder, "graph.json", graph(node(2, 1)))
-    refuse(3, "expected an execution trace", "predict", trace, DEMO, "--on", "a100-40-sxm")
     refuse(2, "paceline predict: expected one model", "predict", "lenet", DEMO, "--on", "a100-40-sxm")
     refuse(2, "name the device", "predict", trace)
     refuse(3, "resnet18: No such file", "predict", DEMO, "resnet18")
@@ -180,6 +179,22 @@ def check_standard_input(folder):
         assert done.returncode == 3 and done.stderr.count(b"\n") == 1 and said in done.stderr.decode(), (text[:9], done.stderr)
 
 
+def check_both_recordings(folder):
+    """A trace and the graph of its run, in either order: the trace is read, the graph left out with a word."""
+    other = write(folder, "beside.json", graph(node(2, 1)))
+    alone = json.loads(run("predict", DEMO, "-f", "json").stdout)["scenarios"]
+    for words in ([DEMO, other], [other, DEMO]):
+        done = run("predict", *words, "-f", "json")
+        assert done.returncode == 0 and "beside.json: has no times, and is left out" in done.stderr, (words, done.stderr)
+        assert json.loads(done.stdout)["scenarios"] == alone, words
+
+
+def check_cut_table(folder):
+    cut = gzip.compress(("m,n,k,latency_us\n" + "".join(f"{i},{i * 7919 % 1000},{i * 104729 % 1000},5\n" for i in range(1, 9999))).encode())[:20000]
+    refuse(3, "byte 20000 of the compressed file: the gzip stream breaks off in line ", "fit", write(folder, "cut.csv.gz", cut))
+    refuse(2, "expected REGEX:FACTOR", "predict", DEMO, "--scale", "kernel=:2")
+
+
 def check_cpu(folder):
     """A CPU needs no fit, but figures; its operators do their work one after the other, and nothing is copied to it."""
     refuse(4, "paceline calibrate --quick", "predict", "lenet", "--on", "cpu")
@@ -212,6 +227,8 @@ def main():
         check_unknown_operators(folder)
         check_standard_input(folder)
         check_cpu(folder)
+        check_both_recordings(folder)
+        check_cut_table(folder)
     check_words()
     check_unknown_groups()
     check_full_pipe()
