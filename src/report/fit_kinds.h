@@ -19,6 +19,8 @@ pace_status pace_predict_job_rows(pace_report **out, const char *path,
                                   const pace_rows_options *options) PACE_MUST_CHECK;
 pace_status pace_predict_step_rows(pace_report **out, const char *path,
                                    const pace_rows_options *options) PACE_MUST_CHECK;
+pace_status pace_predict_scaling_rows(pace_report **out, const char *path,
+                                      const pace_rows_options *options) PACE_MUST_CHECK;
 pace_status pace_fit_steps(pace_report **out, const char *const *paths, size_t path_count,
                            const pace_rows_options *options) PACE_MUST_CHECK;
 

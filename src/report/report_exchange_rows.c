@@ -1,5 +1,5 @@
 /* `paceline predict --rows --kind exchange` and `paceline fit --kind exchange`. */
-#include "exchange/exchange.h"
+#include "exchange/saturating_curve.h"
 #include "report/fit_kinds.h"
 #include "report/report.h"
 #include "rows/exchange_rows.h"
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { DEFAULT_PROBES = 6 };
 
@@ -256,6 +258,44 @@ static pace_status put_curve(pace_node *table, const fitted *f, size_t number) {
     return PACE_OK;
 }
 
+/* The curve of eight parameters, fitted on all sizes, beside the measurements. */
+static void put_saturating(pace_node *root, const fitted *f) {
+    static const pace_column saturating_columns[] = {
+        {"system", "System", PACE_SHOW_TEXT},
+        {"collective", "Collective", PACE_SHOW_TEXT},
+        {"ranks", "Ranks", PACE_SHOW_INT},
+        {"floor_us", "Floor us", PACE_SHOW_REAL},
+        {"from_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"to_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"height", NULL, PACE_SHOW_REAL},
+        {"middle_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"slope", NULL, PACE_SHOW_REAL},
+        {"base", NULL, PACE_SHOW_REAL},
+        {"full_GB_per_s", "Full GB/s", PACE_SHOW_REAL},
+        {"mape", "MAPE", PACE_SHOW_SHARE},
+    };
+    pace_node *table = pace_node_table(root, "saturating_curves", "As a curve of eight parameters, fitted on all sizes",
+                                       PACE_FOR_JSON, saturating_columns, COUNT(saturating_columns), 0);
+    for (size_t i = 0; i < f->whole.curves.count; i++) {
+        const pace_exchange_curve *curve = &f->whole.curves.items[i];
+        const pace_curve_point *points = &f->whole.points.items[curve->first];
+        double factor = pace_bus_factor(curve->collective, curve->ranks_per_node * curve->nodes);
+        pace_saturating_curve s;
+        pace_score score = {0};
+        if (!pace_saturating_fit(&s, points, curve->count, factor)) continue;
+        for (uint32_t p = 0; p < curve->count; p++)
+            pace_score_add(&score, pace_saturating_s(&s, points[p].bytes, factor), points[p].time_s, false);
+        pace_table_row(table);
+        pace_table_text(table, curve->system);
+        pace_table_text(table, pace_collective_names[curve->collective]);
+        pace_table_int(table, curve->ranks_per_node * curve->nodes);
+        double figures[] = {
+            s.floor_s * 1e6,        s.from, s.to, s.height, s.middle, s.slope, s.base, s.full_bytes_per_s / 1e9,
+            pace_score_mape(&score)};
+        for (size_t k = 0; k < COUNT(figures); k++) pace_table_real(table, figures[k]);
+    }
+}
+
 static size_t left_out(const fitted *f, const char **why) {
     size_t count = 0;
     for (size_t t = 0; t < f->count; t++)
@@ -280,6 +320,7 @@ static pace_status build_fit(pace_report *report, const fitted *f, const pace_ro
     pace_node *table = pace_node_table(root, "curves", "Error on sizes that were held out", PACE_FOR_ALL, curve_columns,
                                        sizeof curve_columns / sizeof *curve_columns, 0);
     for (size_t i = 0; i < f->whole.curves.count; i++) PACE_TRY(put_curve(table, f, i));
+    put_saturating(root, f);
     pace_node_note(root,
                    "Held out: all sizes but the probes, predicted from the probes alone. The fit that is kept has "
                    "all sizes.");

@@ -144,9 +144,10 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     asked a = {0};
     if (options->kind && strcmp(options->kind, "exchange") == 0) return pace_predict_exchange_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "step") == 0) return pace_predict_step_rows(out, path, options);
+    if (options->kind && strcmp(options->kind, "scaling") == 0) return pace_predict_scaling_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "job") == 0) return pace_predict_job_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step or job, found \"%.40s\"",
+        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step, scaling or job, found \"%.40s\"",
                          options->kind);
     pace_status status = open_asked(&a, path, options);
     if (status == PACE_OK) status = describe(out, &a, options);

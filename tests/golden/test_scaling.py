@@ -1,8 +1,11 @@
 """A step on many workers, from outside: tables, identities between their columns, and questions that make no sense."""
+import csv
+import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
@@ -85,6 +88,36 @@ def formats():
         expect(code == 0 and "p2p" in out, name)
 
 
+def rows():
+    """A table's answers are those of the same questions asked alone; a row that makes no sense says why, alone."""
+    path = os.path.join(tempfile.mkdtemp(prefix="paceline-scaling-"), "rows.csv")
+    with open(path, "w") as file:
+        file.write("machine,model,settings,approach,gpus,batch_per_gpu,servers,one_worker,images_per_sec,what\n"
+                   "piz-daint,inception_v3,aux=0 input=synthetic,grpc,64,64,40,138.23,7118.31,a\n"
+                   "dgx-1-v100,resnet50,,ddp,16,32,,,,b\n"
+                   "dgx-1-v100,resnet50,,dpd,16,32,,,,c\n"
+                   "dgx-1-v100,resnet50,,ddp,12,32,,,,d\n"
+                   "nowhere,resnet50,,ddp,8,32,,,,e\n"
+                   "dgx-1-v100,resnet50,,ddp,0,32,,,,f\n"
+                   "dgx-1-v100,resnet50,mode=x,ddp,8,32,,,,g\n")
+    code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv")
+    answers = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and len(answers) == 7 and "5 of 7" in err, code, err, out)
+    alone = points("inception_v3", "--on", "piz-daint", "--workers", "64", "--approach", "grpc:servers=40", "--batch", "64",
+                   "--set", "aux=0", "--set", "input=synthetic", "--one-worker", "138.23")[0]
+    expect(abs(float(answers[0]["predicted"]) / alone["samples_per_s"] - 1) < 1e-6, answers[0], alone)
+    alone = points("resnet50", "--on", "dgx-1-v100", "--workers", "16", "--approach", "ddp", "--batch", "32")[0]
+    expect(abs(float(answers[1]["predicted"]) / alone["samples_per_s"] - 1) < 1e-6, answers[1], alone)
+    expect(all(float(a["low"]) <= float(a["predicted"]) <= float(a["high"]) for a in answers[:2]), answers[:2])
+    for answer, part in zip(answers[2:], ("horovod-nccl", "do not fill", "nowhere", "workers", "mode")):
+        expect(part in answer["status"] and not answer["predicted"], answer)
+    for text, part in (("model,gpus\nresnet50,8\n", "machine"), ("machine,gpus\na,8\n", "model"), ("machine,model\na,b\n", "workers"), ("", "empty")):
+        with open(path, "w") as file:
+            file.write(text)
+        code, _, err = run("--rows", path, "--kind", "scaling")
+        expect(code == 3 and part in err and len(err.strip().splitlines()) == 1, text, code, err)
+
+
 def refused():
     on = ("resnet50", "--on", "dgx-1-v100", "--batch", "8")
     for words, part in (
@@ -116,6 +149,7 @@ weak_and_strong()
 batches()
 walked()
 formats()
+rows()
 refused()
 for what in wrong[:20]:
     print(*what)

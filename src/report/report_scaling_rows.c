@@ -1,0 +1,175 @@
+/* `paceline predict --rows --kind scaling`: throughputs of models on many workers, row by row. */
+#include "insight/scaling.h"
+#include "machine/device_resolve.h"
+#include "report/fit_kinds.h"
+#include "report/model_settings.h"
+#include "report/report.h"
+#include "rows/scaling_rows.h"
+#include "source/model_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "status"};
+enum { ANSWERS = sizeof answer_names / sizeof *answer_names, MOST_SETTINGS = 32 };
+
+/* One worker's step: rows of a table mostly ask for the same again. */
+typedef struct {
+    const char *model, *settings, *device; /* borrowed from the table and the devices */
+    double batch, spread;
+    pace_gradient_profile profile;
+} worker_step;
+
+typedef struct {
+    pace_scaling_rows rows;
+    pace_device_catalog devices;
+    pace_approaches approaches;
+    PACE_VEC(worker_step) steps;
+} asked;
+
+static void close_asked(asked *a) {
+    for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
+    PACE_VEC_FREE(&a->steps);
+    pace_scaling_rows_free(&a->rows);
+    pace_approaches_free(&a->approaches);
+    pace_device_catalog_free(&a->devices);
+}
+
+static pace_status make_step(worker_step *step, const pace_scaling_row *row, const pace_device *device) {
+    char text[512], *rest = NULL;
+    const char *words[MOST_SETTINGS];
+    pace_words set = {words, 0};
+    pace_config config = pace_config_default();
+    pace_model_settings settings;
+    pace_model model;
+    pace_estimate step_s;
+    if (strlen(row->settings) >= sizeof text) return pace_fail(PACE_E_INPUT, "settings: too long");
+    memcpy(text, row->settings, strlen(row->settings) + 1);
+    for (char *word = strtok_r(text, " ;", &rest); word && set.count < MOST_SETTINGS;
+         word = strtok_r(NULL, " ;", &rest))
+        words[set.count++] = word;
+    PACE_TRY(pace_model_settings_read(&settings, &config, &set));
+    config.micro_batch = row->batch;
+    pace_status status = pace_model_open(&model, row->model, settings.items.items, settings.items.count);
+    if (status == PACE_OK) {
+        status = pace_gradient_profile_make(&step->profile, &step_s, &model, &config, device);
+        pace_model_free(&model);
+    }
+    pace_model_settings_free(&settings);
+    if (status == PACE_OK) step->spread = step_s.spread;
+    return status;
+}
+
+static pace_status step_of(const worker_step **out, asked *a, const pace_scaling_row *row, const pace_device *device) {
+    worker_step step = {.model = row->model, .settings = row->settings, .device = device->name, .batch = row->batch};
+    for (size_t i = 0; i < a->steps.count; i++) {
+        const worker_step *s = &a->steps.items[i];
+        if (s->batch == step.batch && strcmp(s->model, step.model) == 0 && strcmp(s->settings, step.settings) == 0 &&
+            strcmp(s->device, step.device) == 0) {
+            *out = s;
+            return PACE_OK;
+        }
+    }
+    PACE_TRY(make_step(&step, row, device));
+    pace_status status = PACE_PUSH(&a->steps, step);
+    if (status != PACE_OK) pace_gradient_profile_free(&step.profile);
+    else *out = &a->steps.items[a->steps.count - 1];
+    return status;
+}
+
+/* Seconds of the row's step. With one worker measured, its time is that; the profile is put back behind. */
+static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row *row) {
+    pace_machine machine;
+    pace_approach approach;
+    const pace_device *device;
+    const worker_step *step;
+    pace_scaling_point point;
+    PACE_TRY(pace_machine_parse(&machine, row->machine));
+    PACE_TRY(pace_device_resolve(&device, &a->devices, machine.device, 0));
+    PACE_TRY(pace_approach_parse(&approach, &a->approaches, *row->approach ? row->approach : "ddp"));
+    if (row->servers > 0) approach.servers = row->servers;
+    PACE_TRY(step_of(&step, a, row, device));
+    pace_gradient_profile profile = step->profile;
+    double own_s = pace_gradient_profile_step_s(&profile), rate = device->pcie_bytes_per_s;
+    if (row->one_worker > 0) pace_gradient_profile_scale(&profile, row->batch / row->one_worker);
+    pace_status status = pace_scaling_at(&point, &profile, row->one_worker > 0 ? 0 : step->spread, &approach, &machine,
+                                         rate > 0 ? rate : 1e10, (int)row->workers);
+    if (row->one_worker > 0) pace_gradient_profile_scale(&profile, own_s);
+    if (status == PACE_OK) *out_s = point.step_s;
+    return status;
+}
+
+static bool is_answer(const char *name) {
+    for (int i = 0; i < ANSWERS; i++)
+        if (strcasecmp(name, answer_names[i]) == 0) return true;
+    return false;
+}
+
+static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
+    size_t count = 0;
+    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
+    if (!columns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < csv->columns; i++)
+        if (!is_answer(pace_csv_name(csv, i)))
+            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
+    for (int i = 0; i < ANSWERS; i++)
+        columns[count++] = (pace_column){answer_names[i], answer_names[i], i < 3 ? PACE_SHOW_REAL : PACE_SHOW_TEXT};
+    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
+    pace_free(columns);
+    return PACE_OK;
+}
+
+/* In samples/s: the slow end of the step is the low end of the rate. */
+static bool add_answer(pace_node *table, asked *a, const pace_scaling_row *row) {
+    pace_estimate s = {0};
+    bool known = !*row->status && answer(&s, a, row) == PACE_OK;
+    double samples = row->batch * row->workers;
+    double step_s[] = {s.median, pace_estimate_high(s), pace_estimate_low(s)};
+    for (int i = 0; i < 3; i++) {
+        if (known) pace_table_real(table, samples / step_s[i]);
+        else pace_table_none(table);
+    }
+    pace_table_text(table, "samples/s");
+    if (known) pace_table_text(table, pace_rung_names[s.rung]);
+    else pace_table_none(table);
+    pace_table_text(table, known ? "ok" : *row->status ? row->status : pace_message());
+    return known;
+}
+
+static pace_status put_rows(pace_report *report, asked *a) {
+    const pace_csv *csv = &a->rows.csv;
+    pace_node *root = pace_report_root(report), *table;
+    size_t answered = 0;
+    PACE_TRY(make_table(&table, csv, root));
+    for (size_t i = 0; i < a->rows.rows.count; i++) {
+        pace_table_row(table);
+        for (size_t c = 0; c < csv->columns; c++)
+            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, i, c));
+        answered += add_answer(table, a, &a->rows.rows.items[i]);
+    }
+    pace_node_int(root, "answered", (int64_t)answered);
+    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
+    if (answered < a->rows.rows.count)
+        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
+                         a->rows.rows.count - answered, a->rows.rows.count);
+    return pace_report_status(report);
+}
+
+pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const pace_rows_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = pace_device_catalog_load(&a.devices);
+    if (status == PACE_OK) status = pace_approaches_load(&a.approaches);
+    if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, options->device);
+    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
+    if (status == PACE_OK) {
+        pace_report_set_command(report, options->command, options->command_count);
+        pace_report_add_input(report, a.rows.csv.name, a.rows.csv.bytes);
+        status = put_rows(report, &a);
+    }
+    close_asked(&a);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
+    return status;
+}

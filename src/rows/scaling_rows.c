@@ -1,0 +1,115 @@
+#include "rows/scaling_rows.h"
+
+#include "machine/catalog.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct {
+    pace_scaling_rows *rows;
+    const char *usual_machine;
+    int machine, model, approach, settings, workers, batch, servers, one_worker;
+} reader;
+
+void pace_scaling_rows_free(pace_scaling_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+}
+
+static int find_column(const pace_csv *csv, const pace_yaml_node *names, const char *key) {
+    const pace_yaml_node *list = pace_yaml_get(names, key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+        for (size_t c = 0; name && c < csv->columns; c++)
+            if (strcasecmp(pace_csv_name(csv, c), name) == 0) return (int)c;
+    }
+    return -1;
+}
+
+static pace_status find_columns(reader *r, const pace_yaml_node *names) {
+    pace_csv *csv = &r->rows->csv;
+    const struct {
+        const char *key;
+        int *column;
+    } all[] = {{"machine", &r->machine},   {"model", &r->model},           {"approach", &r->approach},
+               {"settings", &r->settings}, {"workers", &r->workers},       {"batch", &r->batch},
+               {"servers", &r->servers},   {"one_worker", &r->one_worker}, {"rate", &r->rows->measured}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(csv, names, all[i].key);
+    if (r->model < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\"", csv->name);
+    if (r->workers < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"workers\" (or \"gpus\")", csv->name);
+    if (r->machine < 0 && !r->usual_machine)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"machine\", or --on", csv->name);
+    return PACE_OK;
+}
+
+/* "" for a column that is not there. */
+static const char *cell(const reader *r, size_t row, int column) {
+    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
+}
+
+static void refuse(pace_scaling_row *row, const char *what, const char *expected, const char *found) {
+    if (!*row->status)
+        snprintf(row->status, sizeof row->status, "%s: expected %s, found \"%.40s\"", what, expected, found);
+}
+
+static void whole(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback,
+                  double most) {
+    *out = fallback;
+    if (!*text && fallback >= 0) return;
+    if (!pace_csv_number(out, text) || !(*out >= 1 && *out <= most) || *out != floor(*out))
+        refuse(row, what, "a whole number from 1", text);
+}
+
+static void rate(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback) {
+    *out = fallback;
+    if (*text && (!pace_csv_number(out, text) || !(*out > 0))) {
+        *out = fallback;
+        refuse(row, what, "samples/s above 0", text);
+    }
+}
+
+static pace_status add_row(reader *r, size_t number) {
+    pace_scaling_row row = {.row = (uint32_t)number};
+    row.machine = cell(r, number, r->machine);
+    if (!*row.machine && r->usual_machine) row.machine = r->usual_machine;
+    row.model = cell(r, number, r->model);
+    row.approach = cell(r, number, r->approach);
+    row.settings = cell(r, number, r->settings);
+    if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
+    if (!*row.model) refuse(&row, "model", "a model", row.model);
+    whole(&row.workers, &row, "workers", cell(r, number, r->workers), -1, 1 << 20);
+    whole(&row.batch, &row, "batch", cell(r, number, r->batch), 1, 1e9);
+    whole(&row.servers, &row, "servers", cell(r, number, r->servers), 0, 1 << 20);
+    rate(&row.one_worker, &row, "one_worker", cell(r, number, r->one_worker), 0);
+    rate(&row.measured, &row, "measured", cell(r, number, r->rows->measured), NAN);
+    return PACE_PUSH(&r->rows->rows, row);
+}
+
+static pace_status read_rows(pace_scaling_rows *rows, const char *machine) {
+    reader r = {.rows = rows, .usual_machine = machine};
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load(&yaml, "columns.yaml"));
+    pace_status status = find_columns(&r, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
+    pace_yaml_free(yaml);
+    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
+    return status;
+}
+
+pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_input *input, const char *machine) {
+    pace_scaling_rows rows = {.measured = -1};
+    PACE_TRY(pace_csv_read(&rows.csv, input));
+    pace_status status = read_rows(&rows, machine);
+    if (status == PACE_OK) *out = rows;
+    else pace_scaling_rows_free(&rows);
+    return status;
+}
+
+pace_status pace_scaling_rows_open(pace_scaling_rows *out, const char *path, const char *machine) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_scaling_rows_read(out, input, machine);
+    pace_input_free(input);
+    return status;
+}
