@@ -68,17 +68,20 @@ static pace_status doubling(pace_program *p, uint32_t ranks, double bytes) {
     return PACE_OK;
 }
 
+/* Large pieces among neighbours. */
 static pace_status halving(pace_program *p, uint32_t ranks, double bytes) {
-    for (uint32_t mask = ranks / 2; mask; mask /= 2) {
+    for (uint32_t mask = 1; mask < ranks; mask *= 2) {
         PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes /= 2));
         PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
     }
     return PACE_OK;
 }
 
+/* The same way back: far partners first, while there is little. */
 static pace_status gather_doubling(pace_program *p, uint32_t ranks, double bytes) {
-    for (uint32_t mask = 1; mask < ranks; mask *= 2)
-        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes / ranks * mask));
+    double held = bytes / ranks;
+    for (uint32_t mask = ranks / 2; mask; mask /= 2, held *= 2)
+        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), held));
     return PACE_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "machine/device.h"
 #include "base/text.h"
 #include "machine/machine_read.h"
+#include "machine/topology_xml.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -175,8 +176,12 @@ pace_status pace_machine_parse(pace_machine *out, const char *text) {
     int count = split_count(words);
     if (count == 0 || !*words)
         return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
-    if (pace_ends(words, ".yaml") || pace_ends(words, ".yml")) PACE_TRY(of_file(&machine, words, count));
-    else {
+    if (pace_ends(words, ".xml")) {
+        PACE_TRY(pace_topology_xml_load(&machine, words));
+        set_nodes(&machine, count);
+    } else if (pace_ends(words, ".yaml") || pace_ends(words, ".yml")) {
+        PACE_TRY(of_file(&machine, words, count));
+    } else {
         PACE_TRY(of_catalog(&found, &machine, words, count));
         if (!found) {
             char none[1] = "";
