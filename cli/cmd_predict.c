@@ -23,7 +23,9 @@ static int predict_job(pace_job_options *options, cli_output *output) {
     return cli_output_report("predict", report, format, output);
 }
 
-static int simulate(pace_simulate_options *options, const pace_exchange_options *asked, cli_output *output) {
+/* Of a collective; of traces, where there are paths. */
+static int simulate(pace_simulate_options *options, const pace_exchange_options *asked, const char *const *paths,
+                    int path_count, cli_output *output) {
     pace_format format;
     pace_report *report;
     options->on = asked->on;
@@ -34,8 +36,15 @@ static int simulate(pace_simulate_options *options, const pace_exchange_options 
         fprintf(stderr, "paceline predict: --simulate takes no --library, --protocol or --fit\n");
         return CLI_USAGE;
     }
+    if (path_count && (options->bytes || options->ranks != 0 || options->jobs != 0 || options->straggler.count ||
+                       options->background.count)) {
+        fprintf(stderr, "paceline predict: --simulate of traces takes no --bytes, --ranks, --jobs, --straggler or "
+                        "--background\n");
+        return CLI_USAGE;
+    }
     if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
-    pace_status status = pace_simulate_exchange(&report, options);
+    pace_status status = path_count ? pace_simulate_traces(&report, paths, (size_t)path_count, options)
+                                    : pace_simulate_exchange(&report, options);
     if (status != PACE_OK) return cli_fail("predict", status);
     return cli_output_report("predict", report, format, output);
 }
@@ -106,12 +115,11 @@ int cmd_predict(cli_arguments *arguments) {
         {"--library", 0, OPTION_TEXT, "NAME", "exchange: nccl, nccl-2.7, ... or textbook", &exchange.library},
         {"--algorithm", 0, OPTION_TEXT, "NAME", "exchange: instead of the library's choice", &exchange.algorithm},
         {"--protocol", 0, OPTION_TEXT, "NAME", "exchange: ll, ll128 or simple", &exchange.protocol},
-        {"--simulate", 0, OPTION_FLAG, NULL, "exchange: message by message, on the machine's links", &simulated},
+        {"--simulate", 0, OPTION_FLAG, NULL, "an exchange or traces, message by message", &simulated},
         {"--ranks", 0, OPTION_NUMBER, "N", "simulate: the first N devices", &simulation.ranks},
         {"--jobs", 0, OPTION_NUMBER, "N", "simulate: N jobs that do the same side by side", &simulation.jobs},
-        {"--straggler", 0, OPTION_LIST, "SHARE:RATE", "simulate: 1%:0.5, one rank in 100 at half its rate", &straggler},
-        {"--background", 0, OPTION_LIST, "TRAFFIC", "simulate: of others, 30% of the network or 0-8:10GB/s",
-         &background},
+        {"--straggler", 0, OPTION_LIST, "SHARE:RATE", "simulate: 1%:0.5 = 1 % at half rate", &straggler},
+        {"--background", 0, OPTION_LIST, "TRAFFIC", "simulate: 30% of the network, or 0-8:10GB/s", &background},
         {"--unfolded", 0, OPTION_FLAG, NULL, "simulate: every rank, alike or not", &simulation.unfolded},
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
@@ -139,13 +147,14 @@ int cmd_predict(cli_arguments *arguments) {
         rows.options.job = job.assume;
         return cli_predict_rows(&rows, &output);
     }
-    if (!rows.path && operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0 &&
-        on.count <= 1 && rows.fits.count <= 1) {
+    bool of_exchange = operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0;
+    if (!rows.path && (of_exchange || (simulated && operands > 0)) && on.count <= 1 && rows.fits.count <= 1) {
         exchange.on = on.count ? on.items[0] : NULL;
         exchange.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         simulation.straggler = (pace_words){straggler.items, straggler.count};
         simulation.background = (pace_words){background.items, background.count};
-        return simulated ? simulate(&simulation, &exchange, &output) : predict_exchange(&exchange, &output);
+        return simulated ? simulate(&simulation, &exchange, arguments->words, operands, &output)
+                         : predict_exchange(&exchange, &output);
     }
     if (rows.path || job.job || operands == 0) {
         fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",

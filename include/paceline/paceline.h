@@ -279,6 +279,12 @@ typedef struct {
 PACE_API pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,
                                        const pace_fleet_options *options);
 
+/** Replays execution traces of many ranks on a machine's links: files, directories; NAME.RANK.et of one NAME are one
+ * workload. Of the options `on` counts, and `algorithm` for `collective`. Errors: PACE_E_USAGE, PACE_E_INPUT for what
+ * is no trace, and for exchanges that do not meet or cannot finish: it names the operations that wait. */
+PACE_API pace_status pace_simulate_traces(pace_report **out, const char *const *paths, size_t count,
+                                          const pace_simulate_options *options);
+
 /** Answers a table of questions: the rows come back with predicted, low, high (90 %), unit, rung and status. A row with
  * several measured columns comes back once for each, named in the column "question". Errors: as for pace_fit(). */
 PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options);

@@ -80,8 +80,7 @@ static pace_status halving(pace_program *p, uint32_t ranks, double bytes) {
 /* The same way back: far partners first, while there is little. */
 static pace_status gather_doubling(pace_program *p, uint32_t ranks, double bytes) {
     double held = bytes / ranks;
-    for (uint32_t mask = ranks / 2; mask; mask /= 2, held *= 2)
-        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), held));
+    for (uint32_t mask = ranks / 2; mask; mask /= 2, held *= 2) PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), held));
     return PACE_OK;
 }
 

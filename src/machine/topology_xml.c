@@ -116,7 +116,8 @@ static pace_status socket_rate(double *out, const reader *r) {
     return *out > 0 ? PACE_OK : fault(r, "a vendor of CPUs that catalog/topology.yaml knows", vendor);
 }
 
-/* A PCIe function of class 0604 is a switch; devices (0302, 0300, 1200 of AMD) and NICs (02..) hang on what is above. */
+/* A PCIe function of class 0604 is a switch; devices (0302, 0300, 1200 of AMD) and NICs (02..) hang on what is above.
+ */
 static pace_status read_pci(frame *f, reader *r, const frame *above) {
     const char *class = pace_xml_get(&r->xml, "class"), *bus = pace_xml_get(&r->xml, "busid");
     if (!class || !bus || strlen(bus) >= BUS) return fault(r, "class= and busid=", bus);
@@ -150,7 +151,8 @@ static pace_status read_link(reader *r, bool xgmi) {
     const char *target = pace_xml_get(&r->xml, "target"), *class = pace_xml_get(&r->xml, "tclass");
     double count;
     PACE_TRY(number(&count, r, "count", 1, 64));
-    if (!target || strlen(target) >= BUS || !class || r->device_count == 0) return fault(r, "target= and tclass=", target);
+    if (!target || strlen(target) >= BUS || !class || r->device_count == 0)
+        return fault(r, "target= and tclass=", target);
     brick b = {.from = r->device_count - 1, .count = (int)count, .line = r->xml.line};
     b.to_switch = strncmp(class, "0x0680", 6) == 0;
     if (!b.to_switch && strncmp(class, "0x03", 4) != 0 && strncmp(class, "0x12", 4) != 0)
@@ -202,7 +204,8 @@ static pace_status read_elements(reader *r) {
         if (kind == PACE_XML_OPEN) PACE_TRY(read_element(r));
     }
     if (r->device_count) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a topology of NCCL, <system> with a <gpu>; found no device", r->xml.name);
+    return pace_fail(PACE_E_INPUT, "%s: expected a topology of NCCL, <system> with a <gpu>; found no device",
+                     r->xml.name);
 }
 
 /* --- a machine ---------------------------------------------------------------------------------------------------- */
@@ -277,7 +280,8 @@ static pace_status set_inside(pace_machine *m, const reader *r, const char *cons
 /* The fastest ones join nodes. */
 static pace_status set_nics(pace_machine *m, const reader *r) {
     const pace_yaml_node *list = pace_yaml_get(r->rates, "nics"), *line = NULL;
-    for (int i = 0; i < r->nic_count; i++) m->between.bytes_per_s = fmax(m->between.bytes_per_s, r->nics[i].bytes_per_s);
+    for (int i = 0; i < r->nic_count; i++)
+        m->between.bytes_per_s = fmax(m->between.bytes_per_s, r->nics[i].bytes_per_s);
     const char *name = NULL;
     m->host.nic_bytes_per_s = INFINITY;
     for (int i = 0; i < r->nic_count; i++) {
@@ -329,8 +333,8 @@ static pace_status build(pace_machine *m, reader *r) {
     pace_free(from);
     if (status == PACE_OK) status = set_nics(m, r);
     if (status != PACE_OK) return status;
-    snprintf(m->source, sizeof m->source, "%.100s, a topology of NCCL; rates by kind of catalog/topology.yaml%s", m->name,
-             m->nics < r->nic_count ? "; slower NICs left out" : "");
+    snprintf(m->source, sizeof m->source, "%.100s, a topology of NCCL; rates by kind of catalog/topology.yaml%s",
+             m->name, m->nics < r->nic_count ? "; slower NICs left out" : "");
     return pace_machine_check(m);
 }
 

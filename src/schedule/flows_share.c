@@ -1,4 +1,5 @@
 /* Messages that share links: events in order of time. Between two of them every flow has its max-min fair rate. */
+#include "schedule/flows_active.h"
 #include "schedule/flows_routes.h"
 
 #include <math.h>
@@ -14,13 +15,6 @@ typedef struct {
     uint8_t kind;
 } event;
 
-/* A message on its way out; the same place in `flows` and `rates`. Background traffic comes first: it has no message,
- * and never ends. */
-typedef struct {
-    double ends_ns, bytes_per_s; /* 0 bytes/s: not yet given */
-    uint32_t message, lane;
-} sending;
-
 /* What waits to leave by a lane's port. */
 typedef struct {
     uint32_t head, tail;
@@ -30,18 +24,14 @@ typedef struct {
 typedef struct {
     pace_flow_state *state;
     pace_flow_routes routes;
-    pace_rates rates;
+    pace_active_flows active;
     PACE_VEC(event) events; /* a heap */
-    PACE_VEC(sending) sending;
-    PACE_VEC(pace_flow) flows;
-    PACE_VEC(double) rate;
     port *ports;
     uint32_t *runnable;
     uint32_t runnable_count;
-    double *used_bytes; /* link (folded: kind of link) -> what has crossed it */
-    pace_route others;  /* ways of background traffic */
+    pace_route others; /* ways of background traffic, and where each begins */
+    PACE_VEC(uint32_t) others_first;
     double now_ns;
-    bool changed; /* flows came or went since rates were given */
 } loop;
 
 /* --- events
@@ -84,10 +74,6 @@ static double limit_of(const loop *e, const pace_flow_message *m, uint32_t lane)
     return limit / slower;
 }
 
-static void use_links(loop *e, const pace_flow *flow, double bytes) {
-    for (uint32_t h = 0; h < flow->hop_count; h++) e->used_bytes[flow->hops[h].link] += bytes * flow->hops[h].times;
-}
-
 static pace_status start_next(loop *e, uint32_t lane) {
     port *p = &e->ports[lane];
     if (p->busy || p->head == PACE_NO_MESSAGE) return PACE_OK;
@@ -95,11 +81,9 @@ static pace_status start_next(loop *e, uint32_t lane) {
     const pace_flow_message *m = &e->state->messages.items[number];
     p->head = m->next_out;
     p->busy = true;
-    e->changed = true;
     uint32_t first = e->routes.first[m->slot];
-    PACE_TRY(PACE_PUSH(&e->flows, ((pace_flow){e->routes.hops.items + first, e->routes.first[m->slot + 1] - first,
-                                               limit_of(e, m, lane)})));
-    return PACE_PUSH(&e->sending, ((sending){INFINITY, 0, number, lane}));
+    const pace_flow way = {e->routes.hops.items + first, e->routes.first[m->slot + 1] - first, limit_of(e, m, lane)};
+    return pace_active_flows_add(&e->active, way, m->bytes, number, lane);
 }
 
 static void arrive(loop *e, uint32_t number) {
@@ -123,40 +107,11 @@ static pace_status sent(loop *e, uint32_t number, uint32_t lane) {
 }
 
 static pace_status end_flows(loop *e, double until_ns) {
-    for (size_t i = 0; i < e->sending.count;) {
-        if (e->sending.items[i].ends_ns > until_ns) {
-            i++;
-            continue;
-        }
-        sending ended = e->sending.items[i];
-        use_links(e, &e->flows.items[i], e->state->messages.items[ended.message].bytes);
-        e->sending.items[i] = e->sending.items[--e->sending.count];
-        e->flows.items[i] = e->flows.items[--e->flows.count];
-        e->changed = true;
-        PACE_TRY(sent(e, ended.message, ended.lane));
-    }
-    return PACE_OK;
-}
-
-/* A flow whose rate changes has what it would have sent in the rest of its time still to send. */
-static pace_status give_rates(loop *e) {
-    size_t count = e->flows.count;
-    e->changed = false;
-    PACE_TRY(pace_grow(&e->rate.items, &e->rate.capacity, count, sizeof *e->rate.items));
-    PACE_TRY(pace_rates_solve(e->rate.items, &e->rates, e->flows.items, (uint32_t)count));
-    for (size_t i = 0; i < count; i++) {
-        sending *s = &e->sending.items[i];
-        double rate = e->rate.items[i];
-        if (s->message == PACE_NO_MESSAGE || rate == s->bytes_per_s) {
-            s->bytes_per_s = rate;
-            continue;
-        }
-        double left = s->bytes_per_s > 0 ? (s->ends_ns - e->now_ns) * s->bytes_per_s
-                                         : e->state->messages.items[s->message].bytes * 1e9;
-        s->ends_ns = e->now_ns + (left > 0 ? left / rate : 0);
-        s->bytes_per_s = rate;
-    }
-    return PACE_OK;
+    pace_active_flow ended;
+    pace_status status = PACE_OK;
+    while (status == PACE_OK && pace_active_flows_take(&ended, &status, &e->active, until_ns))
+        if (status == PACE_OK) status = sent(e, ended.message, ended.lane);
+    return status;
 }
 
 /* --- lanes
@@ -261,41 +216,46 @@ static pace_status run_lane(loop *e, uint32_t number) {
 /* --- background traffic
  * ----------------------------------------------------------------------------------------------------- */
 
-static pace_status start_background(loop *e, const pace_fabric *fabric) {
+static pace_status find_background(loop *e, const pace_fabric *fabric) {
     const pace_flows_question *q = e->state->question;
-    PACE_VEC(uint32_t) first = {0};
-    pace_status status = PACE_OK;
-    for (size_t i = 0; i < q->background_count && status == PACE_OK; i++) {
-        status = PACE_PUSH(&first, (uint32_t)e->others.count);
-        if (status == PACE_OK)
-            status = pace_fabric_route(&e->others, fabric, q->background[i].from, q->background[i].to);
+    for (size_t i = 0; i < q->background_count; i++) {
+        PACE_TRY(PACE_PUSH(&e->others_first, (uint32_t)e->others.count));
+        PACE_TRY(pace_fabric_route(&e->others, fabric, q->background[i].from, q->background[i].to));
     }
-    for (size_t i = 0; i < q->background_count && status == PACE_OK; i++) {
-        uint32_t end = i + 1 < first.count ? first.items[i + 1] : (uint32_t)e->others.count;
-        status = PACE_PUSH(&e->flows, ((pace_flow){e->others.items + first.items[i], end - first.items[i],
-                                                   q->background[i].bytes_per_s}));
-        if (status == PACE_OK) status = PACE_PUSH(&e->sending, ((sending){INFINITY, 0, PACE_NO_MESSAGE, 0}));
-    }
-    PACE_VEC_FREE(&first);
-    return status;
+    return PACE_PUSH(&e->others_first, (uint32_t)e->others.count);
 }
 
-/* What it sends until the next instant. */
+static pace_status start_background(loop *e) {
+    const pace_flows_question *q = e->state->question;
+    for (size_t i = 0; i < q->background_count; i++) {
+        uint32_t first = e->others_first.items[i];
+        const pace_flow way = {e->others.items + first, e->others_first.items[i + 1] - first,
+                               q->background[i].bytes_per_s};
+        PACE_TRY(pace_active_flows_add(&e->active, way, INFINITY, PACE_NO_MESSAGE, 0));
+    }
+    return PACE_OK;
+}
+
+/* What it sends until the next instant: they were the first to be added. */
 static void pass_background(loop *e, double until_ns) {
-    for (size_t i = 0; i < e->state->question->background_count; i++)
-        use_links(e, &e->flows.items[i], e->sending.items[i].bytes_per_s * (until_ns - e->now_ns) * 1e-9);
+    for (size_t i = 0; i < e->state->question->background_count; i++) {
+        const pace_flow *way = &e->active.ways.items[i];
+        double bytes = e->active.flows.items[i].bytes_per_s * (until_ns - e->now_ns) * 1e-9;
+        for (uint32_t h = 0; h < way->hop_count; h++) e->active.used_bytes[way->hops[h].link] += bytes;
+    }
 }
 
 /* The link that was used most, of what it could carry. */
 static void find_busiest(loop *e) {
     double most = 0;
-    for (uint32_t l = 0; l < e->rates.link_count; l++) {
-        double share = e->used_bytes[l] / e->rates.bytes_per_s[l];
+    const pace_rates *rates = &e->active.rates;
+    for (uint32_t l = 0; l < rates->link_count; l++) {
+        double share = e->active.used_bytes[l] / rates->bytes_per_s[l];
         if (share <= most) continue;
         most = share;
         e->state->busiest_link = e->routes.colour_link ? e->routes.colour_link[l] : l;
-        e->state->busiest_bytes = e->used_bytes[l];
-        e->state->busiest_rate = e->rates.bytes_per_s[l];
+        e->state->busiest_bytes = e->active.used_bytes[l];
+        e->state->busiest_rate = rates->bytes_per_s[l];
     }
 }
 
@@ -325,9 +285,7 @@ static pace_status run_instant(loop *e) {
 
 static double next_instant(const loop *e) {
     double next = e->events.count ? e->events.items[0].at_ns : INFINITY;
-    for (size_t i = 0; i < e->sending.count; i++)
-        if (e->sending.items[i].ends_ns < next) next = e->sending.items[i].ends_ns;
-    return next;
+    return fmin(next, pace_active_flows_next(&e->active));
 }
 
 static pace_status run(loop *e) {
@@ -341,21 +299,28 @@ static pace_status run(loop *e) {
             e->now_ns = next;
         }
         PACE_TRY(run_instant(e));
-        if (e->changed) PACE_TRY(give_rates(e));
+        PACE_TRY(pace_active_flows_rate(&e->active, e->now_ns));
     }
     find_busiest(e);
     return pace_flow_finished(e->state);
 }
 
+static uint32_t most_hops(const loop *e) {
+    uint32_t most = (uint32_t)e->others.count;
+    for (uint32_t i = 0; i < e->state->send_queue_count; i++)
+        if (e->routes.first[i + 1] - e->routes.first[i] > most) most = e->routes.first[i + 1] - e->routes.first[i];
+    return most;
+}
+
 static pace_status prepare(loop *e, const pace_fabric *fabric) {
     uint32_t lanes = e->state->lane_count;
     bool folded = e->routes.colour_bytes_per_s != NULL;
-    PACE_TRY(pace_rates_init(&e->rates, folded ? e->routes.colour_bytes_per_s : fabric->bytes_per_s,
-                             folded ? e->routes.link_colours : fabric->link_count));
+    PACE_TRY(find_background(e, fabric));
+    PACE_TRY(pace_active_flows_init(&e->active, folded ? e->routes.colour_bytes_per_s : fabric->bytes_per_s,
+                                    folded ? e->routes.link_colours : fabric->link_count, most_hops(e)));
     e->ports = pace_alloc((size_t)lanes + 1, sizeof *e->ports);
     e->runnable = pace_alloc((size_t)lanes + 1, sizeof *e->runnable);
-    e->used_bytes = pace_alloc((size_t)e->rates.link_count + 1, sizeof *e->used_bytes);
-    return e->ports && e->runnable && e->used_bytes ? start_background(e, fabric) : PACE_E_MEMORY;
+    return e->ports && e->runnable ? start_background(e) : PACE_E_MEMORY;
 }
 
 pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) {
@@ -367,14 +332,11 @@ pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabr
         if (status == PACE_OK) status = run(&e);
     }
     pace_flow_routes_free(&e.routes);
-    pace_rates_free(&e.rates);
+    pace_active_flows_free(&e.active);
     PACE_VEC_FREE(&e.events);
-    PACE_VEC_FREE(&e.sending);
-    PACE_VEC_FREE(&e.flows);
-    PACE_VEC_FREE(&e.rate);
     pace_free(e.ports);
     pace_free(e.runnable);
-    pace_free(e.used_bytes);
     PACE_VEC_FREE(&e.others);
+    PACE_VEC_FREE(&e.others_first);
     return status;
 }

@@ -25,7 +25,7 @@ static pace_status add_path(pace_paths *paths, const char *path) {
 }
 
 static bool is_trace_name(const char *name) {
-    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite"};
+    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".et", ".et.gz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (name[0] != '.' && pace_ends(name, suffixes[i])) return true;
     return false;
@@ -47,9 +47,10 @@ static pace_status add_directory(pace_paths *paths, const char *directory) {
     }
     closedir(stream);
     if (status == PACE_OK && paths->count == first)
-        return pace_fail(PACE_E_INPUT,
-                         "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst, *.sqlite), found none",
-                         directory);
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst, *.sqlite, *.et), found none",
+            directory);
     if (status == PACE_OK) qsort(paths->items + first, paths->count - first, sizeof *paths->items, by_text);
     return status;
 }

@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (!strstr(text, ".y") && !strstr(text, ".x") && pace_machine_parse(&machine, text) == PACE_OK && pace_machine_check(&machine) != PACE_OK)
+    if (!strstr(text, ".y") && !strstr(text, ".x") && pace_machine_parse(&machine, text) == PACE_OK &&
+        pace_machine_check(&machine) != PACE_OK)
         abort();
     if (pace_yaml_parse(&yaml, "fuzz", data, size) == PACE_OK) {
         if (pace_machines_read(&list, yaml) == PACE_OK) {

@@ -93,6 +93,30 @@ for words in (["dgx-1-v100*4"], ["dgx-h100*8 net=dragonfly:2x2"], ["mi300x-node*
     b = row("--on", *words, "--algorithm", "ring", "--bytes", "8M", "--unfolded")
     near(a["time_us"], b["time_us"], words)
 
+# Topologies as NCCL dumps them: the same links as the catalogue's machines. Four devices of a quad use bricks alone.
+CORPUS = os.path.join(SOURCE, "tests", "fuzz", "corpus", "topology")
+for name, words in [("cube-mesh", ["--ranks", "4", "--algorithm", "direct"]), ("switched", ["--algorithm", "rabenseifner"])]:
+    for nodes in ("", "*2"):
+        known = {"cube-mesh": "dgx-1-v100", "switched": "dgx-h100"}[name]
+        a = row("--on", os.path.join(CORPUS, name + ".xml") + nodes, "--bytes", "64M", *words)
+        b = row("--on", known + nodes, "--bytes", "64M", *words)
+        near(a["time_us"], b["time_us"], name, nodes)
+
+# Devices below the two sockets of a box with PCIe alone: a message between sockets crosses 16 GB/s; behind
+# it messages queue, so that the latency of the others passes meanwhile.
+pcie = os.path.join(CORPUS, "pcie.xml")
+size = row("--on", pcie, "--algorithm", "ring", "--bytes", "1G")
+near(size["time_us"], 15 + 6 + 2 * 3 / 4 * S / 16e9 * 1e6)
+expect("host link from" in size["bottleneck"], size)
+for name, word in [("apart", "no other device"), ("crossed", "expected"), ("cut", "the end of"), ("empty", "no device"),
+                   ("negative-count", "count="), ("no-speed", "GT/s"), ("one-way", "as back"), ("quotes", "quotes"),
+                   ("unknown-class", "class of a switch"), ("unknown-cpu", "vendor"), ("unknown-element", "fpga"),
+                   ("unknown-nic", "zz0"), ("zero-net", "speed="), ("zero-width", "link_width=")]:
+    code, out, err = run("--on", os.path.join(CORPUS, "bad-" + name + ".xml"))
+    expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
+code, out, err = run("--on", "nowhere.xml")
+expect(code == 3 and "nowhere.xml" in err, code, err)
+
 try:
     import jsonschema
     with open(os.path.join(SOURCE, "docs", "schemas", "simulation.json")) as file:

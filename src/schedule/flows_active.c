@@ -1,0 +1,216 @@
+#include "schedule/flows_active.h"
+
+pace_status pace_active_flows_init(pace_active_flows *a, const double *bytes_per_s, uint32_t links,
+                                   uint32_t most_hops) {
+    *a = (pace_active_flows){.most_hops = most_hops ? most_hops : 1};
+    PACE_TRY(pace_rates_init(&a->rates, bytes_per_s, links));
+    a->first = pace_alloc((size_t)links + 1, sizeof *a->first);
+    a->link_seen = pace_alloc((size_t)links + 1, sizeof *a->link_seen);
+    a->used_bytes = pace_alloc((size_t)links + 1, sizeof *a->used_bytes);
+    return a->first && a->link_seen && a->used_bytes ? PACE_OK : PACE_E_MEMORY;
+}
+
+void pace_active_flows_free(pace_active_flows *a) {
+    pace_rates_free(&a->rates);
+    PACE_VEC_FREE(&a->flows);
+    PACE_VEC_FREE(&a->ways);
+    PACE_VEC_FREE(&a->crossings);
+    PACE_VEC_FREE(&a->free);
+    PACE_VEC_FREE(&a->heap);
+    PACE_VEC_FREE(&a->dirty);
+    PACE_VEC_FREE(&a->started);
+    PACE_VEC_FREE(&a->touched);
+    PACE_VEC_FREE(&a->part);
+    PACE_VEC_FREE(&a->rate);
+    pace_free(a->first);
+    pace_free(a->link_seen);
+    pace_free(a->used_bytes);
+}
+
+/* --- the heap ----------------------------------------------------------------------------------------------------- */
+
+static void put(pace_active_flows *a, size_t place, uint32_t flow) {
+    a->heap.items[place] = flow;
+    a->flows.items[flow].place = (uint32_t)place;
+}
+
+static double ends(const pace_active_flows *a, size_t place) { return a->flows.items[a->heap.items[place]].ends_ns; }
+
+static void sift_up(pace_active_flows *a, size_t place) {
+    uint32_t flow = a->heap.items[place];
+    double ends_ns = a->flows.items[flow].ends_ns;
+    for (; place && ends(a, (place - 1) / 2) > ends_ns; place = (place - 1) / 2)
+        put(a, place, a->heap.items[(place - 1) / 2]);
+    put(a, place, flow);
+}
+
+static void sift_down(pace_active_flows *a, size_t place) {
+    uint32_t flow = a->heap.items[place];
+    double ends_ns = a->flows.items[flow].ends_ns;
+    for (size_t child; (child = 2 * place + 1) < a->heap.count; place = child) {
+        if (child + 1 < a->heap.count && ends(a, child + 1) < ends(a, child)) child++;
+        if (ends(a, child) >= ends_ns) break;
+        put(a, place, a->heap.items[child]);
+    }
+    put(a, place, flow);
+}
+
+static void moved(pace_active_flows *a, uint32_t flow) {
+    sift_up(a, a->flows.items[flow].place);
+    sift_down(a, a->flows.items[flow].place);
+}
+
+/* --- links' lists ------------------------------------------------------------------------------------------------- */
+
+static void enter(pace_active_flows *a, uint32_t flow) {
+    const pace_flow *way = &a->ways.items[flow];
+    for (uint32_t h = 0; h < way->hop_count; h++) {
+        uint32_t number = flow * a->most_hops + h, link = way->hops[h].link;
+        a->crossings.items[number] = (pace_active_crossing){a->first[link], 0};
+        if (a->first[link]) a->crossings.items[a->first[link] - 1].before = number + 1;
+        a->first[link] = number + 1;
+    }
+}
+
+static pace_status leave(pace_active_flows *a, uint32_t flow) {
+    const pace_flow *way = &a->ways.items[flow];
+    for (uint32_t h = 0; h < way->hop_count; h++) {
+        const pace_active_crossing *c = &a->crossings.items[flow * a->most_hops + h];
+        uint32_t link = way->hops[h].link;
+        if (c->before) a->crossings.items[c->before - 1].next = c->next;
+        else a->first[link] = c->next;
+        if (c->next) a->crossings.items[c->next - 1].before = c->before;
+        if (a->first[link]) PACE_TRY(PACE_PUSH(&a->dirty, link));
+    }
+    return PACE_OK;
+}
+
+static void use_links(pace_active_flows *a, const pace_flow *way, double bytes) {
+    for (uint32_t h = 0; h < way->hop_count; h++) a->used_bytes[way->hops[h].link] += bytes * way->hops[h].times;
+}
+
+/* --- come and go ---------------------------------------------------------------------------------------------------
+ */
+
+static pace_status new_place(uint32_t *out, pace_active_flows *a) {
+    if (a->free.count) {
+        *out = a->free.items[--a->free.count];
+        return PACE_OK;
+    }
+    *out = (uint32_t)a->flows.count;
+    size_t crossings = (a->flows.count + 1) * a->most_hops;
+    if (crossings >= UINT32_MAX) return pace_fail(PACE_E_INPUT, "too many messages on too many links at once");
+    PACE_TRY(pace_grow(&a->crossings.items, &a->crossings.capacity, crossings, sizeof *a->crossings.items));
+    PACE_TRY(PACE_PUSH(&a->ways, ((pace_flow){0})));
+    return PACE_PUSH(&a->flows, ((pace_active_flow){0}));
+}
+
+pace_status pace_active_flows_add(pace_active_flows *a, pace_flow way, double bytes, uint32_t message, uint32_t lane) {
+    uint32_t flow;
+    PACE_TRY(new_place(&flow, a));
+    a->ways.items[flow] = way;
+    a->flows.items[flow] = (pace_active_flow){INFINITY, 0, bytes, message, lane, 0, 0};
+    enter(a, flow);
+    PACE_TRY(PACE_PUSH(&a->heap, flow));
+    put(a, a->heap.count - 1, flow); /* ends last until it has a rate */
+    return PACE_PUSH(&a->started, flow);
+}
+
+bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_active_flows *a, double until_ns) {
+    if (!(pace_active_flows_next(a) <= until_ns)) return false;
+    uint32_t flow = a->heap.items[0], last = a->heap.items[--a->heap.count];
+    *out = a->flows.items[flow];
+    use_links(a, &a->ways.items[flow], out->bytes);
+    *status = leave(a, flow);
+    if (*status == PACE_OK) *status = PACE_PUSH(&a->free, flow);
+    if (last != flow) {
+        put(a, 0, last);
+        sift_down(a, 0);
+    }
+    return true;
+}
+
+/* --- rates -------------------------------------------------------------------------------------------------------- */
+
+static pace_status touch(pace_active_flows *a, uint32_t flow) {
+    if (a->flows.items[flow].seen == a->round) return PACE_OK;
+    a->flows.items[flow].seen = a->round;
+    return PACE_PUSH(&a->touched, flow);
+}
+
+static pace_status touch_link(pace_active_flows *a, uint32_t link) {
+    if (a->link_seen[link] == a->round) return PACE_OK;
+    a->link_seen[link] = a->round;
+    for (uint32_t at = a->first[link]; at; at = a->crossings.items[at - 1].next)
+        PACE_TRY(touch(a, (at - 1) / a->most_hops));
+    return PACE_OK;
+}
+
+/* All that share a link with the touched ones from `from` on, and so on. */
+static pace_status spread(pace_active_flows *a, size_t from) {
+    for (size_t i = from; i < a->touched.count; i++) {
+        const pace_flow *way = &a->ways.items[a->touched.items[i]];
+        for (uint32_t h = 0; h < way->hop_count; h++) PACE_TRY(touch_link(a, way->hops[h].link));
+    }
+    return PACE_OK;
+}
+
+/* What a flow has that shares with none. */
+static double rate_alone(const pace_active_flows *a, const pace_flow *way) {
+    double rate = way->limit_bytes_per_s;
+    for (uint32_t h = 0; h < way->hop_count; h++) {
+        double share = a->rates.bytes_per_s[way->hops[h].link] / way->hops[h].times;
+        if (share < rate) rate = share;
+    }
+    return rate;
+}
+
+/* What is still to be sent takes a new time. A flow that never ends has sent something until now. */
+static void set_rate(pace_active_flows *a, uint32_t flow, double rate, double now_ns) {
+    pace_active_flow *f = &a->flows.items[flow];
+    if (rate == f->bytes_per_s) return;
+    double left = f->bytes_per_s > 0 ? (f->ends_ns - now_ns) * f->bytes_per_s : f->bytes * 1e9;
+    f->ends_ns = now_ns + (left > 0 ? left / rate : 0);
+    f->bytes_per_s = rate;
+    moved(a, flow);
+}
+
+/* One group of flows that touch each other: touched[from …]. */
+static pace_status rate_group(pace_active_flows *a, size_t from, double now_ns) {
+    size_t count = a->touched.count - from;
+    if (count == 1) {
+        uint32_t flow = a->touched.items[from];
+        set_rate(a, flow, rate_alone(a, &a->ways.items[flow]), now_ns);
+        return PACE_OK;
+    }
+    a->part.count = 0;
+    for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&a->part, a->ways.items[a->touched.items[from + i]]));
+    PACE_TRY(pace_grow(&a->rate.items, &a->rate.capacity, count, sizeof *a->rate.items));
+    PACE_TRY(pace_rates_solve(a->rate.items, &a->rates, a->part.items, (uint32_t)count));
+    for (size_t i = 0; i < count; i++) set_rate(a, a->touched.items[from + i], a->rate.items[i], now_ns);
+    return PACE_OK;
+}
+
+static pace_status rate_from(pace_active_flows *a, size_t from, double now_ns) {
+    if (a->touched.count == from) return PACE_OK;
+    PACE_TRY(spread(a, from));
+    return rate_group(a, from, now_ns);
+}
+
+pace_status pace_active_flows_rate(pace_active_flows *a, double now_ns) {
+    if (!a->dirty.count && !a->started.count) return PACE_OK;
+    a->round++;
+    a->touched.count = 0;
+    for (size_t i = 0; i < a->started.count; i++) {
+        size_t from = a->touched.count;
+        PACE_TRY(touch(a, a->started.items[i]));
+        PACE_TRY(rate_from(a, from, now_ns));
+    }
+    for (size_t i = 0; i < a->dirty.count; i++) {
+        size_t from = a->touched.count;
+        PACE_TRY(touch_link(a, a->dirty.items[i]));
+        PACE_TRY(rate_from(a, from, now_ns));
+    }
+    a->dirty.count = a->started.count = 0;
+    return PACE_OK;
+}

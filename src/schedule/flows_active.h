@@ -1,0 +1,63 @@
+/* Flows under way on shared links: which cross every link, what rate each has, and which ends next. When flows come or
+ * go, rates are given anew to those alone that they can touch: that share a link with them, or with one that does.
+ * Inside of flows*.c. */
+#ifndef PACE_SCHEDULE_FLOWS_ACTIVE_H
+#define PACE_SCHEDULE_FLOWS_ACTIVE_H
+
+#include "exchange/rates.h"
+
+#include <math.h>
+
+typedef struct {
+    double ends_ns, bytes_per_s; /* 0 bytes/s: not yet given */
+    double bytes;                /* of the whole; INFINITY never ends */
+    uint32_t message, lane;      /* the caller's */
+    uint32_t place;              /* in the heap */
+    uint32_t seen;               /* in which round it was met */
+} pace_active_flow;
+
+/* A flow on a link, in a list of the link's flows; number = flow * most_hops + hop. */
+typedef struct {
+    uint32_t next, before; /* number + 1; 0 = none */
+} pace_active_crossing;
+
+typedef struct {
+    pace_rates rates;
+    uint32_t most_hops;
+    PACE_VEC(pace_active_flow) flows;
+    PACE_VEC(pace_flow) ways; /* the same places */
+    PACE_VEC(pace_active_crossing) crossings;
+    PACE_VEC(uint32_t) free; /* places */
+    PACE_VEC(uint32_t) heap; /* flows, that which ends next on top */
+    uint32_t *first;         /* link -> its first crossing + 1 */
+    uint32_t *link_seen;     /* link -> in which round it was met */
+    double *used_bytes;      /* link -> what has crossed it */
+    uint32_t round;
+    PACE_VEC(uint32_t) dirty;   /* links whose flows have changed */
+    PACE_VEC(uint32_t) started; /* flows without a rate */
+    PACE_VEC(uint32_t) touched; /* flows to be given a rate */
+    PACE_VEC(pace_flow) part;
+    PACE_VEC(double) rate;
+} pace_active_flows;
+
+/** Links of these capacities (borrowed); no way has more than `most_hops` of them. */
+pace_status pace_active_flows_init(pace_active_flows *active, const double *bytes_per_s, uint32_t links,
+                                   uint32_t most_hops) PACE_MUST_CHECK;
+void pace_active_flows_free(pace_active_flows *active);
+
+/** A flow begins; its way is borrowed. */
+pace_status pace_active_flows_add(pace_active_flows *active, pace_flow way, double bytes, uint32_t message,
+                                  uint32_t lane) PACE_MUST_CHECK;
+
+/** Whether a flow ends until then: that which ends first, taken out. */
+bool pace_active_flows_take(pace_active_flow *out, pace_status *status, pace_active_flows *active, double until_ns);
+
+/** When the next one ends, as rates are; INFINITY = none does. */
+static inline double pace_active_flows_next(const pace_active_flows *active) {
+    return active->heap.count ? active->flows.items[active->heap.items[0]].ends_ns : (double)INFINITY;
+}
+
+/** Gives rates to all that flows that came or went have touched. */
+pace_status pace_active_flows_rate(pace_active_flows *active, double now_ns) PACE_MUST_CHECK;
+
+#endif

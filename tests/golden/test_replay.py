@@ -1,0 +1,75 @@
+"""Chakra's execution traces replayed on a machine: ASTRA-sim's microbenchmarks against what rings of them take."""
+import json
+import os
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+SHARED = os.environ.get("PACELINE_SHARED", "")
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "predict", "--simulate", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+ON = ["--on", "a100*8 nvlink=50GB/s latency=500ns"]
+PATH = os.path.join(SHARED, "chakra", "astra_microbench")
+RATE, LATENCY, MB = 0.8 * 50e9, 0.5, 1 << 20
+if os.path.isdir(PATH):
+    code, out, err = run(PATH, *ON, "--format", "json")
+    expect(code == 0, err)
+    document = json.loads(out) if code == 0 else {"workloads": []}
+    found = {w["workload"]: w for w in document["workloads"]}
+    # us: rings of four: 3 or 6 steps; an all-to-all of parts of a quarter; an all-gather of a MB from everyone
+    for name, steps, part in [("all_reduce", 6, MB / 4), ("reduce_scatter", 3, MB / 4), ("all_to_all", 3, MB / 4), ("all_gather", 3, MB)]:
+        w = found["4npus_1MB_" + name]
+        expected = steps * (LATENCY + part / RATE * 1e6)
+        expect(abs(w["time_us"] / expected - 1) < 1e-9 and w["ranks"] == 4 and w["messages"] == 4 * steps, name, w, expected)
+        expect(w["sent_bytes"] == 4 * steps * part, name, w)
+    # A ring of eight written out as sends and receives: 14 steps of an eighth of a MB, and the work between them.
+    w = found["custom_ring_allreduce_8npus"]
+    expected = 14 * (LATENCY + MB / 8 / RATE * 1e6) + w["work_us"]
+    expect(abs(w["time_us"] / expected - 1) < 1e-6 and w["messages"] == 14 * 8 and w["ranks"] == 8, w, expected)
+    # As fast as its ports, no faster; the same collective by another algorithm moves as much.
+    for w in found.values():
+        expect(w["utilisation_share"] <= 1 + 1e-9, w)
+    code, out, err = run(os.path.join(PATH, "4npus_1MB_all_reduce.*.et"), *ON, "--algorithm", "direct", "--format", "json")
+    direct = json.loads(out)["workloads"][0] if code == 0 else {}
+    expect(abs(direct["time_us"] / (2 * (LATENCY + 3 / 4 * MB / RATE * 1e6)) - 1) < 1e-9, direct)
+    # A workload on several nodes crosses the network.
+    code, out, err = run(os.path.join(PATH, "4npus_1MB_all_reduce.*.et"), "--on", "ethernet-10g*4", "--format", "json")
+    slow = json.loads(out)["workloads"][0] if code == 0 else {}
+    expect(slow and slow["time_us"] > 6 * MB / 4 / 1e9 * 1e6 and "NIC" in slow["bottleneck"], slow)
+    # Fewer devices than ranks.
+    code, out, err = run(os.path.join(PATH, "4npus_1MB_all_reduce.*.et"), "--on", "a100*2 nvlink=50GB/s")
+    expect(code == 2 and "4 ranks" in err and len(err.strip().splitlines()) == 1, code, err)
+    try:
+        import jsonschema
+        with open(os.path.join(SOURCE, "docs", "schemas", "replay.json")) as file:
+            schema = json.load(file)
+        jsonschema.validate(document, schema)
+        expect(list(document) == list(schema["properties"]), list(document))
+    except ImportError:
+        print("the schema was not checked: python3-jsonschema is not installed")
+
+for words, code_wanted, word in [
+        ([SOURCE + "/README.md", *ON], 3, "README.md"),
+        (["/nowhere", *ON], 3, "nowhere"),
+        ([SOURCE + "/README.md"], 2, "--on"),
+        ([SOURCE + "/README.md", *ON, "--jobs", "2"], 2, "--jobs")]:
+    code, out, err = run(*words)
+    expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)
+
+for what in wrong:
+    print("WRONG", *what)
+sys.exit(1 if wrong else 0)
