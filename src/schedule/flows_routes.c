@@ -200,6 +200,29 @@ void pace_flow_routes_free(pace_flow_routes *routes) {
     pace_free(routes->colour_bytes_per_s);
 }
 
+/* A kind of link that ranks of one colour cross more than once on the whole has several of them on each. */
+static bool own_links(const pace_flow_routes *r, uint32_t *owner, uint32_t slot, uint32_t lane) {
+    for (uint32_t h = r->first[slot]; h < r->first[slot + 1]; h++) {
+        const pace_hop *hop = &r->hops.items[h];
+        if (hop->times > 1 || (owner[hop->link] && owner[hop->link] != lane + 1)) return false;
+        owner[hop->link] = lane + 1;
+    }
+    return true;
+}
+
+pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *r, const pace_flow_state *s, uint32_t links) {
+    uint32_t *owner = pace_alloc((size_t)links + 1, sizeof *owner);
+    if (!owner) return PACE_E_MEMORY;
+    *out = true;
+    for (uint32_t l = 0; l < s->lane_count && *out; l++) {
+        uint32_t begin = s->lanes[l].send_queues,
+                 end = l + 1 < s->lane_count ? s->lanes[l + 1].send_queues : s->send_queue_count;
+        for (uint32_t slot = begin; slot < end && *out; slot++) *out = own_links(r, owner, slot, l);
+    }
+    pace_free(owner);
+    return PACE_OK;
+}
+
 /* --- which ranks have like routes
  * ------------------------------------------------------------------------------------- */
 

@@ -22,6 +22,10 @@ pace_status pace_flow_routes_init(pace_flow_routes *routes, const pace_flow_stat
                                   const pace_fabric *fabric) PACE_MUST_CHECK;
 void pace_flow_routes_free(pace_flow_routes *routes);
 
+/** Whether no link is ever crossed by the messages of two lanes: each has its way for itself. */
+pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *routes, const pace_flow_state *state,
+                                   uint32_t links) PACE_MUST_CHECK;
+
 /** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. */
 pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program,
                                   const pace_fabric *fabric) PACE_MUST_CHECK;

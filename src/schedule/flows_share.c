@@ -65,13 +65,13 @@ static event take_first(loop *e) {
 static double limit_of(const loop *e, const pace_flow_message *m, uint32_t lane) {
     const pace_flow_state *s = e->state;
     const double *slow = s->question->slowness;
-    double ns = s->question->wires[m->wire].ns_per_byte, limit = ns > 0 ? 1e9 / ns : INFINITY;
-    if (!slow) return limit;
-    double a = slow[s->fold.first[s->lanes[lane].unit]];
-    double b = slow[s->fold.first[s->lanes[s->queues[m->queue].lane].unit]];
-    double slower = a > b ? a : b;
-    if (isinf(limit) && slower > 1) limit = e->routes.alone_bytes_per_s[m->slot];
-    return limit / slower;
+    double slower = 1;
+    if (slow) {
+        double a = slow[s->fold.first[s->lanes[lane].unit]];
+        double b = slow[s->fold.first[s->lanes[s->queues[m->queue].lane].unit]];
+        slower = a > b ? a : b;
+    }
+    return pace_flow_limit(&s->question->wires[m->wire], slower, e->routes.alone_bytes_per_s[m->slot]);
 }
 
 static pace_status start_next(loop *e, uint32_t lane) {
@@ -246,16 +246,16 @@ static void pass_background(loop *e, double until_ns) {
 }
 
 /* The link that was used most, of what it could carry. */
-static void find_busiest(loop *e) {
+static void find_busiest(pace_flow_state *s, const pace_flow_routes *routes, const pace_rates *rates,
+                         const double *used_bytes) {
     double most = 0;
-    const pace_rates *rates = &e->active.rates;
     for (uint32_t l = 0; l < rates->link_count; l++) {
-        double share = e->active.used_bytes[l] / rates->bytes_per_s[l];
+        double share = used_bytes[l] / rates->bytes_per_s[l];
         if (share <= most) continue;
         most = share;
-        e->state->busiest_link = e->routes.colour_link ? e->routes.colour_link[l] : l;
-        e->state->busiest_bytes = e->active.used_bytes[l];
-        e->state->busiest_rate = rates->bytes_per_s[l];
+        s->busiest_link = routes->colour_link ? routes->colour_link[l] : l;
+        s->busiest_bytes = used_bytes[l];
+        s->busiest_rate = rates->bytes_per_s[l];
     }
 }
 
@@ -301,7 +301,7 @@ static pace_status run(loop *e) {
         PACE_TRY(run_instant(e));
         PACE_TRY(pace_active_flows_rate(&e->active, e->now_ns));
     }
-    find_busiest(e);
+    find_busiest(e->state, &e->routes, &e->active.rates, e->active.used_bytes);
     return pace_flow_finished(e->state);
 }
 
@@ -312,25 +312,49 @@ static uint32_t most_hops(const loop *e) {
     return most;
 }
 
-static pace_status prepare(loop *e, const pace_fabric *fabric) {
+static pace_status prepare(loop *e) {
     uint32_t lanes = e->state->lane_count;
-    bool folded = e->routes.colour_bytes_per_s != NULL;
-    PACE_TRY(find_background(e, fabric));
-    PACE_TRY(pace_active_flows_init(&e->active, folded ? e->routes.colour_bytes_per_s : fabric->bytes_per_s,
-                                    folded ? e->routes.link_colours : fabric->link_count, most_hops(e)));
     e->ports = pace_alloc((size_t)lanes + 1, sizeof *e->ports);
     e->runnable = pace_alloc((size_t)lanes + 1, sizeof *e->runnable);
     return e->ports && e->runnable ? start_background(e) : PACE_E_MEMORY;
+}
+
+/* Where no link is shared, lanes are walked, and nothing is kept in order of time. */
+static pace_status walk_apart(loop *e) {
+    pace_flow_state *s = e->state;
+    double *bytes = pace_alloc((size_t)s->send_queue_count + 1, sizeof *bytes);
+    if (!bytes) return PACE_E_MEMORY;
+    s->way_latency_ns = e->routes.latency_ns;
+    s->way_bytes_per_s = e->routes.alone_bytes_per_s;
+    s->way_bytes = bytes;
+    pace_status status = pace_flow_walk(s);
+    for (uint32_t slot = 0; slot < s->send_queue_count; slot++)
+        for (uint32_t h = e->routes.first[slot]; h < e->routes.first[slot + 1]; h++)
+            e->active.used_bytes[e->routes.hops.items[h].link] += bytes[slot] * e->routes.hops.items[h].times;
+    find_busiest(s, &e->routes, &e->active.rates, e->active.used_bytes);
+    s->way_latency_ns = s->way_bytes_per_s = NULL;
+    s->way_bytes = NULL;
+    pace_free(bytes);
+    return status;
+}
+
+static pace_status run_shared(loop *e, const pace_fabric *fabric) {
+    bool folded = e->routes.colour_bytes_per_s != NULL, apart = false;
+    uint32_t links = folded ? e->routes.link_colours : fabric->link_count;
+    PACE_TRY(find_background(e, fabric));
+    PACE_TRY(pace_active_flows_init(&e->active, folded ? e->routes.colour_bytes_per_s : fabric->bytes_per_s, links,
+                                    most_hops(e)));
+    if (!e->state->question->background_count) PACE_TRY(pace_flow_routes_apart(&apart, &e->routes, e->state, links));
+    if (apart) return walk_apart(e);
+    PACE_TRY(prepare(e));
+    return run(e);
 }
 
 pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) {
     loop e = {.state = state};
     pace_status status = pace_flow_routes_init(&e.routes, state, fabric);
     *alike = e.routes.alike;
-    if (status == PACE_OK && *alike) {
-        status = prepare(&e, fabric);
-        if (status == PACE_OK) status = run(&e);
-    }
+    if (status == PACE_OK && *alike) status = run_shared(&e, fabric);
     pace_flow_routes_free(&e.routes);
     pace_active_flows_free(&e.active);
     PACE_VEC_FREE(&e.events);

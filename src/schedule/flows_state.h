@@ -5,6 +5,8 @@
 #include "exchange/fold.h"
 #include "schedule/flows.h"
 
+#include <math.h>
+
 #define PACE_NO_MESSAGE UINT32_MAX
 #define PACE_NO_QUEUE UINT32_MAX
 
@@ -64,6 +66,10 @@ typedef struct {
     PACE_VEC(pace_flow_message) messages;
     uint32_t free_message; /* PACE_NO_MESSAGE = none */
 
+    /* Where links are there but never shared, by send_queue: what a message meets on its way; NULL = its wire alone. */
+    const double *way_latency_ns, *way_bytes_per_s;
+    double *way_bytes; /* sent so far */
+
     uint64_t sent, simulated;
     double sent_bytes;
     uint32_t busiest_link; /* as in pace_flows_result */
@@ -92,6 +98,13 @@ pace_status pace_flow_walk(pace_flow_state *state) PACE_MUST_CHECK;
 /** Runs every lane, messages sharing the links of a fabric. `alike` false: nothing was run, since the state is folded
  * but its routes cannot be. */
 pace_status pace_flow_share(bool *alike, pace_flow_state *state, const pace_fabric *fabric) PACE_MUST_CHECK;
+
+/** What a message gets at most that has slow ends, or a wire: `way_bytes_per_s` is what its links would give it. */
+static inline double pace_flow_limit(const pace_wire *wire, double slower, double way_bytes_per_s) {
+    double limit = wire->ns_per_byte > 0 ? 1e9 / wire->ns_per_byte : (double)INFINITY;
+    if (isinf(limit) && slower > 1) limit = way_bytes_per_s;
+    return limit / slower;
+}
 
 static inline uint32_t pace_flow_rank(const pace_flow_state *state, const pace_flow_lane *lane) {
     return state->fold.first[lane->unit];

@@ -15,18 +15,27 @@ static double slowness(const pace_flow_state *s, uint32_t from, uint32_t to) {
     return a > b ? a : b;
 }
 
+/* On its way by itself: as its wire says, or as the links there give it. */
+static double duration_ns(const pace_flow_state *s, const pace_wire *wire, uint32_t slot, double bytes, double slower) {
+    if (!s->way_bytes_per_s) return bytes * wire->ns_per_byte * slower;
+    double rate = s->way_bytes_per_s[slot], limit = pace_flow_limit(wire, slower, rate);
+    s->way_bytes[slot] += bytes;
+    return bytes * 1e9 / (limit < rate ? limit : rate);
+}
+
 static pace_status send(walker *w, pace_flow_lane *lane, const pace_operation *o) {
     pace_flow_state *s = w->state;
     const pace_wire *wire = &s->question->wires[o->wire];
-    uint32_t number = s->send_queue[lane->send_queues + s->slot[lane->cursor]], message;
+    uint32_t slot = lane->send_queues + s->slot[lane->cursor], number = s->send_queue[slot], message;
     pace_flow_queue *queue = &s->queues[number];
     PACE_TRY(pace_flow_post(&message, s, number));
-    double duration = o->amount * wire->ns_per_byte * slowness(s, lane->unit, s->lanes[queue->lane].unit);
+    double slower = slowness(s, lane->unit, s->lanes[queue->lane].unit);
+    double duration = duration_ns(s, wire, slot, o->amount, slower);
     lane->now_ns += wire->overhead_ns;
     double leaves = lane->now_ns > lane->out_ns ? lane->now_ns : lane->out_ns;
     lane->out_ns = leaves + duration + wire->gap_ns;
     pace_flow_message *m = &s->messages.items[message];
-    m->at_ns = leaves + wire->latency_ns;
+    m->at_ns = leaves + wire->latency_ns + (s->way_latency_ns ? s->way_latency_ns[slot] : 0);
     m->duration_ns = duration;
     m->bytes = o->amount;
     s->simulated++;
@@ -52,7 +61,9 @@ static bool receive(walker *w, pace_flow_lane *lane, const pace_operation *o, pa
         *status = pace_flow_mismatch(s, lane, o, m->bytes);
         return false;
     }
-    lane->in_ns = (m->at_ns > lane->in_ns ? m->at_ns : lane->in_ns) + m->duration_ns;
+    /* a port takes one message after the other; links take several lanes' at once */
+    bool at_once = s->way_bytes_per_s || m->at_ns > lane->in_ns;
+    lane->in_ns = (at_once ? m->at_ns : lane->in_ns) + m->duration_ns;
     if (lane->in_ns > lane->now_ns) lane->now_ns = lane->in_ns;
     lane->now_ns += s->question->wires[o->wire].overhead_ns;
     pace_flow_take(s, queue);
