@@ -137,6 +137,10 @@ pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate
     if (config->mode != PACE_TRAINING) return pace_fail(PACE_E_USAGE, "inference has no gradients to exchange");
     if (config->dp > 1 || config->tp > 1 || config->pp > 1)
         return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp and pp of 1");
+    for (size_t i = 0; i < model->layers.count; i++) {
+        int kind = model->layers.items[i].kind;
+        profile.has_embeddings |= kind == PACE_LAYER_EMBEDDING || kind == PACE_LAYER_EMBEDDING_BAG;
+    }
     pace_status status = make(&profile, &estimate, model, config, device);
     if (status != PACE_OK) {
         pace_gradient_profile_free(&profile);

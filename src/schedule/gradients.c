@@ -121,6 +121,9 @@ pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradien
     int near = setup->ranks_per_node ? setup->ranks_per_node : m->devices,
         nodes = setup->nodes ? setup->nodes : m->nodes;
     pace_gradient_times times = {.bottleneck = "compute"};
+    if (approach->family == PACE_APPROACH_PEARL && profile->has_embeddings)
+        return pace_fail(PACE_E_USAGE, "%s: which rows of embeddings a step touches is not known of a model",
+                         approach->name);
     if (near * nodes > 1 && profile->count > 0) {
         if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
         else PACE_TRY(run_buffers(&times, &q));

@@ -12,7 +12,8 @@ typedef struct {
     double forward_s, backward_s, update_s; /* forward: with input and what is neither */
     size_t count;
     double *bytes;
-    double *ready_s; /* after backward began, ascending, at most backward_s */
+    double *ready_s;     /* after backward began, ascending, at most backward_s */
+    bool has_embeddings; /* some tensors are tables of which a step touches few rows */
 } pace_gradient_profile;
 
 void pace_gradient_profile_free(pace_gradient_profile *profile);

@@ -139,6 +139,7 @@ def refused():
         ((*on, "--workers", "8", "--set", "mode=inference"), "inference"),
         ((*on, "--workers", "8", "--set", "dp=8"), "one worker"),
         (("resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "grpc"), "--workers"),
+        (("bert_base", "--on", "dgx-1-v100", "--workers", "8", "--approach", "pearl"), "embeddings"),
         (("mi300x-node", "--on", "dgx-1-v100", "--workers", "8"), "mi300x-node"),
         (("resnet50", "--on", "mi300x-node", "--workers", "8", "--approach", "nccl"), "NVIDIA"),
     ):
