@@ -1,7 +1,9 @@
 /*
+ * Long because every node of a page is written here, with the escaping that all of them share.
  * The HTML renderer: one self-contained page. Everything a trace or a user named is written through
  * write_escaped(); the script holds no data of the report.
  */
+#include "report/render_chart.h"
 #include "report/render_html_style.h"
 #include "report/show.h"
 #include <math.h>
@@ -495,12 +497,18 @@ static pace_status write_section(page_out *page, const pace_node *node) {
     return status;
 }
 
+static void write_chart(page_out *page, const pace_node *node) {
+    write_heading(page, node->title, NULL);
+    pace_render_chart(page->sink, node->chart);
+}
+
 /* A table, matrix or picture that is no part of a titled section makes one of its own. */
 static pace_status write_block(page_out *page, const pace_node *node) {
     bool alone = page->level == 2 && node->title;
-    pace_status status;
+    pace_status status = PACE_OK;
     if (alone) put(page, "<section>\n");
-    if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
+    if (node->kind == PACE_NODE_CHART) write_chart(page, node);
+    else if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
     else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_lanes(page, node);
     if (alone) put(page, "</section>\n");
     return status;
@@ -512,7 +520,8 @@ static pace_status write_node(page_out *page, const pace_node *node) {
     case PACE_NODE_LIST: return write_section(page, node);
     case PACE_NODE_TABLE:
     case PACE_NODE_MATRIX:
-    case PACE_NODE_LANES: return write_block(page, node);
+    case PACE_NODE_LANES:
+    case PACE_NODE_CHART: return write_block(page, node);
     case PACE_NODE_SENTENCE: write_paragraph(page, "<p>", node->text); return PACE_OK;
     case PACE_NODE_NOTE: write_paragraph(page, "<p class=\"note\">", node->text); return PACE_OK;
     default: return write_field(page, node);

@@ -86,6 +86,19 @@ static void free_lanes(pace_held_lanes *lanes) {
     pace_free(lanes);
 }
 
+static void free_chart(pace_held_chart *chart) {
+    if (!chart) return;
+    for (size_t i = 0; i < chart->curves.count; i++) {
+        pace_free(chart->curves.items[i].name);
+        PACE_VEC_FREE(&chart->curves.items[i].points);
+    }
+    PACE_VEC_FREE(&chart->curves);
+    free_texts(chart->parts.items, chart->parts.count);
+    PACE_VEC_FREE(&chart->parts);
+    pace_free(chart->x_title);
+    pace_free(chart);
+}
+
 static bool holds_text(pace_node_kind kind) {
     return kind == PACE_NODE_TEXT || kind == PACE_NODE_STRONG || kind == PACE_NODE_SENTENCE || kind == PACE_NODE_NOTE;
 }
@@ -95,6 +108,7 @@ static void free_one(pace_node *node) {
     if (node->kind == PACE_NODE_TABLE) free_table(node->table);
     if (node->kind == PACE_NODE_MATRIX) free_matrix(node->matrix);
     if (node->kind == PACE_NODE_LANES) free_lanes(node->lanes);
+    if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
     pace_free(node->key);
     pace_free(node->title);
     pace_free(node);
@@ -402,6 +416,48 @@ void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const c
     if (!name) name = "";
     if (!keep(node->report, pace_names_add(&slice.name, &lanes->names, name, strlen(name)))) return;
     keep(node->report, PACE_PUSH(&lane->slices, slice));
+}
+
+static pace_node *add_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
+    pace_node *node = add_for(parent, PACE_NODE_CHART, NULL, title, PACE_FOR_PEOPLE);
+    if (!node) return NULL;
+    node->chart = pace_alloc(1, sizeof *node->chart);
+    if (!keep(node->report, node->chart ? PACE_OK : PACE_E_MEMORY)) return NULL;
+    node->chart->log_x = log_x;
+    return copy_to(&node->chart->x_title, node->report, x_title) ? node : NULL;
+}
+
+pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
+    return add_chart(parent, title, x_title, log_x);
+}
+
+pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count) {
+    pace_node *node = add_chart(parent, title, "", false);
+    for (size_t i = 0; node && i < part_count; i++) {
+        char *text;
+        if (!copy_to(&text, node->report, parts[i])) return NULL;
+        if (!keep(node->report, PACE_PUSH(&node->chart->parts, text))) return pace_free(text), NULL;
+    }
+    return node;
+}
+
+static pace_held_chart *open_chart(pace_node *node) {
+    bool open = node && node->kind == PACE_NODE_CHART && node->report->status == PACE_OK;
+    return open ? node->chart : NULL;
+}
+
+void pace_chart_curve(pace_node *node, const char *name) {
+    pace_held_chart *chart = open_chart(node);
+    pace_held_curve curve = {0};
+    if (!chart || !copy_to(&curve.name, node->report, name)) return;
+    if (!keep(node->report, PACE_PUSH(&chart->curves, curve))) pace_free(curve.name);
+}
+
+void pace_chart_point(pace_node *node, double x, double y) {
+    pace_held_chart *chart = open_chart(node);
+    if (!chart || chart->curves.count == 0) return;
+    pace_point point = {x, y};
+    keep(node->report, PACE_PUSH(&chart->curves.items[chart->curves.count - 1].points, point));
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------- */

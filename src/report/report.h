@@ -86,6 +86,14 @@ void pace_lanes_lane(pace_node *lanes, const char *name);
  * host, idle, wait, input, forward, backward, update, other, path. */
 void pace_lanes_slice(pace_node *lanes, int64_t start_ns, int64_t end_ns, const char *color, const char *name);
 
+/** A picture for people (HTML only; not in JSON): curves over one axis, that of y from 0 to 1 at least. */
+pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x);
+/** The same of stacked bars: each "curve" is a bar, each "point" the share y of the next part. */
+pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count);
+void pace_chart_curve(pace_node *chart, const char *name);
+/** A point of the last curve; on a logarithmic axis x = 0 is left out. */
+void pace_chart_point(pace_node *chart, double x, double y);
+
 /** What the perfetto format writes: set by the builder, called by the renderer. */
 typedef pace_status (*pace_trace_fn)(void *context, pace_sink *sink);
 void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *));

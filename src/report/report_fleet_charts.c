@@ -1,7 +1,7 @@
-/* A fleet's distributions: as figures for programs. */
+/* A fleet's distributions: as figures for programs, as pictures for people. */
 #include "report/fleet_parts.h"
 
-#include <math.h>
+#include <stdio.h>
 
 static const double quantiles[] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
@@ -45,7 +45,108 @@ void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view) {
     }
 }
 
+/* --- pictures ----------------------------------------------------------------------------------------------------- */
+
+static const char *const component_words[PACE_JOB_COMPONENTS] = {"input", "compute-bound", "memory-bound", "weights"};
+enum { POINTS = 100 };
+
+/* How much of the weight lies at or below x. */
+static void draw_cdf(pace_node *chart, pace_sketch *sketch, const char *name) {
+    if (sketch->total == 0) return;
+    pace_chart_curve(chart, name);
+    for (int i = 0; i <= POINTS; i++)
+        pace_chart_point(chart, pace_sketch_quantile(sketch, i / (double)POINTS), i / (double)POINTS);
+}
+
+static void draw_sizes(pace_node *section, pace_fleet_view *view) {
+    pace_node *cnodes = pace_node_chart(section, "cNodes of a job", "cNodes", true);
+    pace_node *weights = pace_node_chart(section, "Weights of a job", "bytes", true);
+    for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
+        draw_cdf(cnodes, &view->fleet.groups[a].cnode_counts, pace_job_architecture_names[a]);
+        draw_cdf(weights, &view->fleet.groups[a].weight_bytes, pace_job_architecture_names[a]);
+    }
+}
+
+static void draw_shares(pace_node *section, pace_fleet_view *view) {
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
+        static const char *const titles[PACE_JOB_COMPONENTS] = {"Share of input, by job",
+                                                                "Share of compute-bound work, by job",
+                                                                "Share of memory-bound work, by job",
+                                                                "Share of weights, by job"};
+        pace_node *chart = pace_node_chart(section, titles[k], "share of a step", false);
+        for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
+            draw_cdf(chart, &view->fleet.groups[a].shares[PACE_LEVEL_JOB][k], pace_job_architecture_names[a]);
+    }
+}
+
+static void draw_breakdown(pace_node *chart, const pace_fleet_group *group, int level, const char *name) {
+    if (group->jobs == 0) return;
+    pace_chart_curve(chart, name);
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_chart_point(chart, k, pace_fleet_share(group, level, k));
+}
+
+static void draw_breakdowns(pace_node *section, const pace_fleet_view *view) {
+    static const char *const titles[PACE_LEVELS] = {"Mean share of a step, by job", "Mean share of a step, by cNode"};
+    for (int l = 0; l < PACE_LEVELS; l++) {
+        pace_node *chart = pace_node_stacks(section, titles[l], component_words, PACE_JOB_COMPONENTS);
+        for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
+            draw_breakdown(chart, &view->fleet.groups[a], l, pace_job_architecture_names[a]);
+        draw_breakdown(chart, &view->all, l, "all");
+    }
+}
+
+static void draw_moved(pace_node *section, pace_fleet_view *view) {
+    if (view->fleet.groups[PACE_JOB_PS_WORKER].jobs == 0) return;
+    pace_node *single = pace_node_chart(section, "PS/Worker moved: speed-up of one cNode", "speed-up", true);
+    pace_node *throughput = pace_node_chart(section, "PS/Worker moved: throughput", "speed-up", true);
+    pace_node *parts = pace_node_stacks(section, "PS/Worker before and after", component_words, PACE_JOB_COMPONENTS);
+    for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
+        pace_fleet_projection *p = &view->fleet.projections[t];
+        const char *name = pace_job_architecture_names[pace_fleet_targets[t]];
+        char title[64];
+        draw_cdf(single, &p->single, name);
+        draw_cdf(throughput, &p->throughput, name);
+        if (p->single.total == 0) continue;
+        snprintf(title, sizeof title, "fit %s: before", name);
+        pace_chart_curve(parts, title);
+        for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+            pace_chart_point(parts, k, pace_sum_value(&p->share_before[k]) / (double)p->single.total);
+        snprintf(title, sizeof title, "as %s", name);
+        pace_chart_curve(parts, title);
+        for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+            pace_chart_point(parts, k, pace_sum_value(&p->share_after[k]) / (double)p->single.total);
+    }
+}
+
+/* Mean speed-up against the rate relative to the machine's, by resource, of one class of jobs. */
+static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
+    const pace_fleet_questions *questions = view->fleet.questions;
+    for (int c = 0; c < PACE_FLEET_CLASSES; c++) {
+        char title[96];
+        if (view->fleet.groups[c].jobs == 0) continue;
+        snprintf(title, sizeof title, "Faster hardware: %s", pace_fleet_class_names[c]);
+        pace_node *chart = pace_node_chart(section, title, "times the rate of today; mean speed-up of jobs", false);
+        for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
+            double base = view->fleet.setting->machine.figure[PACE_FIGURE_RATE + r], before = 0;
+            bool begun = false;
+            for (size_t q = 0; q < questions->items.count; q++) {
+                const pace_fleet_question *question = &questions->items.items[q];
+                if (question->kind != PACE_ASKED_HARDWARE || question->resource[0] != r) continue;
+                if (!begun) pace_chart_curve(chart, pace_job_resource_names[r]);
+                begun = true;
+                if (before < base && question->rate[0] > base) pace_chart_point(chart, 1, 1);
+                before = question->rate[0];
+                pace_chart_point(chart, question->rate[0] / base, pace_fleet_speedup(view, q, PACE_LEVEL_JOB, c));
+            }
+        }
+    }
+}
+
 void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view) {
-    (void)root;
-    (void)view;
+    pace_node *section = pace_node_object(root, "pictures", "Pictures", PACE_FOR_PEOPLE);
+    draw_breakdowns(section, view);
+    draw_sizes(section, view);
+    draw_shares(section, view);
+    draw_moved(section, view);
+    draw_sweeps(section, view);
 }

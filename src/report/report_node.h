@@ -21,6 +21,7 @@ typedef enum {
     PACE_NODE_TABLE,
     PACE_NODE_MATRIX,
     PACE_NODE_LANES,
+    PACE_NODE_CHART,
 } pace_node_kind;
 
 typedef enum { PACE_CELL_NONE, PACE_CELL_TEXT, PACE_CELL_INT, PACE_CELL_REAL } pace_cell_kind;
@@ -86,6 +87,23 @@ typedef struct {
     PACE_VEC(pace_held_lane) lanes;
 } pace_held_lanes;
 
+typedef struct {
+    double x, y;
+} pace_point;
+
+typedef struct {
+    char *name;
+    PACE_VEC(pace_point) points;
+} pace_held_curve;
+
+/* Curves, or, with parts, stacked bars. */
+typedef struct {
+    char *x_title;
+    bool log_x;
+    PACE_VEC(char *) parts;
+    PACE_VEC(pace_held_curve) curves;
+} pace_held_chart;
+
 struct pace_node {
     pace_node_kind kind;
     pace_audience audience;
@@ -100,6 +118,7 @@ struct pace_node {
         pace_held_table *table;
         pace_held_matrix *matrix;
         pace_held_lanes *lanes;
+        pace_held_chart *chart;
     };
 };
 

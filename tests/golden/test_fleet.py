@@ -292,6 +292,9 @@ def main():
     options(path)
     faults(jobs)
     schema(seen)
+    bundled = report(os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz"))
+    expect(bundled["jobs"] == 2000 and len(bundled["summary"]) >= 5, bundled["summary"])
+    schema(bundled)
     for what in wrong[:40]:
         print("wrong:", *what)
     return bool(wrong)

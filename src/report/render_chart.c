@@ -1,0 +1,178 @@
+#include "report/render_chart.h"
+
+#include "report/show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* User units of the picture; the page scales it. */
+enum { WIDTH = 760, LEFT = 56, RIGHT = 16, TOP = 10, HEIGHT = 250, BOTTOM = 46, BAR = 24, BAR_GAP = 8, BAR_LEFT = 190 };
+
+static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATION, PACE_CLASS_UPDATE, PACE_CLASS_COPY,
+                                     PACE_CLASS_HOST,    PACE_CLASS_INPUT,         PACE_CLASS_MEMORY, PACE_CLASS_WAIT};
+enum { COLORS = sizeof palette / sizeof *palette };
+
+static void put_escaped(pace_sink *sink, const char *text) {
+    for (; *text; text++) {
+        if (*text == '<') pace_sink_text(sink, "&lt;");
+        else if (*text == '>') pace_sink_text(sink, "&gt;");
+        else if (*text == '&') pace_sink_text(sink, "&amp;");
+        else if (*text == '"') pace_sink_text(sink, "&quot;");
+        else pace_sink_bytes(sink, text, 1);
+    }
+}
+
+static void put_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
+    pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
+                     pace_show_fixed(y, 1).text, anchor);
+    put_escaped(sink, text);
+    pace_sink_text(sink, "</text>\n");
+}
+
+static void put_line(pace_sink *sink, double x1, double y1, double x2, double y2) {
+    pace_sink_format(sink, "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\"/>\n", pace_show_fixed(x1, 1).text,
+                     pace_show_fixed(y1, 1).text, pace_show_fixed(x2, 1).text, pace_show_fixed(y2, 1).text);
+}
+
+static void put_legend_item(pace_sink *sink, pace_class color, const char *name) {
+    pace_sink_format(sink, "<li class=\"c-%s\"><i></i>", pace_class_name(color));
+    put_escaped(sink, name);
+    pace_sink_text(sink, "</li>");
+}
+
+/* --- curves ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double low, high; /* of the axis; logarithms when it is one of factors of ten */
+    bool log;
+} axis;
+
+static double on_axis(const axis *a, double value) { return a->log ? log10(value) : value; }
+
+static double x_of(const axis *a, double value) {
+    return LEFT + (on_axis(a, value) - a->low) / (a->high - a->low) * (WIDTH - LEFT - RIGHT);
+}
+
+static double y_of(const axis *a, double value) {
+    return TOP + HEIGHT - (on_axis(a, value) - a->low) / (a->high - a->low) * HEIGHT;
+}
+
+static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
+    *x = (axis){INFINITY, -INFINITY, chart->log_x};
+    *y = (axis){0, 1, false};
+    for (size_t c = 0; c < chart->curves.count; c++)
+        for (size_t i = 0; i < chart->curves.items[c].points.count; i++) {
+            const pace_point *point = &chart->curves.items[c].points.items[i];
+            if (x->log && !(point->x > 0)) continue;
+            x->low = fmin(x->low, on_axis(x, point->x));
+            x->high = fmax(x->high, on_axis(x, point->x));
+            y->high = fmax(y->high, point->y);
+        }
+    if (!(x->high > x->low)) x->high = x->low + 1;
+    if (x->log) {
+        x->low = floor(x->low + 1e-9);
+        x->high = ceil(x->high - 1e-9);
+        if (!(x->high > x->low)) x->high = x->low + 1;
+    }
+}
+
+/* A step of 1, 2 or 5 times a power of ten that cuts the axis into four to ten. */
+static double nice_step(double span) {
+    double power = pow(10, floor(log10(span / 4)));
+    double rest = span / 4 / power;
+    return power * (rest >= 5 ? 5 : rest >= 2 ? 2 : 1);
+}
+
+static void put_number(pace_sink *sink, double x, double y, const char *anchor, double value) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t prefix = 0;
+    char text[64];
+    for (; fabs(value) >= 1000 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) value /= 1000;
+    int decimals = 0;
+    while (decimals < 6 && fabs(value * pow(10, decimals) - round(value * pow(10, decimals))) > 1e-6) decimals++;
+    snprintf(text, sizeof text, "%s%s", pace_show_fixed(value, decimals).text, prefixes[prefix]);
+    put_text(sink, x, y, anchor, text);
+}
+
+static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_held_chart *chart) {
+    double step = nice_step(y->high - y->low);
+    for (double v = y->low; v <= y->high + step * 1e-6; v += step) {
+        put_line(sink, LEFT, y_of(y, v), WIDTH - RIGHT, y_of(y, v));
+        put_number(sink, LEFT - 6, y_of(y, v) + 4, "end", v);
+    }
+    step = x->log ? ceil((x->high - x->low) / 10) : nice_step(x->high - x->low);
+    for (double v = x->log ? x->low : ceil(x->low / step - 1e-9) * step; v <= x->high + step * 1e-6; v += step) {
+        double value = x->log ? pow(10, v) : v;
+        put_line(sink, x_of(x, value), TOP, x_of(x, value), TOP + HEIGHT);
+        put_number(sink, x_of(x, value), TOP + HEIGHT + 16, "middle", value);
+    }
+    put_text(sink, (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 36, "middle", chart->x_title);
+}
+
+static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
+    pace_sink_format(sink, "<polyline class=\"c-%s\" points=\"", pace_class_name(color));
+    for (size_t i = 0; i < curve->points.count; i++) {
+        const pace_point *point = &curve->points.items[i];
+        if (x->log && !(point->x > 0)) continue;
+        pace_sink_format(sink, "%s,%s ", pace_show_fixed(x_of(x, point->x), 1).text,
+                         pace_show_fixed(y_of(y, point->y), 1).text);
+    }
+    pace_sink_text(sink, "\"><title>");
+    put_escaped(sink, curve->name);
+    pace_sink_text(sink, "</title></polyline>\n");
+}
+
+static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
+    axis x, y;
+    fit_axes(&x, &y, chart);
+    pace_sink_text(sink, "<ul class=\"legend\">");
+    for (size_t c = 0; c < chart->curves.count; c++)
+        put_legend_item(sink, palette[c % COLORS], chart->curves.items[c].name);
+    pace_sink_format(sink, "</ul>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
+                     TOP + HEIGHT + BOTTOM);
+    put_axes(sink, &x, &y, chart);
+    for (size_t c = 0; c < chart->curves.count; c++)
+        put_curve(sink, &x, &y, &chart->curves.items[c], palette[c % COLORS]);
+    pace_sink_text(sink, "</svg>\n");
+}
+
+/* --- stacked bars ------------------------------------------------------------------------------------------------- */
+
+static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_held_curve *bar, double top) {
+    double x = BAR_LEFT, room = WIDTH - BAR_LEFT - RIGHT;
+    put_text(sink, BAR_LEFT - 8, top + 16, "end", bar->name);
+    for (size_t i = 0; i < bar->points.count && i < chart->parts.count; i++) {
+        double share = bar->points.items[i].y, width = share * room;
+        if (!(width > 0)) continue;
+        pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%d\"><title>",
+                         pace_class_name(palette[i % COLORS]), pace_show_fixed(x, 1).text, pace_show_fixed(top, 1).text,
+                         pace_show_fixed(width, 1).text, BAR);
+        put_escaped(sink, bar->name);
+        pace_sink_text(sink, " · ");
+        put_escaped(sink, chart->parts.items[i]);
+        pace_sink_format(sink, ": %s</title></rect>", pace_show_share(share).text);
+        if (width > 44)
+            pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%s\">%s</text>",
+                             pace_show_fixed(x + width / 2, 1).text, pace_show_fixed(top + 16, 1).text,
+                             pace_show_share(share).text);
+        pace_sink_text(sink, "</g>\n");
+        x += width;
+    }
+}
+
+static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
+    pace_sink_text(sink, "<ul class=\"legend\">");
+    for (size_t i = 0; i < chart->parts.count; i++) put_legend_item(sink, palette[i % COLORS], chart->parts.items[i]);
+    pace_sink_format(sink, "</ul>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
+                     (int)chart->curves.count * (BAR + BAR_GAP) + BAR_GAP);
+    for (size_t c = 0; c < chart->curves.count; c++)
+        put_bar(sink, chart, &chart->curves.items[c], (double)c * (BAR + BAR_GAP) + BAR_GAP);
+    pace_sink_text(sink, "</svg>\n");
+}
+
+void pace_render_chart(pace_sink *sink, const pace_held_chart *chart) {
+    if (chart->curves.count == 0) return;
+    if (chart->parts.count > 0) render_stacks(sink, chart);
+    else render_curves(sink, chart);
+}
