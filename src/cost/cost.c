@@ -35,16 +35,19 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
     return status;
 }
 
+/* The peak bandwidth or vector rate of a usual device that sustains as much; a share of it is never above the real one.
+ */
+static double equivalent(double rate, double most) { return rate < most ? rate : most; }
+
 /* AMD's matrix units multiply in full single precision, and its libraries use them. */
 static double rate_of(const pace_device *device, const pace_op *op) {
     bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
     if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
         return device->flop_per_s[PACE_FP32_MATRIX];
-    return pace_device_rate(device, op->precision);
+    double rate = pace_device_rate(device, op->precision);
+    if (op->precision != PACE_FP32) return rate;
+    return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
-
-/* The peak bandwidth of a usual device that sustains as much; a share of it is never above the real one. */
-static double equivalent(double rate, double most) { return rate < most ? rate : most; }
 
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     pace_formula formula = pace_formula_of(op->family);

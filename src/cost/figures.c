@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family", "device",  "kind",   "pass",       "vendor", "compute",
-                                    "memory", "fixed_s", "spread", "confidence", "source"};
+static const char *const known[] = {"family",  "device", "kind",    "pass",   "vendor",     "matrix",
+                                    "compute", "memory", "fixed_s", "spread", "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -50,6 +50,11 @@ static pace_status read_where(pace_cost_figure *row, const pace_yaml *yaml, cons
                          pace_yaml_place(yaml, device));
     if (kind) memcpy(row->kind, kind, strlen(kind) + 1);
     if (vendor) memcpy(row->vendor, vendor, strlen(vendor) + 1);
+    const pace_yaml_node *matrix = pace_yaml_get(entry, "matrix");
+    const char *on = pace_yaml_text(matrix);
+    if (matrix && (!on || strcmp(on, "true") != 0))
+        return pace_fail(PACE_E_INPUT, "%s: expected true, or no such member", pace_yaml_place(yaml, matrix));
+    row->matrix = matrix != NULL;
     row->pass = -1;
     for (int i = 0; pass && i < PACE_PASSES; i++)
         if (strcmp(pace_pass_names[i], pass) == 0) row->pass = i;
@@ -108,6 +113,11 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
 
 void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows); }
 
+static bool on_matrix_units(const pace_op *op, const pace_device *device) {
+    return (unsigned)op->precision < PACE_PRECISIONS && op->precision != PACE_FP64 &&
+           device->flop_per_s[op->precision] > 3 * device->flop_per_s[PACE_FP32];
+}
+
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device) {
     for (size_t i = figures->rows.count; i-- > 0;) {
@@ -115,6 +125,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         if (row->family != op->family || (row->pass >= 0 && row->pass != (int)op->pass)) continue;
         if (row->cpu && !device->is_cpu) continue;
         if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
+        if (row->matrix && !on_matrix_units(op, device)) continue;
         if (*row->kind && !strstr(op->kind, row->kind)) continue;
         return row;
     }

@@ -7,10 +7,11 @@
 
 typedef struct {
     pace_op_family family;
-    int pass;               /* -1 = any */
-    char kind[24];          /* a part of the operation's kind; "" = any */
-    char vendor[16];        /* of the device; "" = any */
-    bool cpu;               /* of CPUs; without one for the family, that of accelerators is taken */
+    int pass;        /* -1 = any */
+    char kind[24];   /* a part of the operation's kind; "" = any */
+    char vendor[16]; /* of the device; "" = any */
+    bool cpu;        /* of CPUs; without one for the family, that of accelerators is taken */
+    bool matrix;     /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */

@@ -27,23 +27,34 @@ bool pace_formula_gemm(pace_cost_parts *parts, const pace_op *op, const pace_cos
     return product(parts, op, where, b, m, n, k);
 }
 
-/* Libraries compute 3 x 3 filters at stride 1 outside the matrix units by Winograd's F(2 x 2, 3 x 3): 16
- * multiplications for 4 outputs where 36 would do (Lavin and Gray, CVPR 2016), on whole 2 x 2 tiles. Few channels do
- * not pay. */
-static double winograd(const pace_op *op, const pace_cost_where *where) {
-    enum { C = 1, H, W, K, R, S, STRIDE_H, STRIDE_W, PAD_H, PAD_W, DILATION, GROUPS, FEW = 16 };
+enum { N, C, H, W, K, R, S, STRIDE_H, STRIDE_W, PAD_H, PAD_W, DILATION, GROUPS };
+
+/* Of arithmetic on whole t x t tiles over that of the outputs. */
+static double edges(double high, double wide, double t) {
+    return ceil(high / t) * t / high * (ceil(wide / t) * t / wide);
+}
+
+/* Outside the matrix units libraries compute small filters at stride 1 by Winograd's F(t x t, r x r), (t + r - 1)^2
+ * multiplications for t^2 outputs instead of r^2 t^2 (Lavin and Gray, CVPR 2016): 3 x 3 in one kernel with t = 2, or
+ * through transformed copies of input and output in memory, with t = 4 for 3 x 3 and t = 5 for 5 x 5, as the names of
+ * cuDNN's kernels say. Few channels do not pay. Returns the least time. */
+static double winograd(const pace_op *op, const pace_cost_where *where, double direct_s) {
+    enum { FEW = 16 };
     const double *s = op->size;
-    bool fits = s[R] == 3 && s[S] == 3 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 && s[GROUPS] == 1 &&
-                s[C] >= FEW && s[K] >= FEW;
+    double r = s[R], high = s[H] + 2 * s[PAD_H] - r + 1, wide = s[W] + 2 * s[PAD_W] - r + 1;
+    bool fits = (r == 3 || r == 5) && s[S] == r && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 &&
+                s[GROUPS] == 1 && s[C] >= FEW && s[K] >= FEW;
     bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
-    double high = s[H] + 2 * s[PAD_H] - 2, wide = s[W] + 2 * s[PAD_W] - 2;
-    if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return 1;
-    return 16.0 / 36 * (ceil(high / 2) * 2 / high) * (ceil(wide / 2) * 2 / wide);
+    if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
+    double t = r == 3 ? 4 : 5, grows = (t + r - 1) * (t + r - 1) / (t * t);
+    double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide);
+    double copies_s = tensors * (1 + 2 * grows) / (where->figure->memory * where->memory_bytes_per_s);
+    double least = fmin(direct_s, direct_s * grows / (r * r) * edges(high, wide, t) + copies_s);
+    return r == 3 ? fmin(least, direct_s * 16 / 36 * edges(high, wide, 2)) : least;
 }
 
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
-    enum { N, C, H, W, K, R, S, GROUPS = 12 };
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
     double n = op->size[K] / groups, k = op->size[C] / groups * op->size[R] * op->size[S];
     double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
@@ -53,6 +64,6 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
     bool known = op->pass == PACE_PASS_BACKWARD_DATA     ? product(parts, op, where, groups, m, k, n)
                  : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, groups, n, k, m)
                                                          : product(parts, op, where, groups, m, n, k);
-    parts->compute_s *= winograd(op, where);
+    if (known) parts->compute_s = winograd(op, where, parts->compute_s);
     return known;
 }

@@ -12,9 +12,9 @@ static const double measured_spread = 0.03;
 static const double ratio_correlation = 0.5;
 /* Of a kernel that nothing but its time is known of. */
 static const double unknown_spread = 0.5;
-/* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1).
- */
-static const double winograd_saving = 4;
+/* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1),
+ * F(5x5, 5x5) 81 times where it does 625 times. */
+static const double winograd_saving_3 = 4, winograd_saving_5 = 625.0 / 81;
 /* PCIe 3.0 x16 with pinned memory, where the catalogue does not say. */
 static const double usual_pcie = 1e10;
 
@@ -233,10 +233,11 @@ static double most_flop_per_s(const pace_device *device, const pace_op *op) {
     return rate > wide ? rate : wide;
 }
 
-static bool may_be_winograd(const pace_op *op) {
+static double winograd_saving(const pace_op *op) {
     enum { R = 5, S, STRIDE_H, STRIDE_W };
-    return op->family == PACE_OP_CONVOLUTION && op->size[R] == 3 && op->size[S] == 3 && op->size[STRIDE_H] == 1 &&
-           op->size[STRIDE_W] == 1;
+    const double *s = op->size;
+    if (op->family != PACE_OP_CONVOLUTION || s[R] != s[S] || s[STRIDE_H] != 1 || s[STRIDE_W] != 1) return 1;
+    return s[R] == 3 ? winograd_saving_3 : s[R] == 5 ? winograd_saving_5 : 1;
 }
 
 double pace_price_bound_ns(const pace_device *device, const pace_op *op) {
@@ -246,7 +247,7 @@ double pace_price_bound_ns(const pace_device *device, const pace_op *op) {
     if (hits) rate = device->l2_bytes_per_s;
     if (pace_op_is_matrix(op->family)) {
         double peak = most_flop_per_s(device, op);
-        compute = peak > 0 ? op->flop / peak / (may_be_winograd(op) ? winograd_saving : 1) : 0;
+        compute = peak > 0 ? op->flop / peak / winograd_saving(op) : 0;
     }
     double memory = rate > 0 ? bytes / rate : 0;
     return 1e9 * (compute > memory ? compute : memory);
