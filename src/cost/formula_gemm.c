@@ -47,8 +47,9 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
     bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
     if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
     double t = r == 3 ? 4 : 5, grows = (t + r - 1) * (t + r - 1) / (t * t);
-    double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide);
-    double copies_s = tensors * (1 + 2 * grows) / (where->figure->memory * where->memory_bytes_per_s);
+    double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide), filters = 4 * s[C] * s[K];
+    double copies = tensors * (1 + 2 * grows) + filters * (r * r + 2 * (t + r - 1) * (t + r - 1));
+    double copies_s = copies / (where->figure->memory * where->memory_bytes_per_s);
     double least = fmin(direct_s, direct_s * grows / (r * r) * edges(high, wide, t) + copies_s);
     return r == 3 ? fmin(least, direct_s * 16 / 36 * edges(high, wide, 2)) : least;
 }
