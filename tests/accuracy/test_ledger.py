@@ -134,7 +134,7 @@ def model_rows():
     note = "from the model's description and the device's data sheet alone, formulas, nothing fitted"
     return [row("predict/llm-latency", "llm/neusight_model_latency", "MAPE", "ratio", len(llm), test_model_steps.mape(llm), "<=0.1", note),
             row("predict/cnn-throughput", "notes D (TensorFlow benchmarks, DeepLearningExamples)", "MAPE", "ratio", len(cnn),
-                test_model_steps.mape(cnn), "<=0.1", note + "; K80 runs below its boost clock, see docs/accuracy.md"),
+                test_model_steps.mape(cnn), "<=0.1", note + "; see docs/accuracy.md"),
             row("predict/model-coverage", "both of the above", "coverage_90", "ratio", len(llm + cnn), test_model_steps.coverage(llm + cnn),
                 ">=0.85", "share of measurements inside low to high; at most 0.95 is wanted too")]
 
