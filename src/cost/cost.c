@@ -45,7 +45,7 @@ static double rate_of(const pace_device *device, const pace_op *op) {
     if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
         return device->flop_per_s[PACE_FP32_MATRIX];
     double rate = pace_device_rate(device, op->precision);
-    if (op->precision != PACE_FP32) return rate;
+    if (op->precision != PACE_FP32 || device->is_cpu) return rate;
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 

@@ -46,6 +46,7 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
                 s[GROUPS] == 1 && s[C] >= FEW && s[K] >= FEW;
     bool vector = op->element_bytes == 4 && where->flop_per_s <= where->device->flop_per_s[PACE_FP32];
     if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
+    if (where->device->is_cpu) return r == 3 ? direct_s * 16 / 36 * edges(high, wide, 2) : direct_s;
     double t = r == 3 ? 4 : 5, grows = (t + r - 1) * (t + r - 1) / (t * t);
     double tensors = 4 * s[N] * (s[C] * s[H] * s[W] + s[K] * high * wide), filters = 4 * s[C] * s[K];
     double copies = tensors * (1 + 2 * grows) + filters * (r * r + 2 * (t + r - 1) * (t + r - 1));
