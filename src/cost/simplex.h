@@ -2,7 +2,7 @@
 #ifndef PACE_COST_SIMPLEX_H
 #define PACE_COST_SIMPLEX_H
 
-enum { PACE_SIMPLEX_MOST = 8 };
+enum { PACE_SIMPLEX_MOST = 10 };
 
 typedef double (*pace_simplex_fn)(const double *x, void *context);
 

@@ -29,6 +29,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
         const char *key;
         double *value, scale, most;
     } numbers[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
+                   {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
                    {"gradient_bytes", &out->gradient_bytes, 1, 8},
                    {"state_bytes", &out->state_bytes, 1, 64},
                    {"update_bytes", &out->update_bytes, 1, 256},
@@ -36,6 +37,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                    {"overlap_pipeline", &out->overlap_pipeline, 1, 1},
                    {"overlap_tensor", &out->overlap_tensor, 1, 1},
                    {"overlap_context", &out->overlap_context, 1, 1},
+                   {"overlap_expert", &out->overlap_expert, 1, 1},
                    {"zero_stage", &out->zero_stage, 1, 3},
                    {"sequence_parallel", &out->sequence_parallel, 1, 1},
                    {"step_ms", &out->step_s, 1e-3, 1e4}};

@@ -7,11 +7,12 @@
 typedef struct {
     char name[32];
     int execution, attention, precision, recompute; /* as in pace_config */
-    double launch_s;                                /* of the host, per kernel or exchange */
+    double launch_s, dispatch_s;                    /* of the host: per kernel or exchange, per layer of experts */
     double gradient_bytes, state_bytes, update_bytes;
-    double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context; /* shares that may hide */
-    double zero_stage, sequence_parallel;                                        /* when nobody says */
-    double step_s;                                                               /* of every step */
+    double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
+        overlap_expert;                   /* shares that may hide */
+    double zero_stage, sequence_parallel; /* when nobody says */
+    double step_s;                        /* of every step */
 } pace_framework;
 
 enum { PACE_FRAMEWORKS_MOST = 16 };

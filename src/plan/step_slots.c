@@ -24,7 +24,12 @@ pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchan
     ranks_per_node = (int)ceil(size / nodes);
     *across = nodes > 1;
     if (nodes > 1) bytes *= crowding(machine, ranks_per_node);
-    pace_exchange_question question = {collective, bytes, ranks_per_node, nodes, PACE_ANY, PACE_ANY, 0};
+    pace_exchange_question question = {.collective = collective,
+                                       .bytes = bytes,
+                                       .ranks_per_node = ranks_per_node,
+                                       .nodes = nodes,
+                                       .algorithm = PACE_ANY,
+                                       .protocol = PACE_ANY};
     PACE_TRY(pace_exchange_time(&time_s, exchange, &question));
     *out_s = time_s.median;
     return PACE_OK;
@@ -54,8 +59,8 @@ static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const p
                                 const pace_step_place *place) {
     pace_estimate price_s;
     PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, op));
-    bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
-    if (matrix) slot->matrix_s += price_s.median;
+    if (op->family == PACE_OP_GEMM) slot->matrix_s += price_s.median;
+    else if (op->family == PACE_OP_ATTENTION) slot->attention_s += price_s.median;
     else slot->stream_s += price_s.median;
     if (price_s.rung > slots->rung) slots->rung = price_s.rung;
     return PACE_OK;
@@ -82,6 +87,8 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
     pace_status status = price_graph(slot, slots, &graph, place);
     pace_graph_free(&graph);
+    for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
+        slot->dispatches += model->layers.items[i].kind == PACE_LAYER_EXPERTS;
     return status;
 }
 

@@ -20,10 +20,11 @@ enum { PACE_SLOT_PARTS = 8 };
 typedef enum { PACE_SLOT_TENSOR, PACE_SLOT_CONTEXT, PACE_SLOT_EXPERT, PACE_SLOT_GROUPS } pace_slot_group;
 
 typedef struct {
-    double matrix_s;                     /* products, attention */
+    double matrix_s, attention_s;        /* products; attention in one kernel */
     double stream_s;                     /* the other kernels */
     double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
     double launches;                     /* kernels and exchanges the host issues */
+    double dispatches;                   /* layers of experts, whose tokens the host sorts and waits for */
 } pace_slot;
 
 typedef struct {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1}; }
+pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
 /* A stage's passes of one micro-batch, or sums of them. */
 typedef struct {
@@ -35,9 +35,12 @@ static double factor(const pace_step_factors *f, bool across) { return across ? 
 static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot, double gather_s,
                       double reduce_s) {
     const pace_framework *framework = plan->framework;
-    const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context, 0};
-    work w = {.compute_s = f->matrix * plan->load * slot->matrix_s + f->stream * slot->stream_s};
-    double device_s = w.compute_s, host_s = f->launch * framework->launch_s * slot->launches;
+    const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
+                                              framework->overlap_expert};
+    work w = {.compute_s = plan->load * (f->matrix * slot->matrix_s + f->attention * slot->attention_s) +
+                           f->stream * slot->stream_s};
+    double device_s = w.compute_s,
+           host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches);
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = factor(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;

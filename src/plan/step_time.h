@@ -14,12 +14,12 @@
 
 /* What a fit may correct: factors on times. All double, so that a fit may see them as an array. */
 typedef struct {
-    double matrix, stream;  /* on kernels */
-    double inside, between; /* on exchanges within a node and across nodes */
-    double launch;          /* on the framework's host time per launch */
-    double update;          /* on the update */
-    double hidden;          /* on the share of an exchange that stays exposed: 1 - overlap */
-    double step;            /* on what every step has besides */
+    double matrix, attention, stream; /* on kernels */
+    double inside, between;           /* on exchanges within a node and across nodes */
+    double launch;                    /* on the framework's host time per launch */
+    double update;                    /* on the update */
+    double hidden;                    /* on the share of an exchange that stays exposed: 1 - overlap */
+    double step;                      /* on what every step has besides */
 } pace_step_factors;
 
 /** All factors 1. */

@@ -135,7 +135,7 @@ static bool names_model(const char *input) {
     return stat(input, &info) != 0 && !strpbrk(input, "/*?[");
 }
 
-static pace_status is_model(bool *out, const char *input) {
+pace_status pace_predict_is_model(bool *out, const char *input) {
     pace_input_kind kind;
     *out = false;
     if (strcmp(input, "-") != 0) {
@@ -208,7 +208,7 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
     sorted_paths sorted = {0};
     bool model;
     *out = false;
-    PACE_TRY(is_model(&model, inputs[0]));
+    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     if (model) return PACE_OK;
     pace_status status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = sort_paths(&sorted, &paths);
@@ -231,7 +231,7 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
                                      const pace_device *device, const pace_predict_options *options) {
     pace_predict_inputs read = {0};
     bool model;
-    PACE_TRY(is_model(&model, inputs[0]));
+    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     pace_status status;
     if (!model && options->approach)
         status = pace_fail(PACE_E_USAGE, "--approach is for models, found '%s'", inputs[0]);

@@ -11,6 +11,9 @@ typedef struct {
     pace_forecast forecast;
 } pace_predict_inputs;
 
+/** Whether a word means a model: a file that holds one, or a name that is no file's. */
+pace_status pace_predict_is_model(bool *out, const char *input) PACE_MUST_CHECK;
+
 /** Whether the inputs are traces, which have times. PACE_E_IO and PACE_E_INPUT for what cannot be opened or found. */
 pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
 

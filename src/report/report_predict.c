@@ -3,6 +3,7 @@
 #include "report/predict_calibration.h"
 #include "report/predict_edits.h"
 #include "report/predict_inputs.h"
+#include "report/report_step.h"
 #include "report/scenarios.h"
 #include "report/show.h"
 
@@ -325,6 +326,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     static const pace_predict_options defaults;
     if (!options) options = &defaults;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
+    if (pace_is_closed_form_step(paths, path_count, options)) return pace_predict_step(out, paths[0], options);
     prediction p = {0};
     pace_report *report = NULL;
     pace_status status = run(&p, paths, path_count, options);

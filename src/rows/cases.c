@@ -59,6 +59,10 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     double folds = 0;
     out->name = pace_yaml_text(pace_yaml_get(entry, "case"));
     out->note = pace_yaml_text(pace_yaml_get(entry, "note"));
+    out->kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
+    out->on = pace_yaml_text(pace_yaml_get(entry, "on"));
+    if (out->kind && strcmp(out->kind, "step") != 0 && strcmp(out->kind, "kernel") != 0)
+        return pace_fail(PACE_E_INPUT, "%s: kind: expected kernel or step", pace_yaml_place(yaml, entry));
     out->fit = !pace_yaml_text(pace_yaml_get(entry, "fit")) ||
                strcmp(pace_yaml_text(pace_yaml_get(entry, "fit")), "none") != 0;
     out->where = pace_yaml_get(entry, "where");

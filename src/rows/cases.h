@@ -24,6 +24,8 @@ typedef struct {
     unsigned folds;                   /* each group is held out once; 0 = not this way */
     double beyond;      /* rows with more work than this quantile of their kind are held out; 0 = not this way */
     const char *errors; /* the column of predictions' errors in per cent, to be summed up as they are; NULL = none */
+    const char *kind;   /* NULL = kernel; step */
+    const char *on;     /* step: the machine of rows that name none; NULL = they all do */
     bool fit;           /* false: the formulas answer, nothing is fitted */
     pace_bar bars[PACE_CASE_BARS];
     unsigned bar_count;

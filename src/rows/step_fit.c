@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 4, LEAST = 8, EVALUATIONS = 1500 };
+enum { FOLDS = 4, LEAST = 8, EVALUATIONS = 1500, DISTINCT = 30 };
 
-const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "stream", "inside", "between",
-                                                               "launch", "update", "hidden", "step"};
+const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
+                                                               "launch", "update",    "hidden", "step"};
 
 /* How far a factor may be from 1: the standard deviation of its logarithm that is expected. Kernels are known better
  * than hosts, and how much an exchange hides least of all. */
-static const double expected[PACE_STEP_FACTORS] = {0.2, 0.3, 0.4, 0.4, 0.7, 0.4, 0.7, 1.0};
+static const double expected[PACE_STEP_FACTORS] = {0.2, 0.3, 0.3, 0.4, 0.4, 0.7, 0.4, 0.7, 1.0};
 
 typedef struct {
     pace_step_plan plan;
@@ -49,7 +49,7 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
 }
 
 /* Rows of one size of model are held out together; with few sizes, those of one way to share it. */
-static void assign_folds(samples *s, const pace_step_row *const *rows) {
+static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
     const pace_model *seen[64];
     unsigned models = 0;
     for (size_t i = 0; i < s->items.count; i++) {
@@ -65,6 +65,7 @@ static void assign_folds(samples *s, const pace_step_row *const *rows) {
         if (models < FOLDS) mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
         one->fold = (unsigned)fmod(mixed, FOLDS);
     }
+    return models;
 }
 
 /* --- the objective ------------------------------------------------------------------------------------------------ */
@@ -96,9 +97,13 @@ static double loss(double error) {
 static double cost_of(const double *x, void *context) {
     const objective *o = context;
     pace_step_factors factors = factors_of(x);
-    double sum = 0, penalty = 0;
-    for (size_t i = 0; i < o->all->items.count; i++)
-        if (o->all->items.items[i]->fold != o->held_out) sum += loss(log_error(o->all->items.items[i], &factors));
+    double sum = 0, penalty = 0, rows = 0;
+    for (size_t i = 0; i < o->all->items.count; i++) {
+        if (o->all->items.items[i]->fold == o->held_out) continue;
+        sum += loss(log_error(o->all->items.items[i], &factors));
+        rows++;
+    }
+    if (rows > DISTINCT) sum *= DISTINCT / rows; /* neighbours in a sweep say the same thing many times */
     for (int i = 0; i < PACE_STEP_FACTORS; i++) penalty += x[i] * x[i] / (expected[i] * expected[i]);
     return sum + o->prior * penalty;
 }
@@ -176,6 +181,7 @@ static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samp
         qsort(sizes, count, sizeof *sizes, ascending);
         fit->spread = sizes[(size_t)(0.9 * (double)(count - 1) + 0.5)] / PACE_NORMAL_90;
     }
+    fit->spread *= 1 + 0.5 / sqrt(score->models > 0 ? (double)score->models : 1); /* few models tell little of others */
     if (!(fit->spread > 0.02)) fit->spread = 0.02;
     for (size_t i = 0; i < count; i++) within += fabs(errors[i]) <= PACE_NORMAL_90 * fit->spread;
     score->coverage = (double)within / (double)count;
@@ -183,7 +189,7 @@ static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samp
 }
 
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
-    static const double priors[] = {0.3, 3};
+    static const double priors[] = {0.1, 1};
     size_t count = all->items.count;
     double *errors = pace_alloc(2 * count, sizeof *errors), *best = errors ? errors + count : NULL, least = INFINITY;
     if (!errors) return PACE_E_MEMORY;
@@ -231,7 +237,7 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_ou
     if (status == PACE_OK) {
         snprintf(fit.unit, sizeof fit.unit, "%s", rows.items[0]->unit);
         fit.unit_s = rows.items[0]->unit_s;
-        assign_folds(&all, rows.items);
+        score.models = assign_folds(&all, rows.items);
         status = choose(&fit, &score, &all);
     }
     free_samples(&all);

@@ -29,7 +29,7 @@ typedef struct {
 
 /* How well held-out rows were predicted. */
 typedef struct {
-    size_t rows, left_out, folds; /* left out: no time, or can't be asked */
+    size_t rows, left_out, folds, models; /* left out: no time, or can't be asked */
     double mape, signed_mean, largest, coverage;
     double formula_mape; /* of the same rows, before anything was fitted */
     double prior;        /* how firmly factors are held to 1; chosen on held-out rows */

@@ -19,7 +19,7 @@ typedef struct {
 } checker;
 
 /* Whether the row's cells start with one of the words of each column. */
-static pace_status matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) {
+pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) {
     *out = true;
     for (size_t i = 0; i < pace_yaml_count(where); i++) {
         const char *key = pace_yaml_key(where, i);
@@ -67,7 +67,7 @@ static pace_status work_quantile(double *out, const pace_kernel_rows *table, con
     return status;
 }
 
-static uint64_t spread_bits(uint64_t x) {
+uint64_t pace_case_spread_bits(uint64_t x) {
     x = (x ^ (x >> 31)) * UINT64_C(0x7fb5d329728ea185);
     return (x ^ (x >> 27)) * UINT64_C(0x81dadef4bc2dd44d) >> 11;
 }
@@ -78,12 +78,12 @@ static pace_status fold_of(int *out, checker *c, unsigned t, const pace_kernel_r
     bool counts, test = false;
     uint64_t group = 0;
     *out = LEFT_OUT;
-    PACE_TRY(matches(&counts, &table->csv, row->row, one->where));
+    PACE_TRY(pace_case_matches(&counts, &table->csv, row->row, one->where));
     if (!counts || *row->status || isnan(row->time_s)) return PACE_OK;
-    if (one->test_where) PACE_TRY(matches(&test, &table->csv, row->row, one->test_where));
+    if (one->test_where) PACE_TRY(pace_case_matches(&test, &table->csv, row->row, one->test_where));
     if (one->test_share > 0 || one->folds > 0) {
         PACE_TRY(pace_split_group(&group, table, row, one->by));
-        group = spread_bits(group);
+        group = pace_case_spread_bits(group);
         if (one->folds > 0) {
             *out = (int)(group % one->folds);
             return PACE_OK;
@@ -180,7 +180,7 @@ static pace_status score_errors(pace_score *score, const pace_case *one, const p
     for (size_t row = 0; row < csv->rows; row++) {
         double percent;
         bool counts;
-        PACE_TRY(matches(&counts, csv, row, one->where));
+        PACE_TRY(pace_case_matches(&counts, csv, row, one->where));
         if (counts && pace_csv_number(&percent, pace_csv_cell(csv, row, (size_t)column)))
             pace_score_add(score, 100 + percent, 100, true);
     }
@@ -229,6 +229,7 @@ static pace_status predict_held_out(pace_score *score, const pace_case *one, con
 
 pace_status pace_validate_case(pace_score *out, const pace_case *one, const pace_device_catalog *catalog,
                                const char *folder) {
+    if (one->kind && strcmp(one->kind, "step") == 0) return pace_validate_steps(out, one, folder);
     pace_score score = {0};
     PACE_TRY(one->errors ? sum_up(&score, one, folder) : predict_held_out(&score, one, catalog, folder));
     if (score.count == 0) return pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);

@@ -210,7 +210,7 @@ static void test_parts_are_the_step(void **state) {
             for (unsigned i = 0; i < slots.count; i++)
                 for (int pass = 0; pass < PACE_PART_PASSES; pass++)
                     sum += slots.parts[i].part.turns *
-                           (slots.parts[i].pass[pass].matrix_s + slots.parts[i].pass[pass].stream_s);
+                           (slots.parts[i].pass[pass].matrix_s + slots.parts[i].pass[pass].attention_s + slots.parts[i].pass[pass].stream_s);
             /* the gradients that all turns of the decoder add to the encoder's output are of no one part */
             double gap = strcmp(names[n], "switchxl4") == 0 ? 1e-3 : 1e-9;
             assert_true(fabs(sum / kernels_s(&b, &graph) - 1) < gap);
