@@ -55,6 +55,17 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     return read_words(out, yaml, node);
 }
 
+static pace_status read_load(pace_load_entry *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *device = pace_yaml_text(pace_yaml_get(node, "device"));
+    const char *framework = pace_yaml_text(pace_yaml_get(node, "framework"));
+    const pace_yaml_node *matrix = pace_yaml_get(node, "matrix"), *attention = pace_yaml_get(node, "attention");
+    if (!device || !matrix || !attention) return fail_at(yaml, node, "device, matrix and attention");
+    snprintf(out->device, sizeof out->device, "%.23s", device);
+    snprintf(out->framework, sizeof out->framework, "%.31s", framework ? framework : "");
+    PACE_TRY(pace_yaml_number(&out->load.matrix, yaml, matrix));
+    return pace_yaml_number(&out->load.attention, yaml, attention);
+}
+
 static pace_status read_all(pace_frameworks *out) {
     const pace_yaml_node *root = pace_yaml_root(out->yaml), *list = pace_yaml_get(root, "frameworks");
     if (pace_yaml_count(list) < 1 || pace_yaml_count(list) > PACE_FRAMEWORKS_MOST)
@@ -63,13 +74,8 @@ static pace_status read_all(pace_frameworks *out) {
         PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
     const pace_yaml_node *load = pace_yaml_get(root, "load");
     if (pace_yaml_count(load) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, load, "at most 16 devices");
-    for (; out->load_count < pace_yaml_count(load); out->load_count++) {
-        const pace_yaml_node *item = pace_yaml_item(load, out->load_count), *matrix = pace_yaml_get(item, "matrix");
-        const char *device = pace_yaml_text(pace_yaml_get(item, "device"));
-        if (!device || !matrix) return fail_at(out->yaml, item, "device and matrix");
-        snprintf(out->load[out->load_count].device, sizeof out->load->device, "%.23s", device);
-        PACE_TRY(pace_yaml_number(&out->load[out->load_count].matrix, out->yaml, matrix));
-    }
+    for (; out->load_count < pace_yaml_count(load); out->load_count++)
+        PACE_TRY(read_load(&out->load[out->load_count], out->yaml, pace_yaml_item(load, out->load_count)));
     const pace_yaml_node *spread = pace_yaml_get(pace_yaml_get(root, "spread"), "value");
     if (!spread) return fail_at(out->yaml, root, "spread: {value: ...}");
     return pace_yaml_number(&out->spread, out->yaml, spread);
@@ -89,11 +95,13 @@ void pace_frameworks_free(pace_frameworks *frameworks) {
     frameworks->yaml = NULL;
 }
 
-double pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device) {
-    for (size_t i = 0; i < frameworks->load_count; i++)
-        if (strncmp(device, frameworks->load[i].device, strlen(frameworks->load[i].device)) == 0)
-            return frameworks->load[i].matrix;
-    return 1;
+pace_load pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device, const char *framework) {
+    for (size_t i = 0; i < frameworks->load_count; i++) {
+        const pace_load_entry *entry = &frameworks->load[i];
+        bool named = !*entry->framework || strcmp(entry->framework, framework) == 0;
+        if (named && strncmp(device, entry->device, strlen(entry->device)) == 0) return entry->load;
+    }
+    return (pace_load){1, 1};
 }
 
 static bool contains(const char *text, const char *word) {

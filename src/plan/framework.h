@@ -17,23 +17,30 @@ typedef struct {
 
 enum { PACE_FRAMEWORKS_MOST = 16 };
 
+/* How much longer kernels take in a step than alone: hours of full power lower the clock. */
+typedef struct {
+    double matrix, attention;
+} pace_load;
+
+typedef struct {
+    char device[24], framework[32]; /* how the device's name begins; "" = any framework */
+    pace_load load;
+} pace_load_entry;
+
 typedef struct {
     pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
     double spread; /* of a step by formula */
-    struct {
-        char device[24]; /* how its name begins */
-        double matrix;
-    } load[PACE_FRAMEWORKS_MOST]; /* time of products under load over that of one alone */
+    pace_load_entry load[PACE_FRAMEWORKS_MOST];
     size_t load_count;
 } pace_frameworks;
 
 pace_status pace_frameworks_load(pace_frameworks *out) PACE_MUST_CHECK;
 void pace_frameworks_free(pace_frameworks *frameworks);
 
-/** How much longer products take on a device under load; 1 where nothing is known. */
-double pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device);
+/** What is known of a device under load in a framework's steps; all 1 where nothing is. */
+pace_load pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device, const char *framework);
 
 /** The framework a table's word means; "" or an unknown word is the first. */
 const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word);

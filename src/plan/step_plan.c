@@ -178,7 +178,7 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
 }
 
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                const pace_config *config, const pace_step_place *place, double load) {
+                                const pace_config *config, const pace_step_place *place, pace_load load) {
     pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .load = load};
     PACE_TRY(pace_config_check(config));
     plan.micro_batches = pace_config_micro_batches(config);

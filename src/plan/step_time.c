@@ -37,8 +37,8 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     const pace_framework *framework = plan->framework;
     const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
                                               framework->overlap_expert};
-    work w = {.compute_s = plan->load * (f->matrix * slot->matrix_s + f->attention * slot->attention_s) +
-                           f->stream * slot->stream_s};
+    work w = {.compute_s = f->matrix * plan->load.matrix * slot->matrix_s +
+                           f->attention * plan->load.attention * slot->attention_s + f->stream * slot->stream_s};
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches);
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {

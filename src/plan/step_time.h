@@ -30,7 +30,7 @@ typedef struct {
     const pace_step_slots *slots; /* borrowed */
     const pace_framework *framework;
     pace_config config;
-    double load; /* on the time of products: pace_frameworks_load_of() */
+    pace_load load; /* pace_frameworks_load_of() */
     double micro_batches;
     double layers_most;               /* of the stage that has most */
     double layers_first, layers_last; /* of the stages with head and tail */
@@ -60,7 +60,8 @@ typedef struct {
 /** Prepares a configuration on a place. `slots` from pace_step_slots_get() for the same. Errors: PACE_E_USAGE for more
  * stages than layers, or micro-batches that an interleaved pipeline cannot take; those of exchanges. */
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                const pace_config *config, const pace_step_place *place, double load) PACE_MUST_CHECK;
+                                const pace_config *config, const pace_step_place *place,
+                                pace_load load) PACE_MUST_CHECK;
 
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);

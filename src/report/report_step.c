@@ -82,9 +82,9 @@ static pace_status open_place(asked *a, const char *on) {
         return pace_fail(PACE_E_USAGE, "%s: expected at most its %d devices, found dp x tp x pp x cp = %g", on,
                          a->machine.devices * a->machine.nodes, ranks);
     a->row.ranks = ranks;
-    a->row.load = pace_frameworks_load_of(&a->frameworks, a->row.device->name);
     a->row.framework =
         pace_frameworks_find(&a->frameworks, a->row.config.execution == PACE_EAGER ? "pytorch" : "megatron-core");
+    a->row.load = pace_frameworks_load_of(&a->frameworks, a->row.device->name, a->row.framework->name);
     if (ranks < 2) return PACE_OK;
     PACE_TRY(pace_exchange_open(&a->exchange, &a->machine, PACE_LIBRARY_AUTO, NULL));
     a->row.exchange = &a->exchange;

@@ -111,12 +111,22 @@ static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
     return read_groups(fit, yaml, pace_yaml_get(root, "groups"));
 }
 
-pace_status pace_step_fit_load(pace_step_fit *out, const char *path) {
-    pace_yaml *yaml = NULL;
+static pace_status take(pace_step_fit *out, pace_yaml *yaml) {
     pace_step_fit fit = {0};
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
     pace_status status = read_fit(&fit, yaml);
     pace_yaml_free(yaml);
     if (status == PACE_OK) *out = fit;
     return status;
+}
+
+pace_status pace_step_fit_read(pace_step_fit *out, const char *name, const void *bytes, size_t length) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_yaml_parse(&yaml, name, bytes, length));
+    return take(out, yaml);
+}
+
+pace_status pace_step_fit_load(pace_step_fit *out, const char *path) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    return take(out, yaml);
 }

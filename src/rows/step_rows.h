@@ -16,7 +16,7 @@ typedef struct {
     const pace_framework *framework;
     pace_config config;
     bool may_recompute;   /* the row does not say whether activations are recomputed */
-    double load;          /* on the time of products (catalog/steps.yaml) */
+    pace_load load;       /* pace_frameworks_load_of() */
     double ranks, tokens; /* tokens: of a step on one device */
     double measured_s;    /* NAN = not measured */
     double unit_s;        /* 0 = the unit is tokens/s of a device */

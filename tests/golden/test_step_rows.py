@@ -122,6 +122,36 @@ def test_fit():
         assert run("predict", "--kind", "step", "--rows", table, "--fit", fit, status=3).stderr.count("\n") == 1
 
 
+def test_model():
+    """One question: its parts add up, its memory too, and the document is what the schema says."""
+    words = ("predict", "llama3-70b", "--on", "dgx-h100*8", "--set", "tp=8", "--set", "pp=4", "--set", "dp=2", "--set",
+             "global_batch=64", "--set", "precision=bf16", "--set", "execution=compiled", "--set", "recompute=full")
+    answer = json.loads(run(*words, "--format", "json").stdout)
+    try:
+        import jsonschema
+        source = pathlib.Path(os.environ.get("PACELINE_SOURCE", "."))
+        jsonschema.validate(answer, json.loads((source / "docs/schemas/step.json").read_text()))
+    except ImportError:
+        pass
+    step = answer["step"]
+    assert step["low_ns"] < step["step_ns"] < step["high_ns"]
+    assert abs(sum(part["time_ns"] for part in answer["parts"]) - step["step_ns"]) <= len(answer["parts"])
+    held = {kind["kind"]: kind["held_bytes"] for kind in answer["memory"]}
+    assert abs(sum(held.values()) / held["all"] - 2) < 1e-9
+    # 70.6e9 parameters, most of them on 32 ranks, in 2 bytes
+    assert 70e9 / 32 * 2 < held["parameters"] < 1.2 * 70e9 / 32 * 2
+    # at least as long as its operations at the peak: 8 a parameter and token
+    assert step["step_ns"] / 1e9 > 8 * 70e9 * 64 * 8192 / (64 * 989e12)
+    text = run(*words).stdout
+    assert "bubble" in text and "What would help most" in text
+    assert "does not fit" in run(*words[:-2]).stderr
+    for extra, reason in ((("--set", "pp=64"), "at most its 64 devices"), (("--batch", "8"), "closed form"),
+                          (("--set", "vpp=4", "--set", "pp=1"), "vpp 4"), (("--on", "a100"), "expected one machine"),
+                          (("--set", "ep=2"), "experts"), (("--set", "zero_stage=4"), "zero_stage")):
+        done = run(*words, *extra, status=2)
+        assert reason in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
 def test_tables():
     """Every row of the published tables comes back; few are refused, and these say why."""
     if not DATA.is_dir():

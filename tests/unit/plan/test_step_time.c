@@ -210,7 +210,8 @@ static void test_parts_are_the_step(void **state) {
             for (unsigned i = 0; i < slots.count; i++)
                 for (int pass = 0; pass < PACE_PART_PASSES; pass++)
                     sum += slots.parts[i].part.turns *
-                           (slots.parts[i].pass[pass].matrix_s + slots.parts[i].pass[pass].attention_s + slots.parts[i].pass[pass].stream_s);
+                           (slots.parts[i].pass[pass].matrix_s + slots.parts[i].pass[pass].attention_s +
+                            slots.parts[i].pass[pass].stream_s);
             /* the gradients that all turns of the decoder add to the encoder's output are of no one part */
             double gap = strcmp(names[n], "switchxl4") == 0 ? 1e-3 : 1e-9;
             assert_true(fabs(sum / kernels_s(&b, &graph) - 1) < gap);
@@ -263,7 +264,8 @@ static void test_published_activations(void **state) {
             config.recompute = selective ? PACE_RECOMPUTE_SELECTIVE : PACE_RECOMPUTE_NONE;
             assert_int_equal(pace_model_load(&model, "gpt", settings, 5), PACE_OK);
             assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
-            assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, 1), PACE_OK);
+            assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, (pace_load){1, 1}),
+                             PACE_OK);
             double layer = 0, published = (selective ? runs[i].selective : runs[i].none) * 0x1p30;
             for (unsigned k = 0; k < slots.count; k++)
                 if (slots.parts[k].part.place == PACE_PART_LAYER) layer = slots.parts[k].kept_bytes;
@@ -306,7 +308,8 @@ static void test_composition(void **state) {
         config.global_batch = 128;
         config.zero_stage = zero;
         assert_int_equal(pace_step_slots_get(&slots, b.pricer.slots, &model, &config, &b.place), PACE_OK);
-        assert_int_equal(pace_step_plan_make(&plan, slots, &frameworks.items[1], &config, &b.place, 1), PACE_OK);
+        assert_int_equal(pace_step_plan_make(&plan, slots, &frameworks.items[1], &config, &b.place, (pace_load){1, 1}),
+                         PACE_OK);
         pace_step_time t = pace_step_compose(&plan, &none);
         double sum = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s +
                      t.bubble_s + t.update_s + t.other_s;
