@@ -1,4 +1,6 @@
+#include "fleet_other.h"
 #include "predict_rows.h"
+#include "processes.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -7,6 +9,7 @@ int cmd_fleet(cli_arguments *arguments) {
     pace_fleet_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
     cli_list sweep = {0}, price = {0};
     cli_output output = {0};
+    cli_fleet_other other = {0};
     double most_rejected = 0;
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
@@ -25,6 +28,7 @@ int cmd_fleet(cli_arguments *arguments) {
          &most_rejected},
         {"--repeats", 0, OPTION_FLAG, NULL, "ids may be there twice", &options.repeats},
         {"--exact", 0, OPTION_FLAG, NULL, "exact quantiles, in memory that grows with the jobs", &options.exact},
+        CLI_FLEET_OTHER_OPTIONS(other),
     };
     bool helped;
     int operands =
@@ -34,6 +38,7 @@ int cmd_fleet(cli_arguments *arguments) {
                   table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
+    if (cli_fleet_other_asked(&other)) return cli_fleet_other_answer(&other, &output, arguments, operands);
     if (operands == 0) {
         fprintf(stderr, "paceline fleet: expected a table of jobs, found none (see 'paceline fleet --help')\n");
         return CLI_USAGE;
@@ -47,8 +52,10 @@ int cmd_fleet(cli_arguments *arguments) {
     options.price = (pace_words){price.items, price.count};
     options.most_rejected = most_rejected;
     options.progress = cli_progress(&output);
+    if (!cli_processes_open(&options.processes, "fleet")) return CLI_MISSING;
     pace_report *report;
     pace_status status = pace_characterize(&report, arguments->words, (size_t)operands, &options);
+    if (options.processes) options.processes->close(options.processes);
     if (status != PACE_OK) return cli_fail("fleet", status);
-    return cli_output_report("fleet", report, format, &output);
+    return report ? cli_output_report("fleet", report, format, &output) : CLI_DONE;
 }

@@ -255,20 +255,35 @@ typedef struct {
  * PACE_E_MISSING for an unknown machine or model. */
 PACE_API pace_status pace_predict_scaling(pace_report **out, const char *model, const pace_scaling_options *options);
 
+/** Processes that share the work of one question, as mpirun starts them. */
+typedef struct pace_processes pace_processes;
+/** Given each process's bytes; anything but 0 is a failure. */
+typedef int (*pace_gathered_fn)(void *context, int rank, const void *bytes, size_t length);
+enum { PACE_PROCESSES_VERSION = 1 };
+struct pace_processes {
+    int version, rank, count;
+    /** Called by all: process 0 is given everybody's bytes, its own first, then by rank; returns its first failure. */
+    int (*gather)(const pace_processes *processes, const void *bytes, size_t length, pace_gathered_fn take,
+                  void *context);
+    void (*close)(const pace_processes *processes);
+};
+
 /** Options of pace_characterize(). Zero-initialise for defaults. */
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     pace_job_assumptions assume;
-    pace_words sweep;          /**< "network=200Gb/s,400Gb/s": rates to ask about in place of the catalogue's */
-    pace_words price;          /**< "network=100Gb/s:3000": what the upgrade of one cNode costs */
-    const char *columns;       /**< "theirs=ours,...": columns that have other names; NULL = by name */
-    const char *table;         /**< of a database; NULL = "jobs", or the only one */
-    const char *rejects_path;  /**< list the refused rows there; NULL = do not */
-    double most_rejected;      /**< share of refused rows beyond which the run fails; 0 = 0.01 */
-    bool repeats;              /**< ids may be there twice */
-    bool exact;                /**< exact quantiles, in memory that grows with the jobs */
-    pace_progress_fn progress; /**< may be NULL */
+    pace_words sweep;                /**< "network=200Gb/s,400Gb/s": rates to ask about in place of the catalogue's */
+    pace_words price;                /**< "network=100Gb/s:3000": what the upgrade of one cNode costs */
+    const char *columns;             /**< "theirs=ours,...": columns that have other names; NULL = by name */
+    const char *table;               /**< of a database; NULL = "jobs", or the only one */
+    const char *rejects_path;        /**< list the refused rows there; NULL = do not */
+    double most_rejected;            /**< share of refused rows beyond which the run fails; 0 = 0.01 */
+    bool repeats;                    /**< ids may be there twice */
+    bool exact;                      /**< exact quantiles, in memory that grows with the jobs */
+    const pace_processes *processes; /**< each reads some of the files; NULL = this one reads all. Only process 0 has a
+                                      report, the others get NULL */
+    pace_progress_fn progress;       /**< may be NULL */
     void *progress_context;
 } pace_fleet_options;
 

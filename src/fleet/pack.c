@@ -31,3 +31,25 @@ pace_status pace_unpack_real(double *out, pace_unpack *from) {
     memcpy(out, &bits, sizeof bits);
     return PACE_OK;
 }
+
+pace_status pace_pack_text(pace_bytes *bytes, const char *text) {
+    size_t length = strlen(text);
+    PACE_TRY(pace_pack_u64(bytes, length));
+    PACE_TRY(pace_grow(&bytes->items, &bytes->capacity, bytes->count + length, 1));
+    memcpy(bytes->items + bytes->count, text, length);
+    bytes->count += length;
+    return PACE_OK;
+}
+
+pace_status pace_unpack_text(const char **out, size_t *length, pace_unpack *from) {
+    uint64_t count = 0;
+    PACE_TRY(pace_unpack_u64(&count, from));
+    if (from->left < count)
+        return pace_fail(PACE_E_INPUT, "a partial result: expected %llu more bytes, found %zu",
+                         (unsigned long long)count, from->left);
+    *out = (const char *)from->at;
+    *length = (size_t)count;
+    from->at += count;
+    from->left -= (size_t)count;
+    return PACE_OK;
+}

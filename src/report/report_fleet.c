@@ -1,9 +1,11 @@
 /* `paceline fleet`: where the time of a cluster goes, and what would help, from tables of its jobs. */
 #include "report/fleet_parts.h"
+#include "report/fleet_processes.h"
 #include "report/show.h"
 #include "source/job_reader.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -32,6 +34,33 @@ static pace_status open_workers(characterization *c, bool exact) {
     return PACE_OK;
 }
 
+/* The files of this process, all of them when it is alone. */
+static pace_status read_own(characterization *c, const char *const *paths, size_t count,
+                            const pace_job_reader_options *how, bool exact) {
+    PACE_TRY(open_workers(c, exact));
+    if (count > 0) PACE_TRY(pace_jobs_read(&c->reading, paths, count, how, take, c));
+    PACE_TRY(pace_fleet_init(&c->view.fleet, &c->setting, &c->questions, exact));
+    for (size_t w = 0; w < c->worker_count; w++) PACE_TRY(pace_fleet_merge(&c->view.fleet, &c->workers[w]));
+    return PACE_OK;
+}
+
+/* Every process reads some of the files, and process 0 gets what all have. The others list their refused rows in
+ * FILE.RANK. */
+static pace_status read_shared(characterization *c, const char *const *paths, size_t count,
+                               pace_job_reader_options *how, const pace_fleet_options *options) {
+    char rejects[4096];
+    size_t first, own;
+    how->partial = true;
+    if (how->rejects_path && options->processes->rank > 0) {
+        snprintf(rejects, sizeof rejects, "%s.%d", how->rejects_path, options->processes->rank);
+        how->rejects_path = rejects;
+    }
+    pace_fleet_own_files(&first, &own, count, options->processes);
+    pace_status status = read_own(c, paths + first, own, how, options->exact);
+    PACE_TRY(pace_fleet_gather(&c->view.fleet, &c->reading, status, options->processes));
+    return options->processes->rank > 0 ? PACE_OK : pace_job_reading_judge(&c->reading, how, paths[0]);
+}
+
 static pace_status read_jobs(characterization *c, const char *const *paths, size_t count,
                              const pace_fleet_options *options) {
     pace_job_reader_options how = {.columns = options->columns,
@@ -43,10 +72,9 @@ static pace_status read_jobs(characterization *c, const char *const *paths, size
                                    .progress_context = options->progress_context};
     PACE_TRY(pace_job_assume(&c->setting, &c->catalog, &options->assume));
     PACE_TRY(pace_fleet_questions_make(&c->questions, &c->setting, &options->sweep, &options->price));
-    PACE_TRY(open_workers(c, options->exact));
-    PACE_TRY(pace_jobs_read(&c->reading, paths, count, &how, take, c));
-    PACE_TRY(pace_fleet_init(&c->view.fleet, &c->setting, &c->questions, options->exact));
-    for (size_t w = 0; w < c->worker_count; w++) PACE_TRY(pace_fleet_merge(&c->view.fleet, &c->workers[w]));
+    if (options->processes) PACE_TRY(read_shared(c, paths, count, &how, options));
+    else PACE_TRY(read_own(c, paths, count, &how, options->exact));
+    if (options->processes && options->processes->rank > 0) return PACE_OK;
     pace_fleet_view_sum(&c->view);
     if (c->view.all.jobs > 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: none of the jobs can be asked; the first: %s", paths[0],
@@ -222,7 +250,9 @@ pace_status pace_characterize(pace_report **out, const char *const *paths, size_
     characterization *c = pace_alloc(1, sizeof *c);
     if (!c) return PACE_E_MEMORY;
     pace_status status = read_jobs(c, paths, path_count, options);
-    if (status == PACE_OK) status = describe(out, c, paths, path_count, options);
+    bool silent = options->processes && options->processes->rank > 0;
+    if (status == PACE_OK && silent) *out = NULL;
+    else if (status == PACE_OK) status = describe(out, c, paths, path_count, options);
     close_characterization(c);
     pace_free(c);
     return status;

@@ -16,20 +16,27 @@ pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) {
 #endif
 
 /* A column whose numbers are all small for what they should be. */
-static pace_status remark_units(const pace_job_rounds *rounds) {
-    if (rounds->reading->jobs == 0) return PACE_OK;
+static pace_status remark_units(pace_job_reading *reading) {
+    pace_job_limits limits;
+    if (reading->jobs == 0) return PACE_OK;
+    PACE_TRY(pace_job_limits_load(&limits));
     for (int column = 0; column < PACE_JOB_COLUMNS; column++) {
-        const pace_job_limit *limit = &rounds->limits.of[column];
+        const pace_job_limit *limit = &limits.of[column];
         const char *name = pace_job_column_names[column];
-        double greatest = 0;
-        for (size_t i = 0; i < rounds->block_count; i++)
-            if (rounds->blocks[i].greatest[column] > greatest) greatest = rounds->blocks[i].greatest[column];
+        double greatest = reading->greatest[column];
         if (greatest > 0 && greatest < limit->suspicious)
-            PACE_TRY(pace_remark(&rounds->reading->remarks,
+            PACE_TRY(pace_remark(&reading->remarks,
                                  "the largest %s of all jobs is %g: is the column in %s? (--columns '%s*%g=%s')", name,
                                  greatest, limit->hint_unit, name, limit->hint_factor, name));
     }
     return PACE_OK;
+}
+
+static void find_greatest(const pace_job_rounds *rounds) {
+    for (int column = 0; column < PACE_JOB_COLUMNS; column++)
+        for (size_t i = 0; i < rounds->block_count; i++)
+            if (rounds->blocks[i].greatest[column] > rounds->reading->greatest[column])
+                rounds->reading->greatest[column] = rounds->blocks[i].greatest[column];
 }
 
 static pace_status check_share(const pace_job_reading *reading, const pace_job_reader_options *options) {
@@ -69,11 +76,20 @@ static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, s
     }
     for (rounds->file = 0; rounds->file < count; rounds->file++) PACE_TRY(read_file(rounds, paths[rounds->file]));
     rounds->reading->unchecked_ids = rounds->ids.unchecked;
-    PACE_TRY(remark_units(rounds));
-    PACE_TRY(check_remarks(rounds->reading));
-    if (rounds->reading->rows == 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected rows of jobs, found none", count || input ? rounds->name : "");
-    return check_share(rounds->reading, rounds->options);
+    find_greatest(rounds);
+    if (!rounds->options->partial)
+        return pace_job_reading_judge(rounds->reading, rounds->options, count || input ? rounds->name : "");
+    rounds->reading->ids = rounds->ids;
+    rounds->ids = (pace_job_ids){0};
+    return PACE_OK;
+}
+
+pace_status pace_job_reading_judge(pace_job_reading *reading, const pace_job_reader_options *options,
+                                   const char *name) {
+    PACE_TRY(remark_units(reading));
+    PACE_TRY(check_remarks(reading));
+    if (reading->rows == 0) return pace_fail(PACE_E_INPUT, "%s: expected rows of jobs, found none", name);
+    return check_share(reading, options);
 }
 
 static pace_status read_any(pace_job_reading *out, const char *const *paths, size_t count, pace_input *input,
@@ -116,5 +132,6 @@ pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const
 void pace_job_reading_free(pace_job_reading *reading) {
     pace_remarks_free(&reading->rejects);
     pace_remarks_free(&reading->remarks);
+    pace_job_ids_free(&reading->ids);
     *reading = (pace_job_reading){0};
 }

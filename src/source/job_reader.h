@@ -11,6 +11,7 @@
 
 #include "base/input.h"
 #include "source/job_columns.h"
+#include "source/job_ids.h"
 
 /* The share of refused rows beyond which a table is refused. */
 #define PACE_JOBS_MOST_REJECTED 0.01
@@ -24,6 +25,7 @@ typedef struct {
     const char *table;        /* of a database; NULL = "jobs", or the only one */
     double most_rejected;     /* share; 0 = PACE_JOBS_MOST_REJECTED, 1 = any */
     bool repeats;             /* ids may be there twice: they are not remembered */
+    bool partial;             /* others read other files: what is of all rows is judged later, and the ids are kept */
     pace_progress_fn progress;
     void *progress_context;
 } pace_job_reader_options;
@@ -32,9 +34,11 @@ typedef struct {
 typedef struct {
     uint64_t rows, jobs, rejected, repeated; /* repeated: those of the rejected whose id was seen before */
     uint64_t unchecked_ids;
-    uint64_t bytes;       /* as stored */
-    pace_remarks rejects; /* the first few, "file:line: reason" */
-    pace_remarks remarks; /* units that look wrong, columns that are not used, files that break off */
+    uint64_t bytes;                    /* as stored */
+    pace_remarks rejects;              /* the first few, "file:line: reason" */
+    pace_remarks remarks;              /* units that look wrong, columns that are not used, files that break off */
+    double greatest[PACE_JOB_COLUMNS]; /* number of each column */
+    pace_job_ids ids;                  /* partial: those that were read */
 } pace_job_reading;
 
 /** Takes a batch, valid during the call. Calls come from several threads at once, each thread with a `worker` of its
@@ -54,6 +58,10 @@ pace_status pace_jobs_read(pace_job_reading *out, const char *const *paths, size
 /** The same of an open input of comma-separated values, for tests and other callers that have one. */
 pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const pace_job_reader_options *options,
                                  pace_jobs_fn take, void *context) PACE_MUST_CHECK;
+
+/** What is of all rows: too many refused, none at all, units that look wrong. `name` is for messages. */
+pace_status pace_job_reading_judge(pace_job_reading *reading, const pace_job_reader_options *options,
+                                   const char *name) PACE_MUST_CHECK;
 
 void pace_job_reading_free(pace_job_reading *reading);
 

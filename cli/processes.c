@@ -1,0 +1,56 @@
+#include "processes.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How many processes the starters of Open MPI, MPICH and Slurm's PMIx say there are. */
+static int started(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text) return atoi(text);
+    }
+    return 1;
+}
+
+static bool find_module(char *out, size_t size) {
+    char program[1024];
+    const char *folder = getenv("PACELINE_MODULES");
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (folder && *folder) {
+        snprintf(out, size, "%s/paceline-mpi.so", folder);
+        return access(out, R_OK) == 0;
+    }
+    if (length <= 0) return false;
+    program[length] = '\0';
+    folder = dirname(program);
+    snprintf(out, size, "%s/modules/paceline-mpi.so", folder);
+    if (access(out, R_OK) == 0) return true;
+    snprintf(out, size, "%s/../lib/paceline/paceline-mpi.so", folder);
+    return access(out, R_OK) == 0;
+}
+
+/* MPI's own plugins look for its symbols among the global ones. */
+bool cli_processes_open(const pace_processes **out, const char *verb) {
+    char path[2048];
+    const pace_processes *(*entry)(void) = NULL;
+    *out = NULL;
+    if (started() <= 1) return true;
+    void *module = find_module(path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    if (module) *(void **)&entry = dlsym(module, "pace_processes_open");
+    const pace_processes *processes = entry ? entry() : NULL;
+    if (processes && processes->version == PACE_PROCESSES_VERSION) {
+        *out = processes;
+        return true;
+    }
+    fprintf(
+        stderr,
+        "paceline %s: several processes were started, and there is no module for MPI: build Paceline where there is "
+        "libopenmpi-dev\n",
+        verb);
+    return false;
+}

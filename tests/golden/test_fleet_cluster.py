@@ -1,0 +1,172 @@
+"""What `paceline fleet` tells of workers, pods and made-up jobs, as a user meets it: answers against figures counted here, bad input in
+one line, and the public traces where they are at hand."""
+import csv
+import hashlib
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+SHARED = os.environ.get("PACELINE_SHARED", "")
+SCHEMAS = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas")
+FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
+wrong = []
+checks = 0
+
+
+def expect(good, *what):
+    global checks
+    checks += 1
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, "fleet", *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
+    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def document(schema, *words):
+    code, out, err = run(*words, "--format", "json")
+    expect(code == 0, "json", words, err)
+    answer = json.loads(out) if code == 0 else {}
+    try:
+        import jsonschema
+    except ImportError:
+        return answer
+    with open(os.path.join(SCHEMAS, schema + ".json")) as file:
+        try:
+            jsonschema.validate(answer, json.load(file))
+        except jsonschema.ValidationError as fault:
+            expect(False, "schema", schema, fault.message)
+    return answer
+
+
+def put(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def times(column="step_time_ms", slow=True):
+    draw = random.Random(3)
+    lines = [f"rank,iteration,{column}"]
+    for i in range(100, 400):
+        for rank in ("a", "b", "c", "d"):
+            value = 100 * draw.lognormvariate(0, 0.03) * (1.05 if rank == "d" else 1)
+            lines.append(f"{rank},{i},{value * (2 if slow and rank == 'b' and 250 <= i < 270 else 1):.3f}")
+    return "\n".join(lines) + "\n"
+
+
+def test_iterations():
+    path = put("times.csv", times())
+    answer = document("stragglers", "--iterations", path)
+    spells = answer["spells"]
+    expect(len(spells) == 1 and spells[0]["worker"] == "b", "spell", spells)
+    expect(spells[0]["first_iteration"] == 250 and spells[0]["last_iteration"] == 269, "spell", spells)
+    expect(abs(spells[0]["slowdown"] - 2) < 0.1, "spell", spells)
+    table = list(csv.DictReader(io.StringIO(open(path).read())))
+    steps = {}
+    for row in table:
+        steps.setdefault(row["iteration"], []).append(float(row["step_time_ms"]))
+    mean = sum(sum(s) for s in steps.values()) / len(table)
+    largest = sum(max(s) for s in steps.values()) / len(steps)
+    four = [row for row in answer["slowdown"] if row["workers"] == 4][0]
+    expect(abs(four["measured_slowdown"] - largest / mean) < 1e-9, "measured", four, largest / mean)
+    expect(four["low_slowdown"] <= four["expected_slowdown"] <= four["high_slowdown"], "interval", four)
+    lost = sum(sorted(s)[-1] - sorted(s)[-2] for s in steps.values())
+    share = sum(row["lost_share"] for row in answer["workers"])
+    expect(abs(share - lost / sum(max(s) for s in steps.values())) < 1e-9, "lost", share)
+    expect(answer["workers"][0]["time_unit"] == "s" and abs(answer["workers"][0]["mean_time"] - 0.1) < 0.005, "unit")
+    code, out, err = run("--iterations", put("even.csv", times(slow=False)))
+    expect(code == 0 and "no worker was slower than its usual" in out, "even", out[:200], err)
+    for form in ("html", "csv"):
+        code, out, err = run("--iterations", path, "--format", form)
+        expect(code == 0 and "b" in out, form, err)
+
+
+def test_iterations_refused():
+    for text, reason in (("worker,x\na,1\n", 'a column "batch_time_s"'), ("", "empty"), ("worker,batch_time_s\na,0\n", "above 0"),
+                         ("worker,iteration,batch_time_s\na,1,1\na,1,2\n", "twice"),
+                         ("worker,batch_time_s\na,1\na,2\n", "2 workers or more")):
+        code, _, err = run("--iterations", put("bad.csv", text))
+        expect(code == 3 and reason in err and err.count("\n") == 1, "refused", reason, code, err)
+    code, _, err = run("--iterations")
+    expect(code == 2, "no file", code, err)
+    code, _, err = run("--iterations", "--synthesize", "3", put("good.csv", times()))
+    expect(code == 2, "two questions", code, err)
+
+
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,2,V100\nn1,32000,65536,1,T4\n"
+PODS = """name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
+p0,1000,1024,1,500,,LS,Running,0,3600,0
+p1,1000,1024,2,1000,V100,LS,Running,100,9000,1800
+p2,1000,1024,1,1000,,LS,Pending,200,300,
+"""
+
+
+def test_capacity():
+    nodes, pods = put("nodes.csv", NODES), put("pods.csv", PODS)
+    answer = document("capacity", "--pods", pods, "--nodes", nodes)
+    expect(answer["gpus"] == 3 and answer["span_s"] == 9000, "cluster", answer)
+    expect(abs(answer["used_share"] - (0.5 * 3600 + 2 * 7200) / 9000 / 3) < 1e-12, "used", answer["used_share"])
+    expect(answer["never_scheduled"] == 1 and answer["unplaced"] == 0, "pods", answer)
+    kinds = {row["request"]: row for row in answer["requests"]}
+    expect(abs(kinds["2 GPUs"]["gpu_hours"] - 4) < 1e-12 and kinds["2 GPUs"]["median_wait_s"] == 1700, "requests", kinds)
+    for bad, reason in ((PODS.replace("V100", "H100"), "no node has"), (PODS.replace("num_gpu", "num_gpus"), "the closest name is \"num_gpus\""),
+                        (PODS.replace(",9000,1800", ",900,1800"), "creation_time <= scheduled_time"),
+                        (PODS.replace("2,1000,V100", "2,500,V100"), "expected 1000 for 2 GPUs")):
+        code, _, err = run("--pods", put("bad.csv", bad), "--nodes", nodes)
+        expect(code == 3 and reason in err and err.count("\n") == 1, "refused", reason, code, err)
+    code, _, err = run("--pods", pods)
+    expect(code == 2, "no nodes", code, err)
+
+
+def test_synthesize():
+    one, two = os.path.join(FOLDER, "one.csv"), os.path.join(FOLDER, "two.csv")
+    expect(run("--synthesize", "5000", "--seed", "4", "-o", one)[0] == 0, "made")
+    code, out, _ = run("--synthesize", "5000", "--seed", "4")
+    text = open(one).read()
+    expect(code == 0 and out == text, "file and output differ")
+    expect(text.startswith("# synthetic: 5000 made-up jobs, seed 4"), "labelled", text[:80])
+    rows = list(csv.DictReader(io.StringIO(text.split("\n", 1)[1])))
+    expect(len(rows) == 5000 and len({row["job"] for row in rows}) == 5000, "rows", len(rows))
+    run("--synthesize", "100", "--seed", "4", "-o", two)
+    expect(open(two).read().split("\n")[2:102] == text.split("\n")[2:102], "not the first of the longer one")
+    run("--synthesize", "5000", "--seed", "5", "-o", two)
+    expect(hashlib.sha1(open(two, "rb").read()).digest() != hashlib.sha1(text.encode()).digest(), "seeds are alike")
+
+
+def test_public_traces():
+    cluster = os.path.join(SHARED, "cluster")
+    if not os.path.isdir(cluster):
+        return
+    paths = [os.path.join(cluster, f"alibaba_pai_minibatch_job{k}.csv.gz") for k in (1, 2)]
+    answer = document("stragglers", "--iterations", *paths)
+    # The authors' remarks: job 1, worker 6 from mid-run; job 2, a fixed spread between workers.
+    expect(len(answer["spells"]) == 1, "spells", answer["spells"])
+    spell = answer["spells"][0]
+    expect(spell["worker"] == "6" and "job1" in spell["job"] and 0.4 <= spell["begins_at_share"] <= 0.7, "worker 6", spell)
+    pace = [row["usual_pace"] for row in answer["workers"] if "job2" in row["job"]]
+    expect(max(pace) / min(pace) > 1.25, "spread", pace)
+    answer = document("capacity", "--pods", os.path.join(cluster, "alibaba_gpu_v2023_pods.csv.gz"), "--nodes",
+                      os.path.join(cluster, "alibaba_gpu_v2023_nodes.csv.gz"))
+    expect(answer["gpus"] == 6212 and answer["pods"] == 8152 and answer["nodes"] == 1213, "trace", answer["gpus"])
+    expect(answer["never_scheduled"] == 897, "pods without a scheduled_time", answer["never_scheduled"])
+
+
+for name, function in sorted(globals().items()):
+    if name.startswith("test_"):
+        function()
+for fault in wrong:
+    print("WRONG:", *fault)
+print(f"{checks} checks, {len(wrong)} wrong")
+sys.exit(1 if wrong else 0)
