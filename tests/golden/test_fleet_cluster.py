@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -166,6 +167,7 @@ def test_public_traces():
 for name, function in sorted(globals().items()):
     if name.startswith("test_"):
         function()
+shutil.rmtree(FOLDER)
 for fault in wrong:
     print("WRONG:", *fault)
 print(f"{checks} checks, {len(wrong)} wrong")
