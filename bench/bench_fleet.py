@@ -73,6 +73,10 @@ def main():
         for name, (wall, peak, cpu, _) in (("paceline", own), ("paceline, 1 thread", one), ("NumPy and pandas", peer)):
             print(f"{name:20} {wall:7.2f} s  {cpu:7.2f} s of CPU  {count / wall / 1e6:7.2f} M jobs/s  {size / wall / 1e6:7.0f} MB/s  "
                   f"{size / cpu / 1e6:6.0f} MB/s of CPU  peak {peak / 1e6:7.0f} MB")
+        sys.stdout.flush()
+        reader = os.path.join(BUILD, "tests", "bench_job_reader")
+        if os.path.exists(reader):
+            subprocess.run([reader, path], env=dict(os.environ, OMP_NUM_THREADS="1"), check=True)
         print(f"ratio of wall time {peer[0] / own[0]:.1f}, of CPU time {peer[2] / own[2]:.1f}, of memory {peer[1] / own[1]:.1f}")
         if own[3] != one[3]:
             sys.exit("the result depends on the number of threads")
