@@ -123,17 +123,23 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
 
 /* --- from graphs -------------------------------------------------------------------------------------------------- */
 
-/* On a CPU a launch is a call that returns when the work is done, and nothing is copied to where it is already. */
+static const char direct_call[] = "direct call"; /* catalog/frameworks.yaml has what it costs */
+
+/* Between host and device. Where the host is the device nothing need be copied to where it is already. */
+static bool is_transfer(const pace_graph *graph, const pace_launch *launch) {
+    const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
+    return op && op->family == PACE_OP_TRANSFER && !strstr(op->kind, "d2d");
+}
+
+/* On a CPU a launch is a call that returns when the work is done. */
 static pace_status run_on_host(pace_graph *graph) {
-    static const char call[] = "direct call"; /* catalog/frameworks.yaml has what it costs */
     pace_name name;
-    PACE_TRY(pace_names_add(&name, &graph->names, call, sizeof call - 1));
+    PACE_TRY(pace_names_add(&name, &graph->names, direct_call, sizeof direct_call - 1));
     for (uint32_t i = 0; i < graph->launches.count; i++) {
         pace_launch *launch = &graph->launches.items[i];
         launch->call = name;
         graph->nodes.items[launch->node].waits_launch = i;
-        if (launch->op != PACE_NO_OP && graph->ops.items[launch->op].family == PACE_OP_TRANSFER)
-            launch->duration_ns = 0;
+        if (is_transfer(graph, launch)) launch->duration_ns = 0;
     }
     return PACE_OK;
 }
@@ -204,6 +210,49 @@ pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *de
                          "%s: no operator says what it computes, so it cannot be moved to a device: record its shapes "
                          "(record_shapes=True)",
                          forecast->ranks.items[0].name);
+    return PACE_OK;
+}
+
+/* Transfers go; all else takes what it took, until it is priced on the CPU. */
+static pace_status keep_times(pace_forecast_rank *rank, const pace_forecast_rank *of) {
+    size_t count = rank->graph.launches.count;
+    rank->measured_ns = pace_alloc(count + 1, sizeof *rank->measured_ns);
+    if (!rank->measured_ns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        rank->measured_ns[i] = is_transfer(&rank->graph, &rank->graph.launches.items[i]) ? 0 : of->measured_ns[i];
+    return PACE_OK;
+}
+
+/* The rank's own host costs, and what a call of the work itself costs. */
+static pace_status keep_costs(pace_forecast_rank *rank, const pace_forecast_rank *of) {
+    pace_host_costs catalog;
+    pace_launch_costs launch;
+    PACE_TRY(pace_host_costs_init(&catalog));
+    pace_status status = pace_host_costs_default(&catalog, &launch, NULL, "");
+    if (status == PACE_OK) status = pace_host_costs_init(&rank->costs);
+    if (status == PACE_OK) status = pace_host_costs_pool(&rank->costs, &of->costs);
+    if (status == PACE_OK)
+        status = pace_host_costs_add(&rank->costs, PACE_T4, direct_call,
+                                     pace_host_costs_get(&catalog, PACE_T4, direct_call, true, NULL));
+    pace_host_costs_free(&catalog);
+    return status;
+}
+
+static pace_status onload_rank(pace_forecast *forecast, const pace_forecast_rank *of) {
+    pace_forecast_rank rank = {.name = of->name, .start_ns = of->start_ns};
+    PACE_TRY(pace_graph_copy(&rank.graph, &of->graph));
+    pace_status status = run_on_host(&rank.graph);
+    if (status == PACE_OK) status = keep_times(&rank, of);
+    if (status == PACE_OK) status = keep_costs(&rank, of);
+    if (status == PACE_OK) status = pace_graph_check(&rank.graph);
+    if (status == PACE_OK) status = PACE_PUSH(&forecast->offloaded, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+pace_status pace_forecast_onload(pace_forecast *forecast) {
+    forecast->host_spread = cpu_spread;
+    for (size_t i = 0; i < forecast->ranks.count; i++) PACE_TRY(onload_rank(forecast, &forecast->ranks.items[i]));
     return PACE_OK;
 }
 

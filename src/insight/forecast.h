@@ -30,7 +30,7 @@ typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
 
 typedef struct {
     pace_forecast_ranks_vec ranks;
-    pace_forecast_ranks_vec offloaded; /* of a trace of the host alone: with a device for its work; else empty */
+    pace_forecast_ranks_vec offloaded; /* for scenarios with a device, where who does the work changes; else empty */
     const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
     const pace_device *device;         /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
@@ -71,8 +71,10 @@ typedef struct {
 /* What a scenario's edits came to. */
 typedef struct {
     pace_batch_size present; /* samples so far, of the first rank; 0 = not asked */
+    size_t scaled_kernels;   /* whose time is scaled */
     size_t fused_kernels;    /* that became part of another */
     size_t fused_tables;     /* lookups that did */
+    size_t dropped_types;    /* of overheads that some rank has and now does without */
 } pace_forecast_edits;
 
 typedef struct {
@@ -87,6 +89,11 @@ typedef struct {
  * costs are those of a mode of catalog/frameworks.yaml; on a CPU they do their work themselves. PACE_E_INPUT when no
  * operator says what it computes. */
 pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *device, const char *mode) PACE_MUST_CHECK;
+
+/** Gives a forecast of a trace with device work its kernels as work of the host's operators, for scenarios on a CPU: an
+ * operator returns when its work is done. Host costs stay the trace's, calls of the runtime cost what a call costs in
+ * catalog/frameworks.yaml. */
+pace_status pace_forecast_onload(pace_forecast *forecast) PACE_MUST_CHECK;
 
 /** Adds up the kernels of all ranks by family, moved to a device (NULL = as they are) by the ladder of `cost`, which
  * need not be the forecast's own. */

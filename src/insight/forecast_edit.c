@@ -75,8 +75,25 @@ static pace_status fuse(editor *e) {
     return PACE_OK;
 }
 
+static void count_scaled(editor *e) {
+    for (size_t i = 0; i < e->count; i++)
+        for (uint32_t k = 0; k < e->variants[i].graph.launches.count; k++)
+            e->edits->scaled_kernels += pace_price_scale(NULL, e->scenario, &e->variants[i].graph, k);
+}
+
+/* Types of overhead to do without that cost something so far. */
+static void count_dropped(editor *e) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
+        bool spent = false;
+        for (size_t i = 0; i < e->count; i++) spent |= e->ranks[i].costs.types[type].log_sum > 0;
+        e->edits->dropped_types += spent && e->scenario->overhead_scale[type] == 0;
+    }
+}
+
 static pace_status edit_all(editor *e) {
     const pace_scenario *s = e->scenario;
+    count_scaled(e);
+    count_dropped(e);
     if (s->batch > 0) PACE_TRY(change_batch(e));
     if (s->has_precision) PACE_TRY(change_precision(e));
     if (s->balance_tables) PACE_TRY(balance_tables(e));

@@ -267,18 +267,18 @@ bool pace_price_was_beyond(const pace_pricing *p, uint32_t launch) {
 /* --- a rank's -------------------------------------------------------------------------------------------------------
  */
 
-static double scale_of(const pace_pricing *p, uint32_t number) {
-    const pace_graph *graph = &p->variant->graph;
+bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t number) {
     const pace_launch *launch = &graph->launches.items[number];
-    double factor = 1;
-    for (size_t i = 0; i < p->scenario->scales.count; i++) {
-        const regex_t *name = &p->scenario->scales.items[i].name;
-        const char *kernel = pace_names_text(&graph->names, launch->name);
-        const char *op = pace_names_text(&graph->names, graph->nodes.items[launch->node].name);
-        if (regexec(name, kernel, 0, NULL, 0) == 0 || regexec(name, op, 0, NULL, 0) == 0)
-            factor *= p->scenario->scales.items[i].factor;
+    const char *kernel = pace_names_text(&graph->names, launch->name);
+    const char *op = pace_names_text(&graph->names, graph->nodes.items[launch->node].name);
+    bool any = false;
+    for (size_t i = 0; i < scenario->scales.count; i++) {
+        const regex_t *name = &scenario->scales.items[i].name;
+        if (regexec(name, kernel, 0, NULL, 0) != 0 && regexec(name, op, 0, NULL, 0) != 0) continue;
+        if (factor) *factor *= scenario->scales.items[i].factor;
+        any = true;
     }
-    return factor;
+    return any;
 }
 
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
@@ -301,7 +301,7 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
         PACE_TRY(pace_price_launch(&ns, pricing, i));
-        ns.median *= scale_of(pricing, i);
+        pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
         if (families) count_in(families, pricing, i, ns);
     }

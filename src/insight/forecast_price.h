@@ -19,6 +19,9 @@ const pace_device *pace_pricing_device(const pace_pricing *pricing);
 /** Time of one launch of the variant, ns, without the scenario's scales. */
 pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
 
+/** Whether a launch's time is scaled; by how much in all is multiplied into *factor (may be NULL). */
+bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t launch);
+
 /** Fills launch_ns (one per launch of the variant's graph) and adds to the families' sums (`families` may be NULL). */
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families,
                                 const pace_pricing *pricing) PACE_MUST_CHECK;

@@ -3,8 +3,8 @@
 #include "report/show.h"
 
 static bool edits(const pace_scenario *scenario) {
-    return scenario->batch > 0 || scenario->has_precision || scenario->fuse.count || scenario->fuse_tables ||
-           scenario->balance_tables;
+    return scenario->batch > 0 || scenario->has_precision || scenario->scales.count || scenario->fuse.count ||
+           scenario->fuse_tables || scenario->balance_tables;
 }
 
 typedef struct {
@@ -31,6 +31,7 @@ static void put_row(pace_node *table, const pace_scenario *scenario, const pace_
     else pace_table_none(table);
     if (scenario->batch > 0) pace_table_int(table, (int64_t)scenario->batch);
     else pace_table_none(table);
+    pace_table_int(table, (int64_t)result->edits.scaled_kernels);
     pace_table_int(table, (int64_t)result->edits.fused_kernels);
     pace_table_int(table, (int64_t)result->edits.fused_tables);
     pace_table_int(table, all.launches);
@@ -72,9 +73,20 @@ static void say_assumptions(pace_node *root, const pace_scenario *scenarios, siz
     if (tables) pace_node_note(root, "Tables: those of one launch are taken to be looked up alike.");
 }
 
+static bool drops(const pace_scenario *scenario) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (scenario->overhead_scale[type] == 0) return true;
+    return false;
+}
+
 /* A what-if that changes nothing is likely not the one that was meant. */
 static void warn(pace_report *report, const pace_scenario *scenario, const pace_forecast_result *result) {
     coverage all = cover(result);
+    if (scenario->scales.count && result->edits.scaled_kernels == 0)
+        pace_report_warn(report, "\"%s\": no kernel and no operator that launches one has a name that matches",
+                         scenario->label);
+    if (drops(scenario) && result->edits.dropped_types == 0)
+        pace_report_warn(report, "\"%s\": the step has no such overhead to drop", scenario->label);
     if (scenario->fuse.count && result->edits.fused_kernels == 0)
         pace_report_warn(report, "\"%s\": no two element-wise kernels of equal size that match follow each other",
                          scenario->label);
@@ -92,6 +104,7 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
         {"scenario", "what if", PACE_SHOW_TEXT},
         {"samples", "samples", PACE_SHOW_INT},
         {"batch", "batch", PACE_SHOW_INT},
+        {"scaled_kernels", "scaled", PACE_SHOW_INT},
         {"fused_kernels", "fused", PACE_SHOW_INT},
         {"fused_lookups", "lookups", PACE_SHOW_INT},
         {"launches", "launches", PACE_SHOW_INT},
@@ -108,8 +121,8 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
     if (any) {
         say_samples(root, scenarios, results, count);
         say_assumptions(root, scenarios, count);
-        for (size_t i = 0; i < count; i++) warn(report, &scenarios[i], &results[i]);
     }
+    for (size_t i = 0; i < count; i++) warn(report, &scenarios[i], &results[i]);
     if (results[0].beyond)
         pace_report_warn(
             report,

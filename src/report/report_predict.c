@@ -42,13 +42,17 @@ static pace_status check_one_kind(const prediction *p) {
     return PACE_OK;
 }
 
+static bool host_is_device(const prediction *p) {
+    return p->inputs.is_measured && pace_analysis_slowest(&p->inputs.measured)->work.host_is_device;
+}
+
 /* Steps of the host alone have no kernels to change until they are on a device. */
 static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
     bool about_device = options->batch.count || options->precision.count || options->fuse.count ||
                         options->fuse_tables || options->balance_tables || options->scale.count ||
                         options->drop_overhead.count || options->graph ||
                         (options->overheads.count && !options->on.count);
-    if (!p->inputs.is_measured || !pace_analysis_slowest(&p->inputs.measured)->work.host_is_device) return PACE_OK;
+    if (!host_is_device(p)) return PACE_OK;
     if (about_device)
         return pace_fail(
             PACE_E_INPUT,
@@ -58,6 +62,18 @@ static pace_status take_host_to_device(prediction *p, const pace_predict_options
     PACE_TRY(check_one_kind(p));
     return pace_forecast_offload(&p->inputs.forecast, p->scenarios.items.items[p->scenarios.items.count - 1].device,
                                  NULL);
+}
+
+/* On a CPU the operators of a step with device work do that work themselves. */
+static pace_status take_device_to_host(prediction *p) {
+    bool on_cpu = false;
+    for (size_t i = 0; i < p->scenarios.items.count; i++) {
+        const pace_device *device = p->scenarios.items.items[i].device;
+        on_cpu |= device && device->is_cpu;
+    }
+    if (!on_cpu || !p->inputs.is_measured || host_is_device(p)) return PACE_OK;
+    PACE_TRY(check_one_kind(p));
+    return pace_forecast_onload(&p->inputs.forecast);
 }
 
 /* Host costs of files, pooled, in place of the inputs' own. */
@@ -98,6 +114,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
+    PACE_TRY(take_device_to_host(p));
     PACE_TRY(calibrate(p, options));
     p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
     if (!p->results) return PACE_E_MEMORY;
@@ -278,7 +295,7 @@ static void put_unknown(pace_node *root, const prediction *p, const pace_forecas
 static pace_status put_host_costs(pace_node *root, const prediction *p) {
     size_t count[PACE_HOST_LEVELS], sum = 0;
     PACE_TRY(pace_forecast_host_levels(count, &p->inputs.forecast));
-    bool measured = p->inputs.is_measured && !p->shared && !p->inputs.forecast.offloaded.count;
+    bool measured = p->inputs.is_measured && !p->shared && !(host_is_device(p) && p->inputs.forecast.offloaded.count);
     pace_node *node = pace_node_object(root, "host_costs", NULL, PACE_FOR_JSON);
     pace_node_text(node, "source", p->shared ? "shared" : measured ? "measured" : "catalogue");
     for (int level = 0; level < PACE_HOST_LEVELS; level++) {

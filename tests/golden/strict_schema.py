@@ -17,7 +17,7 @@ UNITLESS = {"workers", "height", "slope", "base", "parameter_tensors", "sequence
             "runtime_calls", "copies", "memsets", "pieces", "handovers", "recorded_handovers", "times_last",
             "messages", "share", "elasticity", "at_most", "certainty", "compute_over_mean",
             "robust_relative_spread", "hfu", "ratio", "walk_error", "speedup", "samples", "batch", "launches",
-            "unknown", "fused_kernels", "fused_lookups", "beyond_roofline", "spread", "measured", "calibrated",
+            "unknown", "scaled_kernels", "fused_kernels", "fused_lookups", "beyond_roofline", "spread", "measured", "calibrated",
             "learned", "formula", "roofline", "own", "alike", "class", "typical", "nothing", "rows",
             "rows_left_out", "workloads", "held_out", "gmae", "mape", "median", "signed_mean", "largest",
             "coverage", "pairs", "pooled", "others", "scaled", "of_one_model", "of_one_model_from_class",

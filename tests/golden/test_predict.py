@@ -9,6 +9,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
@@ -147,6 +148,42 @@ def check_timeline():
         assert abs(sum(sum(row.values()) for row in again["matrix"].values()) - total) <= 1000, (matrix, again["matrix"])
 
 
+def generated(folder):
+    """A generated trace with device work, of three steps."""
+    path = os.path.join(folder, "trace.json")
+    with open(path, "wb") as file:
+        subprocess.run([os.environ["MAKE_TRACE"], "--steps", "3", "--layers", "12", "--compact"], stdout=file, check=True)
+    return path
+
+
+def check_nothing_matched(trace):
+    """A what-if that finds nothing to change says so, on stderr and in the report; one that does is silent."""
+    for words, said in ((["--scale", "kernel=nosuch:0.5"], "no kernel and no operator"), (["--fuse", "nosuch"], "no two element-wise kernels")):
+        done = subprocess.run([PACELINE, "predict", trace, *words, "-f", "json"], capture_output=True, text=True, check=True)
+        document = json.loads(done.stdout)
+        assert done.stderr.count("warning:") == 1 and said in done.stderr and any(said in w for w in document["warnings"]), (words, done.stderr)
+        steps = {s["step_ns"] for s in document["scenarios"]}
+        assert len(steps) == 1, document["scenarios"]
+    kernels = predict(trace, "--scale", ".:0.5")
+    assert not kernels["warnings"] and kernels["edits"][1]["scaled_kernels"] == kernels["edits"][1]["launches"], kernels["edits"]
+    bare = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 3, "args": {"device": 0, "stream": 7}}]}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:  # no host, hence no overhead
+        json.dump(bare, file)
+        file.flush()
+        assert any("no such overhead" in w for w in predict(file.name, "--drop-overhead", "T2")["warnings"])
+
+
+def check_device_to_cpu(trace):
+    """On a CPU an operator returns when its work is done: a step takes at least the sum of its kernels, but for copies to a device."""
+    document = predict(trace, "--from", "a100-40-sxm", "--on", "epyc-zen5-1t")
+    families = {f["family"]: f["kernel_ns"] for f in document["families"]}
+    step = next(s for s in document["scenarios"] if s["scenario"] == "on epyc-zen5-1t")["step_ns"]
+    assert document["host_costs"]["source"] == "measured" and families.get("transfer", 0) == 0, document["host_costs"]
+    assert 3 * step >= 0.999 * sum(families.values()) > 0, (step, families)
+    done = subprocess.run([PACELINE, "predict", trace, "--from", "a100-40-sxm", "--on", "epyc-zen5-1t", "--on", "h100-80-sxm"], capture_output=True, text=True)
+    assert done.returncode == 2 and "two calls" in done.stderr, done
+
+
 def check_unknown_device(trace):
     done = subprocess.run([PACELINE, "predict", trace, "--on", "nosuch"], capture_output=True, text=True)
     assert done.returncode == 4 and "nosuch" in done.stderr and not done.stdout, done
@@ -160,6 +197,10 @@ def main():
     step = predict(DEMO)["step"]
     assert abs(step["walk_error"]) <= 0.01, step
     check_moved_host()
+    with tempfile.TemporaryDirectory(prefix="paceline-predict-") as folder:
+        trace = generated(folder)
+        check_nothing_matched(trace)
+        check_device_to_cpu(trace)
     if not os.path.isdir(os.path.join(SHARED, "kineto")):
         print("reference traces are not here: the bundled trace alone was predicted")
         return
