@@ -20,6 +20,7 @@ void pace_host_costs_free(pace_host_costs *costs) {
     pace_names_free(&costs->plain);
     PACE_VEC_FREE(&costs->alike);
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) PACE_VEC_FREE(&costs->types[type].by_name);
+    PACE_VEC_FREE(&costs->optimizers);
     PACE_VEC_FREE(&costs->lists);
     PACE_VEC_FREE(&costs->calls);
     *costs = (pace_host_costs){0};
@@ -81,6 +82,21 @@ pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type 
     return PACE_OK;
 }
 
+static pace_status optimizer_of(pace_optimizer_line **out, pace_host_costs *costs, const char *name) {
+    pace_name number;
+    PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
+    while (costs->optimizers.count <= number) PACE_TRY(PACE_PUSH(&costs->optimizers, ((pace_optimizer_line){0})));
+    *out = &costs->optimizers.items[number];
+    return PACE_OK;
+}
+
+pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *name, double parameters, double ns) {
+    pace_optimizer_line *line;
+    PACE_TRY(optimizer_of(&line, costs, name));
+    pace_optimizer_line_add(line, parameters, ns);
+    return PACE_OK;
+}
+
 pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls, uint32_t count) {
     pace_name number;
     PACE_TRY(pace_names_add(&number, &costs->names, op, strlen(op)));
@@ -117,6 +133,12 @@ pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *
                                          from->types[type].by_name.items[name]));
         costs->types[type].log_sum = log_sum; /* of the samples, not of their means */
         costs->types[type].log_count = log_count;
+    }
+    for (pace_name name = 0; name < from->optimizers.count; name++) {
+        pace_optimizer_line *line;
+        if (!(from->optimizers.items[name].n > 0)) continue;
+        PACE_TRY(optimizer_of(&line, costs, pace_names_text(&from->names, name)));
+        pace_optimizer_line_pool(line, &from->optimizers.items[name]);
     }
     for (pace_name op = 0; op < from->lists.count; op++)
         if (from->lists.items[op].count) PACE_TRY(pool_calls(costs, from, op));
@@ -177,6 +199,18 @@ pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_t
     *level = samples > 0 ? PACE_HOST_TYPICAL : PACE_HOST_NOTHING;
     if (!(samples > 0)) return figure;
     return (pace_host_cost){.mean_ns = exp(costs->types[type].log_sum / samples) - 1, .count = samples};
+}
+
+double pace_host_costs_optimizer_ns(const pace_host_costs *costs, const char *name, double parameters) {
+    pace_name number;
+    pace_optimizer_line all = {0};
+    bool known = pace_names_find(&number, &costs->names, name, strlen(name));
+    double ns = known && number < costs->optimizers.count
+                    ? pace_optimizer_line_at(&costs->optimizers.items[number], parameters)
+                    : 0;
+    if (ns > 0 || (known && own_figure(costs, PACE_T2, number))) return ns;
+    for (size_t i = 0; i < costs->optimizers.count; i++) pace_optimizer_line_pool(&all, &costs->optimizers.items[i]);
+    return pace_optimizer_line_at(&all, parameters);
 }
 
 pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op) {

@@ -16,6 +16,7 @@
 #include "base/input.h"
 #include "base/intern.h"
 #include "cost/host_names.h"
+#include "cost/optimizer_line.h"
 
 typedef enum { PACE_T1, PACE_T2, PACE_T3, PACE_T4, PACE_T5, PACE_OVERHEAD_TYPES } pace_overhead_type;
 
@@ -58,7 +59,8 @@ typedef struct {
         PACE_VEC(pace_host_cost) by_name;
         double log_sum, log_count; /* of all samples: what is typical, whatever a few may be */
     } types[PACE_OVERHEAD_TYPES];
-    PACE_VEC(pace_call_list) lists; /* by name */
+    PACE_VEC(pace_optimizer_line) optimizers; /* by name; empty = of none are several numbers of parameters known */
+    PACE_VEC(pace_call_list) lists;           /* by name */
     PACE_VEC(pace_name) calls;
 } pace_host_costs;
 
@@ -72,6 +74,15 @@ pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type,
 /** Adds time to the samples of a name without counting one more. */
 pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                      double ns) PACE_MUST_CHECK;
+
+/** What an optimizer's step spends before its first call in a workload of so many parameters. The figure itself is to
+ * be added as well. */
+pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *name, double parameters,
+                                          double ns) PACE_MUST_CHECK;
+
+/** T2 of an optimizer's step at a number of parameters, by the line of its name, or of all optimizers where its name
+ * has no figure at all; 0 = no line is known, and pace_host_costs_get() has what there is. */
+double pace_host_costs_optimizer_ns(const pace_host_costs *costs, const char *name, double parameters);
 
 /** Remembers the calls an operator makes, as numbers of costs->names; the longest list seen is kept. */
 pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls,

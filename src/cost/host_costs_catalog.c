@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const double MOST_US = 1e5; /* no launch and no operator spends a tenth of a second */
+static const double MOST_PARAMETERS = 1e7;
 
 typedef struct {
     const pace_yaml *yaml;
@@ -89,13 +90,22 @@ static pace_status read_launch(pace_launch_costs *out, const reader *r) {
     return PACE_OK;
 }
 
+static pace_status read_share(double *out, const reader *r, const pace_yaml_node *entry, const char *key, double most) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
+    PACE_TRY(pace_yaml_number(out, r->yaml, node));
+    if (*out > 0 && *out <= most) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(r->yaml, node), key,
+                     most);
+}
+
 static pace_status read_overhead(pace_host_costs *costs, const reader *r, const pace_yaml_node *entry) {
-    static const char *const known[] = {"mode", "type", "name", "mean_us", "std_us", "source", NULL};
+    static const char *const known[] = {"mode", "type", "name", "mean_us", "std_us", "parameters", "source", NULL};
     pace_host_cost figure = {.count = 1};
     int type = 0;
     PACE_TRY(refuse_unknown(r, entry, known));
     PACE_TRY(check_source(r, entry));
-    const char *mode = text_of(entry, "mode"), *type_name = text_of(entry, "type");
+    const char *mode = text_of(entry, "mode"), *type_name = text_of(entry, "type"), *name = text_of(entry, "name");
     if (!find(r->modes, "mode", mode))
         return pace_fail(PACE_E_INPUT, "%s: expected \"mode\", one of \"modes\"", pace_yaml_place(r->yaml, entry));
     while (type < PACE_OVERHEAD_TYPES && (!type_name || strcmp(pace_overhead_names[type], type_name) != 0)) type++;
@@ -103,8 +113,15 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
         return pace_fail(PACE_E_INPUT, "%s: expected \"type\", t1 to t5", pace_yaml_place(r->yaml, entry));
     PACE_TRY(read_us(&figure.mean_ns, r, entry, "mean_us"));
     if (pace_yaml_get(entry, "std_us")) PACE_TRY(read_us(&figure.std_ns, r, entry, "std_us"));
+    double parameters = 0;
+    const pace_yaml_node *of = pace_yaml_get(entry, "parameters");
+    if (of && (!name || !pace_is_optimizer_step(name) || type != PACE_T2))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"parameters\" of the t2 of an \"Optimizer.step\" alone",
+                         pace_yaml_place(r->yaml, of));
+    if (of) PACE_TRY(read_share(&parameters, r, entry, "parameters", MOST_PARAMETERS));
     if (strcmp(mode, r->mode) != 0) return PACE_OK;
-    return pace_host_costs_add(costs, (pace_overhead_type)type, text_of(entry, "name"), figure);
+    if (of) PACE_TRY(pace_host_costs_add_optimizer(costs, name, parameters, figure.mean_ns));
+    return pace_host_costs_add(costs, (pace_overhead_type)type, name, figure);
 }
 
 static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, reader *r) {
@@ -131,15 +148,6 @@ pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *l
     pace_status status = read_all(costs, launch, &r);
     pace_yaml_free(yaml);
     return status;
-}
-
-static pace_status read_share(double *out, const reader *r, const pace_yaml_node *entry, const char *key, double most) {
-    const pace_yaml_node *node = pace_yaml_get(entry, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
-    PACE_TRY(pace_yaml_number(out, r->yaml, node));
-    if (*out > 0 && *out <= most) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(r->yaml, node), key,
-                     most);
 }
 
 static pace_status read_profiler(pace_profiler_figures *out, reader *r) {

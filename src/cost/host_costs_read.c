@@ -2,6 +2,7 @@
 #include "cost/host_costs.h"
 
 #include "base/json_reader.h"
+#include "cost/host_samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,14 +199,42 @@ pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void
     return read_input(&(reader){.input = input, .take = take, .context = context});
 }
 
-static pace_status pool_figure(void *costs, const char *workload, pace_overhead_type type, const char *name,
+/* --- pooled ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    pace_host_costs *costs;
+    pace_host_samples *by_workload; /* of those that say of which they are */
+} pool;
+
+static pace_status pool_figure(void *context, const char *workload, pace_overhead_type type, const char *name,
                                pace_host_cost figure) {
-    (void)workload;
-    return pace_host_costs_add(costs, type, name, figure);
+    const pool *to = context;
+    if (*workload) PACE_TRY(pace_host_samples_add(to->by_workload, workload, 0, type, name, figure));
+    return pace_host_costs_add(to->costs, type, name, figure);
+}
+
+static pace_status add_optimizers(pool *to) {
+    const pace_host_samples *samples = to->by_workload;
+    pace_host_samples_finish(to->by_workload);
+    for (size_t i = 0; i < samples->items.count; i++) {
+        const pace_host_sample *sample = &samples->items.items[i];
+        const char *name = pace_names_text(&samples->names, sample->op);
+        if (sample->type == PACE_T2 && pace_is_optimizer_step(name))
+            PACE_TRY(pace_host_costs_add_optimizer(to->costs, name,
+                                                   samples->workloads.items[sample->workload].parameters,
+                                                   sample->figure.mean_ns));
+    }
+    return PACE_OK;
 }
 
 pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) {
-    return read_input(&(reader){.input = input, .costs = costs, .take = pool_figure, .context = costs});
+    pace_host_samples by_workload;
+    pool to = {costs, &by_workload};
+    PACE_TRY(pace_host_samples_init(&by_workload));
+    pace_status status = read_input(&(reader){.input = input, .costs = costs, .take = pool_figure, .context = &to});
+    if (status == PACE_OK) status = add_optimizers(&to);
+    pace_host_samples_free(&by_workload);
+    return status;
 }
 
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) {

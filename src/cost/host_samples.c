@@ -72,7 +72,7 @@ static void count_parameters(pace_host_samples *samples) {
             const pace_host_sample *sample = &samples->items.items[i];
             if (sample->workload != w || sample->type != PACE_T2) continue;
             const char *name = pace_names_text(&samples->names, sample->op);
-            if (pace_starts(name, "Optimizer.step")) steps += sample->figure.count;
+            if (pace_is_optimizer_step(name)) steps += sample->figure.count;
             else if (is_named(samples, sample, "AccumulateGrad")) gradients += sample->figure.count;
         }
         samples->workloads.items[w].parameters = steps > 0 ? gradients / steps : 0;

@@ -75,24 +75,12 @@ static double locate(weighed *items, size_t count, bool median) {
     return exp(items[count - 1].ln);
 }
 
-/* Least squares of relative errors over the number of parameters; 0 = no line can be laid. */
+/* By the line over the number of parameters; 0 = none can be laid. */
 static double line_at(const study *s, size_t target) {
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0, least = INFINITY;
-    for (size_t i = s->first[target]; i < s->last[target]; i++) {
-        double at = workload_of(s, i)->parameters, value = mean_of(s, i);
-        if (held_out(s, i) || !(at > 0) || !(value > 0)) continue;
-        double weight = 1 / (value * value);
-        n += weight;
-        x += weight * at;
-        y += weight * value;
-        xx += weight * at * at;
-        xy += weight * at * value;
-        if (value < least) least = value;
-    }
-    double spread = n * xx - x * x;
-    if (!(spread > 1e-9 * n * xx)) return 0;
-    double slope = (n * xy - x * y) / spread, start = (y - slope * x) / n;
-    return fmax(start + slope * workload_of(s, target)->parameters, least / 2);
+    pace_optimizer_line line = {0};
+    for (size_t i = s->first[target]; i < s->last[target]; i++)
+        if (!held_out(s, i)) pace_optimizer_line_add(&line, workload_of(s, i)->parameters, mean_of(s, i));
+    return pace_optimizer_line_at(&line, workload_of(s, target)->parameters);
 }
 
 /* The figure of a sample's operator from models that are not held out; 0 = none has it. */

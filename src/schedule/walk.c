@@ -33,6 +33,7 @@ typedef struct {
     pace_meetings meetings;
     double work_ns;     /* of all segments: no sum of times on any path is more */
     double **overheads; /* rank -> kind * names + name -> ns, below 0 = not yet looked up */
+    double *parameters; /* rank -> of its optimizer; 0 = nothing is known by them */
 } compiler;
 
 static uint32_t instance_of(const compiler *c, size_t rank, unsigned repeat) {
@@ -81,10 +82,12 @@ typedef struct {
     uint32_t *open; /* nodes not yet ended, outermost first */
     uint32_t depth;
     uint32_t next_launch;
-    uint32_t top;   /* the top-level operator that is open, or PACE_NO_NODE */
-    uint32_t calls; /* it has made so far */
-    bool begun;     /* its T1 has been spent */
-    bool launched;  /* of a captured step: its one launch has been made */
+    uint32_t top;        /* the top-level operator that is open, or PACE_NO_NODE */
+    uint32_t calls;      /* it has made so far */
+    bool begun;          /* its T1 has been spent */
+    bool launched;       /* of a captured step: its one launch has been made */
+    uint32_t optimizer;  /* the optimizer's step that is open and has made no call, or PACE_NO_NODE */
+    double optimizer_ns; /* what it spends before its first */
 } host;
 
 static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
@@ -111,6 +114,24 @@ static double overhead(const host *h, pace_overhead_type type, pace_name name) {
 static double call_overhead(const host *h, const pace_launch *launch) {
     if (h->c->options->one_launch) return look_up(h, PACE_T4, "cudaGraphLaunch", true);
     return launch->call ? overhead(h, PACE_T4, launch->call) : look_up(h, PACE_T4, "cudaLaunchKernel", true);
+}
+
+/* An optimizer's step visits all parameters before its first call, which may be that of an operator under it. */
+static void begin_optimizer(host *h, uint32_t number) {
+    const char *name = pace_names_text(&h->graph->names, node_name(h, number));
+    double parameters = h->c->parameters[h->rank];
+    if (!(parameters > 0) || h->c->options->one_launch || !pace_is_optimizer_step(name)) return;
+    h->optimizer_ns = pace_host_costs_optimizer_ns(h->c->ranks[h->rank].costs, name, parameters);
+    h->optimizer_ns *= h->c->options->scale[PACE_T2];
+    if (h->optimizer_ns > 0) h->optimizer = number;
+}
+
+static double before_call(host *h) {
+    double ns = overhead(h, h->calls ? PACE_T5 : PACE_T2, node_name(h, h->top));
+    if (h->optimizer == PACE_NO_NODE) return ns;
+    bool itself = h->optimizer == h->top;
+    h->optimizer = PACE_NO_NODE;
+    return itself ? h->optimizer_ns : fmax(ns, h->optimizer_ns - overhead(h, PACE_T1, node_name(h, h->top)));
 }
 
 /* T1 is spent before whatever the operator does first. */
@@ -144,7 +165,7 @@ static pace_status issue(host *h, uint32_t number) {
     }
     h->launched = true;
     bool alone = h->top == PACE_NO_NODE;
-    double before = alone ? 0 : overhead(h, h->calls ? PACE_T5 : PACE_T2, node_name(h, h->top));
+    double before = alone ? 0 : before_call(h);
     double call = call_overhead(h, launch);
     h->calls++;
     PACE_TRY(host_segment(h, before + call, launch->node, number, call));
@@ -165,6 +186,7 @@ static pace_status wait_at_end(host *h, uint32_t number) {
 static pace_status end_node(host *h) {
     uint32_t number = h->open[--h->depth];
     bool is_top = number == h->top;
+    if (number == h->optimizer) h->optimizer = PACE_NO_NODE;
     if (is_top && h->calls == 0) {
         bool call = h->graph->nodes.items[number].kind == PACE_TASK_CALL;
         double ns = call ? overhead(h, PACE_T4, node_name(h, number))
@@ -199,6 +221,7 @@ static pace_status begin_node(host *h, uint32_t number) {
     PACE_TRY(issue_before(h, number));
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
+    begin_optimizer(h, number);
     if (pace_name_marks_step(pace_names_text(&h->graph->names, node->name))) h->launched = false;
     if (node->after != PACE_NO_NODE) {
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
@@ -215,7 +238,7 @@ static pace_status begin_node(host *h, uint32_t number) {
 static pace_status compile_pass(host *h) {
     uint32_t count = (uint32_t)h->graph->nodes.count;
     h->depth = h->next_launch = 0;
-    h->top = PACE_NO_NODE;
+    h->top = h->optimizer = PACE_NO_NODE;
     h->launched = h->thread > 0;
     for (uint32_t i = 0; i < count; i++)
         if (h->graph->nodes.items[i].thread == h->thread) PACE_TRY(begin_node(h, i));
@@ -340,9 +363,19 @@ static pace_status make_overheads(compiler *c) {
     return PACE_OK;
 }
 
+static pace_status count_parameters(compiler *c) {
+    c->parameters = pace_alloc(c->rank_count + 1, sizeof *c->parameters);
+    if (!c->parameters) return PACE_E_MEMORY;
+    for (size_t rank = 0; rank < c->rank_count; rank++)
+        if (c->ranks[rank].costs->optimizers.count)
+            c->parameters[rank] = pace_optimizer_parameters(c->ranks[rank].graph);
+    return PACE_OK;
+}
+
 static void free_compiler(compiler *c) {
     for (size_t i = 0; c->overheads && i < c->rank_count; i++) pace_free(c->overheads[i]);
     pace_free(c->overheads);
+    pace_free(c->parameters);
     for (size_t i = 0; c->instances && i < c->rank_count * c->options->repeats; i++)
         pace_free(c->instances[i].node_end);
     pace_free(c->instances);
@@ -368,6 +401,7 @@ pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
     compiler c = {.ranks = ranks, .rank_count = count, .options = options};
     pace_status status = make_instances(&c);
     if (status == PACE_OK) status = make_overheads(&c);
+    if (status == PACE_OK) status = count_parameters(&c);
     if (status == PACE_OK) status = pace_meetings_match(&c.meetings, ranks, count);
     if (status == PACE_OK) status = compile_lanes(&c);
     if (status == PACE_OK) {

@@ -172,6 +172,36 @@ static void test_reads_rows(void **state) {
     assert_true(get(PACE_T2, "a", true, PACE_HOST_OWN) == 20);
 }
 
+#define WORKLOAD(name, gradients, t2)                                                                     \
+    "{\"workload\": \"" name "\", \"type\": \"t2\", \"name\": \"Optimizer.step#SGD.step\", \"kept\": 5, " \
+    "\"mean_ns\": " t2 ", \"std_ns\": 0},"                                                                \
+    "{\"workload\": \"" name "\", \"type\": \"t2\", \"name\": \"torch::autograd::AccumulateGrad\", "      \
+    "\"kept\": " gradients ", \"mean_ns\": 9, \"std_ns\": 0}"
+
+/* Two workloads of 5 steps, of 10 and 100 parameters: 50 us and 1 us a parameter; of one alone no line is known. */
+static void test_optimizers_by_parameters(void **state) {
+    (void)state;
+    static const char step[] = "Optimizer.step#SGD.step";
+    assert_int_equal(read_text("{\"rows\": [" WORKLOAD("a", "50", "60000") "]}"), PACE_OK);
+    assert_true(pace_host_costs_optimizer_ns(&costs, step, 40) == 0);
+    assert_int_equal(read_text("{\"rows\": [" WORKLOAD("a", "50", "60000") ", " WORKLOAD("b", "500", "150000") "]}"),
+                     PACE_OK);
+    for (double parameters = 1; parameters < 1000; parameters *= 3) {
+        double ns = 50000 + 1000 * parameters;
+        assert_true(fabs(pace_host_costs_optimizer_ns(&costs, step, parameters) - ns) < 1e-6 * ns);
+        assert_true(fabs(pace_host_costs_optimizer_ns(&costs, "Optimizer.step#Adam.step", parameters) - ns) <
+                    1e-6 * ns);
+    }
+    pace_host_costs pooled;
+    assert_int_equal(pace_host_costs_init(&pooled), PACE_OK);
+    assert_int_equal(pace_host_costs_pool(&pooled, &costs), PACE_OK);
+    assert_true(fabs(pace_host_costs_optimizer_ns(&pooled, step, 40) - 90000) < 1e-3);
+    pace_host_costs_free(&pooled);
+    add(PACE_T2, "Optimizer.step#Adam.step", 7, 1); /* a figure of its own goes before others' lines */
+    assert_true(pace_host_costs_optimizer_ns(&costs, "Optimizer.step#Adam.step", 40) == 0);
+    assert_true(pace_host_costs_optimizer_ns(&costs, step, 0) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pooling_is_concatenation),
@@ -180,6 +210,7 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test_setup_teardown(test_bad_files_say_where, open_costs, close_costs),
         cmocka_unit_test_setup_teardown(test_reads_rows, open_costs, close_costs),
+        cmocka_unit_test_setup_teardown(test_optimizers_by_parameters, open_costs, close_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

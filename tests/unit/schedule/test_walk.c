@@ -240,11 +240,48 @@ static void repeats_and_captured_graphs(void **state) {
     pace_graph_free(&graph);
 }
 
+/* A step of two gradients and an optimizer that visits them: as an operator its T2, as an annotation what passes until
+ * the first operator under it launches. */
+static void optimizers_visit_parameters(void **state) {
+    (void)state;
+    enum { START = 50000, EACH = 1000, ADDED = START + 2 * EACH };
+    static const char step_name[] = "Optimizer.step#SGD.step";
+    pace_host_costs plain = costs;
+    assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
+    assert_int_equal(pace_host_costs_pool(&costs, &plain), PACE_OK);
+    for (double parameters = 10; parameters < 200; parameters *= 10)
+        assert_int_equal(pace_host_costs_add_optimizer(&costs, step_name, parameters, START + EACH * parameters),
+                         PACE_OK);
+    for (int annotated = 0; annotated < 2; annotated++) {
+        pace_graph graph;
+        pace_step step;
+        double ns[2] = {10, 10};
+        int64_t device, host;
+        uint32_t optimizer;
+        assert_int_equal(pace_graph_init(&graph), PACE_OK);
+        for (int i = 0; i < 2; i++) node(&graph, "torch::autograd::AccumulateGrad", PACE_NO_NODE, 0);
+        assert_int_equal(pace_graph_add_node(&optimizer, &graph, annotated ? PACE_TASK_ANNOTATION : PACE_TASK_OP,
+                                             step_name, PACE_NO_NODE, 0),
+                         PACE_OK);
+        for (int i = 0; i < 2; i++) launch(&graph, node(&graph, "op", optimizer, 0), 0);
+        pace_walk_options options = options_for(1);
+        walk(&step, &graph, ns, &options);
+        ends(&step, &device, &host);
+        int64_t before = 2 * (T1 + T5), visit = annotated ? ADDED : T1 + ADDED;
+        int64_t after = annotated ? T4 + T3 + T1 + T2 + T4 + T3 : T4 + T5 + T4 + T3;
+        assert_int_equal(host, before + visit + after);
+        pace_step_free(&step);
+        pace_graph_free(&graph);
+    }
+    pace_host_costs_free(&costs);
+    costs = plain;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound_by_host_or_device),     cmocka_unit_test(against_moving_clocks),
         cmocka_unit_test(threads_hand_over),           cmocka_unit_test(ranks_meet),
-        cmocka_unit_test(repeats_and_captured_graphs),
+        cmocka_unit_test(repeats_and_captured_graphs), cmocka_unit_test(optimizers_visit_parameters),
     };
     return cmocka_run_group_tests(tests, make_costs, free_costs);
 }

@@ -1,0 +1,53 @@
+#include "cost/optimizer_line.h"
+
+#include "base/text.h"
+#include "cost/host_names.h"
+
+#include <math.h>
+#include <string.h>
+
+void pace_optimizer_line_add(pace_optimizer_line *line, double parameters, double ns) {
+    if (!(parameters > 0) || !(ns > 0)) return;
+    double weight = 1 / (ns * ns);
+    line->least = line->n > 0 ? fmin(line->least, ns) : ns;
+    line->n += weight;
+    line->x += weight * parameters;
+    line->y += weight * ns;
+    line->xx += weight * parameters * parameters;
+    line->xy += weight * parameters * ns;
+}
+
+void pace_optimizer_line_pool(pace_optimizer_line *line, const pace_optimizer_line *more) {
+    if (!(more->n > 0)) return;
+    line->least = line->n > 0 ? fmin(line->least, more->least) : more->least;
+    line->n += more->n;
+    line->x += more->x;
+    line->y += more->y;
+    line->xx += more->xx;
+    line->xy += more->xy;
+}
+
+double pace_optimizer_line_at(const pace_optimizer_line *line, double parameters) {
+    double spread = line->n * line->xx - line->x * line->x;
+    if (!(parameters > 0) || !(spread > 1e-9 * line->n * line->xx)) return 0;
+    double slope = (line->n * line->xy - line->x * line->y) / spread, start = (line->y - slope * line->x) / line->n;
+    return fmax(start + slope * parameters, line->least / 2);
+}
+
+bool pace_is_optimizer_step(const char *name) { return pace_starts(name, "Optimizer.step"); }
+
+/* An operator inside another is part of it: autograd notes an accumulation around and within itself. */
+static bool is_outermost(const pace_graph *graph, const pace_graph_node *node) {
+    return node->parent == PACE_NO_NODE || graph->nodes.items[node->parent].kind == PACE_TASK_ANNOTATION;
+}
+
+double pace_optimizer_parameters(const pace_graph *graph) {
+    double gradients = 0, steps = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const pace_graph_node *node = &graph->nodes.items[i];
+        const char *name = pace_names_text(&graph->names, node->name);
+        if (pace_is_optimizer_step(name)) steps++;
+        else if (strstr(name, "AccumulateGrad") && is_outermost(graph, node)) gradients++;
+    }
+    return steps > 0 ? gradients / steps : 0;
+}
