@@ -1,20 +1,18 @@
 /* `paceline predict --rows --kind exchange` and `paceline fit --kind exchange`. */
 #include "exchange/saturating_curve.h"
+#include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "report/report.h"
 #include "rows/exchange_rows.h"
 #include "rows/score.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { DEFAULT_PROBES = 6 };
 
-static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "status"};
-enum { ANSWERS = sizeof answer_names / sizeof *answer_names };
+static const pace_column answer_columns[] = {PACE_ANSWERED_TIME, PACE_ANSWERED_STATUS};
 
 typedef struct {
     pace_exchange_rows rows;
@@ -109,63 +107,27 @@ static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange
     return pace_fail(PACE_E_MISSING, "%s", refused);
 }
 
-static bool is_answer(const char *name) {
-    for (int i = 0; i < ANSWERS; i++)
-        if (strcasecmp(name, answer_names[i]) == 0) return true;
-    return false;
-}
-
-static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
-    size_t count = 0;
-    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (!is_answer(pace_csv_name(csv, i)))
-            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
-    for (int i = 0; i < ANSWERS; i++)
-        columns[count++] = (pace_column){answer_names[i], answer_names[i], i < 3 ? PACE_SHOW_REAL : PACE_SHOW_TEXT};
-    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
-    pace_free(columns);
-    return PACE_OK;
-}
-
-static bool add_answer(pace_node *table, asked *a, const pace_exchange_row *row) {
+static void add_answer(pace_answered_rows *rows, asked *a, const pace_exchange_row *row) {
     bool measured = a->rows.measured >= 0, fitted = a->fit.curves.count > 0;
-    double unit_s = measured ? a->rows.unit_s : fitted ? a->fit.unit_s : 1;
+    double unit_s = measured ? a->rows.unit_s : fitted ? a->fit.unit_s : 1, values[3];
     const char *unit = measured ? a->rows.unit : fitted ? a->fit.unit : "s", *status = "ok";
     pace_estimate s = {0};
     bool known = row->bytes > 0 && row->ranks_per_node > 0 && predict_row(&s, a, row) == PACE_OK;
     if (!known) status = *row->status ? row->status : row->bytes > 0 ? pace_message() : "expected a size above 0";
-    double values[] = {s.median, pace_estimate_low(s), pace_estimate_high(s)};
-    for (int i = 0; i < 3; i++) {
-        if (known) pace_table_real(table, values[i] / unit_s);
-        else pace_table_none(table);
-    }
-    pace_table_text(table, unit);
-    if (known) pace_table_text(table, pace_rung_names[s.rung]);
-    else pace_table_none(table);
-    pace_table_text(table, status);
-    return known;
+    pace_answered_values(values, s, unit_s);
+    pace_answered_time(rows, known ? values : NULL, unit, s.rung);
+    pace_table_text(rows->table, status);
 }
 
 static pace_status put_rows(pace_report *report, asked *a) {
-    const pace_csv *csv = &a->rows.csv;
-    pace_node *root = pace_report_root(report), *table;
-    size_t answered = 0;
-    PACE_TRY(make_table(&table, csv, root));
+    pace_answered_rows rows;
+    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns, COUNT(answer_columns)));
     for (size_t i = 0; i < a->rows.rows.count; i++) {
         const pace_exchange_row *row = &a->rows.rows.items[i];
-        pace_table_row(table);
-        for (size_t c = 0; c < csv->columns; c++)
-            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row->row, c));
-        answered += add_answer(table, a, row);
+        pace_answered_row(&rows, row->row);
+        add_answer(&rows, a, row);
     }
-    pace_node_int(root, "answered", (int64_t)answered);
-    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
-    if (answered < a->rows.rows.count)
-        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
-                         a->rows.rows.count - answered, a->rows.rows.count);
-    return pace_report_status(report);
+    return pace_answered_end(&rows, report);
 }
 
 static pace_status open_asked(asked *a, const char *path, const pace_rows_options *options) {
@@ -182,12 +144,8 @@ pace_status pace_predict_exchange_rows(pace_report **out, const char *path, cons
     asked a = {0};
     pace_report *report = NULL;
     pace_status status = open_asked(&a, path, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        pace_report_add_input(report, a.rows.name, a.rows.bytes);
-        status = put_rows(report, &a);
-    }
+    if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.name, a.rows.bytes);
+    if (status == PACE_OK) status = put_rows(report, &a);
     pace_exchange_rows_free(&a.rows);
     pace_exchange_fit_free(&a.fit);
     if (status == PACE_OK) *out = report;

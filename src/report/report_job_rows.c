@@ -1,16 +1,20 @@
 /* `paceline predict --rows --kind job`. */
+#include "report/answered_rows.h"
 #include "report/fit_kinds.h"
 #include "report/job_parts.h"
 #include "rows/job_rows.h"
 #include "rows/score.h"
 
 #include <math.h>
-#include <strings.h>
 
-static const char *const answer_names[] = {"predicted",      "low",     "high",    "unit",
-                                           "rung",           "status",  "input_s", "compute_bound_s",
-                                           "memory_bound_s", "weight_s"};
-enum { ANSWERS = sizeof answer_names / sizeof *answer_names, WORDS_FROM = 3, WORDS_TO = 5 };
+static const pace_column answer_columns[] = {
+    PACE_ANSWERED_TIME,
+    PACE_ANSWERED_STATUS,
+    {"input_s", "input_s", PACE_SHOW_REAL},
+    {"compute_bound_s", "compute_bound_s", PACE_SHOW_REAL},
+    {"memory_bound_s", "memory_bound_s", PACE_SHOW_REAL},
+    {"weight_s", "weight_s", PACE_SHOW_REAL},
+};
 
 typedef struct {
     pace_job_catalog catalog;
@@ -28,30 +32,9 @@ static pace_status open_asked(asked *a, const char *path, const pace_job_assumpt
     return pace_job_rows_open(&a->rows, path, &a->catalog);
 }
 
-static bool is_answer(const char *name) {
-    for (int i = 0; i < ANSWERS; i++)
-        if (strcasecmp(name, answer_names[i]) == 0) return true;
-    return false;
-}
-
-static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
-    size_t count = 0;
-    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (!is_answer(pace_csv_name(csv, i)))
-            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
-    for (int i = 0; i < ANSWERS; i++)
-        columns[count++] = (pace_column){answer_names[i], answer_names[i],
-                                         i >= WORDS_FROM && i <= WORDS_TO ? PACE_SHOW_TEXT : PACE_SHOW_REAL};
-    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
-    pace_free(columns);
-    return PACE_OK;
-}
-
-static bool add_answer(pace_node *table, const asked *a, size_t row) {
-    const char *fault = a->rows.faults.items[row], *rung = NULL;
-    double components_s[PACE_JOB_COMPONENTS], step_s = 0;
+static void add_answer(pace_answered_rows *rows, const asked *a, size_t row) {
+    const char *fault = a->rows.faults.items[row];
+    double components_s[PACE_JOB_COMPONENTS], values[3], step_s = 0;
     pace_job_setting setting;
     pace_job_parts parts;
     double part_s[PACE_JOB_PARTS];
@@ -63,34 +46,22 @@ static bool add_answer(pace_node *table, const asked *a, size_t row) {
         pace_job_steps(&step_s, &parts, 1, &unchanged);
         pace_job_components(components_s, &parts, 0);
         time_s = pace_job_estimate(step_s, &setting);
-        rung = pace_rung_names[time_s.rung];
+        pace_answered_values(values, time_s, a->rows.unit_s);
     }
-    double values[] = {time_s.median, pace_estimate_low(time_s), pace_estimate_high(time_s)};
-    for (int i = 0; i < 3; i++) pace_table_real(table, fault ? NAN : values[i] / a->rows.unit_s);
-    pace_table_text(table, a->rows.unit);
-    pace_table_text(table, rung);
-    pace_table_text(table, fault ? fault : "ok");
-    for (int c = 0; c < PACE_JOB_COMPONENTS; c++) pace_table_real(table, fault ? NAN : components_s[c]);
-    return !fault;
+    pace_answered_time(rows, fault ? NULL : values, a->rows.unit, time_s.rung);
+    pace_table_text(rows->table, fault ? fault : "ok");
+    for (int c = 0; c < PACE_JOB_COMPONENTS; c++) pace_table_real(rows->table, fault ? NAN : components_s[c]);
 }
 
 static pace_status put_rows(pace_report *report, const asked *a) {
-    const pace_csv *csv = &a->rows.csv;
-    pace_node *root = pace_report_root(report), *table;
-    size_t answered = 0;
-    PACE_TRY(make_table(&table, csv, root));
-    for (size_t row = 0; row < csv->rows; row++) {
-        pace_table_row(table);
-        for (size_t c = 0; c < csv->columns; c++)
-            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row, c));
-        answered += add_answer(table, a, row);
+    pace_answered_rows rows;
+    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns,
+                                 sizeof answer_columns / sizeof *answer_columns));
+    for (size_t row = 0; row < a->rows.csv.rows; row++) {
+        pace_answered_row(&rows, row);
+        add_answer(&rows, a, row);
     }
-    pace_node_int(root, "answered", (int64_t)answered);
-    pace_node_int(root, "asked", (int64_t)csv->rows);
-    if (answered < csv->rows)
-        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status", csv->rows - answered,
-                         csv->rows);
-    return pace_report_status(report);
+    return pace_answered_end(&rows, report);
 }
 
 pace_status pace_predict_job_rows(pace_report **out, const char *path, const pace_rows_options *options) {
@@ -100,12 +71,8 @@ pace_status pace_predict_job_rows(pace_report **out, const char *path, const pac
     assume.on = options->device;
     assume.fit_path = options->fit_path;
     pace_status status = open_asked(&a, path, &assume);
-    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        pace_report_add_input(report, a.rows.csv.name, a.rows.csv.bytes);
-        status = put_rows(report, &a);
-    }
+    if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
+    if (status == PACE_OK) status = put_rows(report, &a);
     close_asked(&a);
     if (status == PACE_OK) *out = report;
     else pace_report_free(report);

@@ -1,15 +1,16 @@
 /* `paceline predict --rows`: the rows of a table, given back with what they would take. */
 #include "machine/device_resolve.h"
+#include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "report/report.h"
 #include "rows/fit_rows.h"
 
-#include <math.h>
 #include <string.h>
-#include <strings.h>
 
-static const char *const answer_names[] = {"question", "predicted", "low", "high", "unit", "rung", "status"};
-enum { ANSWERS = sizeof answer_names / sizeof *answer_names };
+/* A table with several measured columns asks as many questions a row. */
+static const pace_column answer_columns[] = {{"question", "question", PACE_SHOW_TEXT},
+                                             PACE_ANSWERED_TIME,
+                                             PACE_ANSWERED_STATUS};
+enum { ANSWERS = sizeof answer_columns / sizeof *answer_columns };
 
 typedef struct {
     pace_device_catalog catalog;
@@ -44,29 +45,6 @@ static pace_status open_asked(asked *a, const char *path, const pace_rows_option
     return pace_kernel_rows_open(&a->rows, path, &a->catalog, a->device);
 }
 
-/* A column of the table that an answer replaces. */
-static bool is_answer(const char *name) {
-    for (int i = 0; i < ANSWERS; i++)
-        if (strcasecmp(name, answer_names[i]) == 0) return true;
-    return false;
-}
-
-static pace_status make_table(pace_node **out, const asked *a, pace_node *root) {
-    const pace_csv *csv = &a->rows.csv;
-    size_t count = 0;
-    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (!is_answer(pace_csv_name(csv, i)))
-            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
-    for (int i = a->rows.columns.measured_count > 1 ? 0 : 1; i < ANSWERS; i++)
-        columns[count++] =
-            (pace_column){answer_names[i], answer_names[i], i >= 1 && i <= 3 ? PACE_SHOW_REAL : PACE_SHOW_TEXT};
-    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
-    pace_free(columns);
-    return PACE_OK;
-}
-
 typedef struct {
     pace_estimate time_s;
     bool known;
@@ -84,7 +62,7 @@ static answer answer_of(const asked *a, const pace_kernel_row *row) {
     return given;
 }
 
-static void answer_cells(pace_node *table, const asked *a, const pace_kernel_row *row, const answer *given) {
+static void answer_cells(pace_answered_rows *rows, const asked *a, const pace_kernel_row *row, const answer *given) {
     const pace_columns *columns = &a->rows.columns;
     const char *unit = columns->measured_count > 0 ? columns->measured[row->measured].unit
                        : *a->fit_unit              ? a->fit_unit
@@ -92,56 +70,40 @@ static void answer_cells(pace_node *table, const asked *a, const pace_kernel_row
     double unit_s = columns->measured_count > 0 ? columns->measured[row->measured].unit_s
                     : *a->fit_unit              ? a->fit_unit_s
                                                 : 1;
+    double values[3];
     if (columns->measured_count > 1)
-        pace_table_text(table, pace_csv_name(&a->rows.csv, (size_t)columns->measured[row->measured].column));
-    double values[] = {given->time_s.median, pace_estimate_low(given->time_s), pace_estimate_high(given->time_s)};
-    for (int i = 0; i < 3; i++) {
-        if (given->known) pace_table_real(table, values[i] / unit_s);
-        else pace_table_none(table);
-    }
-    pace_table_text(table, unit);
-    if (given->known) pace_table_text(table, pace_rung_names[given->time_s.rung]);
-    else pace_table_none(table);
-    pace_table_text(table, given->status);
+        pace_table_text(rows->table, pace_csv_name(&a->rows.csv, (size_t)columns->measured[row->measured].column));
+    pace_answered_values(values, given->time_s, unit_s);
+    pace_answered_time(rows, given->known ? values : NULL, unit, given->time_s.rung);
+    pace_table_text(rows->table, given->status);
 }
 
-static void add_rows(pace_node *table, const asked *a, size_t *answered) {
-    const pace_csv *csv = &a->rows.csv;
+static pace_status put_rows(pace_report *report, const asked *a) {
+    size_t first = a->rows.columns.measured_count > 1 ? 0 : 1;
+    pace_answered_rows rows;
+    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns + first, ANSWERS - first));
     for (size_t i = 0; i < a->rows.rows.count; i++) {
         const pace_kernel_row *row = &a->rows.rows.items[i];
         answer given = answer_of(a, row);
-        *answered += given.known;
-        pace_table_row(table);
-        for (size_t c = 0; c < csv->columns; c++)
-            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row->row, c));
-        answer_cells(table, a, row, &given);
+        pace_answered_row(&rows, row->row);
+        answer_cells(&rows, a, row, &given);
     }
+    return pace_answered_end(&rows, report);
 }
 
-static pace_status describe(pace_report **out, const asked *a, const pace_rows_options *options) {
-    pace_report *report;
-    pace_node *table;
-    size_t answered = 0;
-    PACE_TRY(pace_report_new(&report, "predict", "Rows predicted"));
-    pace_report_set_command(report, options->command, options->command_count);
-    pace_report_add_input(report, a->rows.csv.name, a->rows.csv.bytes);
-    pace_status status = make_table(&table, a, pace_report_root(report));
-    if (status == PACE_OK) {
-        add_rows(table, a, &answered);
-        pace_node_int(pace_report_root(report), "answered", (int64_t)answered);
-        pace_node_int(pace_report_root(report), "asked", (int64_t)a->rows.rows.count);
-        if (answered < a->rows.rows.count)
-            pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
-                             a->rows.rows.count - answered, a->rows.rows.count);
-        status = pace_report_status(report);
-    }
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
+static pace_status predict_kernel_rows(pace_report **out, const char *path, const pace_rows_options *options) {
+    asked a = {0};
+    pace_report *report = NULL;
+    pace_status status = open_asked(&a, path, options);
+    if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
+    if (status == PACE_OK) status = put_rows(report, &a);
+    close_asked(&a);
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
     return status;
 }
 
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
-    asked a = {0};
     if (options->kind && strcmp(options->kind, "exchange") == 0) return pace_predict_exchange_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "step") == 0) return pace_predict_step_rows(out, path, options);
     if (options->kind && strcmp(options->kind, "scaling") == 0) return pace_predict_scaling_rows(out, path, options);
@@ -149,8 +111,5 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     if (options->kind && strcmp(options->kind, "kernel") != 0)
         return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step, scaling or job, found \"%.40s\"",
                          options->kind);
-    pace_status status = open_asked(&a, path, options);
-    if (status == PACE_OK) status = describe(out, &a, options);
-    close_asked(&a);
-    return status;
+    return predict_kernel_rows(out, path, options);
 }

@@ -1,18 +1,17 @@
 /* `paceline predict --rows --kind scaling`: throughputs of models on many workers, row by row. */
 #include "insight/scaling.h"
 #include "machine/device_resolve.h"
+#include "report/answered_rows.h"
 #include "report/fit_kinds.h"
 #include "report/model_settings.h"
-#include "report/report.h"
 #include "rows/scaling_rows.h"
 #include "source/model_inputs.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "status"};
-enum { ANSWERS = sizeof answer_names / sizeof *answer_names, MOST_SETTINGS = 32 };
+static const pace_column answer_columns[] = {PACE_ANSWERED_TIME, PACE_ANSWERED_STATUS};
+enum { MOST_SETTINGS = 32 };
 
 /* One worker's step: rows of a table mostly ask for the same again. */
 typedef struct {
@@ -100,60 +99,25 @@ static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row
     return status;
 }
 
-static bool is_answer(const char *name) {
-    for (int i = 0; i < ANSWERS; i++)
-        if (strcasecmp(name, answer_names[i]) == 0) return true;
-    return false;
-}
-
-static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
-    size_t count = 0;
-    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (!is_answer(pace_csv_name(csv, i)))
-            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
-    for (int i = 0; i < ANSWERS; i++)
-        columns[count++] = (pace_column){answer_names[i], answer_names[i], i < 3 ? PACE_SHOW_REAL : PACE_SHOW_TEXT};
-    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
-    pace_free(columns);
-    return PACE_OK;
-}
-
 /* In samples/s: the slow end of the step is the low end of the rate. */
-static bool add_answer(pace_node *table, asked *a, const pace_scaling_row *row) {
+static void add_answer(pace_answered_rows *rows, asked *a, const pace_scaling_row *row) {
     pace_estimate s = {0};
     bool known = !*row->status && answer(&s, a, row) == PACE_OK;
     double samples = row->batch * row->workers;
-    double step_s[] = {s.median, pace_estimate_high(s), pace_estimate_low(s)};
-    for (int i = 0; i < 3; i++) {
-        if (known) pace_table_real(table, samples / step_s[i]);
-        else pace_table_none(table);
-    }
-    pace_table_text(table, "samples/s");
-    if (known) pace_table_text(table, pace_rung_names[s.rung]);
-    else pace_table_none(table);
-    pace_table_text(table, known ? "ok" : *row->status ? row->status : pace_message());
-    return known;
+    double values[] = {samples / s.median, samples / pace_estimate_high(s), samples / pace_estimate_low(s)};
+    pace_answered_time(rows, known ? values : NULL, "samples/s", s.rung);
+    pace_table_text(rows->table, known ? "ok" : *row->status ? row->status : pace_message());
 }
 
 static pace_status put_rows(pace_report *report, asked *a) {
-    const pace_csv *csv = &a->rows.csv;
-    pace_node *root = pace_report_root(report), *table;
-    size_t answered = 0;
-    PACE_TRY(make_table(&table, csv, root));
+    pace_answered_rows rows;
+    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns,
+                                 sizeof answer_columns / sizeof *answer_columns));
     for (size_t i = 0; i < a->rows.rows.count; i++) {
-        pace_table_row(table);
-        for (size_t c = 0; c < csv->columns; c++)
-            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, i, c));
-        answered += add_answer(table, a, &a->rows.rows.items[i]);
+        pace_answered_row(&rows, i);
+        add_answer(&rows, a, &a->rows.rows.items[i]);
     }
-    pace_node_int(root, "answered", (int64_t)answered);
-    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
-    if (answered < a->rows.rows.count)
-        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
-                         a->rows.rows.count - answered, a->rows.rows.count);
-    return pace_report_status(report);
+    return pace_answered_end(&rows, report);
 }
 
 pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const pace_rows_options *options) {
@@ -162,12 +126,8 @@ pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const
     pace_status status = pace_device_catalog_load(&a.devices);
     if (status == PACE_OK) status = pace_approaches_load(&a.approaches);
     if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, options->device);
-    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        pace_report_add_input(report, a.rows.csv.name, a.rows.csv.bytes);
-        status = put_rows(report, &a);
-    }
+    if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
+    if (status == PACE_OK) status = put_rows(report, &a);
     close_asked(&a);
     if (status == PACE_OK) *out = report;
     else pace_report_free(report);

@@ -1,6 +1,6 @@
 /* `paceline predict --rows --kind step` and `paceline fit --kind step`. */
+#include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "report/report.h"
 #include "rows/step_fit.h"
 
 #include <math.h>
@@ -8,8 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const answer_names[] = {"predicted", "low", "high", "unit", "rung", "memory_bytes", "status"};
-enum { ANSWERS = sizeof answer_names / sizeof *answer_names };
+static const pace_column answer_columns[] = {PACE_ANSWERED_TIME,
+                                             {"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
+                                             PACE_ANSWERED_STATUS};
 
 typedef struct {
     pace_step_rows rows;
@@ -20,36 +21,16 @@ typedef struct {
 
 /* --- predict ------------------------------------------------------------------------------------------------------ */
 
-static bool is_answer(const char *name) {
-    for (int i = 0; i < ANSWERS; i++)
-        if (strcasecmp(name, answer_names[i]) == 0) return true;
-    return false;
-}
-
-static pace_status make_table(pace_node **out, const pace_csv *csv, pace_node *root) {
-    size_t count = 0;
-    pace_column *columns = pace_alloc(csv->columns + ANSWERS, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (!is_answer(pace_csv_name(csv, i)))
-            columns[count++] = (pace_column){pace_csv_name(csv, i), pace_csv_name(csv, i), PACE_SHOW_TEXT};
-    for (int i = 0; i < ANSWERS; i++) {
-        pace_show show = i < 3 ? PACE_SHOW_REAL : i == 5 ? PACE_SHOW_BYTES : PACE_SHOW_TEXT;
-        columns[count++] = (pace_column){answer_names[i], answer_names[i], show};
-    }
-    *out = pace_node_table(root, "rows", "Rows", PACE_FOR_ALL, columns, count, 0);
-    pace_free(columns);
-    return PACE_OK;
-}
-
 /* In the row's unit; the more tokens a second, the less time. */
-static void put_values(pace_node *table, const pace_step_row *row, pace_estimate s, double unit_s) {
-    double values[] = {s.median, pace_estimate_low(s), pace_estimate_high(s)};
+static void put_time(pace_answered_rows *rows, const pace_step_row *row, pace_estimate s, double unit_s,
+                     const char *unit) {
+    double values[3];
+    pace_answered_values(values, s, unit_s > 0 ? unit_s : 1);
     if (unit_s == 0) {
         double rates[] = {row->tokens / values[0], row->tokens / values[2], row->tokens / values[1]};
         memcpy(values, rates, sizeof values);
     }
-    for (int i = 0; i < 3; i++) pace_table_real(table, unit_s > 0 ? values[i] / unit_s : values[i]);
+    pace_answered_time(rows, values, unit, s.rung);
 }
 
 static void put_status(pace_node *table, const pace_step_row *row, const pace_step_answer *answer) {
@@ -65,47 +46,34 @@ static void put_status(pace_node *table, const pace_step_row *row, const pace_st
     pace_table_text(table, text);
 }
 
-static bool add_answer(pace_node *table, asked *a, const pace_step_row *row, double formula_spread) {
+static void add_answer(pace_answered_rows *rows, asked *a, const pace_step_row *row, double formula_spread) {
     pace_step_answer answer;
     const pace_step_fit *fit = a->fitted ? &a->fit : NULL;
     bool silent = !(row->measured_s > 0) && a->fitted; /* the fit's unit where the table measured nothing */
     double unit_s = silent ? a->fit.unit_s : row->unit_s;
-    bool known = row->model && pace_step_row_answer(&answer, &a->pricer, row, fit, formula_spread) == PACE_OK;
-    if (known) put_values(table, row, answer.time_s, unit_s);
-    else
-        for (int i = 0; i < 3; i++) pace_table_none(table);
-    pace_table_text(table, silent ? a->fit.unit : row->unit);
-    if (known) {
-        pace_table_text(table, pace_rung_names[answer.time_s.rung]);
-        pace_table_real(table, answer.memory_bytes);
-        put_status(table, row, &answer);
+    const char *unit = silent ? a->fit.unit : row->unit;
+    if (row->model && pace_step_row_answer(&answer, &a->pricer, row, fit, formula_spread) == PACE_OK) {
+        put_time(rows, row, answer.time_s, unit_s, unit);
+        pace_table_real(rows->table, answer.memory_bytes);
+        put_status(rows->table, row, &answer);
     } else {
-        pace_table_none(table);
-        pace_table_none(table);
-        pace_table_text(table, row->model ? pace_message() : row->status);
+        pace_answered_time(rows, NULL, unit, PACE_RUNGS);
+        pace_table_none(rows->table);
+        pace_table_text(rows->table, row->model ? pace_message() : row->status);
     }
-    return known;
 }
 
 static pace_status put_rows(pace_report *report, asked *a) {
-    const pace_csv *csv = &a->rows.csv;
-    pace_node *root = pace_report_root(report), *table;
     double spread = pace_step_rows_frameworks(&a->rows)->spread;
-    size_t answered = 0;
-    PACE_TRY(make_table(&table, csv, root));
+    pace_answered_rows rows;
+    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns,
+                                 sizeof answer_columns / sizeof *answer_columns));
     for (size_t i = 0; i < a->rows.rows.count; i++) {
         const pace_step_row *row = &a->rows.rows.items[i];
-        pace_table_row(table);
-        for (size_t c = 0; c < csv->columns; c++)
-            if (!is_answer(pace_csv_name(csv, c))) pace_table_text(table, pace_csv_cell(csv, row->row, c));
-        answered += add_answer(table, a, row, spread);
+        pace_answered_row(&rows, row->row);
+        add_answer(&rows, a, row, spread);
     }
-    pace_node_int(root, "answered", (int64_t)answered);
-    pace_node_int(root, "asked", (int64_t)a->rows.rows.count);
-    if (answered < a->rows.rows.count)
-        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
-                         a->rows.rows.count - answered, a->rows.rows.count);
-    return pace_report_status(report);
+    return pace_answered_end(&rows, report);
 }
 
 static void close_asked(asked *a) {
