@@ -14,8 +14,7 @@
 static const double walk_spread = 0.03;
 /* Hosts and frameworks of other years: medians of runtime calls and operators differ by a quarter or so. */
 static const double catalog_spread = 0.25;
-/* The catalogue's overheads were recorded around launches; what operators spend around work of their own is not known.
- */
+/* On CPUs typical overheads of two models on one machine stand for all operators. */
 static const double cpu_spread = 0.5;
 /* Another device stands in another host; between the twins of docs/predict.md host-bound steps differ by 6 to 10 %. */
 static const double moved_spread = 0.15;
@@ -154,6 +153,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, 
     if (!rank.measured_ns) status = PACE_E_MEMORY;
     for (size_t i = 0; rank.measured_ns && i < launches; i++)
         rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
+    if (on_host && (!mode || strcmp(mode, "eager") == 0)) mode = "eager-cpu";
     if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
     if (status == PACE_OK)
         status = pace_host_costs_default(&rank.costs, &rank.launch, mode, device ? device->vendor : "");
@@ -286,20 +286,34 @@ static double host_spread_of(const pace_forecast *forecast, const pace_scenario 
     return forecast->measured && moves ? hypot(forecast->host_spread, moved_spread) : forecast->host_spread;
 }
 
+/* Where operators do their work themselves it stands on the path as the host's: the part of it that is work. */
+static double work_of_host(const pace_forecast_result *result, unsigned repeats, double kernels_ns) {
+    double span_ns = 0;
+    for (size_t i = 0; i < result->analysis.ranks.count; i++)
+        span_ns += (double)result->analysis.ranks.items[i]->work.window.span_ns;
+    return span_ns > 0 ? fmin(1, kernels_ns * repeats / span_ns) : 0;
+}
+
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
-static pace_status estimate(pace_forecast_result *result, unsigned repeats, double host_spread) {
+static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
+                            double host_spread) {
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
     double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
-    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length * host_spread : 0;
+    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
     double on_device = length > 0
                            ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
                                       path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
                                  length
                            : 0;
     pace_rung rung = PACE_RUNG_MEASURED;
-    variance += host * host;
     for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels += result->families[f].kernel_ns;
+    if (device && device->is_cpu) {
+        double work = fmin(host, work_of_host(result, repeats, kernels));
+        host -= work;
+        on_device += work;
+    }
+    variance += host * host_spread * host * host_spread;
     for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
         double share = on_device * result->families[f].spread_ns / kernels;
         variance += share * share;
@@ -389,7 +403,8 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     free_room(&room);
     if (status != PACE_OK) return status;
     status = pace_self_check_matrix(&result.analysis);
-    if (status == PACE_OK) status = estimate(&result, forecast->repeats, host_spread_of(forecast, scenario));
+    const pace_device *device = scenario->device ? scenario->device : forecast->device;
+    if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario));
     if (status == PACE_OK) *out = result;
     else pace_analysis_free(&result.analysis);
     return status;
