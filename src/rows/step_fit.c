@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 4, LEAST = 8, EVALUATIONS = 1500, DISTINCT = 30 };
+enum { FOLDS = 4, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = 64 };
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -21,6 +21,7 @@ typedef struct {
     pace_step_slots slots;
     double measured_s;
     const char *group;
+    unsigned unit; /* rows that are held out together */
     unsigned fold;
 } sample;
 
@@ -50,20 +51,22 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
 
 /* Rows of one size of model are held out together; with few sizes, those of one way to share it. */
 static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
-    const pace_model *seen[64];
+    const pace_model *seen[MODELS_MOST];
     unsigned models = 0;
     for (size_t i = 0; i < s->items.count; i++) {
         unsigned k = 0;
         while (k < models && seen[k] != rows[i]->model) k++;
-        if (k == models && models < 64) seen[models++] = rows[i]->model;
-        s->items.items[i]->fold = k;
+        if (k == models && models < MODELS_MOST) seen[models++] = rows[i]->model;
+        s->items.items[i]->unit = k % MODELS_MOST;
     }
     for (size_t i = 0; i < s->items.count; i++) {
         const pace_config *c = &rows[i]->config;
         sample *one = s->items.items[i];
-        double mixed = one->fold;
-        if (models < FOLDS) mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
-        one->fold = (unsigned)fmod(mixed, FOLDS);
+        if (models < FOLDS) {
+            double mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
+            one->unit = (unsigned)fmod(one->unit + 5 * mixed, MODELS_MOST);
+        }
+        one->fold = one->unit % FOLDS;
     }
     return models;
 }
@@ -74,6 +77,7 @@ typedef struct {
     const samples *all;
     unsigned held_out; /* this fold counts not; FOLDS = all count */
     double prior;
+    size_t stride; /* every so many-th row is looked at */
 } objective;
 
 static pace_step_factors factors_of(const double *x) {
@@ -87,18 +91,18 @@ static double log_error(const sample *one, const pace_step_factors *factors) {
     return log(pace_step_compose(&one->plan, factors).total_s / one->measured_s);
 }
 
-/* Between absolute and squared: a few rows of another kind do not pull the rest along (Huber 1964). */
+/* Cauchy's: squared near 0, logarithmic beyond, so that rows that take two or three times as long as their neighbours
+ * hardly pull at all (Huber and Ronchetti 2009, section 4.8: redescending). */
 static double loss(double error) {
-    const double knee = 0.1;
-    double size = fabs(error);
-    return size < knee ? error * error / (2 * knee) : size - knee / 2;
+    const double knee = 0.15;
+    return knee / 2 * log1p(error * error / (knee * knee));
 }
 
 static double cost_of(const double *x, void *context) {
     const objective *o = context;
     pace_step_factors factors = factors_of(x);
     double sum = 0, penalty = 0, rows = 0;
-    for (size_t i = 0; i < o->all->items.count; i++) {
+    for (size_t i = 0; i < o->all->items.count; i += o->stride) {
         if (o->all->items.items[i]->fold == o->held_out) continue;
         sum += loss(log_error(o->all->items.items[i], &factors));
         rows++;
@@ -113,31 +117,42 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static void learn(pace_step_factors *out, const samples *all, unsigned held_out, double prior) {
-    objective o = {all, held_out, prior};
-    double x[PACE_STEP_FACTORS] = {0};
-    for (int round = 0; round < 3; round++) pace_simplex(x, PACE_STEP_FACTORS, 0.3, EVALUATIONS, cost_of, &o);
-    *out = factors_of(x);
+/* From the factors at hand on: strengths are tried from the firmest to the loosest. */
+static void learn(pace_step_factors *factors, const samples *all, unsigned held_out, double prior) {
+    objective o = {all, held_out, prior, 1 + all->items.count / LOOKED_AT};
+    double x[PACE_STEP_FACTORS];
+    const double *from = (const double *)factors;
+    for (int i = 0; i < PACE_STEP_FACTORS; i++) x[i] = log(from[i]);
+    for (int round = 0; round < 2; round++) pace_simplex(x, PACE_STEP_FACTORS, 0.2, EVALUATIONS, cost_of, &o);
+    *factors = factors_of(x);
 }
 
-/* The mean of what is left of each group, drawn towards none where rows are few. */
-static void learn_groups(pace_step_fit *fit, const samples *all, unsigned held_out) {
-    const double weight = 2; /* rows that say "none" */
+/* What is left of each group: the median, drawn towards none where rows are few. */
+static pace_status learn_groups(pace_step_fit *fit, const samples *all, unsigned held_out) {
+    const double weight = 4; /* rows that say "none" */
+    size_t count = all->items.count;
+    double *left = pace_alloc(count, sizeof *left);
+    if (!left) return PACE_E_MEMORY;
     fit->group_count = 0;
-    for (size_t i = 0; i < all->items.count; i++) {
-        const sample *one = all->items.items[i];
+    for (size_t i = 0; i < count; i++) {
+        const char *name = all->items.items[i]->group;
         unsigned g = 0;
-        if (one->fold == held_out) continue;
-        while (g < fit->group_count && strcmp(fit->groups[g].name, one->group) != 0) g++;
-        if (g == PACE_STEP_GROUPS_MOST) continue;
-        if (g == fit->group_count) {
-            fit->groups[g] = (pace_step_group){{0}, 0, 0};
-            snprintf(fit->groups[fit->group_count++].name, sizeof fit->groups[g].name, "%s", one->group);
+        size_t rows = 0;
+        while (g < fit->group_count && strcmp(fit->groups[g].name, name) != 0) g++;
+        if (g < fit->group_count || g == PACE_STEP_GROUPS_MOST) continue;
+        for (size_t k = i; k < count; k++) {
+            const sample *one = all->items.items[k];
+            if (one->fold != held_out && strcmp(one->group, name) == 0) left[rows++] = -log_error(one, &fit->factors);
         }
-        fit->groups[g].log_offset -= log_error(one, &fit->factors);
-        fit->groups[g].rows++;
+        if (rows == 0) continue;
+        qsort(left, rows, sizeof *left, ascending);
+        double median = (left[(rows - 1) / 2] + left[rows / 2]) / 2, known = (double)rows;
+        fit->groups[g] = (pace_step_group){{0}, median * known / (known + weight), known};
+        snprintf(fit->groups[g].name, sizeof fit->groups[g].name, "%s", name);
+        fit->group_count++;
     }
-    for (unsigned g = 0; g < fit->group_count; g++) fit->groups[g].log_offset /= fit->groups[g].rows + weight;
+    pace_free(left);
+    return PACE_OK;
 }
 
 static double offset_of(const pace_step_fit *fit, const char *group) {
@@ -148,26 +163,52 @@ static double offset_of(const pace_step_fit *fit, const char *group) {
 
 /* --- choosing ----------------------------------------------------------------------------------------------------- */
 
-/* Every row's error when its fold was held out. */
-static void held_out_errors(double *errors, const samples *all, double prior, bool grouped) {
+/* How firmly factors are held to 1. The formula itself is the first candidate, then each strength without and with
+ * offsets of groups. */
+static const double priors[] = {10, 3, 1, 0.3, 0.1};
+enum { PRIORS = sizeof priors / sizeof *priors, CANDIDATES = 1 + 2 * PRIORS };
+
+/* errors[candidate * count + row]: each row's when its fold was held out. */
+static pace_status held_out_errors(double *errors, const samples *all) {
+    size_t count = all->items.count;
     for (unsigned fold = 0; fold < FOLDS; fold++) {
-        pace_step_fit fit = {0};
-        learn(&fit.factors, all, fold, prior);
-        if (grouped) learn_groups(&fit, all, fold);
-        for (size_t i = 0; i < all->items.count; i++) {
-            const sample *one = all->items.items[i];
-            if (one->fold == fold) errors[i] = log_error(one, &fit.factors) + offset_of(&fit, one->group);
+        pace_step_fit fit = {.factors = pace_step_factors_none()};
+        for (int c = 0; c < CANDIDATES; c++) {
+            bool grouped = c > 0 && c % 2 == 0;
+            if (c % 2 == 1) learn(&fit.factors, all, fold, priors[c / 2]);
+            fit.group_count = 0;
+            if (grouped) PACE_TRY(learn_groups(&fit, all, fold));
+            for (size_t i = 0; i < count; i++) {
+                const sample *one = all->items.items[i];
+                if (one->fold == fold)
+                    errors[(size_t)c * count + i] = log_error(one, &fit.factors) + offset_of(&fit, one->group);
+            }
         }
     }
+    return PACE_OK;
 }
 
-static double mean_size(const double *errors, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += fabs(errors[i]);
-    return sum / (double)count;
+/* How much smaller the errors `b` are than `a`, a row's counting for at most a factor of 2, less what chance may do:
+ * one standard error, of the means of the models when there are several. Above 0: b is to be preferred. */
+static double gain(const double *a, const double *b, const samples *all) {
+    double sums[MODELS_MOST] = {0}, rows[MODELS_MOST] = {0}, mean = 0, squares = 0, units = 0, total = 0;
+    for (size_t i = 0; i < all->items.count; i++) {
+        unsigned unit = all->items.items[i]->unit;
+        sums[unit] += fmin(fabs(a[i]), log(2)) - fmin(fabs(b[i]), log(2));
+        rows[unit]++;
+    }
+    for (int u = 0; u < MODELS_MOST; u++) {
+        mean += sums[u];
+        total += rows[u];
+        units += rows[u] > 0;
+    }
+    mean /= total;
+    if (units < 2) return -1;
+    for (int u = 0; u < MODELS_MOST; u++) squares += pow(sums[u] - mean * rows[u], 2);
+    return mean - sqrt(squares * units / (units - 1)) / total;
 }
 
-static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samples *all, double *errors) {
+static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samples *all, const double *errors) {
     size_t count = all->items.count, within = 0;
     double *sizes = pace_alloc(count, sizeof *sizes);
     for (size_t i = 0; i < count; i++) {
@@ -188,29 +229,26 @@ static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samp
     pace_free(sizes);
 }
 
+/* The formula stays unless something beats it by more than chance; what beats it, unless something looser does again. */
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
-    static const double priors[] = {0.1, 1};
     size_t count = all->items.count;
-    double *errors = pace_alloc(2 * count, sizeof *errors), *best = errors ? errors + count : NULL, least = INFINITY;
+    double *errors = pace_alloc(CANDIDATES * count, sizeof *errors);
     if (!errors) return PACE_E_MEMORY;
-    pace_step_factors none = pace_step_factors_none();
-    for (size_t i = 0; i < count; i++)
-        score->formula_mape += fabs(exp(log_error(all->items.items[i], &none)) - 1) / (double)count;
-    for (size_t p = 0; p < sizeof priors / sizeof *priors; p++)
-        for (int grouped = 0; grouped < 2; grouped++) {
-            held_out_errors(errors, all, priors[p], grouped);
-            double size = mean_size(errors, count);
-            if (!(size < least)) continue;
-            least = size;
-            score->prior = priors[p];
-            score->grouped = grouped;
-            memcpy(best, errors, count * sizeof *errors);
-        }
-    summarize(score, fit, all, best);
-    learn(&fit->factors, all, FOLDS, score->prior);
-    if (score->grouped) learn_groups(fit, all, FOLDS);
+    pace_status status = held_out_errors(errors, all);
+    int best = 0;
+    for (int c = 1; status == PACE_OK && c < CANDIDATES; c++)
+        if (gain(errors + (size_t)best * count, errors + (size_t)c * count, all) > 0) best = c;
+    if (status == PACE_OK) {
+        for (size_t i = 0; i < count; i++) score->formula_mape += fabs(exp(errors[i]) - 1) / (double)count;
+        score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
+        score->grouped = best > 0 && best % 2 == 0;
+        summarize(score, fit, all, errors + (size_t)best * count);
+        fit->factors = pace_step_factors_none();
+        for (int k = 0; k <= (best - 1) / 2 && best > 0; k++) learn(&fit->factors, all, FOLDS, priors[k]);
+        if (score->grouped) status = learn_groups(fit, all, FOLDS);
+    }
     pace_free(errors);
-    return PACE_OK;
+    return status;
 }
 
 pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_out, const pace_step_rows *tables,
