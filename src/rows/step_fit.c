@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 4, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = 64 };
+enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = 64 };
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -21,7 +21,7 @@ typedef struct {
     pace_step_slots slots;
     double measured_s;
     const char *group;
-    unsigned unit; /* rows that are held out together */
+    unsigned model, unit; /* unit: rows that are held out together */
     unsigned fold;
 } sample;
 
@@ -57,7 +57,7 @@ static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
         unsigned k = 0;
         while (k < models && seen[k] != rows[i]->model) k++;
         if (k == models && models < MODELS_MOST) seen[models++] = rows[i]->model;
-        s->items.items[i]->unit = k % MODELS_MOST;
+        s->items.items[i]->unit = s->items.items[i]->model = k % MODELS_MOST;
     }
     for (size_t i = 0; i < s->items.count; i++) {
         const pace_config *c = &rows[i]->config;
@@ -168,8 +168,32 @@ static double offset_of(const pace_step_fit *fit, const char *group) {
 static const double priors[] = {10, 3, 1, 0.3, 0.1};
 enum { PRIORS = sizeof priors / sizeof *priors, CANDIDATES = 1 + 2 * PRIORS };
 
+/* The share of what was learned that is kept. What rows of one model have in common may be that model's alone, so few
+ * models, or models that differ, draw factors towards 1: the posterior mean of a shift that all models share. */
+static double share_kept(const samples *all) {
+    const double shift = 0.15, apart = 0.1; /* standard deviations expected of it, and between models */
+    const pace_step_factors none = pace_step_factors_none();
+    double sums[MODELS_MOST] = {0}, rows[MODELS_MOST] = {0}, models = 0, mean = 0, squares = apart * apart;
+    for (size_t i = 0; i < all->items.count; i++) {
+        sums[all->items.items[i]->model] += log_error(all->items.items[i], &none);
+        rows[all->items.items[i]->model]++;
+    }
+    for (int m = 0; m < MODELS_MOST; m++)
+        if (rows[m] > 0) mean += sums[m] / rows[m], models++;
+    mean /= models;
+    for (int m = 0; m < MODELS_MOST; m++)
+        if (rows[m] > 0) squares += pow(sums[m] / rows[m] - mean, 2);
+    return shift * shift / (shift * shift + squares / models / models);
+}
+
+static void draw_back(pace_step_fit *fit, double share) {
+    double *factors = (double *)&fit->factors;
+    for (int i = 0; i < PACE_STEP_FACTORS; i++) factors[i] = pow(factors[i], share);
+    for (unsigned g = 0; g < fit->group_count; g++) fit->groups[g].log_offset *= share;
+}
+
 /* errors[candidate * count + row]: each row's when its fold was held out. */
-static pace_status held_out_errors(double *errors, const samples *all) {
+static pace_status held_out_errors(double *errors, const samples *all, double share) {
     size_t count = all->items.count;
     for (unsigned fold = 0; fold < FOLDS; fold++) {
         pace_step_fit fit = {.factors = pace_step_factors_none()};
@@ -178,10 +202,12 @@ static pace_status held_out_errors(double *errors, const samples *all) {
             if (c % 2 == 1) learn(&fit.factors, all, fold, priors[c / 2]);
             fit.group_count = 0;
             if (grouped) PACE_TRY(learn_groups(&fit, all, fold));
+            pace_step_fit drawn = fit;
+            draw_back(&drawn, share);
             for (size_t i = 0; i < count; i++) {
                 const sample *one = all->items.items[i];
                 if (one->fold == fold)
-                    errors[(size_t)c * count + i] = log_error(one, &fit.factors) + offset_of(&fit, one->group);
+                    errors[(size_t)c * count + i] = log_error(one, &drawn.factors) + offset_of(&drawn, one->group);
             }
         }
     }
@@ -222,7 +248,7 @@ static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samp
         qsort(sizes, count, sizeof *sizes, ascending);
         fit->spread = sizes[(size_t)(0.9 * (double)(count - 1) + 0.5)] / PACE_NORMAL_90;
     }
-    fit->spread *= 1 + 0.5 / sqrt(score->models > 0 ? (double)score->models : 1); /* few models tell little of others */
+    fit->spread *= 1 + 1 / sqrt(score->models > 0 ? (double)score->models : 1); /* few models tell little of others */
     if (!(fit->spread > 0.02)) fit->spread = 0.02;
     for (size_t i = 0; i < count; i++) within += fabs(errors[i]) <= PACE_NORMAL_90 * fit->spread;
     score->coverage = (double)within / (double)count;
@@ -234,7 +260,8 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
     size_t count = all->items.count;
     double *errors = pace_alloc(CANDIDATES * count, sizeof *errors);
     if (!errors) return PACE_E_MEMORY;
-    pace_status status = held_out_errors(errors, all);
+    double share = share_kept(all);
+    pace_status status = held_out_errors(errors, all, share);
     int best = 0;
     for (int c = 1; status == PACE_OK && c < CANDIDATES; c++)
         if (gain(errors + (size_t)best * count, errors + (size_t)c * count, all) > 0) best = c;
@@ -246,6 +273,7 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
         fit->factors = pace_step_factors_none();
         for (int k = 0; k <= (best - 1) / 2 && best > 0; k++) learn(&fit->factors, all, FOLDS, priors[k]);
         if (score->grouped) status = learn_groups(fit, all, FOLDS);
+        draw_back(fit, share);
     }
     pace_free(errors);
     return status;

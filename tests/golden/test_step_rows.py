@@ -122,6 +122,22 @@ def test_fit():
         assert run("predict", "--kind", "step", "--rows", table, "--fit", fit, status=3).stderr.count("\n") == 1
 
 
+def test_fit_keeps_the_formula():
+    """Rows that are the formula's, but for three that took three times as long, change nothing much."""
+    rows = [f"A100-SXM4-80GB,{8 * dp},{hidden},{layers},16,2048,51200,{tp},1,{8 * dp // tp},{micro},64,bf16,full"
+            for hidden, layers in ((2048, 12), (2048, 24), (4096, 16), (4096, 32), (6144, 24))
+            for tp, dp in ((1, 1), (2, 1), (4, 2)) for micro in (1, 2)]
+    answers = ask(HEAD + "\n".join(rows) + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        table, fit = pathlib.Path(folder) / "t.csv", pathlib.Path(folder) / "fit.json"
+        noise = [0.97, 1.04, 1.01, 0.95, 1.06, 0.99, 1.02]
+        times = [float(a["predicted"]) * noise[i % 7] * (3 if i % 11 == 5 else 1) for i, a in enumerate(answers)]
+        table.write_text(HEAD.strip() + ",step_time_s\n" + "".join(f"{r},{t}\n" for r, t in zip(rows, times)))
+        run("fit", "--kind", "step", table, "-o", fit)
+        for before, after in zip(answers, ask(HEAD + "\n".join(rows) + "\n", "--fit", fit)):
+            assert abs(float(after["predicted"]) / float(before["predicted"]) - 1) < 0.03
+
+
 def test_model():
     """One question: its parts add up, its memory too, and the document is what the schema says."""
     words = ("predict", "llama3-70b", "--on", "dgx-h100*8", "--set", "tp=8", "--set", "pp=4", "--set", "dp=2", "--set",
