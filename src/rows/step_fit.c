@@ -255,7 +255,8 @@ static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samp
     pace_free(sizes);
 }
 
-/* The formula stays unless something beats it by more than chance; what beats it, unless something looser does again. */
+/* The formula stays unless something beats it by more than chance; what beats it, unless something looser does again.
+ */
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
     size_t count = all->items.count;
     double *errors = pace_alloc(CANDIDATES * count, sizeof *errors);
