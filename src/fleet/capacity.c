@@ -119,6 +119,7 @@ static void put(replay *r, size_t index) {
             const int *left = r->nodes[where.node].gpu_milli;
             for (int g = 0; g < r->cluster->nodes.items[where.node].gpus; g++)
                 if (!(where.gpus >> g & 1) && left[g] >= pod->gpu_milli && (best < 0 || left[g] < left[best])) best = g;
+            if (best < 0) break; /* best_node() saw enough of them */
             where.gpus |= 1u << best;
         }
         account(r, pod, &where, 1);

@@ -17,7 +17,7 @@ static int find_figure(const char *key) {
 pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, const char *value) {
     int which = find_figure(key);
     size_t length = strlen(value);
-    char number[40];
+    char number[40] = "";
     double figure;
     if (which < 0)
         return pace_fail(PACE_E_USAGE,

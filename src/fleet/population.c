@@ -24,7 +24,7 @@ static pace_status read_point(pace_drawn *out, const reader *r, const pace_yaml_
     if (pace_yaml_count(point) != 2) return expected(r, point, "[share, value]");
     PACE_TRY(pace_yaml_number(&out->at[i], r->yaml, pace_yaml_item(point, 0)));
     PACE_TRY(pace_yaml_number(&out->value[i], r->yaml, pace_yaml_item(point, 1)));
-    if (i > 0 && !(out->at[i] > out->at[i - 1] && out->value[i] >= out->value[i - 1]))
+    if (i > 0 && i < PACE_QUANTILES && !(out->at[i] > out->at[i - 1] && out->value[i] >= out->value[i - 1]))
         return expected(r, point, "ascending shares and values");
     if (out->is_log && !(out->value[i] > 0)) return expected(r, point, "a value above 0");
     return PACE_OK;

@@ -58,9 +58,8 @@ pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *fro
     PACE_TRY(pace_unpack_u64(&count, from));
     if (count > PACE_WORST_MOST) return pace_fail(PACE_E_INPUT, "packed jobs: expected at most %d", PACE_WORST_MOST);
     for (uint64_t i = 0; i < count; i++) {
-        pace_worst_job job;
+        pace_worst_job job = {0};
         double *reals[] = {&job.lost_hours, &job.hours, &job.share, &job.cnodes, &job.saved_hours};
-        memset(&job, 0, sizeof job);
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
             PACE_TRY(pace_unpack_real(reals[k], from));
             if (!isfinite(*reals[k])) return pace_fail(PACE_E_INPUT, "packed jobs: expected finite numbers");

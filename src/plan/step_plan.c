@@ -119,10 +119,11 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     }
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, "pp");
+    bool tied_across;
     PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
                                    plan->slots->boundary_bytes, 2, far));
     if (plan->slots->tied_bytes > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
-        PACE_TRY(pace_group_exchange_s(&plan->tied_s, &(bool){false}, place->exchange, PACE_ALLREDUCE,
+        PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_bytes * plan->framework->gradient_bytes, 2,
                                        far * (config->pp - 1)));
     return PACE_OK;

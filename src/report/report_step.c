@@ -185,7 +185,7 @@ static void put_help(pace_node *root, const asked *a) {
                                                          "what every step has besides"};
     pace_step_factors factors = a->fitted ? a->fit.factors : pace_step_factors_none();
     double *values = (double *)&factors, all_s = pace_step_compose(&a->plan, &factors).total_s;
-    saving savings[PACE_STEP_FACTORS];
+    saving savings[PACE_STEP_FACTORS] = {0};
     size_t count = 0;
     for (int i = 0; i < PACE_STEP_FACTORS; i++) {
         double value = values[i];

@@ -81,7 +81,7 @@ typedef struct {
 } objective;
 
 static pace_step_factors factors_of(const double *x) {
-    pace_step_factors factors;
+    pace_step_factors factors = pace_step_factors_none();
     double *values = (double *)&factors;
     for (int i = 0; i < PACE_STEP_FACTORS; i++) values[i] = exp(x[i]);
     return factors;

@@ -84,7 +84,7 @@ static pace_status run_servers(pace_gradient_times *out, const question *q) {
     double push = 0, pull = 0, longest = 0, worst = -1;
     PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &gradients, q->setup));
     for (size_t lane = 0; lane < lanes.lanes; lane++) {
-        const double *work_s = &lanes.work_s[lane * lanes.tensors];
+        const double *work_s = lanes.work_s + lane * lanes.tensors;
         double pushed = behind_s(q, work_s, q->profile->backward_s);
         double pulled = behind_s(q, work_s, q->profile->forward_s), sum = 0;
         for (size_t i = 0; i < lanes.tensors; i++) sum += work_s[i];
