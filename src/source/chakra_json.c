@@ -1,15 +1,14 @@
 /* Chakra's JSON form: {"workload_graph": [{"Id", "Name", "NodeType", "data_deps", "ctrlDeps", "runtime", …}]}. */
 #include "source/chakra_nodes.h"
 
-#include "base/json_reader.h"
+#include "base/json_walk.h"
 
 #include <string.h>
-
-enum { KEY_TEXT = 32 };
 
 typedef struct {
     pace_chakra_nodes *nodes;
     pace_json *json;
+    pace_chakra_node node; /* the one that is read */
     pace_status status;
     bool seen;
 } reader;
@@ -17,14 +16,6 @@ typedef struct {
 static pace_json_token fail(reader *r, pace_status status) {
     r->status = status;
     return PACE_JSON_ERROR;
-}
-
-static void copy_key(char *key, const pace_json *json) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    if (length >= KEY_TEXT) length = 0;
-    memcpy(key, text, length);
-    key[length] = '\0';
 }
 
 static bool is_dependencies(const char *key) {
@@ -61,61 +52,45 @@ static void keep_number(pace_chakra_node *node, const char *key, int64_t value) 
         node->duration_ns = value * 1000;
 }
 
-static pace_json_token read_member(reader *r, pace_chakra_node *node, const char *key) {
+static pace_json_token read_member(void *context, const char *key) {
+    reader *r = context;
     pace_json_token token = pace_json_next(r->json);
     int64_t value;
     if (token == PACE_JSON_ARRAY && is_dependencies(key)) return read_dependencies(r, key[0] == 'c');
-    if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) return pace_json_leave(r->json);
-    if (token == PACE_JSON_TRUE || token == PACE_JSON_FALSE) keep_number(node, key, token == PACE_JSON_TRUE);
+    if (token == PACE_JSON_TRUE || token == PACE_JSON_FALSE) keep_number(&r->node, key, token == PACE_JSON_TRUE);
     else if (token == PACE_JSON_STRING && (strcmp(key, "Name") == 0 || strcmp(key, "pg_name") == 0)) {
-        pace_status status = keep_text(r, key[0] == 'N' ? &node->name : &node->group);
+        pace_status status = keep_text(r, key[0] == 'N' ? &r->node.name : &r->node.group);
         if (status != PACE_OK) return fail(r, status);
     } else if ((token == PACE_JSON_NUMBER || token == PACE_JSON_STRING) && pace_json_int(r->json, &value))
-        keep_number(node, key, value);
-    return token;
+        keep_number(&r->node, key, value);
+    return pace_json_pass(r->json, token);
 }
 
-static pace_json_token read_node(reader *r) {
-    pace_chakra_node node = PACE_CHAKRA_NODE_NONE;
-    pace_json_token token;
-    node.first_dependency = (uint32_t)r->nodes->dependencies.count;
-    while ((token = pace_json_next(r->json)) == PACE_JSON_KEY) {
-        char key[KEY_TEXT];
-        copy_key(key, r->json);
-        token = read_member(r, &node, key);
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_node(void *context) {
+    reader *r = context;
+    r->node = PACE_CHAKRA_NODE_NONE;
+    r->node.first_dependency = (uint32_t)r->nodes->dependencies.count;
+    pace_json_token token = pace_json_each_member(r->json, read_member, r);
     if (pace_json_failed(token)) return token;
     if (r->nodes->dependencies.count >= UINT32_MAX / 4 || r->nodes->nodes.count >= UINT32_MAX / 4)
         return fail(r, pace_fail(PACE_E_LIMIT, "more than 1073741823 nodes or dependencies"));
-    node.dependencies = (uint32_t)r->nodes->dependencies.count - node.first_dependency;
-    pace_status status = PACE_PUSH(&r->nodes->nodes, node);
+    r->node.dependencies = (uint32_t)r->nodes->dependencies.count - r->node.first_dependency;
+    pace_status status = PACE_PUSH(&r->nodes->nodes, r->node);
     return status == PACE_OK ? token : fail(r, status);
 }
 
-static pace_json_token read_list(reader *r) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_OBJECT) token = read_node(r);
-        else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        else if (token == PACE_JSON_ARRAY_END) return token;
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_top(void *context, const char *key) {
+    reader *r = context;
+    pace_json_token token = pace_json_next(r->json);
+    if (token != PACE_JSON_ARRAY || strcmp(key, "workload_graph") != 0) return pace_json_pass(r->json, token);
+    r->seen = true;
+    return pace_json_each_object(r->json, read_node, r);
 }
 
 static pace_json_token read_document(reader *r) {
     pace_json_token token = pace_json_next(r->json);
     if (token != PACE_JSON_OBJECT) return token;
-    while ((token = pace_json_next(r->json)) == PACE_JSON_KEY) {
-        char key[KEY_TEXT];
-        copy_key(key, r->json);
-        token = pace_json_next(r->json);
-        if (token == PACE_JSON_ARRAY && strcmp(key, "workload_graph") == 0) {
-            r->seen = true;
-            token = read_list(r);
-        } else if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        if (pace_json_failed(token)) return token;
-    }
+    token = pace_json_each_member(r->json, read_top, r);
     return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 

@@ -2,6 +2,8 @@
  * outputs and a list of attributes. Members are told by their names, whatever the schema says it is. */
 #include "source/trace_nodes.h"
 
+#include "base/json_walk.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,9 @@ typedef struct {
     pace_trace_nodes *nodes;
     pace_json *json;
     pace_trace_arguments arguments;
+    pace_trace_node node;               /* the one that is read */
+    char attribute[PACE_JSON_KEY_TEXT]; /* the name of the one that is read */
+    bool output;                        /* whose arguments are */
     pace_status status;
     bool nodes_seen;
 } reader;
@@ -24,10 +29,6 @@ void pace_trace_nodes_free(pace_trace_nodes *nodes) {
 static pace_json_token fail(reader *r, pace_status status) {
     r->status = status;
     return PACE_JSON_ERROR;
-}
-
-static pace_json_token skip_open(reader *r, pace_json_token token) {
-    return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY ? pace_json_leave(r->json) : token;
 }
 
 /* --- a member with a scalar --------------------------------------------------------------------------------------- */
@@ -59,7 +60,8 @@ static const struct {
     {"pg_name", offsetof(pace_trace_node, group)},
 };
 
-static pace_status keep_scalar(reader *r, pace_trace_node *node, const char *key) {
+static pace_status keep_scalar(reader *r, const char *key) {
+    pace_trace_node *node = &r->node;
     size_t length;
     (void)pace_json_text(r->json, &length);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -77,41 +79,23 @@ static pace_status keep_scalar(reader *r, pace_trace_node *node, const char *key
 
 /* --- attributes and arguments ---------------------------------------------------------------------------- */
 
-enum { KEY_TEXT = 32 };
-
-static void copy_key(char *key, const pace_json *json) {
-    size_t length;
-    const char *text = pace_json_text(json, &length);
-    if (length >= KEY_TEXT) length = 0;
-    memcpy(key, text, length);
-    key[length] = '\0';
-}
-
 /* {"name": …, "type": …, "value": …}: the name comes first in every trace; another order loses the value. */
-static pace_json_token read_attribute(reader *r, pace_trace_node *node) {
-    char name[KEY_TEXT] = "";
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token != PACE_JSON_KEY) return token;
-        bool is_name = pace_json_is(r->json, "name"), is_value = pace_json_is(r->json, "value");
-        token = pace_json_next(r->json);
-        if (token == PACE_JSON_STRING && is_name) copy_key(name, r->json);
-        else if ((token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) && is_value && strcmp(name, "name") != 0) {
-            pace_status status = keep_scalar(r, node, name);
-            if (status != PACE_OK) return fail(r, status);
-        } else token = skip_open(r, token);
-        if (pace_json_failed(token)) return token;
+static pace_json_token read_attribute_member(void *context, const char *key) {
+    reader *r = context;
+    pace_json_token token = pace_json_next(r->json);
+    bool scalar = token == PACE_JSON_STRING || token == PACE_JSON_NUMBER;
+    if (token == PACE_JSON_STRING && strcmp(key, "name") == 0) pace_json_copy_key(r->attribute, r->json);
+    else if (scalar && strcmp(key, "value") == 0 && strcmp(r->attribute, "name") != 0) {
+        pace_status status = keep_scalar(r, r->attribute);
+        if (status != PACE_OK) return fail(r, status);
     }
+    return pace_json_pass(r->json, token);
 }
 
-static pace_json_token read_attributes(reader *r, pace_trace_node *node) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_OBJECT) token = read_attribute(r, node);
-        else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        else if (token == PACE_JSON_ARRAY_END) return token;
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_attribute(void *context) {
+    reader *r = context;
+    r->attribute[0] = '\0';
+    return pace_json_each_member(r->json, read_attribute_member, r);
 }
 
 static pace_json_token capture(reader *r, pace_text *to) {
@@ -129,17 +113,16 @@ static pace_text *argument_text(reader *r, const char *key, bool output) {
     return strcmp(key, "shapes") == 0 && !output ? &a->shapes : NULL;
 }
 
+static pace_json_token read_argument(void *context, const char *key) {
+    reader *r = context;
+    pace_text *text = argument_text(r, key, r->output);
+    return text ? capture(r, text) : pace_json_skip(r->json);
+}
+
 /* {"values": […], "shapes": […], "types": […]} */
 static pace_json_token read_arguments(reader *r, bool output) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token != PACE_JSON_KEY) return token;
-        char key[KEY_TEXT];
-        copy_key(key, r->json);
-        pace_text *text = argument_text(r, key, output);
-        token = text ? capture(r, text) : pace_json_skip(r->json);
-        if (pace_json_failed(token)) return token;
-    }
+    r->output = output;
+    return pace_json_each_member(r->json, read_argument, r);
 }
 
 /* The members of 1.0.0 that hold arguments. */
@@ -168,22 +151,22 @@ static pace_json_token capture_rest(reader *r, pace_text *to) {
     return status != PACE_OK ? fail(r, status) : token;
 }
 
-/* --- nodes
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- nodes -------------------------------------------------------------------------------------------------------- */
 
-static pace_json_token read_member(reader *r, pace_trace_node *node, const char *key) {
+static pace_json_token read_member(void *context, const char *key) {
+    reader *r = context;
     pace_text *flat = flat_text(r, key);
     pace_json_token token = pace_json_next(r->json);
     if (flat) flat->count = 0;
     if (token == PACE_JSON_ARRAY && flat) return capture_rest(r, flat);
-    if (token == PACE_JSON_ARRAY && strcmp(key, "attrs") == 0) return read_attributes(r, node);
+    if (token == PACE_JSON_ARRAY && strcmp(key, "attrs") == 0) return pace_json_each_object(r->json, read_attribute, r);
     if (token == PACE_JSON_OBJECT && strcmp(key, "inputs") == 0) return read_arguments(r, false);
     if (token == PACE_JSON_OBJECT && strcmp(key, "outputs") == 0) return read_arguments(r, true);
     if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER) {
-        pace_status status = keep_scalar(r, node, key);
+        pace_status status = keep_scalar(r, key);
         return status == PACE_OK ? token : fail(r, status);
     }
-    return skip_open(r, token);
+    return pace_json_pass(r->json, token);
 }
 
 static void clear(reader *r) {
@@ -191,56 +174,45 @@ static void clear(reader *r) {
     a->values.count = a->shapes.count = a->types.count = a->out_values.count = a->out_types.count = 0;
 }
 
-static pace_json_token read_node(reader *r) {
-    pace_trace_node node = {.id = -1, .parent = -1, .sequence = -1, .record = -1, .collective_sequence = -1};
-    pace_json_token token;
+static pace_json_token read_node(void *context) {
+    reader *r = context;
+    r->node = (pace_trace_node){.id = -1, .parent = -1, .sequence = -1, .record = -1, .collective_sequence = -1};
     clear(r);
-    while ((token = pace_json_next(r->json)) == PACE_JSON_KEY) {
-        char key[KEY_TEXT];
-        copy_key(key, r->json);
-        token = read_member(r, &node, key);
-        if (pace_json_failed(token)) return token;
-    }
+    pace_json_token token = pace_json_each_member(r->json, read_member, r);
     if (pace_json_failed(token)) return token;
-    pace_status status = pace_trace_arguments_keep(&node, r->nodes, &r->arguments);
+    pace_status status = pace_trace_arguments_keep(&r->node, r->nodes, &r->arguments);
     if (status == PACE_OK && r->nodes->nodes.count >= UINT32_MAX / 4)
         status = pace_fail(PACE_E_LIMIT, "more than 1073741823 nodes in one trace");
-    if (status == PACE_OK) status = PACE_PUSH(&r->nodes->nodes, node);
+    if (status == PACE_OK) status = PACE_PUSH(&r->nodes->nodes, r->node);
     return status == PACE_OK ? token : fail(r, status);
 }
 
-static pace_json_token read_list(reader *r) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_OBJECT) token = read_node(r);
-        else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        else if (token == PACE_JSON_ARRAY_END) return token;
-        if (pace_json_failed(token)) return token;
+static void keep_schema(reader *r) {
+    size_t length;
+    const char *text = pace_json_text(r->json, &length);
+    if (length >= sizeof r->nodes->schema) length = sizeof r->nodes->schema - 1;
+    memcpy(r->nodes->schema, text, length);
+}
+
+static pace_json_token read_top(void *context, const char *key) {
+    reader *r = context;
+    pace_json_token token = pace_json_next(r->json);
+    if (token == PACE_JSON_ARRAY && strcmp(key, "nodes") == 0) {
+        r->nodes_seen = true;
+        return pace_json_each_object(r->json, read_node, r);
     }
+    if (token == PACE_JSON_STRING && strcmp(key, "schema") == 0) keep_schema(r);
+    return pace_json_pass(r->json, token);
 }
 
 static pace_json_token read_document(reader *r) {
     pace_json_token token = pace_json_next(r->json);
     if (token != PACE_JSON_OBJECT) return token;
-    while ((token = pace_json_next(r->json)) == PACE_JSON_KEY) {
-        bool schema = pace_json_is(r->json, "schema"), nodes = pace_json_is(r->json, "nodes");
-        token = pace_json_next(r->json);
-        if (token == PACE_JSON_ARRAY && nodes) {
-            r->nodes_seen = true;
-            token = read_list(r);
-        } else if (token == PACE_JSON_STRING && schema) {
-            size_t length;
-            const char *text = pace_json_text(r->json, &length);
-            if (length >= sizeof r->nodes->schema) length = sizeof r->nodes->schema - 1;
-            memcpy(r->nodes->schema, text, length);
-        } else token = skip_open(r, token);
-        if (pace_json_failed(token)) return token;
-    }
+    token = pace_json_each_member(r->json, read_top, r);
     return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 
-/* --- the whole
- * --------------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static const char *const schemas[] = {
     "1.0.0", "1.0.1", "1.0.2-chakra.0.0.4", "1.0.3-chakra.0.0.4", "1.1.0-chakra.0.0.4", "1.1.1-chakra.0.0.4"};
