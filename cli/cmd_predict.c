@@ -49,7 +49,7 @@ static int simulate(pace_simulate_options *options, const pace_exchange_options 
     return cli_output_report("predict", report, format, output);
 }
 
-static int predict_scaling(const char *model, pace_scaling_options *options, const pace_predict_options *others,
+static int predict_scaling(const char *const *inputs, size_t count, pace_scaling_options *options, const pace_predict_options *others,
                            cli_output *output) {
     pace_format format;
     pace_report *report;
@@ -58,8 +58,11 @@ static int predict_scaling(const char *model, pace_scaling_options *options, con
     if (others->on.count == 1) options->on = others->on.items[0];
     options->batch = others->batch;
     options->set = others->set;
+    options->samples = others->samples;
+    options->from = others->from;
+    options->step_regex = others->step_regex;
     if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
-    pace_status status = pace_predict_scaling(&report, model, options);
+    pace_status status = pace_predict_scaling(&report, inputs, count, options);
     if (status != PACE_OK) return cli_fail("predict", status);
     return cli_output_report("predict", report, format, output);
 }
@@ -182,13 +185,13 @@ int cmd_predict(cli_arguments *arguments) {
         bool others = calibrate.count || precision.count || fuse.count || scale.count || drop.count ||
                       overheads.count || options.fuse_tables || options.balance_tables || options.graph ||
                       rows.fits.count;
-        if (operands != 1 || on.count > 1 || others || (weak && scaling.strong)) {
+        if (on.count > 1 || others || (weak && scaling.strong)) {
             fprintf(stderr,
-                    "paceline predict: --workers is of one model on one machine, with --approach, --batch, --set, "
-                    "--one-worker and --weak or --strong alone\n");
+                    "paceline predict: --workers is of models and traces on one machine, with --approach, --batch, --set, "
+                    "--samples, --one-worker and --weak or --strong alone\n");
             return CLI_USAGE;
         }
-        return predict_scaling(arguments->words[0], &scaling, &options, &output);
+        return predict_scaling(arguments->words, (size_t)operands, &scaling, &options, &output);
     }
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     options.progress = cli_progress(&output);

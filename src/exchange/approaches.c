@@ -311,6 +311,18 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
     return PACE_OK;
 }
 
+pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
+                                 const pace_approach_setup *setup, double touched_bytes) {
+    const pace_machine *m = &exchange->machine;
+    int near = setup->ranks_per_node ? setup->ranks_per_node : m->devices,
+        nodes = setup->nodes ? setup->nodes : m->nodes;
+    pace_exchange_question asked = {collective, touched_bytes * near * nodes, near, nodes, PACE_ANY, PACE_ANY, 0};
+    pace_estimate s;
+    PACE_TRY(pace_exchange_time(&s, exchange, &asked));
+    *out_s = s.median * (setup->slowness > 0 ? setup->slowness : 1);
+    return PACE_OK;
+}
+
 /* --- all of a step ------------------------------------------------------------------------------------------------ */
 
 /* Tensors fill a buffer in order; what does not fit starts the next. Copying in and out is at memory speed and small.
@@ -354,19 +366,5 @@ pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approa
         else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));
     }
     *out_s = (pace_estimate){s, approach_spread, PACE_RUNG_FORMULA};
-    return PACE_OK;
-}
-
-pace_status pace_pearl_time(pace_estimate *out_s, const pace_exchange *exchange, double dense_bytes,
-                            double touched_bytes) {
-    pace_exchange_question dense = {PACE_ALLREDUCE, dense_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
-    pace_exchange_question gather = {PACE_ALLGATHER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
-    pace_exchange_question scatter = {PACE_REDUCESCATTER, touched_bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
-    pace_estimate parts[3];
-    PACE_TRY(pace_exchange_time(&parts[0], exchange, &dense));
-    PACE_TRY(pace_exchange_time(&parts[1], exchange, &gather));
-    PACE_TRY(pace_exchange_time(&parts[2], exchange, &scatter));
-    double sum = parts[0].median + parts[1].median + parts[2].median;
-    *out_s = (pace_estimate){sum, parts[0].spread, PACE_RUNG_FORMULA};
     return PACE_OK;
 }

@@ -32,11 +32,6 @@ typedef struct {
  * fewest bytes; all others copy to it and get the sum back. `add_rate` is of a device's memory. */
 double pace_device_store_s(const pace_machine *machine, int ranks, const pace_gradients *gradients, double add_rate);
 
-/** PEARL (Wang et al., IISWC 2019): dense parameters are all-reduced; embeddings are split over the ranks, rows that a
- * batch touches are gathered before use and their gradients reduced and scattered. */
-pace_status pace_pearl_time(pace_estimate *out_s, const pace_exchange *exchange, double dense_bytes,
-                            double touched_bytes) PACE_MUST_CHECK;
-
 /* How an approach exchanges. */
 typedef enum {
     PACE_APPROACH_ALLREDUCE, /* ranks reduce among themselves */
@@ -99,6 +94,12 @@ typedef struct {
  * with the library of the approach. PACE_E_USAGE when it is not, and for servers. */
 pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
                                    const pace_approach_setup *setup, double bytes, double tensors) PACE_MUST_CHECK;
+
+/** PEARL (Wang et al., IISWC 2019): tables of embeddings are split over the ranks. Seconds to gather the rows that the
+ * ranks touch, `touched_bytes` of each, on all of them (PACE_ALLGATHER), or to give each the sum of the gradients of
+ * the rows it keeps (PACE_REDUCESCATTER). */
+pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
+                                 const pace_approach_setup *setup, double touched_bytes) PACE_MUST_CHECK;
 
 /* What parameter servers occupy: in each phase (push, then pull) every lane does its share of one tensor after another.
  */

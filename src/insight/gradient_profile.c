@@ -1,6 +1,7 @@
 #include "insight/gradient_profile.h"
 
 #include "insight/forecast.h"
+#include "insight/gradient_parts.h"
 #include "model/lower.h"
 
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static pace_status walk(pace_forecast_result *out, pace_forecast *forecast, cons
     return status;
 }
 
-/* --- the step alone ------------------------------------------------------------------------------------------------
+/* --- parts ---------------------------------------------------------------------------------------------------------
  */
 
 static double stage_s(const pace_matrix *matrix, int stage) {
@@ -53,29 +54,14 @@ static double stage_s(const pace_matrix *matrix, int stage) {
     return (double)sum / 1e9;
 }
 
-static const pace_mark *last_step(const pace_rank *rank) {
-    return rank->marks.items.count ? &rank->marks.items.items[rank->marks.items.count - 1] : NULL;
-}
-
-static pace_status take_stages(pace_gradient_profile *profile, const pace_rank *rank) {
-    const pace_mark *mark = last_step(rank);
-    if (!mark || mark->to_ns <= mark->from_ns) return pace_fail(PACE_E_INTERNAL, "a step was walked without an end");
+void pace_gradient_stages(pace_gradient_profile *profile, const pace_rank *rank, const pace_mark *mark) {
     pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
     profile->backward_s = stage_s(&matrix, PACE_STAGE_BACKWARD);
     profile->update_s = stage_s(&matrix, PACE_STAGE_UPDATE);
     profile->forward_s = (double)(mark->to_ns - mark->from_ns) / 1e9 - profile->backward_s - profile->update_s;
-    return PACE_OK;
 }
 
-/* --- when gradients are ready ---------------------------------------------------------------------------------------
- */
-
-static bool is_exchange(const pace_step *step, uint32_t task) {
-    return step->kind[task] == PACE_TASK_KERNEL && pace_step_exchange(step, task) != NULL;
-}
-
-/* Backward's first and last instant in a step. */
-static void backward_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark) {
+void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark) {
     *from_ns = mark->to_ns;
     *to_ns = mark->from_ns;
     for (size_t i = 0; i < rank->tiles.count; i++) {
@@ -87,6 +73,36 @@ static void backward_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank,
     }
 }
 
+pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
+    profile->bytes = pace_alloc(count + 1, sizeof *profile->bytes);
+    profile->ready_s = pace_alloc(count + 1, sizeof *profile->ready_s);
+    profile->touched_bytes = pace_alloc(count + 1, sizeof *profile->touched_bytes);
+    if (!profile->bytes || !profile->ready_s || !profile->touched_bytes) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) profile->touched_bytes[i] = -1;
+    return PACE_OK;
+}
+
+/* --- the step alone ------------------------------------------------------------------------------------------------
+ */
+
+static const pace_mark *last_step(const pace_rank *rank) {
+    return rank->marks.items.count ? &rank->marks.items.items[rank->marks.items.count - 1] : NULL;
+}
+
+static pace_status take_stages(pace_gradient_profile *profile, const pace_rank *rank) {
+    const pace_mark *mark = last_step(rank);
+    if (!mark || mark->to_ns <= mark->from_ns) return pace_fail(PACE_E_INTERNAL, "a step was walked without an end");
+    pace_gradient_stages(profile, rank, mark);
+    return PACE_OK;
+}
+
+/* --- when gradients are ready ---------------------------------------------------------------------------------------
+ */
+
+static bool is_exchange(const pace_step *step, uint32_t task) {
+    return step->kind[task] == PACE_TASK_KERNEL && pace_step_exchange(step, task) != NULL;
+}
+
 /* One exchange per tensor and repetition: those of the last one. */
 static pace_status take_tensors(pace_gradient_profile *profile, const pace_rank *rank) {
     const pace_step *step = &rank->step;
@@ -94,11 +110,9 @@ static pace_status take_tensors(pace_gradient_profile *profile, const pace_rank 
     size_t all = 0, count = 0;
     int64_t from_ns, to_ns;
     if (!mark) return pace_fail(PACE_E_INTERNAL, "a step was walked without an end");
-    backward_of(&from_ns, &to_ns, rank, mark);
+    pace_gradient_backward(&from_ns, &to_ns, rank, mark);
     for (uint32_t i = 0; i < step->count; i++) all += is_exchange(step, i);
-    profile->bytes = pace_alloc(all + 1, sizeof *profile->bytes);
-    profile->ready_s = pace_alloc(all + 1, sizeof *profile->ready_s);
-    if (!profile->bytes || !profile->ready_s) return PACE_E_MEMORY;
+    PACE_TRY(pace_gradient_room(profile, all));
     for (uint32_t i = 0; i < step->count; i++) {
         if (!is_exchange(step, i) || step->start_ns[i] < mark->from_ns || step->start_ns[i] >= mark->to_ns) continue;
         double share = to_ns > from_ns ? (double)(step->start_ns[i] - from_ns) / (double)(to_ns - from_ns) : 1;
@@ -130,6 +144,37 @@ static pace_status make(pace_gradient_profile *profile, pace_estimate *step_s, c
     return status;
 }
 
+/* --- tables --------------------------------------------------------------------------------------------------------
+ */
+
+/* A table that a linear layer uses as its weight gets a gradient for every row. */
+static bool is_tied(const pace_model *model, const pace_layer *table) {
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        if (layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0 &&
+            layer->option[PACE_OPTION_OUT] == table->option[PACE_OPTION_ROWS])
+            return true;
+    }
+    return false;
+}
+
+/* Gradients are of 4 bytes an element, as exchanged. */
+static void mark_tables(pace_gradient_profile *profile, const pace_model *model, const pace_config *config) {
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        const double *option = layer->option;
+        if (layer->kind == PACE_LAYER_EMBEDDING && layer->tensors > 0 && !is_tied(model, layer))
+            pace_gradient_profile_mark_table(profile, 4 * layer->parameters, option[PACE_OPTION_ROWS],
+                                             config->micro_batch * pace_model_sequence(model, config));
+        if (layer->kind != PACE_LAYER_EMBEDDING_BAG) continue;
+        for (size_t t = 0; t < (size_t)option[PACE_OPTION_TABLES]; t++) {
+            double rows = model->rows.items[(size_t)option[PACE_OPTION_ROWS] + t];
+            pace_gradient_profile_mark_table(profile, 4 * rows * option[PACE_OPTION_WIDTH], rows,
+                                             config->micro_batch * option[PACE_OPTION_LOOKUPS]);
+        }
+    }
+}
+
 pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, const pace_model *model,
                                        const pace_config *config, const pace_device *device) {
     pace_gradient_profile profile = {0};
@@ -137,15 +182,12 @@ pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate
     if (config->mode != PACE_TRAINING) return pace_fail(PACE_E_USAGE, "inference has no gradients to exchange");
     if (config->dp > 1 || config->tp > 1 || config->pp > 1)
         return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp and pp of 1");
-    for (size_t i = 0; i < model->layers.count; i++) {
-        int kind = model->layers.items[i].kind;
-        profile.has_embeddings |= kind == PACE_LAYER_EMBEDDING || kind == PACE_LAYER_EMBEDDING_BAG;
-    }
     pace_status status = make(&profile, &estimate, model, config, device);
     if (status != PACE_OK) {
         pace_gradient_profile_free(&profile);
         return status;
     }
+    mark_tables(&profile, model, config);
     *out = profile;
     *step_s = estimate;
     return PACE_OK;

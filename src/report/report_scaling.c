@@ -1,17 +1,18 @@
-/* The report of `paceline predict MODEL --workers`: a step on more and more workers, by approach and batch. */
+/* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "insight/scaling.h"
 #include "machine/device_resolve.h"
-#include "report/model_settings.h"
 #include "report/report.h"
-#include "source/model_inputs.h"
+#include "report/scaling_input.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_WORKERS = 1 << 20 };
 
 static const pace_column all_columns[] = {
+    {"model", "model", PACE_SHOW_TEXT},
     {"approach", "approach", PACE_SHOW_TEXT},
     {"batch", "batch", PACE_SHOW_INT},
     {"workers", "workers", PACE_SHOW_INT},
@@ -28,12 +29,6 @@ static const pace_column all_columns[] = {
     {"bottleneck", "limited by", PACE_SHOW_TEXT},
 };
 
-/* Of one worker with a batch. */
-typedef struct {
-    double batch, spread;
-    pace_gradient_profile profile;
-} worker_step;
-
 typedef struct {
     const pace_scaling_options *options;
     pace_machine machine;
@@ -43,23 +38,18 @@ typedef struct {
     PACE_VEC(pace_approach) approaches;
     PACE_VEC(char *) labels; /* of the approaches, as given */
     PACE_VEC(int) workers;
-    PACE_VEC(double) batches;
-    pace_model_settings settings;
-    pace_config config;
-    pace_model model;
-    PACE_VEC(worker_step) steps;
+    PACE_VEC(double) batches; /* none = each input's own */
+    PACE_VEC(pace_scaling_input) inputs;
 } asked;
 
 static void close_asked(asked *a) {
-    for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
+    for (size_t i = 0; i < a->inputs.count; i++) pace_scaling_input_free(&a->inputs.items[i]);
     for (size_t i = 0; i < a->labels.count; i++) pace_free(a->labels.items[i]);
-    PACE_VEC_FREE(&a->steps);
+    PACE_VEC_FREE(&a->inputs);
     PACE_VEC_FREE(&a->labels);
     PACE_VEC_FREE(&a->approaches);
     PACE_VEC_FREE(&a->workers);
     PACE_VEC_FREE(&a->batches);
-    pace_model_free(&a->model);
-    pace_model_settings_free(&a->settings);
     pace_approaches_free(&a->table);
     pace_device_catalog_free(&a->devices);
 }
@@ -129,60 +119,53 @@ static pace_status read_approaches(asked *a, const pace_words *given) {
     return PACE_OK;
 }
 
-static pace_status read_batches(asked *a, const pace_words *given) {
-    for (size_t i = 0; i < given->count; i++) {
-        double batch;
-        if (!whole(&batch, given->items[i], 1e9))
-            return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'",
-                             given->items[i]);
-        PACE_TRY(PACE_PUSH(&a->batches, batch));
+static pace_status add_batches(asked *a, const char *text) {
+    char words[256], *rest = NULL;
+    double batch = 0;
+    bool good = strlen(text) < sizeof words && *text;
+    if (good) memcpy(words, text, strlen(text) + 1);
+    for (char *word = good ? strtok_r(words, ",", &rest) : NULL; good && word; word = strtok_r(NULL, ",", &rest)) {
+        good = whole(&batch, word, 1e9);
+        if (good) PACE_TRY(PACE_PUSH(&a->batches, batch));
     }
-    return given->count ? PACE_OK : PACE_PUSH(&a->batches, a->config.micro_batch);
+    if (good && batch > 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "--batch: expected numbers of samples from 1 to 1e9, such as 16,32, found '%.80s'",
+                     text);
 }
 
-static pace_status open_asked(asked *a, const char *model, const pace_scaling_options *options) {
+static pace_status open_inputs(asked *a, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        pace_scaling_input input;
+        PACE_TRY(pace_scaling_input_open(&input, names[i], a->device, a->options));
+        pace_status status = PACE_PUSH(&a->inputs, input);
+        if (status != PACE_OK) {
+            pace_scaling_input_free(&input);
+            return status;
+        }
+    }
+    return PACE_OK;
+}
+
+static pace_status open_asked(asked *a, const char *const *names, size_t count, const pace_scaling_options *options) {
     a->options = options;
-    a->config = pace_config_default();
     if (!options->on)
         return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-1-v100 (paceline machines lists them)");
     if (!(options->one_worker >= 0) || !isfinite(options->one_worker))
         return pace_fail(PACE_E_USAGE, "--one-worker: expected samples per second above 0, found %g",
                          options->one_worker);
+    if (options->one_worker > 0 && count > 1)
+        return pace_fail(PACE_E_USAGE, "--one-worker is of one model, found %zu", count);
     PACE_TRY(pace_machine_parse(&a->machine, options->on));
     PACE_TRY(pace_device_catalog_load(&a->devices));
     PACE_TRY(pace_device_resolve(&a->device, &a->devices, a->machine.device, 0));
     PACE_TRY(pace_approaches_load(&a->table));
     PACE_TRY(read_approaches(a, &options->approach));
     PACE_TRY(options->workers ? read_workers(a, options->workers) : all_workers(a));
-    PACE_TRY(pace_model_settings_read(&a->settings, &a->config, &options->set));
-    PACE_TRY(read_batches(a, &options->batch));
-    return pace_model_open(&a->model, model, a->settings.items.items, a->settings.items.count);
+    for (size_t i = 0; i < options->batch.count; i++) PACE_TRY(add_batches(a, options->batch.items[i]));
+    return open_inputs(a, names, count);
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
-
-/* Made once for each batch; as measured of one worker, when that is given. Valid until the next call. */
-static pace_status step_of(const worker_step **out, asked *a, double batch) {
-    worker_step step = {.batch = batch};
-    pace_estimate step_s;
-    pace_config config = a->config;
-    for (size_t i = 0; i < a->steps.count; i++)
-        if (a->steps.items[i].batch == batch) {
-            *out = &a->steps.items[i];
-            return PACE_OK;
-        }
-    config.micro_batch = batch;
-    PACE_TRY(pace_gradient_profile_make(&step.profile, &step_s, &a->model, &config, a->device));
-    step.spread = step_s.spread;
-    if (a->options->one_worker > 0) {
-        pace_gradient_profile_scale(&step.profile, batch / a->options->one_worker);
-        step.spread = 0;
-    }
-    pace_status status = PACE_PUSH(&a->steps, step);
-    if (status != PACE_OK) pace_gradient_profile_free(&step.profile);
-    else *out = &a->steps.items[a->steps.count - 1];
-    return status;
-}
 
 static pace_status batch_of_one(double *out, const asked *a, double batch, int workers) {
     *out = a->options->strong ? batch / workers : batch;
@@ -197,13 +180,14 @@ typedef struct {
 } scaled;
 
 /* Efficiency: against one worker with its batch (weak), or with all of the batch (strong). */
-static pace_status scale(scaled *out, asked *a, const pace_approach *approach, double batch, int workers) {
-    const worker_step *step;
+static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const pace_approach *approach, double batch,
+                         int workers) {
+    const pace_worker_step *step;
     double each, copy_rate = a->device->pcie_bytes_per_s > 0 ? a->device->pcie_bytes_per_s : 1e10;
     PACE_TRY(batch_of_one(&each, a, batch, workers));
-    PACE_TRY(step_of(&step, a, batch));
+    PACE_TRY(pace_scaling_input_step(&step, input, batch));
     double alone = batch / pace_gradient_profile_step_s(&step->profile);
-    PACE_TRY(step_of(&step, a, each));
+    PACE_TRY(pace_scaling_input_step(&step, input, each));
     PACE_TRY(pace_scaling_at(&out->point, &step->profile, step->spread, approach, &a->machine, copy_rate, workers));
     out->samples_per_s = each * workers / out->point.step_s.median;
     out->efficiency = out->samples_per_s / workers / alone;
@@ -214,8 +198,10 @@ static pace_status scale(scaled *out, asked *a, const pace_approach *approach, d
 
 static int64_t ns(double s) { return llround(s * 1e9); }
 
-static void put_row(pace_node *table, const char *label, double batch, int workers, const scaled *r) {
+static void put_row(pace_node *table, const char *name, const char *label, double batch, int workers,
+                    const scaled *r) {
     pace_table_row(table);
+    pace_table_text(table, name);
     pace_table_text(table, label);
     pace_table_int(table, llround(batch));
     pace_table_int(table, workers);
@@ -232,33 +218,80 @@ static void put_row(pace_node *table, const char *label, double batch, int worke
     pace_table_text(table, r->point.times.bottleneck);
 }
 
-static pace_status put_points(pace_node *root, asked *a) {
-    pace_column columns[sizeof all_columns / sizeof *all_columns];
-    memcpy(columns, all_columns, sizeof columns);
-    if (a->approaches.count == 1) columns[0].title = NULL; /* people need not be told the same in every row */
-    if (a->batches.count == 1) columns[1].title = NULL;
-    pace_node *table = pace_node_table(root, "points", "By approach, batch and workers", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
-    int most = a->workers.items[a->workers.count - 1];
-    for (size_t p = 0; p < a->approaches.count; p++)
-        for (size_t b = 0; b < a->batches.count; b++)
-            for (size_t w = 0; w < a->workers.count; w++) {
-                scaled row;
-                int workers = a->workers.items[w];
-                PACE_TRY(scale(&row, a, &a->approaches.items[p], a->batches.items[b], workers));
-                put_row(table, a->labels.items[p], a->batches.items[b], workers, &row);
-                if (workers != most || b + 1 < a->batches.count) continue;
-                pace_node_sentence(root, p == 0,
-                                   "%s: %d workers reach %.4g samples/s, %.1f %% efficient, limited by %s.",
-                                   a->labels.items[p], workers, row.samples_per_s, 100 * row.efficiency,
-                                   row.point.times.bottleneck);
-            }
+/* The charts that stand beside the table: of each model, a curve for every approach and batch. */
+typedef struct {
+    pace_node *throughput, *efficiency;
+} charts;
+
+static charts add_charts(pace_node *root, const asked *a, const char *name) {
+    char title[2][128];
+    const char *of = a->inputs.count > 1 ? name : "all workers";
+    snprintf(title[0], sizeof title[0], "Throughput, samples/s: %.80s", of);
+    snprintf(title[1], sizeof title[1], "Efficiency: %.80s", of);
+    return (charts){pace_node_chart(root, title[0], "workers", a->workers.count > 4),
+                    pace_node_chart(root, title[1], "workers", a->workers.count > 4)};
+}
+
+static void begin_curves(const charts *c, const asked *a, const char *label, double batch) {
+    char name[160];
+    if (a->batches.count > 1) snprintf(name, sizeof name, "%.120s, batch %.0f", label, batch);
+    else snprintf(name, sizeof name, "%.120s", label);
+    pace_chart_curve(c->throughput, name);
+    pace_chart_curve(c->efficiency, name);
+}
+
+typedef struct {
+    pace_node *root, *table;
+    charts charts;
+    asked *asked;
+    pace_scaling_input *input;
+} place;
+
+/* One approach and batch on all numbers of workers. */
+static pace_status put_curve(const place *p, size_t approach, double batch, bool told) {
+    asked *a = p->asked;
+    const char *label = a->labels.items[approach];
+    scaled row = {0};
+    begin_curves(&p->charts, a, label, batch);
+    for (size_t w = 0; w < a->workers.count; w++) {
+        int workers = a->workers.items[w];
+        PACE_TRY(scale(&row, a, p->input, &a->approaches.items[approach], batch, workers));
+        put_row(p->table, p->input->name, label, batch, workers, &row);
+        pace_chart_point(p->charts.throughput, workers, row.samples_per_s);
+        pace_chart_point(p->charts.efficiency, workers, row.efficiency);
+    }
+    if (!told) return PACE_OK;
+    pace_node_sentence(p->root, approach == 0,
+                       "%s%s%s: %d workers reach %.4g samples/s, %.1f %% efficient, limited by %s.",
+                       a->inputs.count > 1 ? p->input->name : "", a->inputs.count > 1 ? ", " : "", label,
+                       a->workers.items[a->workers.count - 1], row.samples_per_s, 100 * row.efficiency,
+                       row.point.times.bottleneck);
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, asked *a, const char *model) {
+static pace_status put_points(pace_node *root, asked *a) {
+    pace_column columns[sizeof all_columns / sizeof *all_columns];
+    memcpy(columns, all_columns, sizeof columns);
+    if (a->inputs.count == 1) columns[0].title = NULL; /* people need not be told the same in every row */
+    if (a->approaches.count == 1) columns[1].title = NULL;
+    if (a->batches.count == 1) columns[2].title = NULL;
+    place p = {.root = root, .asked = a};
+    p.table = pace_node_table(root, "points", "By model, approach, batch and workers", PACE_FOR_ALL, columns,
+                              sizeof columns / sizeof *columns, 0);
+    for (size_t i = 0; i < a->inputs.count; i++) {
+        p.input = &a->inputs.items[i];
+        double own = pace_scaling_input_batch(p.input);
+        size_t batches = a->batches.count ? a->batches.count : 1;
+        p.charts = add_charts(root, a, p.input->name);
+        for (size_t k = 0; k < a->approaches.count; k++)
+            for (size_t b = 0; b < batches; b++)
+                PACE_TRY(put_curve(&p, k, a->batches.count ? a->batches.items[b] : own, b + 1 == batches));
+    }
+    return PACE_OK;
+}
+
+static pace_status build(pace_report *report, asked *a) {
     pace_node *root = pace_report_root(report);
-    pace_node_text(root, "model", model);
     pace_node_text(root, "machine", a->machine.name);
     pace_node_text(root, "device", a->device->name);
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
@@ -273,14 +306,15 @@ static pace_status build(pace_report *report, asked *a, const char *model) {
     return pace_report_status(report);
 }
 
-pace_status pace_predict_scaling(pace_report **out, const char *model, const pace_scaling_options *options) {
+pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, size_t count,
+                                 const pace_scaling_options *options) {
     asked a = {0};
     pace_report *report = NULL;
-    pace_status status = open_asked(&a, model, options);
+    pace_status status = open_asked(&a, inputs, count, options);
     if (status == PACE_OK) status = pace_report_new(&report, "scaling", "How a step scales");
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, &a, model);
+        status = build(report, &a);
     }
     close_asked(&a);
     if (status == PACE_OK) *out = report;

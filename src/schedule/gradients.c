@@ -5,7 +5,18 @@
 void pace_gradient_profile_free(pace_gradient_profile *profile) {
     pace_free(profile->bytes);
     pace_free(profile->ready_s);
+    pace_free(profile->touched_bytes);
     *profile = (pace_gradient_profile){0};
+}
+
+void pace_gradient_profile_mark_table(pace_gradient_profile *profile, double bytes, double rows, double lookups) {
+    double touched = rows > 1 ? -expm1(lookups * log1p(-1 / rows)) * bytes : bytes;
+    for (size_t i = 0; i < profile->count; i++)
+        if (profile->bytes[i] == bytes && profile->touched_bytes[i] < 0) {
+            profile->touched_bytes[i] = touched;
+            return;
+        }
+    profile->more_touched_bytes += touched;
 }
 
 double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count) {
@@ -29,6 +40,10 @@ typedef struct {
     size_t next;
 } buffer;
 
+static bool is_table(const question *q, size_t i) {
+    return q->approach->family == PACE_APPROACH_PEARL && q->profile->touched_bytes && q->profile->touched_bytes[i] >= 0;
+}
+
 /* What is exchanged next when the lane is free at `free_s`: what is ready by then and fits, the first in any case. A
  * coordinator looks once a cycle. Approaches that wait fill a buffer before it goes. */
 static buffer next_buffer(const question *q, size_t from, double free_s) {
@@ -38,6 +53,7 @@ static buffer next_buffer(const question *q, size_t from, double free_s) {
     double start = fmax(free_s, b.ready_s);
     if (a->cycle_s > 0) start = ceil(start / a->cycle_s) * a->cycle_s;
     for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
+        if (is_table(q, b.next)) break;
         if (a->waits <= 0 && p->ready_s[b.next] > start) break;
         b.bytes += p->bytes[b.next];
         b.ready_s = p->ready_s[b.next];
@@ -46,9 +62,32 @@ static buffer next_buffer(const question *q, size_t from, double free_s) {
     return b;
 }
 
+/* PEARL: rows that all workers touch are gathered before the forward pass and nothing hides that; of their gradients
+ * each worker gets the sum for the rows it keeps, when they are ready. */
+static pace_status run_tables(pace_gradient_times *out, double *lane_s, const question *q) {
+    const pace_gradient_profile *p = q->profile;
+    double touched = p->more_touched_bytes, ready_s = touched > 0 ? p->backward_s : 0, gather_s, scatter_s;
+    for (size_t i = 0; i < p->count; i++) {
+        if (!is_table(q, i)) continue;
+        touched += p->touched_bytes[i];
+        ready_s = fmax(ready_s, p->ready_s[i]);
+    }
+    if (touched <= 0) return PACE_OK;
+    PACE_TRY(pace_approach_rows_s(&gather_s, PACE_ALLGATHER, q->exchange, q->setup, touched));
+    PACE_TRY(pace_approach_rows_s(&scatter_s, PACE_REDUCESCATTER, q->exchange, q->setup, touched));
+    *lane_s = fmax(*lane_s, ready_s) + scatter_s;
+    out->exchange_s += gather_s + scatter_s;
+    out->exposed_s += gather_s;
+    return PACE_OK;
+}
+
 static pace_status run_buffers(pace_gradient_times *out, const question *q) {
     double free_s = 0, s;
     for (size_t i = 0; i < q->profile->count;) {
+        if (is_table(q, i)) {
+            i++;
+            continue;
+        }
         buffer b = next_buffer(q, i, free_s);
         PACE_TRY(pace_approach_buffer_s(&s, q->approach, q->exchange, q->setup, b.bytes, b.tensors));
         free_s = fmax(free_s, b.ready_s) + s;
@@ -56,7 +95,8 @@ static pace_status run_buffers(pace_gradient_times *out, const question *q) {
         out->buffers++;
         i = b.next;
     }
-    out->exposed_s = fmax(0, free_s - q->profile->backward_s);
+    if (q->approach->family == PACE_APPROACH_PEARL) PACE_TRY(run_tables(out, &free_s, q));
+    out->exposed_s += fmax(0, free_s - q->profile->backward_s);
     out->bottleneck = "exchange";
     return PACE_OK;
 }
@@ -121,9 +161,6 @@ pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradien
     int near = setup->ranks_per_node ? setup->ranks_per_node : m->devices,
         nodes = setup->nodes ? setup->nodes : m->nodes;
     pace_gradient_times times = {.bottleneck = "compute"};
-    if (approach->family == PACE_APPROACH_PEARL && profile->has_embeddings)
-        return pace_fail(PACE_E_USAGE, "%s: which rows of embeddings a step touches is not known of a model",
-                         approach->name);
     if (near * nodes > 1 && profile->count > 0) {
         if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
         else PACE_TRY(run_buffers(&times, &q));

@@ -12,9 +12,14 @@ typedef struct {
     double forward_s, backward_s, update_s; /* forward: with input and what is neither */
     size_t count;
     double *bytes;
-    double *ready_s;     /* after backward began, ascending, at most backward_s */
-    bool has_embeddings; /* some tensors are tables of which a step touches few rows */
+    double *ready_s;           /* after backward began, ascending, at most backward_s */
+    double *touched_bytes;     /* of a table: the rows that one worker's batch touches; < 0 = a dense tensor */
+    double more_touched_bytes; /* the same of tables that are not among the tensors */
 } pace_gradient_profile;
+
+/** Marks a table of an embedding: a tensor of `bytes`, of whose rows one worker's step looks up `lookups`, all equally
+ * likely, so that rows x (1 - (1 - 1/rows)^lookups) differ. */
+void pace_gradient_profile_mark_table(pace_gradient_profile *profile, double bytes, double rows, double lookups);
 
 void pace_gradient_profile_free(pace_gradient_profile *profile);
 

@@ -191,13 +191,17 @@ static void test_pearl(void **state) {
     (void)state;
     pace_machine m;
     pace_exchange e;
-    pace_estimate split, whole;
+    pace_estimate whole;
+    double gathered, scattered;
+    pace_approach_setup setup = {.copy_rate = 1e10};
     pace_exchange_question all = {PACE_ALLREDUCE, 1e10, 0, 0, PACE_ANY, PACE_ANY, 0};
     assert_int_equal(pace_machine_parse(&m, "pai-v100-nvlink"), PACE_OK);
     assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
-    assert_int_equal(pace_pearl_time(&split, &e, 1e8, 1e7), PACE_OK);
+    assert_int_equal(pace_approach_rows_s(&gathered, PACE_ALLGATHER, &e, &setup, 1e7), PACE_OK);
+    assert_int_equal(pace_approach_rows_s(&scattered, PACE_REDUCESCATTER, &e, &setup, 1e7), PACE_OK);
     assert_int_equal(pace_exchange_time(&whole, &e, &all), PACE_OK);
-    assert_true(split.median < whole.median / 10);
+    assert_true(gathered + scattered < whole.median / 10);
+    assert_true(gathered > 7 * 1e7 / 1.5e11); /* 7 others' rows over 6 bricks */
 }
 
 int main(void) {
