@@ -49,8 +49,8 @@ static int simulate(pace_simulate_options *options, const pace_exchange_options 
     return cli_output_report("predict", report, format, output);
 }
 
-static int predict_scaling(const char *const *inputs, size_t count, pace_scaling_options *options, const pace_predict_options *others,
-                           cli_output *output) {
+static int predict_scaling(const char *const *inputs, size_t count, pace_scaling_options *options,
+                           const pace_predict_options *others, cli_output *output) {
     pace_format format;
     pace_report *report;
     options->command = others->command;
@@ -186,9 +186,10 @@ int cmd_predict(cli_arguments *arguments) {
                       overheads.count || options.fuse_tables || options.balance_tables || options.graph ||
                       rows.fits.count;
         if (on.count > 1 || others || (weak && scaling.strong)) {
-            fprintf(stderr,
-                    "paceline predict: --workers is of models and traces on one machine, with --approach, --batch, --set, "
-                    "--samples, --one-worker and --weak or --strong alone\n");
+            fprintf(
+                stderr,
+                "paceline predict: --workers is of models and traces on one machine, with --approach, --batch, --set, "
+                "--samples, --one-worker and --weak or --strong alone\n");
             return CLI_USAGE;
         }
         return predict_scaling(arguments->words, (size_t)operands, &scaling, &options, &output);

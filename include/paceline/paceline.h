@@ -243,19 +243,19 @@ typedef struct {
     const char *workers; /**< "1..128": each twice the last, or "1,2,4,8"; NULL = 1 up to all devices of the machine */
     pace_words approach; /**< how gradients are exchanged (catalog/approaches.yaml), each "NAME:KEY=NUMBER,NAME"; none =
                               PyTorch's DistributedDataParallel */
-    pace_words batch;    /**< "16,32": samples of one worker, or with `strong` of all; none = as configured or recorded */
-    pace_words set;      /**< "KEY=VALUE" of the model's configuration or its parameters */
-    bool strong;         /**< the batch of all workers stays; else that of each */
-    double one_worker;   /**< samples/s measured of one worker, that all times are stretched to; 0 = as predicted */
-    double samples;      /**< of a recorded step, where shapes do not show it; 0 = inferred */
-    const char *from;    /**< the device a trace was measured on, when it does not name it; may be NULL */
+    pace_words batch;  /**< "16,32": samples of one worker, or with `strong` of all; none = as configured or recorded */
+    pace_words set;    /**< "KEY=VALUE" of the model's configuration or its parameters */
+    bool strong;       /**< the batch of all workers stays; else that of each */
+    double one_worker; /**< samples/s measured of one worker, that all times are stretched to; 0 = as predicted */
+    double samples;    /**< of a recorded step, where shapes do not show it; 0 = inferred */
+    const char *from;  /**< the device a trace was measured on, when it does not name it; may be NULL */
     const char *step_regex; /**< annotations that mark the steps of a trace; NULL = the profiler's */
 } pace_scaling_options;
 
-/** How training steps (models, and traces or execution traces of one worker) scale with workers that exchange gradients: step time with its 90 % interval,
- * throughput, efficiency, FP+BP and weight update, exposed exchange and what limits it. Errors: PACE_E_USAGE for an
- * unknown approach (the message lists them), workers that do not fill nodes, a batch that does not divide;
- * PACE_E_MISSING for an unknown machine or model. */
+/** How training steps (models, and traces or execution traces of one worker) scale with workers that exchange
+ * gradients: step time with its 90 % interval, throughput, efficiency, FP+BP and weight update, exposed exchange and
+ * what limits it. Errors: PACE_E_USAGE for an unknown approach (the message lists them), workers that do not fill
+ * nodes, a batch that does not divide; PACE_E_MISSING for an unknown machine or model. */
 PACE_API pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, size_t count,
                                           const pace_scaling_options *options);
 

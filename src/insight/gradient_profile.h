@@ -15,9 +15,9 @@
 pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, const pace_model *model,
                                        const pace_config *config, const pace_device *device) PACE_MUST_CHECK;
 
-/** The same of a step of one worker that was recorded, or walked from a recording: its gradients are those that autograd
- * accumulates, each ready when all that was launched by then is done. PACE_E_INPUT for what has no backward pass, or
- * does not say how large its gradients are. */
+/** The same of a step of one worker that was recorded, or walked from a recording: its gradients are those that
+ * autograd accumulates, each ready when all that was launched by then is done. PACE_E_INPUT for what has no backward
+ * pass, or does not say how large its gradients are. */
 pace_status pace_gradient_profile_of_rank(pace_gradient_profile *out, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** Stretches all times so that the step takes `step_s`: as measured of one worker. */

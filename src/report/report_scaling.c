@@ -198,8 +198,7 @@ static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const
 
 static int64_t ns(double s) { return llround(s * 1e9); }
 
-static void put_row(pace_node *table, const char *name, const char *label, double batch, int workers,
-                    const scaled *r) {
+static void put_row(pace_node *table, const char *name, const char *label, double batch, int workers, const scaled *r) {
     pace_table_row(table);
     pace_table_text(table, name);
     pace_table_text(table, label);
@@ -228,7 +227,7 @@ static charts add_charts(pace_node *root, const asked *a, const char *name) {
     const char *of = a->inputs.count > 1 ? name : "all workers";
     snprintf(title[0], sizeof title[0], "Throughput, samples/s: %.80s", of);
     snprintf(title[1], sizeof title[1], "Efficiency: %.80s", of);
-    return (charts){pace_node_chart(root, title[0], "workers", a->workers.count > 4),
+    return (charts){pace_node_chart(root, title[0], "workers", false),
                     pace_node_chart(root, title[1], "workers", a->workers.count > 4)};
 }
 

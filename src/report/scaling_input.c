@@ -16,8 +16,7 @@ void pace_scaling_input_free(pace_scaling_input *input) {
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
     PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
-    pace_status status =
-        pace_model_open(&input->model, input->name, settings.items.items, settings.items.count);
+    pace_status status = pace_model_open(&input->model, input->name, settings.items.items, settings.items.count);
     input->is_model = status == PACE_OK;
     pace_model_settings_free(&settings);
     return status;
@@ -51,8 +50,10 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
 
 pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, const pace_device *device,
                                     const pace_scaling_options *options) {
-    pace_scaling_input input = {
-        .name = name, .device = device, .config = pace_config_default(), .one_worker = options->one_worker};
+    pace_scaling_input input = {.name = name,
+                                .device = device,
+                                .config = pace_config_default(),
+                                .one_worker = options->one_worker};
     bool is_model;
     PACE_TRY(pace_predict_is_model(&is_model, name));
     pace_status status = is_model ? open_model(&input, options) : open_recorded(&input, options);

@@ -14,6 +14,9 @@ except ImportError:  # python3-jsonschema is not installed
 
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+SHARED = os.environ.get("PACELINE_SHARED", "")
+TRAINING = os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz")
 wrong = []
 
 
@@ -83,10 +86,43 @@ def walked():
         expect(abs(lanes / walk - 1) < 0.05, approach, lanes, walk)
 
 
+def several_models():
+    """One table of many models, batches and approaches: each row is what the same question alone answers."""
+    on = ("--on", "dgx-1-v100", "--approach", "p2p,nccl", "--workers", "1,8", "--batch", "16,32")
+    found = points("lenet", "alexnet", "resnet50", *on)
+    expect(len(found) == 3 * 2 * 2 * 2 and len({(p["model"], p["approach"], p["batch"], p["workers"]) for p in found}) == 24, len(found))
+    expect([p for p in found if p["model"] == "alexnet"] == points("alexnet", *on), "alexnet alone differs")
+
+
+def recorded():
+    """A trace of one worker: ResNet-50's 161 gradients of 102 MB, whose exchange over a slow link is their bytes over its rate."""
+    if not os.path.exists(TRAINING):
+        return
+    on = ("--on", "v100-sxm2-16*1 net=1Gb/s net-latency=1us launch=1us", "--approach", "ps:splits=1", "--workers", "1,64")
+    found = points(TRAINING, *on)
+    identities(found)
+    expect(found[0]["batch"] == 32, found[0])
+    push = 2 * 25.557e6 * 4 * 63 / 64 / (1e9 / 8)
+    expect(0.95 < found[1]["exchange_ns"] / 1e9 / push < 1.5, found[1]["exchange_ns"] / 1e9, push)
+    model = points("resnet50", *on, "--batch", "32")
+    expect(abs(model[1]["exchange_ns"] / found[1]["exchange_ns"] - 1) < 0.001, model[1], found[1])
+    expect(points(TRAINING, *on, "--batch", "64")[0]["step_ns"] > found[0]["step_ns"], "twice the samples")
+
+
+def embeddings():
+    """PEARL moves the rows of large tables that a batch touches, so less than a tenth of the tables."""
+    on = ("gnmt", "--on", "ethernet-10g", "--workers", "16", "--batch", "2")
+    pearl, ddp = points(*on, "--approach", "pearl")[0], points(*on, "--approach", "ddp")[0]
+    expect(pearl["exchange_ns"] < ddp["exchange_ns"], pearl, ddp)
+    same = [points("resnet50", "--on", "dgx-1-v100", "--workers", "8", "--approach", a, "--batch", "8")[0]["step_ns"] for a in ("pearl", "ddp")]
+    expect(same[0] == same[1], "without tables PEARL is an all-reduce", same)
+
+
 def formats():
     for name in ("table", "csv", "html"):
         code, out, _ = run("lenet", "--on", "dgx-1-v100", "--workers", "1,2,4,8", "--approach", "nccl,p2p", "--batch", "16", "--format", name)
         expect(code == 0 and "p2p" in out, name)
+        expect(name != "html" or out.count("<polyline") == 4, "curves of throughput and efficiency")
 
 
 def rows():
@@ -139,7 +175,11 @@ def refused():
         ((*on, "--workers", "8", "--set", "mode=inference"), "inference"),
         ((*on, "--workers", "8", "--set", "dp=8"), "one worker"),
         (("resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "grpc"), "--workers"),
-        (("bert_base", "--on", "dgx-1-v100", "--workers", "8", "--approach", "pearl"), "embeddings"),
+        ((*on, "--batch", "16,", "--batch", "x", "--workers", "8"), "--batch"),
+        (("resnet50", "lenet", "--on", "dgx-1-v100", "--workers", "8", "--one-worker", "100"), "one model"),
+        (("resnet50", "no_such_net", "--on", "dgx-1-v100", "--workers", "8"), "no_such_net"),
+        ((TRAINING, "--on", "dgx-1-v100", "--workers", "8", "--set", "precision=amp"), "--set"),
+        ((DEMO, "--on", "dgx-1-v100", "--workers", "8"), "demo"),
         (("mi300x-node", "--on", "dgx-1-v100", "--workers", "8"), "mi300x-node"),
         (("resnet50", "--on", "mi300x-node", "--workers", "8", "--approach", "nccl"), "NVIDIA"),
     ):
@@ -150,6 +190,9 @@ def refused():
 weak_and_strong()
 batches()
 walked()
+several_models()
+recorded()
+embeddings()
 formats()
 rows()
 refused()
