@@ -225,8 +225,14 @@ pace_status pace_job_catalog_read(pace_job_catalog *out, pace_yaml *yaml) {
 
 pace_status pace_job_catalog_load(pace_job_catalog *out) {
     pace_yaml *yaml;
+    pace_job_catalog catalog;
     PACE_TRY(pace_catalog_load(&yaml, "jobs.yaml"));
-    return pace_job_catalog_read(out, yaml);
+    PACE_TRY(pace_job_catalog_read(&catalog, yaml));
+    pace_status status = pace_device_catalog_load(&catalog.devices);
+    if (status == PACE_OK) status = pace_machine_catalog_load(&catalog.named);
+    if (status == PACE_OK) *out = catalog;
+    else pace_job_catalog_free(&catalog);
+    return status;
 }
 
 void pace_job_catalog_free(pace_job_catalog *catalog) {
@@ -235,6 +241,8 @@ void pace_job_catalog_free(pace_job_catalog *catalog) {
     PACE_VEC_FREE(&catalog->machines);
     PACE_VEC_FREE(&catalog->software);
     PACE_VEC_FREE(&catalog->assumptions);
+    pace_device_catalog_free(&catalog->devices);
+    pace_machine_catalog_free(&catalog->named);
     pace_yaml_free(catalog->yaml);
     *catalog = (pace_job_catalog){0};
 }

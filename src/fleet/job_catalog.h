@@ -6,6 +6,7 @@
 #define PACE_FLEET_JOB_CATALOG_H
 
 #include "machine/device.h"
+#include "machine/machine.h"
 #include "source/job_table.h"
 
 /* What a job needs of a machine. */
@@ -77,6 +78,8 @@ typedef struct {
     PACE_VEC(pace_job_lever) software, assumptions;
     double spread; /* standard deviation of the logarithm of a step time, nothing fitted */
     pace_figure_source spread_source;
+    pace_device_catalog devices; /* what other machines are made of; empty unless loaded */
+    pace_machine_catalog named;
 } pace_job_catalog;
 
 /** Errors: PACE_E_INPUT with file:line:column for a figure that is missing or cannot be. */
@@ -84,10 +87,11 @@ pace_status pace_job_catalog_load(pace_job_catalog *out) PACE_MUST_CHECK;
 pace_status pace_job_catalog_read(pace_job_catalog *out, pace_yaml *yaml) PACE_MUST_CHECK; /* takes the yaml */
 void pace_job_catalog_free(pace_job_catalog *catalog);
 
-/** A machine by what --on says: a name of the catalogue, and figures in place of its own:
+/** A machine by what --on says: a name of jobs.yaml, or what machine/machine.h knows, and figures in place of its own:
  *    "pai-2018", "pai-2018 network=100Gb/s compute=2x", "pai-v100 memory_efficiency=0.5"
+ *    "dgx-h100", "a100*8 nvlink=300GB/s net=200Gb/s", "rack.yaml compute=2x" (fleet/job_machine_derive.h)
  * A figure is known by its name or by its resource's. Errors: PACE_E_MISSING for an unknown name (with the closest),
- * PACE_E_USAGE for a figure that is unknown or cannot be. */
+ * PACE_E_USAGE for a figure that is unknown or cannot be, and those of pace_machine_parse(). */
 pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog *catalog,
                                    const char *text) PACE_MUST_CHECK;
 

@@ -1,14 +1,16 @@
-/* The machine of a job by what --on says: a name of the catalogue, and figures in place of its own. */
-#include "fleet/job_catalog.h"
+/* The machine of a job by what --on says: a name of jobs.yaml or any other machine, and figures in place of its own. */
+#include "fleet/job_machine_derive.h"
 
-#include "machine/machine.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static int find_figure(const char *key) {
     pace_job_resource resource;
     if (pace_job_resource_find(&resource, key)) return (int)resource;
+    if (strcmp(key, "net") == 0) return PACE_JOB_NETWORK;
     for (int i = 0; i < PACE_FIGURES; i++)
         if (strcmp(key, pace_job_figure_names[i]) == 0) return i;
     return -1;
@@ -44,42 +46,106 @@ pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, con
     return PACE_OK;
 }
 
-/* Letters that two names share from the start. */
-static size_t common(const char *a, const char *b) {
-    size_t length = 0;
-    while (a[length] && a[length] == b[length]) length++;
-    return length;
+/* --- which machine ------------------------------------------------------------------------------------------------ */
+
+static bool is_job_machine(pace_job_machine *out, const pace_job_catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->machines.count; i++)
+        if (strcmp(catalog->machines.items[i].name, name) == 0) {
+            *out = catalog->machines.items[i];
+            return true;
+        }
+    return false;
 }
 
-static pace_status find_machine(pace_job_machine *out, const pace_job_catalog *catalog, const char *name) {
-    const pace_job_machine *closest = &catalog->machines.items[0];
-    for (size_t i = 0; i < catalog->machines.count; i++) {
-        const pace_job_machine *machine = &catalog->machines.items[i];
-        if (strcmp(machine->name, name) == 0) {
-            *out = *machine;
-            return PACE_OK;
-        }
-        if (common(machine->name, name) > common(closest->name, name)) closest = machine;
+static const char *closest_name(const pace_job_catalog *catalog, const char *name) {
+    const char *best = catalog->machines.items[0].name;
+    for (size_t i = 1; i < catalog->machines.count; i++)
+        if (pace_word_edits(name, catalog->machines.items[i].name) < pace_word_edits(name, best))
+            best = catalog->machines.items[i].name;
+    for (size_t i = 0; i < catalog->named.machines.count; i++)
+        if (pace_word_edits(name, catalog->named.machines.items[i].name) < pace_word_edits(name, best))
+            best = catalog->named.machines.items[i].name;
+    return best;
+}
+
+/* Words that machine/machine.h understands; the others are figures of the job model. "pcie" is the host link here, and
+ * what joins the devices where nothing else does. */
+static bool describes_machine(const char *word, bool joined) {
+    static const char *const keys[] = {"nvlink=", "xgmi=", "latency=",     "launch=",   "nodes=",
+                                       "net=",    "nics=", "net-latency=", "net-kind=", "pcie="};
+    size_t length = strlen(word);
+    bool factor = length > 0 && word[length - 1] == 'x' && strncmp(word, "net=", 4) != 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys - joined && !factor; i++)
+        if (strncmp(word, keys[i], strlen(keys[i])) == 0) return true;
+    return false;
+}
+
+static bool is_known(const pace_job_catalog *catalog, const char *name) {
+    size_t length = strcspn(name, "*");
+    for (size_t i = 0; i < catalog->named.machines.count; i++) {
+        const char *known = catalog->named.machines.items[i].name;
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0) return true;
     }
-    return pace_fail(PACE_E_MISSING, "the catalogue of job machines has no \"%.60s\"; the closest is \"%s\"", name,
-                     closest->name);
+    return pace_ends(name, ".yaml") || pace_ends(name, ".yml") || pace_ends(name, ".xml");
+}
+
+/* Builds the machine that the first word and those that describe it say. */
+static pace_status derive(pace_job_machine *out, const pace_job_catalog *catalog, const char *const *words,
+                          size_t count) {
+    char text[512];
+    pace_machine machine;
+    bool joined = is_known(catalog, words[0]);
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", words[0]);
+    for (size_t i = 1; i < count; i++)
+        joined = joined || strncmp(words[i], "nvlink=", 7) == 0 || strncmp(words[i], "xgmi=", 5) == 0;
+    for (size_t i = 1; i < count; i++)
+        if (describes_machine(words[i], joined))
+            length += (size_t)snprintf(text + length, sizeof text - length, " %s", words[i]);
+    pace_status status = pace_machine_parse(&machine, text);
+    if (status == PACE_E_MISSING)
+        return pace_fail(PACE_E_MISSING,
+                         "\"%.60s\": no machine or device of the catalogue, nor a file; the closest is "
+                         "\"%s\"",
+                         words[0], closest_name(catalog, words[0]));
+    PACE_TRY(status);
+    return pace_job_machine_derive(out, catalog, &machine);
+}
+
+enum { WORDS = 64 };
+
+static pace_status split(const char **words, size_t *count, char *text) {
+    char *rest = NULL;
+    *count = 0;
+    for (char *word = strtok_r(text, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest)) {
+        if (*count == WORDS) return pace_fail(PACE_E_USAGE, "expected at most %d words of a machine", WORDS);
+        words[(*count)++] = word;
+    }
+    return PACE_OK;
+}
+
+static pace_status set_word(pace_job_machine *machine, const char *text, const char *word) {
+    char key[64];
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : 0;
+    if (!equals || length >= sizeof key)
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected KEY=VALUE, found \"%.40s\"", text, word);
+    memcpy(key, word, length);
+    key[length] = '\0';
+    return pace_job_machine_set(machine, key, equals + 1);
 }
 
 pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog *catalog, const char *text) {
-    char words[512], *rest = NULL;
-    pace_job_machine machine;
-    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "\"%.60s...\": too long for a machine", text);
-    memcpy(words, text, strlen(text) + 1);
-    char *word = strtok_r(words, " ,", &rest);
-    bool named = word && !strchr(word, '=');
-    PACE_TRY(find_machine(&machine, catalog, named ? word : catalog->machines.items[0].name));
-    if (named) word = strtok_r(NULL, " ,", &rest);
-    for (; word; word = strtok_r(NULL, " ,", &rest)) {
-        char *value = strchr(word, '=');
-        if (!value) return pace_fail(PACE_E_USAGE, "\"%.80s\": expected KEY=VALUE, found \"%.40s\"", text, word);
-        *value++ = '\0';
-        PACE_TRY(pace_job_machine_set(&machine, word, value));
-    }
+    char copy[512];
+    const char *words[WORDS];
+    size_t count;
+    pace_job_machine machine = catalog->machines.items[0];
+    if (strlen(text) >= sizeof copy) return pace_fail(PACE_E_USAGE, "\"%.60s...\": too long for a machine", text);
+    memcpy(copy, text, strlen(text) + 1);
+    PACE_TRY(split(words, &count, copy));
+    bool named = count > 0 && !strchr(words[0], '='), derived = named && !is_job_machine(&machine, catalog, words[0]);
+    if (derived) PACE_TRY(derive(&machine, catalog, words, count));
+    for (size_t i = named; i < count; i++)
+        if (!derived || !describes_machine(words[i], true)) PACE_TRY(set_word(&machine, text, words[i]));
     snprintf(machine.name, sizeof machine.name, "%.95s", text);
     *out = machine;
     return PACE_OK;
