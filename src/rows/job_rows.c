@@ -1,70 +1,71 @@
 #include "rows/job_rows.h"
 
+#include "base/text.h"
 #include "rows/time_column.h"
+#include "source/job_names.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
-    int architecture, job, user, value[PACE_JOB_COLUMNS];
+    int architecture, job, user, value[PACE_JOB_COLUMNS]; /* columns; -1 = none */
+    double factor[PACE_JOB_COLUMNS];                      /* from the column's unit to ours */
+    char unit[8];                                         /* of the measured column */
 } layout;
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
-static size_t distance(const char *a, const char *b) {
-    size_t la = strlen(a), lb = strlen(b), row[64];
-    if (la > 63 || lb > 63) return SIZE_MAX;
-    for (size_t j = 0; j <= lb; j++) row[j] = j;
-    for (size_t i = 1; i <= la; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= lb; j++) {
-            size_t best = corner + (strncasecmp(a + i - 1, b + j - 1, 1) != 0);
-            corner = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
 static pace_status fail_missing(const pace_csv *csv, const char *name) {
     const char *closest = "";
     for (size_t c = 0; c < csv->columns; c++)
-        if (c == 0 || distance(pace_csv_name(csv, c), name) < distance(closest, name)) closest = pace_csv_name(csv, c);
+        if (c == 0 || pace_word_edits(pace_csv_name(csv, c), name) < pace_word_edits(closest, name))
+            closest = pace_csv_name(csv, c);
     return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\"; the closest there is is \"%.60s\"", csv->name, name,
                      closest);
 }
 
-static int find_column(const pace_csv *csv, const char *name) {
-    for (size_t c = 0; c < csv->columns; c++)
-        if (strcasecmp(pace_csv_name(csv, c), name) == 0) return (int)c;
-    return -1;
+static int *place_of(layout *out, int role) {
+    if (role < PACE_JOB_COLUMNS) return &out->value[role];
+    return role == PACE_JOB_ID ? &out->job : role == PACE_JOB_USER ? &out->user : &out->architecture;
+}
+
+/* Columns of our own names first, then those that others use. */
+static pace_status find_by_name(layout *out, const pace_csv *csv) {
+    pace_job_names names;
+    bool ours[PACE_JOB_ROLES];
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) out->factor[i] = 1;
+    for (int role = 0; role < PACE_JOB_ROLES; role++) *place_of(out, role) = -1;
+    for (size_t c = csv->columns; c-- > 0;) {
+        int role = pace_job_role_named(pace_csv_name(csv, c));
+        if (role != PACE_JOB_NO_ROLE) *place_of(out, role) = (int)c;
+    }
+    for (int role = 0; role < PACE_JOB_ROLES; role++) ours[role] = *place_of(out, role) >= 0;
+    PACE_TRY(pace_job_names_load(&names));
+    for (size_t c = csv->columns; c-- > 0;) {
+        double factor;
+        const char *unit;
+        int role = pace_job_name_find(&factor, &unit, &names, pace_csv_name(csv, c));
+        if (role == PACE_JOB_NO_ROLE || ours[role]) continue;
+        *place_of(out, role) = (int)c;
+        if (role < PACE_JOB_COLUMNS) out->factor[role] = factor;
+        if (role == PACE_JOB_STEP_S) snprintf(out->unit, sizeof out->unit, "%s", unit);
+    }
+    pace_job_names_free(&names);
+    return PACE_OK;
 }
 
 static pace_status find_layout(layout *out, pace_job_rows *rows) {
     static const pace_job_column needed[] = {PACE_JOB_FLOP, PACE_JOB_MEMORY_ACCESS_BYTES, PACE_JOB_INPUT_BYTES,
                                              PACE_JOB_WEIGHT_TRAFFIC_BYTES};
     const pace_csv *csv = &rows->csv;
-    pace_job_column column;
-    double unit_ns = 1e9;
-    for (int i = 0; i < PACE_JOB_COLUMNS; i++) out->value[i] = -1;
-    for (size_t c = csv->columns; c-- > 0;)
-        if (pace_job_column_find(&column, pace_csv_name(csv, c), strlen(pace_csv_name(csv, c))))
-            out->value[column] = (int)c;
-    out->architecture = find_column(csv, "architecture");
-    out->job = find_column(csv, "job");
-    out->user = find_column(csv, "user");
-    rows->machine = find_column(csv, "machine");
-    rows->software = find_column(csv, "software");
-    rows->measured = pace_csv_find_time(&unit_ns, csv, "step");
-    rows->unit_s = rows->measured < 0 ? 1 : unit_ns * 1e-9;
-    snprintf(rows->unit, sizeof rows->unit, "%s",
-             rows->measured < 0 ? "s" : strrchr(pace_csv_name(csv, (size_t)rows->measured), '_') + 1);
-    out->value[PACE_JOB_STEP_S] = rows->measured;
+    *out = (layout){.unit = "s"};
+    PACE_TRY(find_by_name(out, csv));
+    rows->machine = pace_csv_find(csv, "machine");
+    if (rows->machine < 0) rows->machine = pace_csv_find(csv, "system");
+    rows->software = pace_csv_find(csv, "software");
+    rows->measured = out->value[PACE_JOB_STEP_S];
+    rows->unit_s = out->factor[PACE_JOB_STEP_S];
+    memcpy(rows->unit, out->unit, sizeof rows->unit);
     if (out->architecture < 0) return fail_missing(csv, "architecture");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (out->value[needed[i]] < 0) return fail_missing(csv, pace_job_column_names[needed[i]]);
@@ -85,8 +86,8 @@ static void read_values(double *values, char *why, size_t size, const pace_job_r
         if (!*cell) continue;
         if (!pace_csv_number(&values[c], cell) && !*why && c != PACE_JOB_START_S)
             snprintf(why, size, "%s: expected a number, found \"%.30s\"", pace_job_column_names[c], cell);
+        values[c] *= columns->factor[c];
     }
-    values[PACE_JOB_STEP_S] *= rows->unit_s;
 }
 
 static pace_job_text text_of(const pace_csv *csv, size_t row, int column) {
@@ -100,9 +101,13 @@ static pace_status add_row(pace_job_rows *rows, const layout *columns, size_t ro
     const char *word = pace_csv_cell(csv, row, (size_t)columns->architecture);
     pace_job_architecture architecture = PACE_JOB_1W1G;
     double values[PACE_JOB_COLUMNS];
-    char why[128] = "", *fault = NULL;
+    char why[160] = "", *fault = NULL;
     if (!pace_job_architecture_find(&architecture, word, strlen(word)))
-        snprintf(why, sizeof why, "unknown architecture \"%.40s\"", word);
+        snprintf(
+            why, sizeof why,
+            "unknown architecture \"%.20s\": expected 1w1g, 1wng, ps_worker, allreduce_local, allreduce_cluster or "
+            "pearl",
+            word);
     read_values(values, why, sizeof why, rows, columns, row);
     PACE_TRY(pace_jobs_add(&rows->jobs, text_of(csv, row, columns->job), text_of(csv, row, columns->user), architecture,
                            values, csv->lines.items[row]));

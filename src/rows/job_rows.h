@@ -1,9 +1,10 @@
 /*
- * Rows of a table as questions about jobs: the columns of source/job_table.h by name, and besides
+ * Rows of a table as questions about jobs: the columns of source/job_table.h by their names, or those that others use
+ * (source/job_names.h), and besides
  *
- *   machine    what it runs on (pace_job_machine_parse()), where it is not what the whole table runs on
+ *   machine or system    what it runs on (pace_job_machine_parse()), where it is not what the whole table runs on
  *   software   changes of catalog/jobs.yaml that it was run with ("fusion"), separated by blanks
- *   step_s, step_ms or step_us    measured
+ *   step_s, step_ms, iter_us ...  measured
  *
  * cnodes and batch_size are 1 and weights nothing where there is no such column.
  */

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "machine/catalog.h"
+#include "source/job_names.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -79,7 +80,8 @@ static bool is_needed(int role) {
     return role < PACE_JOB_REQUIRED || role == PACE_JOB_ID || role == PACE_JOB_ARCHITECTURE;
 }
 
-static int role_named(const char *name, size_t length) {
+int pace_job_role_named(const char *name) {
+    size_t length = strlen(name);
     pace_job_column column;
     if (pace_job_column_find(&column, name, length)) return (int)column;
     for (int role = PACE_JOB_ID; role < PACE_JOB_ROLES; role++) {
@@ -144,7 +146,7 @@ static pace_status map_one(pace_job_layout *layout, const char *file, const char
     if (column == layout->count)
         return pace_fail(PACE_E_USAGE, "--columns: %s has no column \"%.60s\"; the closest name is \"%.60s\"", file,
                          theirs, closest_column(layout, names, theirs));
-    int role = role_named(ours, strlen(ours));
+    int role = pace_job_role_named(ours);
     if (role == PACE_JOB_NO_ROLE)
         return pace_fail(PACE_E_USAGE, "--columns: a job has no \"%.60s\"; did you mean \"%s\"?", ours,
                          closest_role(ours, NULL));
@@ -169,10 +171,36 @@ static pace_status find_by_name(pace_job_layout *layout, const char *file, const
     bool mapped[PACE_JOB_ROLES];
     for (int role = 0; role < PACE_JOB_ROLES; role++) mapped[role] = layout->place[role] >= 0;
     for (size_t i = 0; i < layout->count; i++) {
-        int role = layout->role[i] == PACE_JOB_NO_ROLE ? role_named(names[i], strlen(names[i])) : PACE_JOB_NO_ROLE;
+        int role = layout->role[i] == PACE_JOB_NO_ROLE ? pace_job_role_named(names[i]) : PACE_JOB_NO_ROLE;
         if (role != PACE_JOB_NO_ROLE && !mapped[role]) PACE_TRY(give_role(layout, file, names, i, role));
     }
     return PACE_OK;
+}
+
+/* The columns that are left, by what others call them, where no column has our name. */
+static pace_status find_by_other_names(pace_job_layout *layout, pace_remarks *remarks, const char *file,
+                                       const char *const *names, const pace_job_names *known) {
+    bool ours[PACE_JOB_ROLES];
+    char text[400] = "";
+    size_t length = 0;
+    for (int role = 0; role < PACE_JOB_ROLES; role++) ours[role] = layout->place[role] >= 0;
+    for (size_t i = 0; i < layout->count; i++) {
+        double factor = 1;
+        int role =
+            layout->role[i] == PACE_JOB_NO_ROLE ? pace_job_name_find(&factor, NULL, known, names[i]) : PACE_JOB_NO_ROLE;
+        if (role == PACE_JOB_NO_ROLE || ours[role]) continue;
+        PACE_TRY(give_role(layout, file, names, i, role));
+        layout->factor[i] = factor;
+        int added = snprintf(text + length, sizeof text - length, "%s\"%.40s\"", length ? ", " : "", names[i]);
+        if (factor != 1)
+            added += snprintf(text + length + added, sizeof text - length - (size_t)added, " times %g", factor);
+        length += (size_t)added;
+        length += (size_t)snprintf(text + length, sizeof text - length, " as %s", pace_job_role_name(role));
+        if (length < sizeof text - 120) continue;
+        PACE_TRY(pace_remark(remarks, "%s: read %s", file, text));
+        length = 0;
+    }
+    return length ? pace_remark(remarks, "%s: read %s", file, text) : PACE_OK;
 }
 
 static pace_status check_complete(const pace_job_layout *layout, const char *file, const char *const *names) {
@@ -192,7 +220,7 @@ static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *re
         size_t distance;
         if (layout->role[i] != PACE_JOB_NO_ROLE) continue;
         const char *close = closest_role(names[i], &distance);
-        int role = role_named(close, strlen(close));
+        int role = pace_job_role_named(close);
         if (distance <= 3 && distance * 2 < strlen(names[i]) && layout->place[role] < 0)
             PACE_TRY(pace_remark(remarks, "%s: column \"%.60s\" is not used; did you mean \"%s\" (--columns %.60s=%s)?",
                                  file, names[i], close, names[i], close));
@@ -213,6 +241,11 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, co
     }
     PACE_TRY(map_all(out, file, names, mapping));
     PACE_TRY(find_by_name(out, file, names));
+    pace_job_names known;
+    PACE_TRY(pace_job_names_load(&known));
+    pace_status status = find_by_other_names(out, remarks, file, names, &known);
+    pace_job_names_free(&known);
+    PACE_TRY(status);
     PACE_TRY(check_complete(out, file, names));
     return remark_unused(out, remarks, file, names);
 }

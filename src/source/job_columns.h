@@ -52,6 +52,8 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, co
 
 /** The name of a role: "cnodes" …, "job", "architecture", "user". */
 const char *pace_job_role_name(int role);
+/** The role that a name of ours says; PACE_JOB_NO_ROLE for another. */
+int pace_job_role_named(const char *name);
 
 /** Whether a job can be: 1 = yes; else a reason is written to `why`. */
 bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,

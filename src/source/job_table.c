@@ -129,8 +129,12 @@ static bool find(int *out, const char *const *names, int count, const char *text
 }
 
 bool pace_job_architecture_find(pace_job_architecture *out, const char *name, size_t length) {
+    static const char *const others[] = {"ps", "parameter_server"};
     int found;
-    if (!find(&found, pace_job_architecture_names, PACE_JOB_ARCHITECTURES, name, length)) return false;
+    if (!find(&found, pace_job_architecture_names, PACE_JOB_ARCHITECTURES, name, length)) {
+        if (!find(&found, others, sizeof others / sizeof *others, name, length)) return false;
+        found = PACE_JOB_PS_WORKER;
+    }
     *out = (pace_job_architecture)found;
     return true;
 }
