@@ -4,6 +4,7 @@
 #include "cost/simplex.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char schema[] = "paceline.job-fit/1";
@@ -15,7 +16,8 @@ enum { EVALUATIONS = 6000 };
 double pace_job_sample_time(const pace_job_sample *sample, const double efficiency[PACE_JOB_RESOURCES],
                             double overlap) {
     double part[PACE_JOB_PARTS];
-    for (int p = 0; p < PACE_JOB_PARTS; p++) part[p] = sample->part_s[p] / efficiency[pace_job_part_resources[p]];
+    for (int p = 0; p < PACE_JOB_PARTS; p++)
+        part[p] = sample->part_s[p] / efficiency[pace_job_part_resources[p]] + sample->stated_s[p];
     double work = part[PACE_PART_COMPUTE] + part[PACE_PART_MEMORY], input = part[PACE_PART_INPUT];
     double weights = part[PACE_PART_WEIGHT_NETWORK] + part[PACE_PART_WEIGHT_PCIE] + part[PACE_PART_WEIGHT_NVLINK];
     double sum = input + work + weights;
@@ -103,6 +105,10 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     pace_jsonw_int(&json, (int64_t)fit->samples);
     pace_jsonw_key(&json, "machines");
     pace_jsonw_int(&json, (int64_t)fit->machines);
+    if (*fit->machine) {
+        pace_jsonw_key(&json, "machine");
+        pace_jsonw_text(&json, fit->machine);
+    }
     pace_jsonw_object_end(&json);
     pace_sink_text(sink, "\n");
     return PACE_OK;
@@ -134,15 +140,22 @@ static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
     PACE_TRY(read_number(&machines, yaml, "machines", 1e15));
     out->samples = (size_t)samples;
     out->machines = (size_t)machines;
+    const char *machine = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "machine"));
+    snprintf(out->machine, sizeof out->machine, "%s", machine ? machine : "");
+    return PACE_OK;
+}
+
+pace_status pace_job_fit_read(pace_job_fit *out, const pace_yaml *yaml) {
+    pace_job_fit fit = {0};
+    PACE_TRY(read_fit(&fit, yaml));
+    *out = fit;
     return PACE_OK;
 }
 
 pace_status pace_job_fit_load(pace_job_fit *out, const char *path) {
-    pace_job_fit fit = {0};
     pace_yaml *yaml;
     PACE_TRY(pace_catalog_load_file(&yaml, path));
-    pace_status status = read_fit(&fit, yaml);
+    pace_status status = pace_job_fit_read(out, yaml);
     pace_yaml_free(yaml);
-    if (status == PACE_OK) *out = fit;
     return status;
 }

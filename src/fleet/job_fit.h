@@ -8,9 +8,10 @@
 
 #include "fleet/job_model.h"
 
-/* A measurement: the parts of the step if every peak were reached, and its time. */
+/* A measurement: the parts of the step if every peak were reached, those whose efficiency the job itself states at
+ * that, and its time. */
 typedef struct {
-    double part_s[PACE_JOB_PARTS];
+    double part_s[PACE_JOB_PARTS], stated_s[PACE_JOB_PARTS];
     double step_s;
     uint32_t machine; /* the same number: the same machine */
 } pace_job_sample;
@@ -19,6 +20,7 @@ typedef struct {
     double efficiency[PACE_JOB_RESOURCES];
     double spread; /* of the logarithm of a step time, on machines that the fit did not see where there are several */
     size_t samples, machines;
+    char machine[96]; /* what rows that name none ran on; "" = not said */
 } pace_job_fit;
 
 /** Step time of a sample under efficiencies. */
@@ -31,6 +33,7 @@ pace_status pace_job_fit_samples(pace_job_fit *out, const pace_job_sample *sampl
 
 /** A fit as a JSON file, and back. */
 pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) PACE_MUST_CHECK;
+pace_status pace_job_fit_read(pace_job_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_job_fit_load(pace_job_fit *out, const char *path) PACE_MUST_CHECK;
 
 /** Puts the fit's efficiencies and spread into a setting. */

@@ -30,16 +30,21 @@ static scheme_cost cost_of(const pace_job_setting *setting, pace_job_architectur
     return cost;
 }
 
+static const pace_job_column efficiency_columns[PACE_JOB_PARTS] = {
+    PACE_JOB_PCIE_EFFICIENCY,    PACE_JOB_COMPUTE_EFFICIENCY, PACE_JOB_MEMORY_EFFICIENCY,
+    PACE_JOB_NETWORK_EFFICIENCY, PACE_JOB_PCIE_EFFICIENCY,    PACE_JOB_NETWORK_EFFICIENCY};
+
+double pace_job_own_efficiency(const pace_jobs *jobs, size_t job, pace_job_part part) {
+    return jobs->values[efficiency_columns[part]][job];
+}
+
 static double or_else(double value, double otherwise) { return value > 0 ? value : otherwise; }
 
 /* A job's own efficiencies, where it has any, in place of the machine's. */
 static void apply_efficiencies(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                                const pace_job_setting *setting) {
-    static const pace_job_column columns[PACE_JOB_PARTS] = {PACE_JOB_PCIE_EFFICIENCY,   PACE_JOB_COMPUTE_EFFICIENCY,
-                                                            PACE_JOB_MEMORY_EFFICIENCY, PACE_JOB_NETWORK_EFFICIENCY,
-                                                            PACE_JOB_PCIE_EFFICIENCY,   PACE_JOB_NETWORK_EFFICIENCY};
     for (int p = 0; p < PACE_JOB_PARTS; p++) {
-        const double *own = jobs->values[columns[p]] + first;
+        const double *own = jobs->values[efficiency_columns[p]] + first;
         double usual = setting->machine.figure[PACE_FIGURE_EFFICIENCY + pace_job_part_resources[p]];
         bool any = false;
         for (size_t i = 0; i < count; i++) any |= own[i] > 0;

@@ -90,6 +90,9 @@ typedef struct {
     double overlap;
 } pace_job_change;
 
+/** The share of a part's peak that the job's own row states; NAN = none. */
+double pace_job_own_efficiency(const pace_jobs *jobs, size_t job, pace_job_part part);
+
 /** No change. */
 pace_job_change pace_job_unchanged(const pace_job_setting *setting);
 

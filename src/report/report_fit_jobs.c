@@ -5,6 +5,7 @@
 #include "rows/score.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const pace_column machine_columns[] = {
@@ -61,8 +62,8 @@ static pace_status add_row(fitting *f, const pace_job_rows *rows, size_t row) {
     PACE_TRY(pace_job_rows_sample(&sample, &measured, rows, row, &f->setting));
     if (!measured && f->unusable++ == 0) f->first_fault = "no step time was measured";
     if (!measured) return PACE_OK;
-    const char *name =
-        rows->machine < 0 ? f->setting.machine.name : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
+    const char *name = rows->machine_of.items[row] == SIZE_MAX ? f->setting.machine.name
+                                                               : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
     sample.machine = machine_number(f, name);
     PACE_TRY(PACE_PUSH(&f->machines, name));
     return PACE_PUSH(&f->samples, sample);
@@ -169,6 +170,7 @@ static pace_status run_fit(pace_report **report, fitting *f, const char *const *
     PACE_TRY(
         pace_job_fit_samples(&f->fit, f->samples.items, f->samples.count, UINT32_MAX, f->prior, f->setting.overlap));
     PACE_TRY(hold_out(f));
+    if (options->device) snprintf(f->fit.machine, sizeof f->fit.machine, "%.95s", options->device);
     if (options->fit_path) PACE_TRY(pace_job_fit_save(&f->fit, options->fit_path));
     PACE_TRY(pace_report_new(report, "fit", "Fit of jobs"));
     return describe(*report, f, options);

@@ -118,10 +118,38 @@ static pace_status add_row(pace_job_rows *rows, const layout *columns, size_t ro
     return status;
 }
 
+/* Rows name few machines many times, and some cost a look into the catalogue. */
+static pace_status find_machine(size_t *out, pace_job_rows *rows, const char *text, const pace_job_catalog *catalog) {
+    pace_job_machine machine;
+    for (size_t i = rows->machines.count; i-- > 0;)
+        if (strcmp(rows->machines.items[i].name, text) == 0) {
+            *out = i;
+            return PACE_OK;
+        }
+    PACE_TRY(pace_job_machine_parse(&machine, catalog, text));
+    *out = rows->machines.count;
+    return PACE_PUSH(&rows->machines, machine);
+}
+
+static pace_status place_row(pace_job_rows *rows, size_t row, const pace_job_catalog *catalog) {
+    const char *text = rows->machine < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
+    size_t machine = SIZE_MAX;
+    pace_status status = *text ? find_machine(&machine, rows, text, catalog) : PACE_OK;
+    if (status == PACE_E_MEMORY) return status;
+    if (status != PACE_OK && !rows->faults.items[row]) {
+        const char *why = pace_message();
+        if (!(rows->faults.items[row] = pace_copy_text(why, strlen(why)))) return PACE_E_MEMORY;
+    }
+    return PACE_PUSH(&rows->machine_of, machine);
+}
+
 static pace_status add_rows(pace_job_rows *rows, const pace_job_catalog *catalog) {
     layout columns;
     PACE_TRY(find_layout(&columns, rows));
-    for (size_t row = 0; row < rows->csv.rows; row++) PACE_TRY(add_row(rows, &columns, row, catalog));
+    for (size_t row = 0; row < rows->csv.rows; row++) {
+        PACE_TRY(add_row(rows, &columns, row, catalog));
+        PACE_TRY(place_row(rows, row, catalog));
+    }
     return PACE_OK;
 }
 
@@ -147,6 +175,8 @@ pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace
 void pace_job_rows_free(pace_job_rows *rows) {
     for (size_t i = 0; i < rows->faults.count; i++) pace_free(rows->faults.items[i]);
     PACE_VEC_FREE(&rows->faults);
+    PACE_VEC_FREE(&rows->machines);
+    PACE_VEC_FREE(&rows->machine_of);
     pace_jobs_free(&rows->jobs);
     pace_csv_free(&rows->csv);
 }
@@ -173,12 +203,11 @@ static pace_status apply_software(double parts_s[PACE_JOB_PARTS], const pace_job
 
 pace_status pace_job_rows_parts(double out_s[PACE_JOB_PARTS], pace_job_setting *setting, const pace_job_rows *rows,
                                 size_t row, const pace_job_setting *usual) {
-    const char *machine = rows->machine < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
     const char *software = rows->software < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->software);
     pace_job_parts parts;
     *setting = *usual;
-    if (*machine) {
-        PACE_TRY(pace_job_machine_parse(&setting->machine, usual->catalog, machine));
+    if (rows->machine_of.items[row] != SIZE_MAX) {
+        setting->machine = rows->machines.items[rows->machine_of.items[row]];
         /* What jobs reach of a peak is an assumption of the whole question. */
         for (int r = 0; r < PACE_JOB_RESOURCES; r++)
             setting->machine.figure[PACE_FIGURE_EFFICIENCY + r] = usual->machine.figure[PACE_FIGURE_EFFICIENCY + r];
@@ -193,8 +222,13 @@ pace_status pace_job_rows_sample(pace_job_sample *out, bool *measured, const pac
     pace_job_setting setting;
     pace_job_sample sample = {.step_s = rows->jobs.values[PACE_JOB_STEP_S][row]};
     PACE_TRY(pace_job_rows_parts(sample.part_s, &setting, rows, row, usual));
-    for (int p = 0; p < PACE_JOB_PARTS; p++)
+    for (int p = 0; p < PACE_JOB_PARTS; p++) {
+        if (pace_job_own_efficiency(&rows->jobs, row, (pace_job_part)p) > 0) {
+            sample.stated_s[p] = sample.part_s[p];
+            sample.part_s[p] = 0;
+        }
         sample.part_s[p] *= setting.machine.figure[PACE_FIGURE_EFFICIENCY + pace_job_part_resources[p]];
+    }
     *measured = sample.step_s > 0;
     *out = sample;
     return PACE_OK;

@@ -16,11 +16,13 @@
 
 typedef struct {
     pace_csv csv;
-    pace_jobs jobs;          /* one per row, whatever its fault */
-    PACE_VEC(char *) faults; /* by row; NULL = it can be asked */
-    int machine, software;   /* columns; -1 = none */
-    int measured;            /* column of the step time; -1 = none */
-    double unit_s;           /* seconds in the measured column's unit, 1 when there is none */
+    pace_jobs jobs;                      /* one per row, whatever its fault */
+    PACE_VEC(char *) faults;             /* by row; NULL = it can be asked */
+    int machine, software;               /* columns; -1 = none */
+    int measured;                        /* column of the step time; -1 = none */
+    PACE_VEC(pace_job_machine) machines; /* what rows say, each once */
+    PACE_VEC(size_t) machine_of;         /* by row, into machines; SIZE_MAX = it says none */
+    double unit_s;                       /* seconds in the measured column's unit, 1 when there is none */
     char unit[8];
 } pace_job_rows;
 
@@ -30,7 +32,7 @@ pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace
 void pace_job_rows_free(pace_job_rows *rows);
 
 /** The parts of a row's step under `usual`, or on the row's own machine, with its software. *setting is what it was
- * asked under. Errors: PACE_E_MISSING, PACE_E_USAGE for a machine or software that is not known. */
+ * asked under. Errors: PACE_E_MISSING for software that is not known. */
 pace_status pace_job_rows_parts(double out_s[PACE_JOB_PARTS], pace_job_setting *setting, const pace_job_rows *rows,
                                 size_t row, const pace_job_setting *usual) PACE_MUST_CHECK;
 

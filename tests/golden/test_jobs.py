@@ -216,6 +216,88 @@ def efficiencies_are_found():
         expect(abs(found[resource] / efficiency - 1) < 0.03, resource, found)
 
 
+def machines_of_the_catalogue():
+    """A job on any machine: its parts follow from the datasheet figures that are written here once more."""
+    text = ("architecture=allreduce_cluster,cnodes=16,flop=1T,memory_access_bytes=100GB,input_bytes=100MB,"
+            "weight_traffic_bytes=1GB")
+    cases = {
+        "dgx-h100": (494.7e12, 3.35e12, 63e9, 50e9, 450e9), "dgx-h100*4": (494.7e12, 3.35e12, 63e9, 50e9, 450e9),
+        "dgx-1-v100": (15.7e12, 900e9, 10e9, 12.5e9, 50e9),  # two NVLinks between the closest pairs
+        "a100*8 nvlink=300GB/s net=200Gb/s": (156e12, 2.039e12, 31.5e9, 25e9, 300e9),
+        "a100*8 pcie=20GB/s net=100Gb/s": (156e12, 2.039e12, 20e9, 12.5e9, 20e9),
+        "dgx-h100 compute=2x pcie=10GB/s nvlink=0.5x": (989.4e12, 3.35e12, 10e9, 50e9, 225e9),
+        "pai-2018 net=100Gb/s": (11e12, 1e12, 1e10, 12.5e9, 5e10),
+    }
+    for machine, (flop, memory, pcie, network, nvlink) in cases.items():
+        document = job(text, "--on", machine)
+        found = {p["part"]: p["time_s"] for p in document["parts"]}
+        known = {"input": 1e8 / pcie, "compute_bound": 1e12 / flop, "memory_bound": 1e11 / memory,
+                 "weights_network": 1e9 / network, "weights_nvlink": 1e9 / nvlink}
+        for part, time in known.items():
+            expect(abs(found[part] * 0.7 / time - 1) < 1e-3, machine, part, found[part], time / 0.7)
+        figures = {f["figure"]: f for f in document["assumed"]["figures"]}
+        expect(all(f["source"] and f["confidence"] for f in figures.values()), machine, figures)
+    expect(job(text, "--on", "dgx-2")["assumed"]["figures"][-1]["value"] == 16, "devices of a server")
+    lines = [HEAD.strip() + ",machine\n"] + [f"j{i},1w1g,1,1,1e12,1e9,1e6,1e6,0,0,{m}\n" for i, m in
+                                              enumerate(["dgx-h100", "", "nowhere", "v100", "pai-v100"])]
+    answers = rows(put("placed.csv", "".join(lines)))
+    expect(near(1e3 * float(answers[0]["compute_bound_s"]), 1e15 / 494.7e12 / 0.7, 6), answers[0])
+    expect(near(1e3 * float(answers[1]["compute_bound_s"]), 1e15 / 11e12 / 0.7, 6), answers[1])
+    expect("nowhere" in answers[2]["status"] and not answers[2]["predicted"], answers[2])
+    expect(near(1e3 * float(answers[3]["compute_bound_s"]), 1e15 / 15.7e12 / 0.7, 6), answers[3])
+
+
+def names_of_others():
+    """The same jobs under the names and units that other tables have give the same answers; measured columns are let pass."""
+    ours = rows(table())
+    heads = ["job_id,arch,n_cnode,bs,FLOPs,mem_access,s_d,S_w,dense weight,embedding_size",
+             "id,Job Type,num_workers,batch,gflop,mem_access (GB),input_mb,network_traffic[MB],weight_size_gb,embedding_weights(GiB)",
+             "Job,Architecture,cNodes,Batch-Size,flop (TFLOP),memory_access_GB,input_bytes (KB),comm_kb,model_size_MB,embedding_kib"]
+    scales = [(1, 1, 1, 1, 1, 1), (1e9, 1e9, 1e6, 1e6, 1e9, 2**30), (1e12, 1e9, 1e3, 1e3, 1e6, 1024)]
+    words = {"ps_worker": "PS/Worker", "allreduce_local": "AllReduce-Local", "1w1g": "1W1G", "pearl": "PEARL"}
+    for head, scale in zip(heads, scales):
+        lines = [head + ",throughput,samples_per_s,compute_time_s\n"]
+        for name, (work, architecture, dense, embedding, _, _) in MODELS.items():
+            numbers = [x / s for x, s in zip((*work[1:], dense, embedding), scale)]
+            lines.append(f"{name},{words[architecture]},{1 if architecture == '1w1g' else 8},{work[0]}," +
+                         ",".join(f"{x:.17g}" for x in numbers) + ",12,34,56\n")
+        theirs = rows(put("theirs.csv", "".join(lines)))
+        for a, b in zip(ours, theirs):
+            expect(b["status"] == "ok" and abs(float(a["predicted"]) / float(b["predicted"]) - 1) < 1e-12, head, a, b)
+            expect(b["throughput"] == "12", b)
+        done = subprocess.run([PACELINE, "fleet", os.path.join(FOLDER, "theirs.csv"), "--format", "json"], capture_output=True)
+        expect(done.returncode == 0, done.stderr)
+        report = json.loads(done.stdout or "{\"jobs\": 0, \"warnings\": []}")
+        expect(report["jobs"] == len(MODELS) and any("as flop" in w or "FLOPs" in head for w in report["warnings"]), report["warnings"])
+    timed = put("timed.csv", HEAD.strip() + ",iter_ms\na,1w1g,1,1,1e12,1e9,1e6,1e6,0,0,130\n")
+    expect(rows(timed)[0]["unit"] == "ms", rows(timed)[0])
+    both = put("both.csv", HEAD.replace("cnodes", "workers").strip() + ",gpus\na,ps,4,1,1e12,1e9,1e6,1e6,0,0,4\n")
+    done = subprocess.run([PACELINE, "fleet", both], capture_output=True, text=True)
+    expect(done.returncode == 3 and "both" in done.stderr and "--columns" in done.stderr, done.stderr)
+
+
+def stated_efficiencies_are_not_fitted():
+    """A row that states what it reaches of a peak says nothing of the others' and is predicted with its own."""
+    lines = [HEAD.strip() + ",machine,memory_efficiency,step_s\n"]
+    for machine, factor in (("pai-2018", 1), ("pai-2018 compute=2x", 2)):
+        for k in range(1, 9):
+            flop, memory = k * 1e12, 5e10 * (9 - k)
+            lines.append(f"a{k},1w1g,1,1,{flop},{memory},0,0,0,0,{machine},,{flop / 11e12 / factor / 0.5 + memory / 1e12 / 0.6!r}\n")
+            lines.append(f"b{k},1w1g,1,1,{flop},{memory},0,0,0,0,{machine},0.03,{flop / 11e12 / factor / 0.5 + memory / 1e12 / 0.03!r}\n")
+    fit, path = os.path.join(FOLDER, "stated.json"), put("stated.csv", "".join(lines))
+    code, out, err = run("fit", "--kind", "job", path, "-o", fit, "--format", "json", "--on", "pai-v100")
+    expect(code == 0, err)
+    found = {e["resource"]: e["efficiency"] for e in json.loads(out)["efficiencies"]}
+    expect(abs(found["compute"] / 0.5 - 1) < 0.01 and abs(found["memory"] / 0.6 - 1) < 0.02, found)
+    for row in rows(path, "--fit", fit):
+        expect(abs(float(row["predicted"]) / float(row["step_s"]) - 1) < 0.02, row)
+    # The fit remembers the machine of rows that name none.
+    plain = put("plain.csv", HEAD + "a,1w1g,1,1,1.5e13,0,0,0,0,0\n")
+    expect(abs(float(rows(plain, "--fit", fit)[0]["predicted"]) * found["compute"] - 1) < 1e-9, rows(plain, "--fit", fit))
+    code, _, err = run("predict", "--kind", "job", "--rows", plain, "--fit", fit, "--efficiency", "0.5")
+    expect(code == 2 and "--efficiency" in err, code, err)
+
+
 def faults():
     good = "a,ps_worker,4,1,1e12,1e9,1e6,1e6,0,0\n"
     bad = [("a,ps_worker,0,1,1e12,1e9,1e6,1e6,0,0", "cnodes"), ("a,ring,4,1,1e12,1e9,1e6,1e6,0,0", "architecture"),
@@ -266,7 +348,7 @@ def schema():
 
 def main():
     for check in (the_case_studies, closed_forms, one_resource_scaled, assumptions, measured_resnet50, efficiencies_are_found,
-                  faults, schema):
+                  machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, faults, schema):
         check()
     for what in wrong:
         print("wrong:", *what)

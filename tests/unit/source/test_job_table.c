@@ -77,7 +77,9 @@ static void test_names(void **state) {
     assert_int_equal(architecture, PACE_JOB_ALLREDUCE_LOCAL);
     assert_true(pace_job_architecture_find(&architecture, "1wng,", 4));
     assert_int_equal(architecture, PACE_JOB_1WNG);
-    assert_false(pace_job_architecture_find(&architecture, "ps", 2));
+    assert_true(pace_job_architecture_find(&architecture, "PS", 2));
+    assert_int_equal(architecture, PACE_JOB_PS_WORKER);
+    assert_false(pace_job_architecture_find(&architecture, "p", 1));
     assert_false(pace_job_architecture_find(&architecture, "", 0));
     assert_false(pace_job_architecture_find(&architecture, "1w1g\0", 5));
     assert_true(pace_job_column_find(&column, "Memory Access Bytes", 19));
