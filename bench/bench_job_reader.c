@@ -25,7 +25,7 @@ static int measure(const char *path, bool repeats) {
     }
     double seconds = processor_s() - start;
     printf("reader alone%-26s %7.0f MB/s of CPU, %6.2f M jobs/s of CPU\n", repeats ? ", ids not remembered" : "",
-           (double)reading.bytes / seconds / 1e6, (double)reading.jobs / seconds / 1e6);
+           (double)reading.bytes.items[0] / seconds / 1e6, (double)reading.jobs / seconds / 1e6);
     pace_job_reading_free(&reading);
     return 0;
 }

@@ -257,10 +257,6 @@ static void conclude(pace_fleet *fleet, const block *b) {
 
 /* --- jobs worth a call -------------------------------------------------------------------------------------------- */
 
-static void copy_text(char out[PACE_WORST_TEXT], const char *text) {
-    for (size_t i = 0; i + 1 < PACE_WORST_TEXT && text[i]; i++) out[i] = text[i];
-}
-
 /* The move that saves most of the job's GPU-hours, among those by which it gains. */
 static void best_move(pace_worst_job *job, const block *b, size_t i) {
     for (int t = 0; t < PACE_FLEET_TARGETS && b->class[i] == PACE_JOB_PS_WORKER; t++) {
@@ -288,8 +284,8 @@ static void rank_jobs(pace_fleet *fleet, const block *b) {
         job.cnodes = (double)b->cnodes[i];
         job.architecture = b->class[i];
         job.target = b->class[i];
-        copy_text(job.id, pace_jobs_id(b->jobs, b->first + i));
-        copy_text(job.user, pace_jobs_user(b->jobs, b->first + i));
+        pace_worst_text(job.id, pace_jobs_id(b->jobs, b->first + i));
+        pace_worst_text(job.user, pace_jobs_user(b->jobs, b->first + i));
         best_move(&job, b, i);
         pace_worst_jobs_add(&fleet->worst[bottleneck], &job);
     }

@@ -20,23 +20,29 @@ void pace_worst_jobs_add(pace_worst_jobs *list, const pace_worst_job *job) {
     list->items[place] = *job;
 }
 
-static pace_status pack_text(pace_bytes *bytes, const char text[PACE_WORST_TEXT]) {
-    for (size_t i = 0; i < PACE_WORST_TEXT; i += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        for (size_t k = 0; k < sizeof word; k++) word |= (uint64_t)(unsigned char)text[i + k] << (8 * k);
-        PACE_TRY(pace_pack_u64(bytes, word));
+void pace_worst_text(char out[PACE_WORST_TEXT], const char *text) {
+    static const char rest[] = "...";
+    size_t length = strlen(text);
+    memset(out, 0, PACE_WORST_TEXT);
+    if (length < PACE_WORST_TEXT) {
+        memcpy(out, text, length);
+        return;
     }
-    return PACE_OK;
+    length = PACE_WORST_TEXT - sizeof rest;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* within a character of UTF-8 */
+    memcpy(out, text, length);
+    memcpy(out + length, rest, sizeof rest);
 }
 
-static pace_status unpack_text(char text[PACE_WORST_TEXT], pace_unpack *from) {
-    for (size_t i = 0; i < PACE_WORST_TEXT; i += sizeof(uint64_t)) {
-        uint64_t word;
-        PACE_TRY(pace_unpack_u64(&word, from));
-        for (size_t k = 0; k < sizeof word; k++) text[i + k] = (char)(word >> (8 * k));
-    }
-    if (text[PACE_WORST_TEXT - 1] == '\0') return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "packed jobs: expected a text that ends");
+static pace_status unpack_name(char out[PACE_WORST_TEXT], pace_unpack *from) {
+    const char *text;
+    size_t length;
+    PACE_TRY(pace_unpack_text(&text, &length, from));
+    if (length >= PACE_WORST_TEXT || memchr(text, 0, length))
+        return pace_fail(PACE_E_INPUT, "packed jobs: expected a name of less than %d bytes", PACE_WORST_TEXT);
+    memset(out, 0, PACE_WORST_TEXT);
+    memcpy(out, text, length);
+    return PACE_OK;
 }
 
 pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list) {
@@ -47,8 +53,8 @@ pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list)
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) PACE_TRY(pace_pack_real(bytes, reals[k]));
         PACE_TRY(pace_pack_u64(bytes, job->architecture));
         PACE_TRY(pace_pack_u64(bytes, job->target));
-        PACE_TRY(pack_text(bytes, job->id));
-        PACE_TRY(pack_text(bytes, job->user));
+        PACE_TRY(pace_pack_text(bytes, job->id));
+        PACE_TRY(pace_pack_text(bytes, job->user));
     }
     return PACE_OK;
 }
@@ -68,8 +74,8 @@ pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *fro
         PACE_TRY(pace_unpack_u64(&job.target, from));
         if (job.architecture >= PACE_JOB_ARCHITECTURES || job.target >= PACE_JOB_ARCHITECTURES)
             return pace_fail(PACE_E_INPUT, "packed jobs: expected an architecture");
-        PACE_TRY(unpack_text(job.id, from));
-        PACE_TRY(unpack_text(job.user, from));
+        PACE_TRY(unpack_name(job.id, from));
+        PACE_TRY(unpack_name(job.user, from));
         pace_worst_jobs_add(into, &job);
     }
     return PACE_OK;

@@ -5,19 +5,22 @@
 #include "fleet/pack.h"
 #include "source/job_table.h"
 
-enum { PACE_WORST_MOST = 20, PACE_WORST_TEXT = 56 };
+enum { PACE_WORST_MOST = 20, PACE_WORST_TEXT = 256 };
 
 typedef struct {
     double lost_hours, hours, share, cnodes;
     double saved_hours; /* by the best of the architectures it could move to; 0 = none would help */
     uint64_t architecture, target;
-    char id[PACE_WORST_TEXT], user[PACE_WORST_TEXT]; /* cut to what fits */
+    char id[PACE_WORST_TEXT], user[PACE_WORST_TEXT]; /* pace_worst_text() */
 } pace_worst_job;
 
 typedef struct {
     pace_worst_job items[PACE_WORST_MOST];
     size_t count;
 } pace_worst_jobs; /* the worst first */
+
+/** A name that may be too long: cut after a whole character, and then it ends in "...". The rest of `out` is 0. */
+void pace_worst_text(char out[PACE_WORST_TEXT], const char *text);
 
 /** Whether a job that loses so much would be among the worst. */
 static inline bool pace_worst_jobs_wants(const pace_worst_jobs *list, double lost_hours) {

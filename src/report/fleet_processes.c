@@ -16,9 +16,11 @@ static pace_status pack_remarks(pace_bytes *bytes, const pace_remarks *remarks) 
     return PACE_OK;
 }
 
-static uint64_t *const *counts_of(uint64_t *out[6], pace_job_reading *reading) {
+enum { COUNTS = 5 };
+
+static uint64_t *const *counts_of(uint64_t *out[COUNTS], pace_job_reading *reading) {
     out[0] = &reading->rows, out[1] = &reading->jobs, out[2] = &reading->rejected;
-    out[3] = &reading->repeated, out[4] = &reading->unchecked_ids, out[5] = &reading->bytes;
+    out[3] = &reading->repeated, out[4] = &reading->unchecked_ids;
     return out;
 }
 
@@ -29,11 +31,19 @@ static pace_status pack_ids(pace_bytes *bytes, const pace_job_ids *ids) {
     return PACE_OK;
 }
 
+/* In the order of the files, as the processes are. */
+static pace_status pack_sizes(pace_bytes *bytes, const pace_job_reading *reading) {
+    PACE_TRY(pace_pack_u64(bytes, reading->bytes.count));
+    for (size_t i = 0; i < reading->bytes.count; i++) PACE_TRY(pace_pack_u64(bytes, reading->bytes.items[i]));
+    return PACE_OK;
+}
+
 static pace_status pack(pace_bytes *bytes, pace_fleet *fleet, pace_job_reading *reading) {
-    uint64_t *counts[6];
+    uint64_t *counts[COUNTS];
     PACE_TRY(pace_pack_u64(bytes, PACE_OK));
     counts_of(counts, reading);
-    for (int i = 0; i < 6; i++) PACE_TRY(pace_pack_u64(bytes, *counts[i]));
+    for (int i = 0; i < COUNTS; i++) PACE_TRY(pace_pack_u64(bytes, *counts[i]));
+    PACE_TRY(pack_sizes(bytes, reading));
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) PACE_TRY(pace_pack_real(bytes, reading->greatest[i]));
     PACE_TRY(pack_remarks(bytes, &reading->rejects));
     PACE_TRY(pack_remarks(bytes, &reading->remarks));
@@ -61,6 +71,16 @@ static pace_status merge_remarks(pace_remarks *into, pace_unpack *from, size_t m
     return PACE_OK;
 }
 
+static pace_status merge_sizes(pace_job_reading *into, pace_unpack *from) {
+    uint64_t count = 0, size = 0;
+    PACE_TRY(pace_unpack_u64(&count, from));
+    for (uint64_t i = 0; i < count; i++) {
+        PACE_TRY(pace_unpack_u64(&size, from));
+        PACE_TRY(PACE_PUSH(&into->bytes, size));
+    }
+    return PACE_OK;
+}
+
 static pace_status merge_ids(pace_job_ids *into, pace_unpack *from, uint64_t *shared) {
     uint64_t count = 0, hash = 0;
     PACE_TRY(pace_unpack_u64(&count, from));
@@ -83,7 +103,7 @@ typedef struct {
 
 static pace_status merge(gathering *g, pace_unpack *from) {
     pace_job_reading theirs = {0};
-    uint64_t *counts[6], *ours[6], status = 0;
+    uint64_t *counts[COUNTS], *ours[COUNTS], status = 0;
     PACE_TRY(pace_unpack_u64(&status, from));
     if (status != PACE_OK) {
         const char *text;
@@ -93,10 +113,11 @@ static pace_status merge(gathering *g, pace_unpack *from) {
     }
     counts_of(counts, &theirs);
     counts_of(ours, g->reading);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < COUNTS; i++) {
         PACE_TRY(pace_unpack_u64(counts[i], from));
         *ours[i] += *counts[i];
     }
+    PACE_TRY(merge_sizes(g->reading, from));
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
         PACE_TRY(pace_unpack_real(&theirs.greatest[i], from));
         if (theirs.greatest[i] > g->reading->greatest[i]) g->reading->greatest[i] = theirs.greatest[i];

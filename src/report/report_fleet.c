@@ -237,7 +237,8 @@ static pace_status describe(pace_report **out, characterization *c, const char *
     pace_report *report;
     PACE_TRY(pace_report_new(&report, "fleet", "A fleet of jobs"));
     pace_report_set_command(report, options->command, options->command_count);
-    for (size_t i = 0; i < count; i++) pace_report_add_input(report, paths[i], i == 0 ? c->reading.bytes : 0);
+    for (size_t i = 0; i < count; i++)
+        pace_report_add_input(report, paths[i], i < c->reading.bytes.count ? c->reading.bytes.items[i] : 0);
     pace_status status = build(report, c);
     if (status == PACE_OK) *out = report;
     else pace_report_free(report);

@@ -4,6 +4,7 @@
 #include "source/nsys.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #ifndef PACE_HAVE_SQLITE
 pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) {
@@ -58,8 +59,11 @@ static pace_status check_remarks(pace_job_reading *reading) {
 static pace_status read_file(pace_job_rounds *rounds, const char *path) {
     pace_input *input;
     if (pace_is_database(path)) {
+        struct stat file;
+        uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
         rounds->name = path;
-        return pace_job_database_read(rounds, path);
+        PACE_TRY(pace_job_database_read(rounds, path));
+        return PACE_PUSH(&rounds->reading->bytes, bytes);
     }
     PACE_TRY(pace_input_open(&input, path));
     rounds->name = pace_input_name(input);
@@ -132,6 +136,7 @@ pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const
 void pace_job_reading_free(pace_job_reading *reading) {
     pace_remarks_free(&reading->rejects);
     pace_remarks_free(&reading->remarks);
+    PACE_VEC_FREE(&reading->bytes);
     pace_job_ids_free(&reading->ids);
     *reading = (pace_job_reading){0};
 }

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     uint64_t rows, jobs, rejected, repeated; /* repeated: those of the rejected whose id was seen before */
     uint64_t unchecked_ids;
-    uint64_t bytes;                    /* as stored */
+    PACE_VEC(uint64_t) bytes;          /* as stored, by file */
     pace_remarks rejects;              /* the first few, "file:line: reason" */
     pace_remarks remarks;              /* units that look wrong, columns that are not used, files that break off */
     double greatest[PACE_JOB_COLUMNS]; /* number of each column */

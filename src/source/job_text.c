@@ -143,6 +143,6 @@ pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
     pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
     pace_free(r.text);
     pace_free(r.from);
-    rounds->reading->bytes += pace_input_stored_bytes(input);
+    if (status == PACE_OK) status = PACE_PUSH(&rounds->reading->bytes, pace_input_stored_bytes(input));
     return status;
 }
