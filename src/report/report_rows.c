@@ -53,10 +53,8 @@ typedef struct {
 
 static answer answer_of(const asked *a, const pace_kernel_row *row) {
     answer given = {.status = row->status};
-    /* A time that was not measured, or not well, is no reason not to predict it. */
-    bool can_ask = row->device && row->op.flop + row->op.read_bytes + row->op.write_bytes > 0;
-    if (!can_ask) return given;
-    given.known = pace_cost_op_from(&given.time_s, a->cost, row->device, &row->op, row->source) == PACE_OK;
+    if (!pace_kernel_row_can_ask(row)) return given;
+    given.known = pace_kernel_row_price(&given.time_s, a->cost, &a->rows, row) == PACE_OK;
     if (!given.known) given.status = pace_message();
     else if (!*row->status) given.status = "ok";
     return given;
@@ -64,18 +62,23 @@ static answer answer_of(const asked *a, const pace_kernel_row *row) {
 
 static void answer_cells(pace_answered_rows *rows, const asked *a, const pace_kernel_row *row, const answer *given) {
     const pace_columns *columns = &a->rows.columns;
-    const char *unit = columns->measured_count > 0 ? columns->measured[row->measured].unit
-                       : *a->fit_unit              ? a->fit_unit
-                                                   : "s";
-    double unit_s = columns->measured_count > 0 ? columns->measured[row->measured].unit_s
-                    : *a->fit_unit              ? a->fit_unit_s
-                                                : 1;
+    const pace_measured_column fit_unit = {.unit_s = *a->fit_unit ? a->fit_unit_s : 1};
+    const pace_measured_column *in = columns->measured_count > 0 ? &columns->measured[row->measured] : &fit_unit;
+    const char *unit = columns->measured_count > 0 ? in->unit : *a->fit_unit ? a->fit_unit : "s";
+    if (columns->measured_count > 1) pace_table_text(rows->table, pace_csv_name(&a->rows.csv, (size_t)in->column));
+    double time_s[] = {given->time_s.median, pace_estimate_low(given->time_s), pace_estimate_high(given->time_s)};
+    bool rate = in->kind != PACE_MEASURED_TIME; /* the longest time is the lowest rate */
     double values[3];
-    if (columns->measured_count > 1)
-        pace_table_text(rows->table, pace_csv_name(&a->rows.csv, (size_t)columns->measured[row->measured].column));
-    pace_answered_values(values, given->time_s, unit_s);
+    for (int i = 0; i < 3; i++) values[i] = pace_kernel_row_in_unit(in, row, time_s[rate && i > 0 ? 3 - i : i]);
     pace_answered_time(rows, given->known ? values : NULL, unit, given->time_s.rung);
     pace_table_text(rows->table, given->status);
+}
+
+static void warn_of_units(pace_report *report, const asked *a) {
+    const pace_columns *columns = &a->rows.columns;
+    for (unsigned i = 0; a->rows.guessed_unit && i < columns->measured_count; i++)
+        pace_report_warn(report, "column \"%.40s\" names no unit: taken as %s, which fits the rows best",
+                         pace_csv_name(&a->rows.csv, (size_t)columns->measured[i].column), columns->measured[i].unit);
 }
 
 static pace_status put_rows(pace_report *report, const asked *a) {
@@ -88,6 +91,7 @@ static pace_status put_rows(pace_report *report, const asked *a) {
         pace_answered_row(&rows, row->row);
         answer_cells(&rows, a, row, &given);
     }
+    warn_of_units(report, a);
     return pace_answered_end(&rows, report);
 }
 

@@ -62,8 +62,11 @@ static void count_unusable(pace_fit_outcome *outcome, const pace_kernel_rows *ta
 static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace_kernel_rows *table,
                               const pace_kernel_row *row) {
     pace_sample sample;
-    if (*row->status || !pace_sample_of(&sample, &row->op, row->device)) {
-        count_unusable(outcome, table, row, *row->status ? row->status : "the device's rates are not known");
+    if (*row->status || row->part_count > 0 || !pace_sample_of(&sample, &row->op, row->device)) {
+        count_unusable(outcome, table, row,
+                       *row->status          ? row->status
+                       : row->part_count > 0 ? "several operations timed as one"
+                                             : "the device's rates are not known");
         return PACE_OK;
     }
     if (isnan(row->time_s)) return PACE_OK;
@@ -78,8 +81,9 @@ static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace
     if (!g->device) g->device = row->device;
     if (!*g->fit.unit) {
         const pace_measured_column *measured = &table->columns.measured[row->measured];
-        memcpy(g->fit.unit, measured->unit, sizeof g->fit.unit);
-        g->fit.unit_s = measured->unit_s;
+        bool time = measured->kind == PACE_MEASURED_TIME && strlen(measured->unit) < sizeof g->fit.unit;
+        snprintf(g->fit.unit, sizeof g->fit.unit, "%.7s", time ? measured->unit : "s");
+        g->fit.unit_s = time ? measured->unit_s : 1;
     }
     outcome->measured++;
     return PACE_PUSH(&g->families[row->op.family], one);

@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     PACE_VEC(pace_fit_family) families;
     size_t measured, unusable; /* rows */
-    char first_status[128];    /* why the first unusable row is one */
+    char first_status[176];    /* why the first unusable row is one */
 } pace_fit_outcome;
 
 typedef struct {

@@ -138,7 +138,7 @@ static void score_held_out(pace_score *score, const checker *c, const pace_cost 
             const pace_kernel_row *row = &c->tables[t].rows.items[i];
             pace_estimate time;
             if (c->fold[t].items[i] != c->now) continue;
-            if (pace_cost_op_from(&time, cost, row->device, &row->op, row->source) != PACE_OK) continue;
+            if (pace_kernel_row_price(&time, cost, &c->tables[t], row) != PACE_OK) continue;
             pace_score_add(score, time.median, row->time_s,
                            row->time_s >= pace_estimate_low(time) && row->time_s <= pace_estimate_high(time));
         }

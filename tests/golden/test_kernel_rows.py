@@ -1,0 +1,217 @@
+"""Tables of kernels as other tools write them: the same question in another spelling gets the same answer."""
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+FOLDER = tempfile.mkdtemp(prefix="paceline-kernel-rows-")
+wrong = []
+checks = 0
+
+
+def expect(good, *what):
+    global checks
+    checks += 1
+    if not good:
+        wrong.append(what)
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=300)
+    err = done.stderr.decode("utf-8", "replace")
+    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
+    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
+    return done.returncode, done.stdout.decode("utf-8", "replace"), err
+
+
+def ask(text, *more):
+    path = os.path.join(FOLDER, "table.csv")
+    with open(path, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    code, out, err = run("predict", "--rows", path, "--kind", "kernel", *more)
+    expect(code == 0, "refused", text[:200], err)
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def seconds(row):
+    units = {"s": 1, "sec": 1, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "usec": 1e-6, "ns": 1e-9, "microseconds": 1e-6}
+    return float(row["predicted"]) * units[row["unit"]] if row["predicted"] else None
+
+
+def same(what, first, *others, on="a100"):
+    """Every row of every table answers like the first table's first row."""
+    want = seconds(ask(first, "--on", on)[0])
+    expect(want and want > 0, what, "no answer", first)
+    for table in others:
+        for row in ask(table, "--on", on):
+            got = seconds(row)
+            expect(got and abs(got / want - 1) < 1e-9, what, table, row["status"], got, want)
+
+
+def test_products():
+    same("a product",
+         "m,n,k,dtype,latency_us\n4096,1024,2048,fp16,1\n",
+         "M,N,K,Precision,Time (ms)\n4096,1024,2048,half,1\n",
+         "Op;M;N;K;Data Type;latency[us]\nGEMM;4096;1024;2048;float16;1\nmatmul;4096;1024;2048;torch.float16;1\n",
+         "op\tshape\tdtype\tavg_us\nmm\t4096x1024x2048\tfp16\t1\naten::mm\t[[4096, 2048], [2048, 1024]]\thalf\t1\n",
+         'op,Input Shapes,dtype,us\nlinear,"[[4096, 2048], [1024, 2048], [1024]]",fp16,1\n',
+         'op,input_shapes,dtype,ns\naten::linear,"((4096, 2048), (1024, 2048))",f16_r,1\n',
+         "op,mnk,dtype,elapsed_ns\ngemm,m4096_n1024_k2048,FP16,1\ngemm,4096 1024 2048,FP16,1\n",
+         "best_MxNxK,dtype,time_s\n4096x1024x2048,fp16,1\n",
+         "op,shape,dtype,duration_ns\ngemm,\"4096x2048,2048x1024\",fp16,1\n",
+         'op,a_shape,b_shape,dtype,time_us\nmatmul,"[4096,2048]","[2048,1024]",fp16,1\n',
+         "batch,in_features,out_features,dtype,run_time_ms\n4096,2048,1024,fp16,1\n",
+         "\ufeff# from a log\r\nM,N,K,dtype,time_us\r\n4096,1024,2048,fp16,1\r\n",
+         "batch_count,m,n,k,a_type,compute_type,hipblaslt-Gflops,hipblaslt-GB/s,us\n1,4096,1024,2048,f16_r,f32_r,1,1,1\n",
+         "framework,version,gemm_dtype,m,n,k,latency_us\n,1.0,float16,4096,1024,2048,1\n")
+    same("a batched one",
+         "b,m,n,k,dtype,latency_us\n16,512,512,64,bf16,1\n",
+         "batch_size,M,N,K,type,median_time_s\n16,512,512,64,bfloat16,1\n",
+         'op,shapes,dtype,ms\nbmm,"[[16, 512, 64], [16, 64, 512]]",torch.bfloat16,1\n'.replace("bmm", "matmul"),
+         'op,dims,dtype,ms\ngemm,"(16,512,512,64)",bf16_r,1\n')
+    same("transposes",
+         "m,n,k,trans_a,trans_b,dtype,us\n512,256,1024,N,T,fp32,1\n",
+         "m,n,k,transA,transB,dtype,us\n512,256,1024,False,True,fp32,1\n",
+         "m,n,k,ta,tb,precision,us\n512,256,1024,0,1,float,1\n",
+         "m,n,k,layout,dtype,us\n512,256,1024,NT,float32,1\n", on="v100")
+
+
+def test_precisions():
+    for words in (("fp8", "fp8_e4m3", "float8_e4m3fn", "torch.float8_e4m3fn", "fp8_block", "f8_r"),
+                  ("int8", "w8a8", "i8_r", "torch.int8"), ("tf32", "TF32", "tensorfloat32", "xf32_r"),
+                  ("fp16", "half", "float16", "HALF", "torch.float16", "torch.half", "f16_r", "CUDA_R_16F"),
+                  ("bf16", "bfloat16", "torch.bfloat16", "BF16", "CUDA_R_16BF"), ("fp64", "double", "float64")):
+        same("a precision", f"m,n,k,dtype,us\n4096,4096,4096,{words[0]},1\n",
+             "m,n,k,dtype,us\n" + "".join(f"4096,4096,4096,{word},1\n" for word in words), on="h100")
+    row = ask("m,n,k,dtype,us\n64,64,64,posit8,1\n", "--on", "h100")[0]
+    expect(row["status"] == 'unknown precision "posit8"' and not row["predicted"], row)
+
+
+def test_convolutions():
+    for suffix, words in (("", ("convolution", "conv", "conv2d", "aten::conv2d", "torch.nn.functional.conv2d")),
+                          (" backward", ("conv2d_backward", "convolution bwd", "aten::convolution_backward")),
+                          (" dgrad", ("conv2d_bwd_data", "conv_dgrad", "convolution backward data")),
+                          (" wgrad", ("conv2d_bwd_weight", "conv_wgrad", "convolution backward filter"))):
+        first = "op,n,c,h,w,k,r,s,pad,stride,dtype,us\nconv" + suffix + ",32,64,56,56,128,3,3,1,2,fp16,1\n"
+        rows = "".join(f'{word},32,64,128,56,3,2,1,fp16,1\n' for word in words)
+        shapes = "".join(f'{word},"[[32, 64, 56, 56], [128, 64, 3, 3]]",2,1,fp16,1\n' for word in words)
+        tuples = f'{words[0]},32,64,128,"(56, 56)","(3, 3)","(2, 2)","(1, 1)",fp16,1\n'
+        same("a convolution" + suffix, first,
+             "op,batch,in_channels,out_channels,image_size,kernel_size,stride,padding,dtype,run_time_ms\n" + rows,
+             "op,batch,in_channels,out_channels,image_size,kernel_size,stride,padding,dtype,run_time_ms\n" + tuples,
+             "op,shapes,stride,padding,dtype,ms\n" + shapes, on="v100")
+
+
+def test_rows_and_elements():
+    same("layer norm", "op,rows,columns,dtype,us\nlayer_norm,8192,1024,fp16,1\n",
+         "op,B,H,dtype,us\nLN,8192,1024,half,1\n", 'op,shape,dtype,us\naten::native_layer_norm,"[8, 1024, 1024]",fp16,1\n',
+         "op,batch,seq_len,hidden,dtype,us\nnn.LayerNorm,8,1024,1024,fp16,1\n", "op,M,N,dtype,us\nlayernorm,8192,1024,fp16,1\n")
+    same("softmax", "op,rows,columns,dtype,us\nsoftmax,6144,512,fp16,1\n",
+         'op,shape,dtype,us\n_softmax,"[1, 12, 512, 512]",fp16,1\n', "op,n_rows,n_cols,dtype,us\naten::_softmax,6144,512,fp16,1\n")
+    same("backward", "op,pass,rows,columns,dtype,us\nsoftmax,backward,6144,512,fp16,1\n",
+         "op,rows,columns,dtype,bwd_us\nsoftmax,6144,512,fp16,1\n", "op,rows,columns,dtype,us\nsoftmax_backward,6144,512,fp16,1\n",
+         "op,direction,rows,columns,dtype,us\nsoftmax,bwd,6144,512,fp16,1\n")
+    same("add", "op,elements,dtype,us\nadd,8388608,fp16,1\n", "op,numel,dtype,us\naten::add,8388608,fp16,1\n",
+         'op,input_shapes,dtype,us\nadd,"[[8192, 1024], [8192, 1024]]",fp16,1\n', "op,size,dtype,us\nvector_add,8388608,fp16,1\n")
+    same("batch norm", "op,rows,columns,dtype,us\nbatch_norm,100352,64,fp16,1\n",
+         'op,shape,dtype,us\nBatchNorm2d,"[32, 64, 56, 56]",fp16,1\n', "op,n,c,h,w,dtype,us\nbn,32,64,56,56,fp16,1\n")
+    same("cross entropy", "op,rows,columns,dtype,us\ncross_entropy,4096,32000,fp32,1\n",
+         "op,BT,V,dtype,us\nfused_cross_entropy,4096,32000,fp32,1\n", 'op,shape,dtype,us\nnll_loss,"[4096, 32000]",fp32,1\n')
+    same("a copy to the device", "op,bytes,us\nh2d,4194304,1\n", "op,size_mib,us\nmemcpy_htod,4,1\n",
+         "op,direction,bytes,us\nmemcpy,h2d,4194304,1\n", 'op,shape,dtype,us\nmemcpy_h2d,"[1024, 1024]",fp32,1\n')
+    same("an update", "op,parameters,us\nadam,16777216,1\n", "op,params,dtype,us\nAdamW,16777216,fp32,1\n",
+         'op,shape,dtype,us\nadam,"[4096, 4096]",fp32,1\n')
+    same("a transpose", "op,m,n,dtype,us\ntranspose,4096,2048,fp16,1\n", 'op,shape,dtype,us\npermute,"4096x2048",fp16,1\n')
+
+
+def test_attention():
+    same("attention", "op,b,heads,seq,head_dim,causal,dtype,us\nattention,4,16,2048,128,1,bf16,1\n",
+         "op,batch,nheads,seqlen,headdim,causal,dtype,fwd_ms\nflash_attention,4,16,2048,128,True,bf16,1\n",
+         "op,BATCH,H,N_CTX,D_HEAD,is_causal,dtype,us\nsdpa,4,16,2048,128,true,bf16,1\n",
+         "backend,batch_size,s_qo,s_kv,num_qo_heads,num_kv_heads,head_dim_qk,causal,q_dtype,median_time\n"
+         "fa2,4,2048,2048,16,16,128,True,torch.bfloat16,1\n",
+         "op_name,batch_size,isl,num_heads,num_key_value_heads,head_dim,attn_dtype,step,latency\n"
+         "context_attention,4,2048,16,16,128,bfloat16,0,1\n", on="h100")
+    same("attention of one query", "op,b,heads,kv_heads,queries,keys,head_dim,dtype,us\nattention,8,32,8,1,4097,128,bf16,1\n",
+         "op_name,batch_size,isl,num_heads,num_key_value_heads,head_dim,beam_width,attn_dtype,step,latency\n"
+         "generation_attention,8,1,32,8,128,1,bfloat16,4096,1\n",
+         "op,batch,kv_len,num_qo_heads,num_kv_heads,head_dim,dtype,us\ndecode_attention,8,4097,32,8,128,bf16,1\n", on="h100")
+
+
+def test_compounds():
+    same("experts", "op,tokens,hidden,inner,experts,topk,dtype,us\nmoe,1024,4096,14336,8,2,bf16,1\n",
+         "op_name,kernel_source,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,distribution,latency\n"
+         "moe,x,bfloat16,1024,4096,14336,2,8,1,1,uniform,1\n",
+         "num_tokens,hidden_size,intermediate_size,num_experts,top_k,dtype,median_time\n1024,4096,14336,8,2,bf16,1\n", on="h100")
+    same("a recurrent layer", "op,b,hidden,timesteps,dtype,fwd_us\nlstm,32,512,50,fp32,1\n",
+         "cell,hidden,batch,seq_len,precision,fwd_us\nLSTM,512,32,50,float,1\n",
+         "rnn_type,hidden_size,input_size,batch_size,time_steps,dtype,fwd_us\nlstm,512,512,32,50,fp32,1\n", on="v100")
+    one, two, both = (seconds(ask(f"op,pass,m,n,k,dtype,us\nmm,{p},2048,2048,2048,fp16,1\n", "--on", "a100")[0])
+                      for p in ("fwd", "bwd", "both"))
+    expect(abs(both / (one + two) - 1) < 1e-9, "both passes are forward and backward", one, two, both)
+
+
+def test_devices():
+    for name, like in (("NVIDIA A100-SXM4-80GB", "a100-80-sxm"), ("a100_sxm", "a100-80-sxm"), ("H100 PCIe", "h100-80-pcie"),
+                       ("Tesla V100-SXM2-16GB", "v100-sxm2-16"), ("NVIDIA_Tesla_T4", "t4"), ("mi300x", "mi300x"),
+                       ("AMD Instinct MI250X", "mi250x-gcd"), ("GeForce RTX 4090", "rtx-4090"), ("NV_V100", "v100"),
+                       ("NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"), ("cuda:0", "a100"), ("0", "a100"), ("", "a100")):
+        rows = ask(f"device,m,n,k,dtype,us\n{name},1024,2048,4096,fp16,1\n{like},1024,2048,4096,fp16,1\n", "--on", "a100")
+        expect(rows[0]["predicted"] == rows[1]["predicted"] != "", name, like, rows)
+    row = ask("device,m,n,k,us\nRTX 4091,64,64,64,1\n", "--on", "a100")[0]
+    expect("unknown device" in row["status"] and "rtx-4090" in row["status"], row)
+
+
+def test_measured():
+    """Which column was measured, and in what: a unit may stand in the name, in brackets, in a column or in no place."""
+    for head, unit in (("latency_us", "us"), ("Time (ms)", "ms"), ("latency[ns]", "ns"), ("Duration (usec)", "usec"),
+                       ("avg_us", "us"), ("us", "us"), ("kernel_time_ms", "ms"), ("median_time_s", "s"), ("p50_ms", "ms"),
+                       ("kernelTimeUs", "us"), ("latency (\u00b5s)", "us"), ("achieved_tflops", "TFLOP/s"), ("TFLOP/s", "TFLOP/s"),
+                       ("rocblas-Gflops", "GFLOP/s"), ("GB/s", "GB/s"), ("tb_per_sec", "TB/s")):
+        row = ask(f"m,n,k,dtype,{head}\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
+        expect(row["unit"] == unit, head, row)
+        expect(float(row["low"]) < float(row["predicted"]) < float(row["high"]), head, row)
+    row = ask("m,n,k,dtype,tflops\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
+    other = ask("m,n,k,dtype,time_s\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
+    expect(abs(float(row["predicted"]) * 1e12 * float(other["predicted"]) / (2 * 4096**3) - 1) < 1e-9, row, other)
+    for value, unit in ((0.5, "ms"), (0.0005, "s"), (500, "us"), (500000, "ns")):
+        row = ask(f"m,n,k,dtype,latency\n4096,4096,4096,fp16,{value}\n", "--on", "a100")[0]
+        expect(row["unit"] == unit, "a unit that fits", value, row)
+    row = ask("m,n,k,dtype,latency,unit\n4096,4096,4096,fp16,500,ns\n", "--on", "a100")[0]
+    expect(row["unit"] == "ns", "a unit that is said", row)
+    rows = ask("m,n,k,Time (%),Total Time (ns),Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns)\n64,64,64,1,2,3,4,5,6,7\n", "--on", "a100")
+    expect(len(rows) == 1 and rows[0]["unit"] == "ns", "one question, however often it was summed up", rows)
+    one, two = (ask(f"m,n,k,dtype,{head}\n2048,2048,2048,fp16,{value}\n", "--on", "a100")[0]["predicted"]
+                for head, value in (("tflops", 1), ("tflops", 200)))
+    expect(one == two, "what was measured is never asked", one, two)
+
+
+def test_reasons():
+    """What cannot be answered says why, and keeps nothing else from being answered."""
+    rows = ask('op,m,n,k,dtype,us\nmm,64,64,64,fp16,1\nall_reduce,64,64,64,fp16,1\nfrobnicate,64,64,64,fp16,1\nmm,64,,64,fp16,1\n'
+               'mm,64,many,64,fp16,1\nattention,64,64,64,fp16,1\nmm,64,0,64,fp16,1\n', "--on", "a100")
+    expect(rows[0]["status"] == "ok" and rows[0]["predicted"], rows[0])
+    for row, words in zip(rows[1:], ("--kind exchange", "unknown operation", 'needs a column "n"', "expected a size",
+                                     'needs a column "b"', "not all above 0")):
+        expect(words in row["status"] and not row["predicted"], words, row)
+    rows = ask("Time (%),Total Time (ns),Instances,Avg (ns),Name\n50,1,1,1,ampere_fp16_s16816gemm_128x128\n", "--on", "a100")
+    expect(rows[0]["status"] and not rows[0]["predicted"], rows)
+
+
+def test_mixed():
+    """Operations of several families in one table, each with its own columns."""
+    rows = ask("op,B,M,N,K,H,dtype,us\nbmm,4,64,64,64,,fp32,1\nlinear,,64,64,64,,fp32,1\nln,128,,,,1024,fp32,1\n"
+               "gelu,128,,,,1024,fp32,1\n", "--on", "t4")
+    expect(all(row["status"] == "ok" for row in rows), rows)
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith("test_"):
+        test()
+for what in wrong:
+    print("WRONG", *what)
+print(checks, "checks,", len(wrong), "wrong")
+sys.exit(1 if wrong else 0)
