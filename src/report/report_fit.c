@@ -3,6 +3,7 @@
 #include "report/fit_kinds.h"
 #include "report/report.h"
 #include "rows/fit_rows.h"
+#include "rows/table_kind.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,23 +102,37 @@ static pace_status fit_opened(pace_report **out, const opened *o, const pace_row
     return status;
 }
 
-pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
+static pace_status fit_kernels(pace_report **out, const char *const *paths, size_t path_count,
+                               const pace_rows_options *options) {
     opened o = {0};
-    if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
-    if (options->kind && strcmp(options->kind, "overhead") == 0)
-        return pace_fit_overheads(out, paths, path_count, options);
-    if (options->kind && strcmp(options->kind, "profiler") == 0)
-        return pace_fit_profiler(out, paths, path_count, options);
-    if (options->kind && strcmp(options->kind, "exchange") == 0)
-        return pace_fit_exchange(out, paths, path_count, options);
-    if (options->kind && strcmp(options->kind, "step") == 0) return pace_fit_steps(out, paths, path_count, options);
-    if (options->kind && strcmp(options->kind, "job") == 0) return pace_fit_jobs(out, paths, path_count, options);
-    if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE,
-                         "--kind: expected kernel, exchange, step, job, overhead or profiler, found \"%.40s\"",
-                         options->kind);
     pace_status status = open_all(&o, paths, path_count, options);
     if (status == PACE_OK) status = fit_opened(out, &o, options);
     close_all(&o);
     return status;
+}
+
+typedef pace_status (*fit_kind)(pace_report **out, const char *const *paths, size_t path_count,
+                                const pace_rows_options *options);
+
+static const struct {
+    const char *kind;
+    fit_kind fit;
+} kinds[] = {{"kernel", fit_kernels}, {"exchange", pace_fit_exchange},  {"step", pace_fit_steps},
+             {"job", pace_fit_jobs},  {"overhead", pace_fit_overheads}, {"profiler", pace_fit_profiler}};
+
+pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
+    if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
+    const char *kind = options->kind ? options->kind : pace_table_kind(paths[0]);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pace_report *report;
+        if (strcmp(kinds[i].kind, kind) != 0) continue;
+        PACE_TRY(kinds[i].fit(&report, paths, path_count, options));
+        if (!options->kind && i > 0) pace_report_warn(report, "taken as --kind %s, by the columns of the first", kind);
+        pace_status status = pace_report_status(report);
+        if (status == PACE_OK) *out = report;
+        else pace_report_free(report);
+        return status;
+    }
+    return pace_fail(PACE_E_USAGE,
+                     "--kind: expected kernel, exchange, step, job, overhead or profiler, found \"%.40s\"", kind);
 }

@@ -3,6 +3,7 @@
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
 #include "rows/fit_rows.h"
+#include "rows/table_kind.h"
 
 #include <string.h>
 
@@ -107,13 +108,28 @@ static pace_status predict_kernel_rows(pace_report **out, const char *path, cons
     return status;
 }
 
+typedef pace_status (*answer_kind)(pace_report **out, const char *path, const pace_rows_options *options);
+
+static const struct {
+    const char *kind;
+    answer_kind answer;
+} kinds[] = {{"kernel", predict_kernel_rows},
+             {"exchange", pace_predict_exchange_rows},
+             {"step", pace_predict_step_rows},
+             {"scaling", pace_predict_scaling_rows},
+             {"job", pace_predict_job_rows}};
+
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
-    if (options->kind && strcmp(options->kind, "exchange") == 0) return pace_predict_exchange_rows(out, path, options);
-    if (options->kind && strcmp(options->kind, "step") == 0) return pace_predict_step_rows(out, path, options);
-    if (options->kind && strcmp(options->kind, "scaling") == 0) return pace_predict_scaling_rows(out, path, options);
-    if (options->kind && strcmp(options->kind, "job") == 0) return pace_predict_job_rows(out, path, options);
-    if (options->kind && strcmp(options->kind, "kernel") != 0)
-        return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step, scaling or job, found \"%.40s\"",
-                         options->kind);
-    return predict_kernel_rows(out, path, options);
+    const char *kind = options->kind ? options->kind : pace_table_kind(path);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pace_report *report;
+        if (strcmp(kinds[i].kind, kind) != 0) continue;
+        PACE_TRY(kinds[i].answer(&report, path, options));
+        if (!options->kind && i > 0) pace_report_warn(report, "taken as --kind %s, by the table's columns", kind);
+        pace_status status = pace_report_status(report);
+        if (status == PACE_OK) *out = report;
+        else pace_report_free(report);
+        return status;
+    }
+    return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step, scaling or job, found \"%.40s\"", kind);
 }

@@ -208,6 +208,30 @@ def test_mixed():
     expect(all(row["status"] == "ok" for row in rows), rows)
 
 
+def test_kinds():
+    """Without --kind the columns say what is asked."""
+    tables = {
+        "kernel": "op,m,n,k,us\nmm,64,64,64,1\n",
+        "exchange": "op,gpus,bytes,time_us\nall_reduce,8,1048576,100\n",
+        "step": "model,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,dp,micro_batch,global_batch,step_time_s\n"
+                "gpt,8,4096,32,32,2048,51200,8,1,1,1,64,1\n",
+        "job": "id,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,"
+               "dense_weight_bytes,embedding_weight_bytes\na,ps_worker,8,64,1e12,1e10,1e7,1e8,1e8,0\n",
+    }
+    for kind, table in tables.items():
+        path = os.path.join(FOLDER, kind + ".csv")
+        with open(path, "w") as file:
+            file.write(table)
+        machine = ["--on", "a100" if kind == "kernel" else "dgx-a100"] if kind != "job" else []
+        code, out, err = run("predict", "--rows", path, *machine)
+        told, told_out, _ = run("predict", "--rows", path, "--kind", kind, *machine)
+        expect(code == told == 0 and out == told_out, kind, code, told, err)
+        expect((f"--kind {kind}" in err) == (kind != "kernel"), kind, err)
+        with open(path, "rb") as file:
+            piped = subprocess.run([PACELINE, "predict", "--rows", "-", *machine], stdin=file, capture_output=True, timeout=300)
+        expect(piped.returncode == 0 and piped.stdout.decode() == out, "standard input", kind, piped.stderr)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()
