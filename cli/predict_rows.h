@@ -17,7 +17,7 @@ typedef struct {
          'k',                                                                                                      \
          OPTION_TEXT,                                                                                              \
          "KIND",                                                                                                   \
-         "what is asked: kernel, exchange, step, scaling or job (default: as the columns say)",                    \
+         "rows: kernel, exchange, step, scaling or job (default: by columns)",                                     \
          &(rows).options.kind},                                                                                    \
     {                                                                                                              \
         "--fit", 0, OPTION_LIST, "FILE", "use what 'paceline fit' learned", &(rows).fits                           \

@@ -262,12 +262,33 @@ static void fix_decimal_point(char *number) {
     memmove(number + start + 1, number + stop, strlen(number + stop) + 1);
 }
 
+/* A number that some decimal of at most 15 digits stands for, between a thousandth and a million: its digits are those
+ * of a whole number, and no shorter decimal reads back as it. Division by a power of ten below 2^53 rounds once, so the
+ * comparison is exact. */
+static bool short_decimal(char out[64], double value) {
+    double size = fabs(value), scale = size < 1e3 ? 1e12 : 1e9;
+    if (!(size >= 1e-3 && size < 1e6)) return false;
+    uint64_t digits = (uint64_t)(size * scale + 0.5), unit = (uint64_t)scale;
+    if ((double)digits / scale != size) return false;
+    int used = snprintf(out, 64, "%s%" PRIu64, value < 0 ? "-" : "", digits / unit);
+    uint64_t rest = digits % unit;
+    if (rest == 0) return true;
+    out[used++] = '.';
+    for (; rest > 0; rest = rest * 10 % unit) out[used++] = (char)('0' + rest * 10 / unit);
+    out[used] = '\0';
+    return true;
+}
+
 void pace_jsonw_real(pace_jsonw *json, double value) {
     if (!isfinite(value)) {
         pace_jsonw_null(json);
         return;
     }
     char number[64];
+    if (short_decimal(number, value)) {
+        write_word(json, number);
+        return;
+    }
     /* 15 digits always survive in a normal number, so fewer cannot be needed; subnormals hold fewer */
     for (int digits = isnormal(value) ? 15 : 1; digits <= 17; digits++) {
         snprintf(number, sizeof number, "%.*g", digits, value);

@@ -335,14 +335,17 @@ static bool find_op_and_pass(pace_op_words *out, const pace_columns *columns, co
     return false;
 }
 
-/* "enc-attention-dropout", "gelu_kernel": the last of the name's words that is an operation. */
+/* "enc-attention-dropout", "embedding_bwd_sgd_kernel": the last of the name's words that is an operation, or the last
+ * before a pass. */
 static bool find_op_within(pace_op_words *out, const pace_columns *columns, const char *word) {
     char plain[PACE_PLAIN_NAME], *rest = NULL;
     bool known = false;
     pace_plain_name(plain, word);
     for (char *at = strtok_r(plain, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
         pace_op_words found = *out;
-        if (strlen(at) < 2 || !find_op(&found, columns, at)) continue;
+        if (strlen(at) < 2) continue;
+        if (known && pace_columns_pass(out, columns, at)) break;
+        if (!find_op(&found, columns, at)) continue;
         *out = found;
         known = true;
     }

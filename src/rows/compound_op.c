@@ -48,24 +48,30 @@ static pace_op_part pointwise(const pace_op *like, double elements, double reads
     return part;
 }
 
+/* Waits for the one before it: catalog/costs.yaml has figures for this kind. */
+static pace_op_part in_turn(pace_op_part part) {
+    memcpy(part.op.kind, "in_turn", sizeof "in_turn");
+    return part;
+}
+
 /* Gates' products of the input run over all time steps at once; those of the state must go step by step, each followed
- * by the gates' pointwise work. The gradient of the weights needs no order: two products over all steps (Appleyard,
- * Kocisky, Blunsom 2016, "Optimizing performance of recurrent neural networks on GPUs", section 3). */
+ * by the gates' pointwise work. The gradient of the weights needs no order: products over all steps (Appleyard,
+ * Kocisky, Blunsom 2016, "Optimizing performance of recurrent neural networks on GPUs", section 3). An input of size 0
+ * is added to the state without a product. */
 static unsigned recurrent(pace_op_part *out, const pace_op *op) {
     const double *s = op->size;
     double gates = strcmp(op->kind, "lstm") == 0 ? 4 : strcmp(op->kind, "gru") == 0 ? 3 : 1;
     double repeat = s[LAYERS] * s[DIRECTIONS], rows = gates * s[HIDDEN], columns = s[B] * s[STEPS];
     unsigned n = 0;
     bool back = op->pass != PACE_PASS_FORWARD;
-    bool data = !back || op->pass == PACE_PASS_BACKWARD_DATA || op->pass == PACE_PASS_BACKWARD;
-    bool weight = op->pass == PACE_PASS_BACKWARD_WEIGHT || op->pass == PACE_PASS_BACKWARD;
     pace_pass pass = back ? PACE_PASS_BACKWARD_DATA : PACE_PASS_FORWARD;
-    if (data) {
-        out[n++] = product(op, pass, 1, columns, rows, s[INPUT], repeat);
-        out[n++] = product(op, pass, 1, s[B], rows, s[HIDDEN], repeat * s[STEPS]);
-        out[n++] = pointwise(op, s[B] * s[HIDDEN], gates + 1, back ? gates + 1 : 2, repeat * s[STEPS]);
+    if (op->pass != PACE_PASS_BACKWARD_WEIGHT) {
+        if (s[INPUT] > 0) out[n++] = product(op, pass, 1, columns, rows, s[INPUT], repeat);
+        out[n++] = in_turn(product(op, pass, 1, s[B], rows, s[HIDDEN], repeat * s[STEPS]));
+        out[n++] = in_turn(pointwise(op, s[B] * s[HIDDEN], gates + 1, back ? gates + 1 : 2, repeat * s[STEPS]));
     }
-    if (weight) out[n++] = product(op, PACE_PASS_BACKWARD_WEIGHT, 1, columns, rows, s[INPUT] + s[HIDDEN], repeat);
+    if (op->pass == PACE_PASS_BACKWARD_WEIGHT || op->pass == PACE_PASS_BACKWARD)
+        out[n++] = product(op, PACE_PASS_BACKWARD_WEIGHT, 1, columns, rows, s[INPUT] + s[HIDDEN], repeat);
     return n;
 }
 
@@ -82,7 +88,7 @@ static unsigned experts(pace_op_part *out, const pace_op *op) {
 
 unsigned pace_compound_parts(pace_op_part out[PACE_COMPOUND_PARTS], pace_compound compound, const pace_op *op) {
     for (unsigned i = 0; i < compounds[compound].count; i++)
-        if (!(op->size[i] > 0)) return 0;
+        if (!(op->size[i] > 0) && !(compound == PACE_COMPOUND_RECURRENT && i == INPUT)) return 0;
     unsigned count = compound == PACE_COMPOUND_RECURRENT ? recurrent(out, op)
                      : compound == PACE_COMPOUND_EXPERTS ? experts(out, op)
                                                          : 0;

@@ -160,8 +160,19 @@ void pace_csv_free(pace_csv *csv) {
     *csv = (pace_csv){0};
 }
 
+/* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to strtod. */
+static bool whole_number(double *out, const char *cell) {
+    double value = 0;
+    int digits = 0;
+    for (; *cell >= '0' && *cell <= '9' && digits < 16; cell++, digits++) value = value * 10 + (*cell - '0');
+    if (*cell || digits == 0 || digits > 15) return false;
+    *out = value;
+    return true;
+}
+
 bool pace_csv_number(double *out, const char *cell) {
     while (*cell == ' ') cell++;
+    if (whole_number(out, cell)) return true;
     if (!((*cell >= '0' && *cell <= '9') || *cell == '-' || *cell == '+' || *cell == '.')) return false;
     char *end;
     double value = strtod(cell, &end);

@@ -148,7 +148,7 @@ def test_compounds():
          "num_tokens,hidden_size,intermediate_size,num_experts,top_k,dtype,median_time\n1024,4096,14336,8,2,bf16,1\n", on="h100")
     same("a recurrent layer", "op,b,hidden,timesteps,dtype,fwd_us\nlstm,32,512,50,fp32,1\n",
          "cell,hidden,batch,seq_len,precision,fwd_us\nLSTM,512,32,50,float,1\n",
-         "rnn_type,hidden_size,input_size,batch_size,time_steps,dtype,fwd_us\nlstm,512,512,32,50,fp32,1\n", on="v100")
+         "rnn_type,hidden_size,input_size,batch_size,time_steps,dtype,fwd_us\nlstm,512,0,32,50,fp32,1\n", on="v100")
     one, two, both = (seconds(ask(f"op,pass,m,n,k,dtype,us\nmm,{p},2048,2048,2048,fp16,1\n", "--on", "a100")[0])
                       for p in ("fwd", "bwd", "both"))
     expect(abs(both / (one + two) - 1) < 1e-9, "both passes are forward and backward", one, two, both)
