@@ -135,7 +135,8 @@ static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, siz
     out->op = words->op;
     if (out->op.element_bytes == 0) out->op.precision = PACE_FP32, out->op.element_bytes = 4;
     if (!*dtype || set_dtype(out, r, dtype)) return true;
-    if (columns->op < 0 && set_op(&moved, r, dtype)) { /* a column "type" may name the operation */
+    if ((columns->op < 0 || columns->op_is_hint) &&
+        set_op(&moved, r, dtype)) { /* a column "type" may name the operation */
         *words = moved;
         words->op.precision = out->op.precision;
         words->op.element_bytes = out->op.element_bytes;

@@ -16,7 +16,7 @@ typedef struct {
     int rank;
 } candidate;
 
-enum { RANK_NO_UNIT = 100, RANK_RATE = 1000 };
+enum { RANK_NO_UNIT = 100, RANK_FOREIGN = 500, RANK_RATE = 1000 };
 
 static const pace_yaml_node *words_of(const pace_columns *columns, const char *key) {
     return pace_yaml_get(pace_yaml_get(columns->kernel, "measured"), key);
@@ -74,8 +74,12 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
             if (known) has[w] = true;
             if (known && w == WORD_STATISTIC) statistic = place;
         }
-        if (!known && place_in(words_of(columns, "besides"), at) < 0) return false;
+        if (known || place_in(words_of(columns, "besides"), at) >= 0) continue;
+        if (place_in(words_of(columns, "never"), at) >= 0) return false;
+        found.rank = found.rank < RANK_FOREIGN ? found.rank + RANK_FOREIGN : found.rank;
     }
+    /* "triton_matmul-latency": of an implementation, where nothing says it plainly. */
+    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME]) return false;
     bool united = found.column.unit_s > 0, passed = has[WORD_FORWARD] || has[WORD_BACKWARD] || has[WORD_BOTH];
     bool size = strcmp(plain, "s") == 0; /* of a filter or a sequence */
     if (size || (!has[WORD_TIME] && !united && !passed)) return false;
@@ -88,13 +92,20 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
 static bool read_rate(candidate *out, const pace_columns *columns, const char *plain) {
     char text[PACE_PLAIN_NAME], name[PACE_PLAIN_NAME] = "", *rest = NULL;
     snprintf(text, sizeof text, "%s", plain);
-    for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest))
-        if (place_in(words_of(columns, "rate_besides"), at) < 0)
+    bool forward = false, backward = false;
+    for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
+        bool ahead = place_in(words_of(columns, "forward"), at) >= 0;
+        bool back = place_in(words_of(columns, "backward"), at) >= 0;
+        forward |= ahead;
+        backward |= back;
+        if (!ahead && !back && place_in(words_of(columns, "rate_besides"), at) < 0)
             snprintf(name + strlen(name), sizeof name - strlen(name), "%s", at);
+    }
     double flop = number_at(columns, words_of(columns, "flop_rates"), name);
     double bytes = number_at(columns, words_of(columns, "byte_rates"), name);
     if (!(flop > 0) && !(bytes > 0)) return false;
-    candidate found = {.rank = RANK_RATE + !(flop > 0), .column = {.pass = PACE_PASSES}};
+    candidate found = {.rank = RANK_RATE + !(flop > 0)};
+    set_pass(&found.column, (const bool[WORDS]){[WORD_FORWARD] = forward, [WORD_BACKWARD] = backward});
     found.column.kind = flop > 0 ? PACE_MEASURED_FLOP_RATE : PACE_MEASURED_BYTE_RATE;
     found.column.unit_s = flop > 0 ? flop : bytes;
     snprintf(found.column.unit, sizeof found.column.unit, "%s%s",

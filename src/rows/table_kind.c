@@ -27,11 +27,14 @@ static unsigned present(const pace_columns *columns, const char *section, const 
     return count;
 }
 
+/* A column "type" may be of precisions or of operations. */
 static bool names_kernel(const pace_columns *columns, const pace_csv *csv) {
     pace_op_words words = {0};
     pace_collective exchange;
-    const char *op = columns->op >= 0 && csv->rows > 0 ? pace_csv_cell(csv, 0, (size_t)columns->op) : "";
-    return *op && !columns->op_is_hint && !pace_collective_find(&exchange, op) && pace_columns_op(&words, columns, op);
+    int column = columns->op >= 0 && !columns->op_is_hint ? columns->op : columns->dtype;
+    const char *op = column >= 0 && csv->rows > 0 ? pace_csv_cell(csv, 0, (size_t)column) : "";
+    return *op && !pace_columns_dtype(&words.op, columns, op) && !pace_collective_find(&exchange, op) &&
+           pace_columns_op(&words, columns, op);
 }
 
 /* A collective in a row, or its name and sizes in the header. */

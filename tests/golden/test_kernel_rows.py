@@ -108,6 +108,7 @@ def test_convolutions():
 def test_rows_and_elements():
     same("layer norm", "op,rows,columns,dtype,us\nlayer_norm,8192,1024,fp16,1\n",
          "op,B,H,dtype,us\nLN,8192,1024,half,1\n", 'op,shape,dtype,us\naten::native_layer_norm,"[8, 1024, 1024]",fp16,1\n',
+         'label,sub_label,dtype,median_time_s\nlayer_norm,"[8192, 1024]",fp16,1\n',
          "op,batch,seq_len,hidden,dtype,us\nnn.LayerNorm,8,1024,1024,fp16,1\n", "op,M,N,dtype,us\nlayernorm,8192,1024,fp16,1\n")
     same("softmax", "op,rows,columns,dtype,us\nsoftmax,6144,512,fp16,1\n",
          'op,shape,dtype,us\n_softmax,"[1, 12, 512, 512]",fp16,1\n', "op,n_rows,n_cols,dtype,us\naten::_softmax,6144,512,fp16,1\n")
@@ -148,7 +149,7 @@ def test_compounds():
          "num_tokens,hidden_size,intermediate_size,num_experts,top_k,dtype,median_time\n1024,4096,14336,8,2,bf16,1\n", on="h100")
     same("a recurrent layer", "op,b,hidden,timesteps,dtype,fwd_us\nlstm,32,512,50,fp32,1\n",
          "cell,hidden,batch,seq_len,precision,fwd_us\nLSTM,512,32,50,float,1\n",
-         "rnn_type,hidden_size,input_size,batch_size,time_steps,dtype,fwd_us\nlstm,512,0,32,50,fp32,1\n", on="v100")
+         "hidden_size,seq_len,batch,run_time_ms,type\n512,50,32,1,lstm\n", "rnn_type,hidden_size,input_size,batch_size,time_steps,dtype,fwd_us\nlstm,512,0,32,50,fp32,1\n", on="v100")
     one, two, both = (seconds(ask(f"op,pass,m,n,k,dtype,us\nmm,{p},2048,2048,2048,fp16,1\n", "--on", "a100")[0])
                       for p in ("fwd", "bwd", "both"))
     expect(abs(both / (one + two) - 1) < 1e-9, "both passes are forward and backward", one, two, both)
@@ -174,6 +175,13 @@ def test_measured():
         row = ask(f"m,n,k,dtype,{head}\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
         expect(row["unit"] == unit, head, row)
         expect(float(row["low"]) < float(row["predicted"]) < float(row["high"]), head, row)
+    rows = ask("x_val;aten_matmul-latency;aten_matmul-tflops;triton_matmul-latency\n(4096, 4096, 4096);1;130;1\n", "--on", "a100")
+    expect(len(rows) == 1 and rows[0]["unit"] == "ms", "of an implementation", rows)
+    rows = ask("batch,nheads,seqlen,headdim,causal,flash2_fwd_tflops,flash2_bwd_tflops\n8,16,2048,128,True,400,300\n", "--on", "h100")
+    expect([row["unit"] for row in rows] == ["TFLOP/s"] * 2, "rates of two passes", rows)
+    rows = ask('Name,Self CPU %,CPU total,CUDA total,CUDA time avg,Input Shapes\naten::mm,1%,10us,1.2ms,1200.0us,"[[4096, 4096], [4096, 4096]]"\n',
+               "--on", "a100")
+    expect(rows[0]["status"] == "ok" and rows[0]["unit"] == "s", "a unit in the cell", rows)
     row = ask("m,n,k,dtype,tflops\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
     other = ask("m,n,k,dtype,time_s\n4096,4096,4096,fp16,1\n", "--on", "a100")[0]
     expect(abs(float(row["predicted"]) * 1e12 * float(other["predicted"]) / (2 * 4096**3) - 1) < 1e-9, row, other)
