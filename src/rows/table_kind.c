@@ -37,12 +37,12 @@ static bool names_kernel(const pace_columns *columns, const pace_csv *csv) {
            pace_columns_op(&words, columns, op);
 }
 
-/* A collective in a row, or its name and sizes in the header. */
+/* A collective in a row beside a size or ranks, or both of these. */
 static bool names_exchange(const pace_columns *columns, const pace_csv *csv) {
     static const char *const size[] = {"bytes", "elements", NULL}, *const ranks[] = {"ranks", "per_node", "nodes",
                                                                                      NULL};
     bool sized = present(columns, "exchange", csv, size) > 0, ranked = present(columns, "exchange", csv, ranks) > 0;
-    for (size_t c = 0; sized && c < csv->columns && csv->rows > 0; c++) {
+    for (size_t c = 0; (sized || ranked) && c < csv->columns && csv->rows > 0; c++) {
         char name[PACE_PLAIN_NAME];
         pace_collective exchange;
         pace_plain_name(name, pace_csv_name(csv, c));
