@@ -7,20 +7,6 @@
 
 /* --- steps ------------------------------------------------------------------------------------------------------- */
 
-static double inside(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->inside, bytes); }
-static double across(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->across, bytes); }
-static double ring_step(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->ring, bytes); }
-
-/* A step in which every rank exchanges with the one `distance` away: across nodes when they are no neighbours. */
-static double step_at(const pace_exchange_terms *t, double distance, double bytes) {
-    return t->nodes > 1 && distance >= t->ranks_per_node ? across(t, bytes) : inside(t, bytes);
-}
-
-/* The same where one rank of a node sends alone. */
-static double lone_step_at(const pace_exchange_terms *t, double distance, double bytes) {
-    return t->nodes > 1 && distance >= t->ranks_per_node ? pace_message_s(&t->across_one, bytes) : inside(t, bytes);
-}
-
 static int floor_log2(int n) {
     int log = 0;
     while (n >> (log + 1)) log++;
@@ -28,13 +14,58 @@ static int floor_log2(int n) {
 }
 static int ceil_log2(int n) { return floor_log2(n) + ((n & (n - 1)) != 0); }
 
+static double inside(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->inside, bytes); }
+static double any_pair(const pace_exchange_terms *t, double bytes) {
+    return t->pairs_differ ? pace_message_s(&t->any_pair, bytes) : inside(t, bytes);
+}
+static double ring_step(const pace_exchange_terms *t, double bytes) { return pace_message_s(&t->ring, bytes); }
+static double one_ring_step(const pace_exchange_terms *t, double bytes) {
+    return t->one_ring.count ? pace_message_s(&t->one_ring, bytes) : ring_step(t, bytes);
+}
+
+/* What is above latency takes longer where the network is shared. */
+static double shared(const pace_message_model *model, double bytes, double slowness) {
+    double s = pace_message_s(model, bytes);
+    return slowness > 1 ? s + (slowness - 1) * (s - pace_message_s(model, 0)) : s;
+}
+
+static double slowness_at(const pace_exchange_terms *t, const double *of, int distance) {
+    if (!t->network.shared) return 1;
+    return of[distance > t->ranks_per_node ? ilogb(distance / t->ranks_per_node) : 0];
+}
+
+/* Whether some of the ranks that exchange in blocks of `block` sit on two nodes. */
+static bool crosses(const pace_exchange_terms *t, int block) { return t->nodes > 1 && t->ranks_per_node % block != 0; }
+
+/* A step in which every rank r exchanges with r ^ distance, a power of two: across nodes when they are no neighbours.
+ */
+static double step_at(const pace_exchange_terms *t, int distance, double bytes) {
+    if (crosses(t, 2 * distance)) return shared(&t->across, bytes, slowness_at(t, t->network.of_pair, distance));
+    return t->pairs_differ ? pace_message_s(&t->pair[floor_log2(distance)], bytes) : inside(t, bytes);
+}
+
+/* The same with ranks up to `distance` further in blocks of `block`, or in any: of some on the next node as soon as
+ * there is one. */
+static double shift_at(const pace_exchange_terms *t, int distance, int block, double bytes) {
+    double near_s = any_pair(t, bytes);
+    if (!crosses(t, block)) return near_s;
+    double far_s = shared(&t->across, bytes, slowness_at(t, t->network.of_distance, distance));
+    return distance < t->ranks_per_node && near_s > far_s ? near_s : far_s;
+}
+
+/* step_at() where one rank of a node sends alone. */
+static double lone_step_at(const pace_exchange_terms *t, int distance, double bytes) {
+    return crosses(t, 2 * distance) ? pace_message_s(&t->across_one, bytes) : step_at(t, distance, bytes);
+}
+
 static double share(const pace_exchange_terms *t) { return (double)(t->ranks - 1) / t->ranks; }
 static double add_s(const pace_exchange_terms *t, double bytes) { return bytes * t->reduce_s_per_byte; }
 
 /* Ranks beyond a power of two give their vector to a neighbour first and get the result last. */
 static double fold(const pace_exchange_terms *t) {
     if ((t->ranks & (t->ranks - 1)) == 0) return 0;
-    return 2 * inside(t, t->bytes) + add_s(t, t->bytes);
+    int far = 1 << floor_log2(t->ranks);
+    return 2 * shift_at(t, far, t->ranks, t->bytes) + add_s(t, t->bytes);
 }
 
 /* --- any number of ranks ----------------------------------------------------------------------------------------- */
@@ -109,23 +140,38 @@ static double best_segments(const pipe *p) {
     return pipe_s(p, k) < pipe_s(p, k + 1) ? k : k + 1;
 }
 
-static double hop_s(const pace_exchange_terms *t) { return ring_step(t, 0); }
-static double hop_rate(const pace_exchange_terms *t) { return ring_step(t, 1) - ring_step(t, 0); }
+/* Hops that lead to another node are as slow as one NIC. */
+static double hop_s(const pace_exchange_terms *t, double far_share) {
+    double near_s = any_pair(t, 0);
+    return t->nodes > 1 ? near_s + far_share * (pace_message_s(&t->across_one, 0) - near_s) : near_s;
+}
+static double hop_rate(const pace_exchange_terms *t) {
+    double near = t->ranks_per_node > 1 ? any_pair(t, 1) - any_pair(t, 0) : 0, far = 0;
+    if (t->nodes > 1) far = pace_message_s(&t->across_one, 1) - pace_message_s(&t->across_one, 0);
+    return near > far ? near : far;
+}
+static double chain_hop_s(const pace_exchange_terms *t) {
+    return hop_s(t, t->ranks > 1 ? (t->nodes - 1.0) / (t->ranks - 1) : 0);
+}
+static double tree_hop_s(const pace_exchange_terms *t) {
+    int levels = ceil_log2(t->ranks);
+    return hop_s(t, levels > 0 ? (double)ceil_log2(t->nodes) / levels : 0);
+}
 
 /* A chain of ranks passes segments on. */
 static pipe chain_pipe(const pace_exchange_terms *t) {
     double rate = hop_rate(t) + (t->collective == PACE_REDUCE ? t->reduce_s_per_byte : 0);
-    return (pipe){t->ranks - 2, hop_s(t), rate, t->bytes};
+    return (pipe){t->ranks - 2, chain_hop_s(t), rate, t->bytes};
 }
 
 /* An inner rank of a binary tree takes from two children and gives to two. */
 static pipe tree_pipe(const pace_exchange_terms *t) {
-    return (pipe){2.0 * ceil_log2(t->ranks) - 1, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes};
+    return (pipe){2.0 * ceil_log2(t->ranks) - 1, tree_hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes};
 }
 
 /* Two trees with half of the vector each: what is inner in one is a leaf in the other (Sanders, Speck, Träff 2009). */
 static pipe double_tree_pipe(const pace_exchange_terms *t) {
-    return (pipe){2.0 * ceil_log2(t->ranks) - 1, hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes};
+    return (pipe){2.0 * ceil_log2(t->ranks) - 1, tree_hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes};
 }
 
 static double segments_of(pipe p) { return best_segments(&p); }
@@ -141,7 +187,7 @@ static double double_tree(const pace_exchange_terms *t) { return piped(double_tr
 static double scatter_allgather(const pace_exchange_terms *t) {
     double s = 0, sent = t->bytes / 2;
     for (int i = ceil_log2(t->ranks) - 1; i >= 0; i--, sent /= 2) s += lone_step_at(t, 1 << i, sent);
-    return s + ring_half(t);
+    return s + (t->ranks - 1) * one_ring_step(t, t->bytes / t->ranks);
 }
 
 /* --- many ports -------------------------------------------------------------------------------------------------- */
@@ -152,15 +198,19 @@ static double knomial(const pace_exchange_terms *t) {
     for (int distance = 1; distance < t->ranks; distance *= PACE_KNOMIAL) {
         int others = (t->ranks + distance - 1) / distance;
         others = others < PACE_KNOMIAL ? others - 1 : PACE_KNOMIAL - 1;
-        double one = step_at(t, distance, t->bytes), next = one - step_at(t, distance, 0);
+        int block = distance * (others + 1);
+        double one = shift_at(t, distance, block, t->bytes), next = one - shift_at(t, distance, block, 0);
         s += one + (others - 1) * next + others * add_s(t, t->bytes);
     }
     return s;
 }
 
-/* All ranks of a node send their shares to all others at once: one message's latency, the device's rate. */
+/* All ranks of a node send their shares to all others at once: one message's latency, the device's rate. Where some
+ * pairs have no links of their own they wait for the slowest. */
 static double direct_half(const pace_exchange_terms *t) {
     double each = t->bytes / t->ranks;
+    if (t->pairs_differ && any_pair(t, each) > inside(t, (t->ranks - 1) * each) * (1 + 1e-9))
+        return (t->ranks - 1) * (any_pair(t, each) - any_pair(t, 0)) + any_pair(t, 0);
     return inside(t, each) + (t->ranks - 2) * (inside(t, each) - inside(t, 0));
 }
 
@@ -181,9 +231,17 @@ static double multicast(const pace_exchange_terms *t) {
 
 /* --- two levels -------------------------------------------------------------------------------------------------- */
 
+/* Of an all-to-all, first to the device on the rail of the target, then along the rails. */
+static double rails_to_all(const pace_exchange_terms *t) {
+    double g = t->ranks_per_node, n = t->nodes;
+    double slowness = t->network.shared ? t->network.of_all : 1;
+    return (g - 1) * any_pair(t, t->bytes / g) + (n - 1) * shared(&t->across, t->bytes / n, slowness);
+}
+
 static double rails(const pace_exchange_terms *t) {
     double g = t->ranks_per_node, n = t->nodes, part = t->bytes / g;
-    double in = (g - 1) * inside(t, part), out = (n - 1) * across(t, part / n);
+    if (t->collective == PACE_ALLTOALL) return rails_to_all(t);
+    double in = (g - 1) * inside(t, part), out = (n - 1) * shift_at(t, t->ranks_per_node, t->ranks, part / n);
     double added = add_s(t, t->bytes * (g - 1) / g + part * (n - 1) / n);
     switch (t->collective) {
     case PACE_ALLREDUCE: return 2 * in + 2 * out + added;
@@ -195,7 +253,8 @@ static double rails(const pace_exchange_terms *t) {
 /* One leader a node: reduce to it, all-reduce among leaders (ring), broadcast from it. */
 static double leaders(const pace_exchange_terms *t) {
     int levels = ceil_log2(t->ranks_per_node);
-    double s = levels * (2 * inside(t, t->bytes) + add_s(t, t->bytes));
+    double s = levels * add_s(t, t->bytes);
+    for (int i = 0; i < levels; i++) s += 2 * step_at(t, 1 << i, t->bytes);
     s += 2 * (t->nodes - 1) * pace_message_s(&t->across_one, t->bytes / t->nodes);
     return s + add_s(t, t->bytes * (t->nodes - 1) / t->nodes);
 }
@@ -213,7 +272,7 @@ static bool has_torus(const pace_exchange_terms *t) {
 
 static double torus(const pace_exchange_terms *t) {
     double x = pace_exchange_torus_side(t->ranks), y = t->ranks / x;
-    double s = (x - 1) * ring_step(t, t->bytes / x) + (y - 1) * ring_step(t, t->bytes / x / y);
+    double s = (x - 1) * any_pair(t, t->bytes / x) + (y - 1) * any_pair(t, t->bytes / x / y);
     double added = add_s(t, t->bytes * share(t));
     switch (t->collective) {
     case PACE_ALLREDUCE: return 2 * s + added;
@@ -224,18 +283,28 @@ static double torus(const pace_exchange_terms *t) {
 
 /* --- all to all, gather ------------------------------------------------------------------------------------------- */
 
-/* Ranks of the own node, then all others, one partner at a time. */
+/* Ranks of the own node, then all others, one partner at a time; unless they are a power of two, in every step some
+ * have a partner on another node. */
 static double pairwise(const pace_exchange_terms *t) {
-    double each = t->bytes / t->ranks;
-    return (t->ranks_per_node - 1) * inside(t, each) + (t->ranks - t->ranks_per_node) * across(t, each);
+    double each = t->bytes / t->ranks, slowness = t->network.shared ? t->network.of_all : 1;
+    int near = t->nodes == 1 || power_of_two(t) ? t->ranks_per_node - 1 : 0;
+    return near * any_pair(t, each) + (t->ranks - 1 - near) * shared(&t->across, each, slowness);
+}
+
+/* The steps below a node's size go, one after the other, less than twice as far as it is long: only so many of them, at
+ * most, lead to another node. The longest are counted. */
+static int first_far_step(const pace_exchange_terms *t) {
+    int whole = 1 << ceil_log2(t->ranks_per_node);
+    return t->nodes > 1 ? whole >> ((whole - 1 + t->ranks_per_node - 1) / t->ranks_per_node) : 1;
 }
 
 /* Bruck et al. 1997: all-gather doubles what it holds; all-to-all sends half of everything at each of lg n steps. */
 static double bruck(const pace_exchange_terms *t) {
     double s = 0, held = t->bytes / t->ranks, left = t->bytes * share(t);
+    int far = first_far_step(t);
     for (int i = 0; i < ceil_log2(t->ranks); i++) {
         double sent = t->collective == PACE_ALLTOALL ? t->bytes / 2 : held < left ? held : left;
-        s += step_at(t, 1 << i, sent);
+        s += 1 << i >= far ? shift_at(t, 1 << i, t->ranks, sent) : any_pair(t, sent);
         left -= sent;
         held *= 2;
     }
@@ -243,7 +312,7 @@ static double bruck(const pace_exchange_terms *t) {
 }
 
 static double message(const pace_exchange_terms *t) {
-    return t->nodes > 1 ? pace_message_s(&t->across_one, t->bytes) : inside(t, t->bytes);
+    return t->nodes > 1 ? pace_message_s(&t->across_one, t->bytes) : any_pair(t, t->bytes);
 }
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
@@ -271,24 +340,26 @@ static bool whole_levels(const pace_exchange_terms *t) {
 static bool even_nodes(const pace_exchange_terms *t) { return (t->ranks_per_node & (t->ranks_per_node - 1)) == 0; }
 
 const pace_exchange_algorithm pace_exchange_algorithms[] = {
-    {"ring", AR | RS | AG, always, ring, pace_program_ring, one_node, NULL, false},
-    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling, alike_powers, NULL, false},
-    {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false},
-    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false},
-    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false},
-    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false},
-    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false},
-    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false},
-    {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false},
-    {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false},
-    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false},
-    {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true},
-    {"rails", AR | RS | AG, several_nodes, rails, pace_program_rails, always, NULL, false},
-    {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false},
-    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false},
-    {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false},
-    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false},
-    {"message", P2P, always, message, pace_program_message, one_node, NULL, false},
+    {"ring", AR | RS | AG, always, ring, pace_program_ring, one_node, NULL, false, 0.03},
+    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling, alike_powers, NULL, false,
+     0.17},
+    {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false, 0.03},
+    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false, 0.15},
+    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false, 0.24},
+    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false, 0.53},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.67},
+    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false, 0.50},
+    {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false,
+     0.39},
+    {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false, 0.61},
+    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false, 0.65},
+    {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true, 0},
+    {"rails", AR | RS | AG | A2A, several_nodes, rails, pace_program_rails, always, NULL, false, 0.38},
+    {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false, 0.70},
+    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false, 1.00},
+    {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false, 0.37},
+    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false, 0.50},
+    {"message", P2P, always, message, pace_program_message, one_node, NULL, false, 0.65},
 };
 const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
 
@@ -301,4 +372,9 @@ int pace_exchange_algorithm_find(const char *name) {
 bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
     return (a->collectives >> terms->collective & 1) && a->applies(terms);
+}
+
+double pace_exchange_algorithm_gap(int row, const pace_exchange_terms *terms) {
+    const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+    return a->exact && a->exact(terms) && !terms->pairs_differ ? 0 : a->gap;
 }

@@ -31,6 +31,16 @@ bool pace_collective_find(pace_collective *out, const char *name);
 /** Whether it adds: then the type of its elements matters. */
 bool pace_collective_adds(pace_collective collective);
 
+/* What a network between nodes takes of the NICs' rate where links above switches are shared
+ * (exchange/network_share.h): how many times as long bytes take, at least 1. */
+enum { PACE_NODE_DISTANCES = 21, PACE_PAIR_DISTANCES = 4 };
+typedef struct {
+    bool shared;                             /* false: nothing; the rest is not set */
+    double of_distance[PACE_NODE_DISTANCES]; /* when every node sends to the one 2^i further */
+    double of_pair[PACE_NODE_DISTANCES];     /* when every node k exchanges with k ^ 2^i */
+    double of_all;                           /* mean over all distances */
+} pace_network_slowness;
+
 /* What a closed form is evaluated on. Ranks are placed node by node. */
 typedef struct {
     pace_collective collective;
@@ -40,8 +50,13 @@ typedef struct {
     pace_message_model across;     /* between two nodes, all devices of a node sending at once over its NICs */
     pace_message_model across_one; /* the same, one device of a node sending alone */
     pace_message_model ring;       /* one step of rings that use every NIC of a node */
-    double reduce_s_per_byte;      /* adding two vectors */
-    double multicast_s_per_byte;   /* in the switch; 0 = it cannot */
+    pace_message_model one_ring;   /* one step of a single ring in the order of ranks; count 0: as `ring` */
+    bool pairs_differ;             /* inside a node, of a mesh: the two below say what a pair of devices has */
+    pace_message_model pair[PACE_PAIR_DISTANCES]; /* r and r ^ 2^i */
+    pace_message_model any_pair;                  /* the slowest of all */
+    pace_network_slowness network;
+    double reduce_s_per_byte;    /* adding two vectors */
+    double multicast_s_per_byte; /* in the switch; 0 = it cannot */
     double multicast_alpha_s;
 } pace_exchange_terms;
 
@@ -60,6 +75,9 @@ typedef struct {
     bool (*exact)(const pace_exchange_terms *); /* the closed form is the program's time to rounding; NULL = never */
     double (*segments)(const pace_exchange_terms *); /* best number of pieces of the vector; NULL = 1 */
     bool in_switch; /* the program has one more rank, the switch that adds and multiplies */
+    /* log-spread of simulated by closed-form times where the latter is not exact, over the catalogue's machines on 1, 2
+     * and 4 nodes (docs/simulation.md) */
+    double gap;
 } pace_exchange_algorithm;
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];
@@ -70,6 +88,9 @@ int pace_exchange_torus_side(int ranks);
 
 /** The row of a name, or -1. */
 int pace_exchange_algorithm_find(const char *name);
+
+/** The spread that a row's closed form adds to that of its figures: its gap, or 0 where it is exact. */
+double pace_exchange_algorithm_gap(int row, const pace_exchange_terms *terms);
 
 /** Whether a row can do the terms' collective on their ranks. */
 bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms);

@@ -209,8 +209,10 @@ pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach
         used.inside.bytes_per_s = approach->host_bytes_per_s;
         used.inside.efficiency = 1;
     }
-    return pace_exchange_open(out, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
-                              *approach->line ? approach->line : NULL);
+    PACE_TRY(pace_exchange_open(out, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
+                                *approach->line ? approach->line : NULL));
+    out->in_step = true; /* of MPI's blocking calls */
+    return PACE_OK;
 }
 
 /* --- one buffer --------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "exchange/exchange.h"
 
+#include "exchange/network_share.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +45,76 @@ static double node_rate(const pace_machine *m, int ranks_per_node) {
     return m->between.bytes_per_s * used / m->oversubscription;
 }
 
+/* What a device without a brick to its peer has: its slot, and its part of the link between sockets when all devices of
+ * a socket cross it. */
+static double host_pair_rate(const pace_machine *m) {
+    double rate = m->pcie_bytes_per_s;
+    int sockets = 0;
+    for (int v = 0; v < m->host.count; v++) sockets += m->host.above[v] == PACE_NOWHERE;
+    for (int v = 0; v < m->host.count && sockets > 1; v++)
+        if (m->host.above[v] == PACE_NOWHERE) rate = least(rate, m->host.bytes_per_s[v] * sockets / m->devices);
+    return rate;
+}
+
+/* Devices of a mesh have between two of them what bricks there are. */
+static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int ranks_per_node) {
+    double brick = m->brick_bytes_per_s * m->inside.efficiency, host = host_pair_rate(m), slowest = INFINITY;
+    double alpha = m->inside.latency_s;
+    out->pairs_differ = true;
+    for (int level = 0; level < PACE_PAIR_DISTANCES; level++) {
+        double least_rate = INFINITY;
+        for (int i = 0; i < ranks_per_node; i++) {
+            int j = i ^ (1 << level);
+            if (j < ranks_per_node) least_rate = least(least_rate, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+        }
+        out->pair[level] = pace_message_hockney(alpha, 1 / least_rate);
+    }
+    for (int i = 0; i < ranks_per_node; i++)
+        for (int j = 0; j < ranks_per_node; j++)
+            if (i != j) slowest = least(slowest, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+    out->any_pair = pace_message_hockney(alpha, 1 / slowest);
+}
+
+/* A step of rings over several nodes, by two bounds. A chunk takes near hops and far ones in turn, `near_s` and `far_s`
+ * a byte where links carry one ring at a time; of n - 1 hops as many as there are nodes may be far. And the busiest
+ * link, `slow_s` a byte, passes one chunk after the other. */
+static pace_message_model ring_over_nodes(const pace_exchange_terms *t, double near_alpha, double near_s,
+                                          double far_alpha, double far_s, double slow_s) {
+    double steps = t->ranks - 1, far = least(t->nodes, steps);
+    double alpha = ((steps - far) * near_alpha + far * far_alpha) / steps;
+    double mean = ((t->ranks - t->nodes) * near_s + t->nodes * far_s) / t->ranks;
+    pace_message_model model = pace_message_hockney(alpha, mean);
+    if (slow_s > mean * (1 + 1e-12)) {
+        model.count = 2;
+        model.pieces[1] = (pace_message_piece){alpha / (slow_s - mean), 0, slow_s};
+    }
+    return model;
+}
+
+/* How many rings a device's port carries (exchange/program_rings.c): one for every NIC, or for every device where NICs
+ * do not divide them; of as many as devices each leaves one for its NIC. */
+static double rings_over_nodes(double *at_a_port, const pace_machine *m, int ranks_per_node) {
+    bool shared = m->nics < ranks_per_node && ranks_per_node % m->nics == 0;
+    *at_a_port = shared ? m->nics : ranks_per_node - 1;
+    return shared ? m->nics : ranks_per_node;
+}
+
+static void terms_across(pace_exchange_terms *out, const pace_machine *m, double near_s) {
+    double far = node_rate(m, out->ranks_per_node) * m->between.efficiency;
+    double nic = m->between.bytes_per_s * m->between.efficiency / m->oversubscription / pace_network_slowness_alone(m);
+    double alpha = m->inside.latency_s, far_alpha = m->between.latency_s, g = out->ranks_per_node;
+    pace_network_slowness_of(&out->network, m, out->nodes);
+    double far_s = (out->network.shared ? out->network.of_distance[0] : 1) / far;
+    double one_near = out->pairs_differ ? out->any_pair.pieces[0].s_per_byte : near_s, at_a_port;
+    double rings = rings_over_nodes(&at_a_port, m, out->ranks_per_node), full = near_s * at_a_port / rings;
+    /* rings keep in step, and share ports, where ports are narrow; where NICs are, or each has bricks, they do not */
+    double hop = out->pairs_differ || full >= far_s ? full : near_s / rings;
+    out->across = pace_message_hockney(far_alpha, g / far);
+    out->across_one = pace_message_hockney(far_alpha, 1 / nic);
+    out->ring = ring_over_nodes(out, alpha, hop, far_alpha, far_s, most(full, far_s));
+    out->one_ring = ring_over_nodes(out, alpha, one_near, far_alpha, 1 / nic, most(one_near, 1 / nic));
+}
+
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pace_collective collective, double bytes,
                             int ranks_per_node, int nodes) {
     *out = (pace_exchange_terms){.collective = collective,
@@ -55,15 +127,11 @@ void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pac
     if (ranks_per_node > 1) near_s = 1 / (pace_exchange_inside_rate(m, ranks_per_node) * m->inside.efficiency);
     out->inside = pace_message_hockney(near_alpha, near_s);
     out->ring = out->inside;
-    if (nodes > 1) {
-        double far = node_rate(m, ranks_per_node) * m->between.efficiency;
-        double nic = m->between.bytes_per_s * m->between.efficiency;
-        double steps = out->ranks - 1, crossing = nodes - 1;
-        out->across = pace_message_hockney(m->between.latency_s, ranks_per_node / far);
-        out->across_one = pace_message_hockney(m->between.latency_s, 1 / nic);
-        out->ring = pace_message_hockney(((steps - crossing) * near_alpha + crossing * m->between.latency_s) / steps,
-                                         most(near_s, 1 / far));
+    if (m->mesh_devices > 0 && ranks_per_node > 1) {
+        find_pairs(out, m, ranks_per_node);
+        out->one_ring = out->any_pair;
     }
+    if (nodes > 1) terms_across(out, m, near_s);
     if (m->multicast) {
         out->multicast_s_per_byte = near_s;
         out->multicast_alpha_s = 3 * near_alpha;
@@ -184,11 +252,18 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     return PACE_OK;
 }
 
+/* Then latency and the busiest link add up. */
+static void keep_in_step(pace_message_model *ring) {
+    ring->pieces[0].s_per_byte = ring->pieces[ring->count - 1].s_per_byte;
+    ring->count = 1;
+}
+
 static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     pace_exchange_terms terms;
     double best = INFINITY;
     int chosen = 0;
     pace_exchange_terms_of(&terms, &e->machine, q->collective, q->bytes, q->ranks_per_node, q->nodes);
+    if (e->in_step) keep_in_step(&terms.ring);
     for (int row = 0; row < (int)pace_exchange_algorithm_count; row++) {
         if ((q->algorithm >= 0 && row != q->algorithm) || !pace_exchange_algorithm_applies(row, &terms)) continue;
         double s = pace_exchange_algorithms[row].time_s(&terms);
@@ -198,8 +273,8 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
                          pace_collective_names[q->collective], terms.ranks, e->machine.name);
-    *out = (pace_exchange_answer){{best + e->machine.launch_s, q->nodes > 1 ? network_spread : textbook_spread,
-                                   PACE_RUNG_FORMULA},
+    double spread = hypot(pace_exchange_textbook_spread(q->nodes), pace_exchange_algorithm_gap(chosen, &terms));
+    *out = (pace_exchange_answer){{best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
                                   pace_exchange_algorithms[chosen].name,
                                   "",
                                   ""};

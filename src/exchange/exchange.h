@@ -44,6 +44,7 @@ typedef struct {
 typedef struct {
     pace_machine machine;
     pace_exchange_library library; /* never AUTO */
+    bool in_step;                  /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
     pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
 } pace_exchange;
 

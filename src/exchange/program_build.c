@@ -1,5 +1,7 @@
 #include "exchange/program_build.h"
 
+#include "machine/machine.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +25,14 @@ static bool gathers(const sizes *q) { return q->collective != PACE_REDUCESCATTER
 static bool reduces(const sizes *q) { return q->collective != PACE_ALLGATHER; }
 
 /* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
-pace_status pace_program_ring(pace_program *p, const sizes *q) {
+pace_status pace_program_one_ring(pace_program *p, const sizes *q) {
     PACE_TRY(pace_program_open_class(p));
     if (reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
     return gathers(q) ? pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
+}
+
+pace_status pace_program_ring(pace_program *p, const sizes *q) {
+    return q->machine ? pace_program_rings(p, q) : pace_program_one_ring(p, q);
 }
 
 /* Reduce-scatter in rows of `row` ranks, all-reduce of a part along every column, all-gather in the rows. */
@@ -43,9 +49,30 @@ static pace_status two_levels(pace_program *p, const sizes *q, uint32_t row, uin
     return pace_program_around(p, 1, row, 0, part, false);
 }
 
+/* Pairwise in a digit. */
+static pace_status to_all_of(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part) {
+    for (uint32_t step = 1; step < extent; step++) {
+        PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, step), wire, part));
+        PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -(int64_t)step), wire, part));
+    }
+    return PACE_OK;
+}
+
+/* What is for other nodes goes first to the device on the rail of where it is going (NCCL's PXN). */
+static pace_status rails_to_all(pace_program *p, const sizes *q) {
+    uint32_t nodes = q->ranks / q->group;
+    PACE_TRY(pace_program_open_class(p));
+    PACE_TRY(to_all_of(p, 1, q->group, 0, q->bytes / q->group));
+    return to_all_of(p, q->group, nodes, 1, q->bytes / nodes);
+}
+
 pace_status pace_program_rails(pace_program *p, const sizes *q) {
     if (!q->group || q->ranks % q->group)
         return pace_fail(PACE_E_INPUT, "%u ranks do not divide into nodes of %u", q->ranks, q->group);
+    if (q->collective == PACE_ALLTOALL) return rails_to_all(p, q);
+    bool done;
+    PACE_TRY(pace_program_mesh_rails(&done, p, q));
+    if (done) return PACE_OK;
     return two_levels(p, q, q->group, 1);
 }
 
@@ -158,9 +185,12 @@ pace_status pace_program_knomial(pace_program *p, const sizes *q) {
 
 pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
     PACE_TRY(pace_program_open_class(p));
+    bool masks = (q->ranks & (q->ranks - 1)) == 0; /* then whole nodes exchange with whole nodes */
     for (uint32_t step = 1; step < q->ranks; step++) {
-        PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, step), 0, q->bytes / q->ranks));
-        PACE_TRY(pace_program_receive(p, pace_peer_shift(1, q->ranks, -(int64_t)step), 0, q->bytes / q->ranks));
+        pace_peer to = pace_peer_shift(1, q->ranks, step), from = pace_peer_back(to);
+        if (masks) to = from = pace_peer_xor(1, q->ranks, step);
+        PACE_TRY(pace_program_send(p, to, 0, q->bytes / q->ranks));
+        PACE_TRY(pace_program_receive(p, from, 0, q->bytes / q->ranks));
     }
     return PACE_OK;
 }
@@ -174,8 +204,31 @@ static pace_status send_to_all(pace_program *p, uint32_t ranks, double part, boo
     return reduce ? pace_program_local(p, PACE_OPERATION_REDUCE, part * (ranks - 1)) : PACE_OK;
 }
 
+/* Where every pair of devices has links of its own, all messages leave at once: a lane for each partner. The first adds
+ * when all have come; the others wait for it. */
+static pace_status to_each(pace_program *p, const sizes *q, uint32_t step, double part) {
+    uint32_t others = q->ranks - 1;
+    pace_peer to = pace_peer_shift(1, q->ranks, step), from = pace_peer_shift(1, q->ranks, -(int64_t)step);
+    bool both = q->collective == PACE_ALLREDUCE;
+    PACE_TRY(step > 1 ? pace_program_open_lane(p) : pace_program_open_class(p));
+    PACE_TRY(pace_program_send(p, to, 0, part));
+    PACE_TRY(pace_program_receive(p, from, 0, part));
+    for (uint32_t lane = 1; lane < others && step == 1 && q->collective != PACE_ALLTOALL && reduces(q); lane++)
+        PACE_TRY(pace_program_wait(p, lane, 1));
+    if (step == 1 && q->collective != PACE_ALLTOALL && reduces(q))
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part * others));
+    if (!both) return PACE_OK;
+    if (step > 1) PACE_TRY(pace_program_wait(p, 0, others + 1)); /* send, receive, waits for others - 1, reduce */
+    PACE_TRY(pace_program_send(p, to, 0, part));
+    return pace_program_receive(p, from, 0, part);
+}
+
 pace_status pace_program_direct(pace_program *p, const sizes *q) {
     double part = q->bytes / q->ranks;
+    if (q->machine && q->ranks > 1 && pace_machine_mesh_is_full(q->machine)) {
+        for (uint32_t step = 1; step < q->ranks; step++) PACE_TRY(to_each(p, q, step, part));
+        return PACE_OK;
+    }
     PACE_TRY(pace_program_open_class(p));
     if (q->collective == PACE_ALLTOALL) return send_to_all(p, q->ranks, part, false);
     if (reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));

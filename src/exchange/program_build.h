@@ -11,6 +11,7 @@ typedef struct pace_program_question {
     double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
     uint32_t group;    /* rails, leaders: ranks of one node (wire 0 inside, wire 1 across) */
     uint32_t segments; /* pipelined algorithms: pieces of the vector; 0 = 1 */
+    const struct pace_machine *machine; /* borrowed: its rings (program_rings.c); NULL = one, in the order of ranks */
 } pace_program_question;
 
 /** Builds the program of a collective by an algorithm, both by name. PACE_E_INPUT for an unknown one, with those there
@@ -36,6 +37,10 @@ pace_status pace_program_spread_down(pace_program *program, uint32_t ranks, uint
 
 /* The rows' generators; they append to an empty program. */
 pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
+pace_status pace_program_one_ring(pace_program *program, const pace_program_question *question);
+pace_status pace_program_rings(pace_program *program, const pace_program_question *question);
+/* "rails" over the rings of a mesh; `done` false: the machine has none, and nothing was added. */
+pace_status pace_program_mesh_rails(bool *done, pace_program *program, const pace_program_question *question);
 pace_status pace_program_doubling(pace_program *program, const pace_program_question *question);
 pace_status pace_program_halving(pace_program *program, const pace_program_question *question);
 pace_status pace_program_rabenseifner(pace_program *program, const pace_program_question *question);

@@ -22,6 +22,14 @@ double pace_machine_node_rate(const pace_machine *machine) {
     return machine->between.bytes_per_s * machine->between.efficiency * machine->nics / machine->oversubscription;
 }
 
+bool pace_machine_mesh_is_full(const pace_machine *m) {
+    if (m->mesh_devices == 0) return false;
+    for (int i = 0; i < m->devices; i++)
+        for (int j = 0; j < m->devices; j++)
+            if (i != j && !m->bricks[i][j]) return false;
+    return true;
+}
+
 static pace_status check_link(const pace_machine *m, const pace_link *link, const char *where) {
     if (!(link->bytes_per_s > 0) || !isfinite(link->bytes_per_s))
         return pace_fail(PACE_E_INPUT, "%s: %s: expected a bandwidth above 0, found %g bytes/s", m->name, where,

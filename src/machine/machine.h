@@ -62,7 +62,7 @@ typedef struct {
     double nic_bytes_per_s;                                        /* of a NIC's slot; a device's is pcie_bytes_per_s */
 } pace_host_tree;
 
-typedef struct {
+typedef struct pace_machine {
     char name[64];   /* "dgx-h100*2" */
     char device[48]; /* name in catalog/devices.yaml */
     int devices;     /* of a node */
@@ -117,6 +117,9 @@ pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 /** Bytes per second that large exchanges reach: of one device inside a node, of all NICs of a node together. */
 double pace_machine_inside_rate(const pace_machine *machine);
 double pace_machine_node_rate(const pace_machine *machine);
+
+/** Whether its devices are joined pairwise, every pair. */
+bool pace_machine_mesh_is_full(const pace_machine *machine);
 
 /** Reads "fat-tree:4:2:1" and the like; ports of switches that are not told are those of catalog/networks.yaml.
  * PACE_E_USAGE. */

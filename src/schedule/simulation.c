@@ -65,7 +65,8 @@ static pace_status no_algorithm(const pace_simulation *s) {
                      pace_collective_names[s->question.collective], s->ranks_of_job, s->machine->name);
 }
 
-/* The one asked for; else that of the least closed form, of those that need nothing of the switch. */
+/* The one asked for; else that of the least closed form, of those that need nothing of the switch and whose closed form
+ * is their program's time where no messages meet. */
 static pace_status choose(int *out, const pace_simulation *s, double bytes) {
     pace_exchange_terms terms = terms_of(s, bytes);
     int row = s->question.algorithm;
@@ -81,7 +82,7 @@ static pace_status choose(int *out, const pace_simulation *s, double bytes) {
                          s->ranks_of_job, s->machine->devices);
     for (int i = 0; i < (int)pace_exchange_algorithm_count; i++) {
         const pace_exchange_algorithm *a = &pace_exchange_algorithms[i];
-        if (a->in_switch || !a->program || !pace_exchange_algorithm_applies(i, &terms)) continue;
+        if (a->in_switch || !a->program || !a->exact || !pace_exchange_algorithm_applies(i, &terms)) continue;
         double s_of_it = a->time_s(&terms);
         if (s_of_it < best) best = s_of_it, *out = i;
     }
@@ -111,6 +112,7 @@ static pace_status build(pace_program *out, const pace_simulation *s, int row, d
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
     pace_exchange_terms terms = terms_of(s, bytes);
     pace_program_question sizes = {.ranks = s->ranks_of_job, .bytes = bytes, .group = s->ranks_of_node};
+    if (s->nodes_of_job) sizes.machine = s->machine;
     if (a->segments && s->nodes_of_job) sizes.segments = (uint32_t)fmin(a->segments(&terms), UINT16_MAX);
     PACE_TRY(pace_program_build(out, pace_collective_names[s->question.collective], a->name, &sizes));
     pace_status status = pace_program_repeat(out, s->question.jobs);

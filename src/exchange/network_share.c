@@ -1,0 +1,86 @@
+#include "exchange/network_share.h"
+
+#include <math.h>
+
+static double most(double a, double b) { return a > b ? a : b; }
+static double least(double a, double b) { return a < b ? a : b; }
+
+/* Of a block of nodes the last `distance` send beyond it, all when that is more than the block; nothing when there is
+ * but one block. What they send by what the links above carry, in units of a node's NICs. */
+static double above(double block, double width, int nodes, int distance) {
+    return nodes > block ? least(distance, block) / width : 0;
+}
+
+/* To the node d further: over routers of the group, where a router's nodes share one link to each other router; and
+ * over the links to one group, or to two when d is no whole number of groups. */
+static double dragonfly(const pace_network *n, int nodes, int d) {
+    double router = n->shape[0], group = router * n->shape[1], groups = ceil(nodes / group);
+    double links = group / n->oversubscription / most(groups - 1, 1);
+    double over = fmod(d, group), local = nodes > router ? least(d, router) : 0;
+    double global = d < group ? d : most(over, group - over);
+    return most(local, groups > 1 ? global / links : 0);
+}
+
+static int torus_dimensions(const pace_network *n) { return n->shape[2] > 1 ? 3 : n->shape[1] > 1 ? 2 : 1; }
+
+/* Digit by digit, the shorter way round: a link carries one flow of every node it is nearer to than half the ring. */
+static double torus(const pace_network *n, int distance) {
+    double busiest = 0;
+    int dimensions = torus_dimensions(n);
+    for (int i = 0; i < dimensions; i++) {
+        int hops = distance % n->shape[i];
+        busiest = most(busiest, least(hops, n->shape[i] - hops));
+        distance /= n->shape[i];
+    }
+    return 2 * dimensions * busiest;
+}
+
+double pace_network_slowness_at(const pace_machine *m, int nodes, int distance) {
+    const pace_network *n = &m->network;
+    double leaf = n->shape[0], up = leaf / n->oversubscription, load = 0;
+    switch (n->kind) {
+    case PACE_NETWORK_FAT_TREE:
+        load = above(leaf, up, nodes, distance);
+        if (n->shape[1]) load = most(load, above(leaf * n->shape[1], up * n->shape[1], nodes, distance));
+        break;
+    case PACE_NETWORK_RAILS: load = above(leaf, up, nodes, distance); break;
+    case PACE_NETWORK_DRAGONFLY: load = dragonfly(n, nodes, distance); break;
+    case PACE_NETWORK_TORUS: load = torus(n, distance); break;
+    default: break;
+    }
+    return most(load, 1);
+}
+
+/* Pairs inside a block send nothing beyond it. */
+static bool within(int block, int distance) { return block > 0 && block % (2 * distance) == 0; }
+
+double pace_network_slowness_of_pairs(const pace_machine *m, int nodes, int distance) {
+    const pace_network *n = &m->network;
+    bool leaves = n->kind == PACE_NETWORK_FAT_TREE || n->kind == PACE_NETWORK_RAILS;
+    if (n->kind != PACE_NETWORK_TORUS && within(n->shape[0], distance)) return 1;
+    if (leaves && within(n->shape[0] * n->shape[1], distance)) return most(n->oversubscription, 1);
+    return pace_network_slowness_at(m, nodes, distance);
+}
+
+double pace_network_slowness_alone(const pace_machine *m) {
+    const pace_network *n = &m->network;
+    if (n->kind != PACE_NETWORK_TORUS || m->nodes < 2) return 1;
+    return most(2.0 * torus_dimensions(n) / m->nics, 1);
+}
+
+/* Distances are many, and what they cost changes little from one to the next: at most so many are looked at. */
+enum { LOOKED_AT = 64 };
+
+void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m, int nodes) {
+    double sum = 0, weight = 0;
+    int step = nodes > LOOKED_AT ? nodes / LOOKED_AT : 1;
+    out->shared = nodes > 1 && m->network.kind != PACE_NETWORK_SWITCH;
+    out->of_all = 1;
+    if (!out->shared) return;
+    for (int i = 0; i < PACE_NODE_DISTANCES; i++) {
+        out->of_distance[i] = 1 << i < nodes ? pace_network_slowness_at(m, nodes, 1 << i) : 1;
+        out->of_pair[i] = 1 << i < nodes ? pace_network_slowness_of_pairs(m, nodes, 1 << i) : 1;
+    }
+    for (int d = 1; d < nodes; d += step) sum += pace_network_slowness_at(m, nodes, d), weight++;
+    out->of_all = sum / weight;
+}

@@ -1,0 +1,24 @@
+/*
+ * What networks with shared links leave of the NICs' rate, in closed form: the most that the links above switches must
+ * carry when every node sends to the one so much further, by what they can.
+ */
+#ifndef PACE_EXCHANGE_NETWORK_SHARE_H
+#define PACE_EXCHANGE_NETWORK_SHARE_H
+
+#include "exchange/algorithms.h"
+#include "machine/machine.h"
+
+/** How many times as long bytes take when each of `nodes` nodes sends to the one `distance` further, from the NIC of
+ * one rail to the same rail. At least 1. */
+double pace_network_slowness_at(const pace_machine *machine, int nodes, int distance);
+
+/** The same where node k sends to k ^ distance, a power of two. */
+double pace_network_slowness_of_pairs(const pace_machine *machine, int nodes, int distance);
+
+/** The same where one NIC sends alone. */
+double pace_network_slowness_alone(const pace_machine *machine);
+
+/** The first two for all powers of two, and the mean of the first over all distances. */
+void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *machine, int nodes);
+
+#endif

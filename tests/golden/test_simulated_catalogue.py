@@ -1,0 +1,88 @@
+"""Every machine of the catalogue on one, two and four nodes: what is simulated by default against the closed form of the
+same algorithm; and networks that are shared. docs/simulation.md has the ratios and says why where they are not 1."""
+import json
+import os
+import subprocess
+import sys
+
+PACELINE = os.environ["PACELINE"]
+wrong = []
+
+
+def expect(good, *what):
+    if not good:
+        wrong.append(what)
+
+
+def sizes(on, collective, *words):
+    done = subprocess.run([PACELINE, "predict", "--kind", "exchange", "--simulate", "--on", on, "--collective", collective,
+                           "--format", "json", *words], capture_output=True, timeout=300)
+    expect(done.returncode == 0, on, collective, words, done.stderr.decode())
+    return json.loads(done.stdout)["sizes"] if done.returncode == 0 else []
+
+
+def ratios(on, collective, *words):
+    return [(s["time_us"] / s["closed_form_us"], s["algorithm"], s["bytes"]) for s in sizes(on, collective, *words)]
+
+
+# Where the two part, and why.
+UNEVEN = "72 devices are no power of two: the closed form lets every step cross nodes"
+SLOT = "a device's PCIe slot is narrower than its NIC"
+BRICKS = "pairs have one brick or two: their ranks come to the NIC one after the other"
+QUEUE = "one NIC for all devices: messages of several rings queue at middle sizes"
+KNOWN = {("gb200-nvl72", "recursive_doubling"): (0.6, 1.3, UNEVEN), ("gb200-nvl72", "rabenseifner"): (0.6, 1.3, UNEVEN),
+         ("gb200-nvl72", "knomial"): (0.6, 1.3, UNEVEN), ("gb200-nvl72", "bruck"): (0.6, 1.3, UNEVEN),
+         ("dgx-1-v100", "ring"): (0.95, 1.07, SLOT), ("p3dn", "rabenseifner"): (0.93, 1.05, BRICKS),
+         ("p3dn", "halving"): (0.93, 1.05, BRICKS)}
+for name in ("p100x4-25g-tcp", "pai-v100-pcie", "aws-p2-8"):
+    KNOWN[name, "ring"] = (0.95, 1.10, QUEUE)
+
+listed = subprocess.run([PACELINE, "machines", "--format", "json"], capture_output=True).stdout
+for name in [m["name"] for m in json.loads(listed)["machines"]]:
+    for nodes in (1, 2, 4):
+        for collective in ("allreduce", "reducescatter", "allgather"):
+            for ratio, algorithm, size in ratios("%s*%d" % (name, nodes), collective, "--bytes", "8,64K,1M,64M,1G"):
+                least, most, why = KNOWN.get((name, algorithm), (0.95, 1.05, ""))
+                expect(least < ratio < most, name, nodes, collective, algorithm, size, ratio, why)
+
+# Rings of a node have bricks of their own: six on DGX-1 V100, four on P100, seven between eight MI300X.
+for name, rings, rate in (("dgx-1-v100", 6, 25e9 * 0.83), ("dgx-1-p100", 4, 20e9 * 0.72), ("mi300x-node", 7, 64e9 * 0.70)):
+    size = sizes(name, "allreduce", "--algorithm", "ring", "--bytes", "4G")[0]
+    bus = 2 * 7 / 8 * size["bytes"] / (rings * rate) * 1e6
+    expect(1 < size["time_us"] / bus < 1.01 and "NVLinks" in size["bottleneck"], name, size, bus)
+
+# Rings of several nodes use every NIC.
+for name, nics, rate in (("dgx-h100", 8, 50e9 * 0.92), ("dgx-2", 8, 12.5e9 * 0.85), ("p4de", 4, 12.5e9 * 0.85), ("p3dn", 1, 12.5e9 * 0.7)):
+    for nodes in (2, 3, 4):
+        size = sizes("%s*%d" % (name, nodes), "allreduce", "--algorithm", "ring", "--bytes", "4G")[0]
+        ranks = nodes * (16 if name == "dgx-2" else 8)
+        bus = 2 * (ranks - 1) / ranks * size["bytes"] / (nics * rate) * 1e6
+        expect(1 - 1e-9 < size["time_us"] / bus < 1.02, name, nodes, size, bus)
+
+# On rails an even number of nodes loses nothing to a spine of a quarter: rings stay on their rails, and leave a group
+# one node at a time.
+for algorithm in ("ring", "rails"):
+    plain = sizes("dgx-h100*8", "allreduce", "--algorithm", algorithm, "--bytes", "1G")[0]["time_us"]
+    rails = sizes("dgx-h100*8 net=rails:4:4:1", "allreduce", "--algorithm", algorithm, "--bytes", "1G")[0]["time_us"]
+    expect(abs(rails / plain - 1) < 1e-9, algorithm, plain, rails)
+
+# Shared networks: port and bisection limits are in the closed form too.
+for net in ("fat-tree:4:2:1", "fat-tree:4:4:1", "fat-tree:4x2:2:1", "rails:4:4:1", "dragonfly:2x4:2:1", "torus:4x4", "torus:4x2x2"):
+    for name in ("dgx-h100", "p4de", "piz-daint"):
+        if name == "piz-daint" and "rails" in net:
+            continue
+        on = "%s*16 net=%s" % (name, net)
+        for algorithm in ("ring", "rabenseifner", "recursive_doubling") + (("rails",) if name != "piz-daint" else ()):
+            for ratio, _, size in ratios(on, "allreduce", "--algorithm", algorithm, "--bytes", "1M,1G"):
+                expect(0.94 < ratio < 1.06, on, algorithm, size, ratio)
+        for ratio, _, size in ratios(on, "alltoall", "--algorithm", "pairwise", "--bytes", "1M,1G"):
+            expect(0.85 < ratio < 1.15, on, "pairwise", size, ratio)
+
+# An all-to-all that changes rails inside the node first keeps off the spine; one that does not crosses it.
+spine = sizes("dgx-h100*16 net=rails:16:8:1", "alltoall", "--algorithm", "pairwise", "--bytes", "1G")[0]
+aligned = sizes("dgx-h100*16 net=rails:16:8:1", "alltoall", "--algorithm", "rails", "--bytes", "1G")[0]
+expect(aligned["time_us"] < 0.5 * spine["time_us"] and "rail" in spine["bottleneck"] and "NIC" in aligned["bottleneck"], spine, aligned)
+
+for what in wrong:
+    print("WRONG", *what)
+sys.exit(1 if wrong else 0)
