@@ -10,7 +10,7 @@ int cmd_fleet(cli_arguments *arguments) {
     cli_list sweep = {0}, price = {0};
     cli_output output = {0};
     cli_fleet_other other = {0};
-    double most_rejected = 0;
+    double most_rejected = 0.01;
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
         {"--on", 0, OPTION_TEXT, "MACHINE", "what it runs on: pai-2018 (default), \"pai-v100 network=100Gb/s\"",
@@ -51,6 +51,11 @@ int cmd_fleet(cli_arguments *arguments) {
     options.sweep = (pace_words){sweep.items, sweep.count};
     options.price = (pace_words){price.items, price.count};
     options.most_rejected = most_rejected;
+    if (!(most_rejected > 0 && most_rejected <= 1)) {
+        fprintf(stderr, "paceline fleet: --most-rejected: expected a share above 0, at most 1, found %g\n",
+                most_rejected);
+        return CLI_USAGE;
+    }
     options.progress = cli_progress(&output);
     if (!cli_processes_open(&options.processes, "fleet")) return CLI_MISSING;
     pace_report *report;

@@ -207,7 +207,10 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
     for (int role = 0; role < PACE_JOB_ROLES; role++) {
         if (!is_needed(role) || layout->place[role] >= 0) continue;
         const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);
-        if (!closest) return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"", file, name);
+        if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
+            return pace_fail(PACE_E_INPUT,
+                             "%s:1: no column \"%s\", nor one like it; --columns THEIRS=%s says which it is", file,
+                             name, name);
         return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"; the closest name is \"%.60s\" (--columns %.60s=%s)",
                          file, name, closest, closest, name);
     }
@@ -230,6 +233,11 @@ static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *re
 
 pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
                                  const char *const *names, size_t count, const char *mapping) {
+    for (size_t i = 0; i < count && i < PACE_JOB_MOST_CELLS; i++)
+        for (const char *c = names[i]; *c; c++)
+            if ((unsigned char)*c < ' ' && *c != '\t')
+                return pace_fail(PACE_E_INPUT, "%s:1: expected the names of columns, found bytes that are no text",
+                                 file);
     if (count == 0 || count > PACE_JOB_MOST_CELLS)
         return pace_fail(PACE_E_INPUT, "%s:1: expected 1 to %d columns, found %zu", file, (int)PACE_JOB_MOST_CELLS,
                          count);

@@ -82,7 +82,10 @@ static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, s
     rounds->reading->unchecked_ids = rounds->ids.unchecked;
     find_greatest(rounds);
     if (!rounds->options->partial)
-        return pace_job_reading_judge(rounds->reading, rounds->options, count || input ? rounds->name : "");
+        return pace_job_reading_judge(rounds->reading, rounds->options,
+                                      count > 0 ? paths[0]
+                                      : input   ? pace_input_name(input)
+                                                : "");
     rounds->reading->ids = rounds->ids;
     rounds->ids = (pace_job_ids){0};
     return PACE_OK;

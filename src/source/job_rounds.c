@@ -87,7 +87,7 @@ pace_status pace_job_rounds_close(pace_job_rounds *rounds) {
 static pace_status reject_repeat(pace_job_rounds *rounds, const pace_jobs *jobs, size_t job) {
     const char *id = pace_jobs_id(jobs, job);
     pace_job_reject fault = {.line = rounds->line + jobs->lines[job], .text = id, .length = strlen(id)};
-    snprintf(fault.why, sizeof fault.why, "job \"%.60s\" was there before", id);
+    snprintf(fault.why, sizeof fault.why, "job \"%.60s\" was there before (--repeats lets it)", id);
     rounds->reading->repeated++;
     return pace_job_rounds_reject(rounds, &fault);
 }

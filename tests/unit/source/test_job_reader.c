@@ -264,7 +264,8 @@ static void test_blocks_and_threads(void **state) {
     assert_string_equal(rejects[0], rejects[1]);
     assert_memory_equal(rejects[0], "file,line,reason,row\n\"jobs.csv\",9,\"expected 10 cells", 48);
     assert_non_null(
-        strstr(rejects[0], "\"jobs.csv\",20502,\"job \"\"job-000500\"\" was there before\",\"job-000500\"\n"));
+        strstr(rejects[0],
+               "\"jobs.csv\",20502,\"job \"\"job-000500\"\" was there before (--repeats lets it)\",\"job-000500\"\n"));
     pace_job_reading reading;
     const pace_job_reader_options strict = {.most_rejected = 0.001}, repeats = {.repeats = true};
     assert_int_equal(read_bytes(&reading, text, length, &strict), PACE_E_INPUT);
