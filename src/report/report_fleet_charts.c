@@ -142,6 +142,29 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
     }
 }
 
+/* Mean speed-up of jobs by the share of the resource that is made fastest: 1 / (1 - s + s / k) where nothing overlaps.
+ */
+static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *view) {
+    const pace_fleet_questions *questions = view->fleet.questions;
+    pace_node *chart = pace_node_chart(section, "Speed-up by the share of what is made fastest",
+                                       "share of the resource in a step; mean speed-up of jobs", false);
+    for (size_t q = 0; q < questions->items.count; q++) {
+        const pace_fleet_question *question = &questions->items.items[q];
+        bool fastest = question->kind == PACE_ASKED_HARDWARE;
+        for (size_t other = 0; other < questions->items.count; other++)
+            fastest = fastest && (questions->items.items[other].kind != PACE_ASKED_HARDWARE ||
+                                  questions->items.items[other].resource[0] != question->resource[0] ||
+                                  questions->items.items[other].rate[0] <= question->rate[0]);
+        if (!fastest) continue;
+        const pace_fleet_answer *answer = &view->fleet.answers[q];
+        pace_chart_curve(chart, question->text);
+        for (int t = 0; t < PACE_SHARE_TENTHS; t++)
+            if (answer->tenth_jobs[t] > 0)
+                pace_chart_point(chart, (t + 0.5) / PACE_SHARE_TENTHS,
+                                 pace_sum_value(&answer->tenth_speedup[t]) / (double)answer->tenth_jobs[t]);
+    }
+}
+
 void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view) {
     pace_node *section = pace_node_object(root, "pictures", "Pictures", PACE_FOR_PEOPLE);
     draw_breakdowns(section, view);
@@ -149,4 +172,5 @@ void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view) {
     draw_shares(section, view);
     draw_moved(section, view);
     draw_sweeps(section, view);
+    draw_shares_of_resources(section, view);
 }

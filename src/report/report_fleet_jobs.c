@@ -2,6 +2,7 @@
 #include "report/fleet_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 static double part_of(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
@@ -87,8 +88,8 @@ void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view) {
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
 static const pace_column size_columns[] = {
-    {"architecture", "Architecture", PACE_SHOW_TEXT},       {"cnodes_median", "cNodes, median", PACE_SHOW_REAL},
-    {"cnodes_p90", "9 of 10 up to", PACE_SHOW_REAL},        {"cnodes_most", "most", PACE_SHOW_REAL},
+    {"architecture", "Architecture", PACE_SHOW_TEXT},       {"cnodes_median", "cNodes, median", PACE_SHOW_INT},
+    {"cnodes_p90", "9 of 10 up to", PACE_SHOW_INT},         {"cnodes_most", "most", PACE_SHOW_INT},
     {"over_8_share", "more than 8", PACE_SHOW_SHARE},       {"weight_median_bytes", "Weights, median", PACE_SHOW_BYTES},
     {"weight_p90_bytes", "9 of 10 up to", PACE_SHOW_BYTES}, {"weight_most_bytes", "most", PACE_SHOW_BYTES},
 };
@@ -101,9 +102,10 @@ void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
         if (g->jobs == 0) continue;
         pace_table_row(table);
         pace_table_text(table, pace_job_architecture_names[a]);
-        pace_table_real(table, pace_sketch_quantile(&g->cnode_counts, 0.5));
-        pace_table_real(table, pace_sketch_quantile(&g->cnode_counts, 0.9));
-        pace_table_real(table, g->cnode_counts.greatest);
+        /* cNodes are whole, but the middle of a bin is not. */
+        pace_table_int(table, llround(pace_sketch_quantile(&g->cnode_counts, 0.5)));
+        pace_table_int(table, llround(pace_sketch_quantile(&g->cnode_counts, 0.9)));
+        pace_table_int(table, llround(g->cnode_counts.greatest));
         /* The bin that begins at 9 holds nothing below it, as cNodes are whole. */
         pace_table_real(table, 1 - pace_sketch_below(&g->cnode_counts, 9));
         pace_table_real(table, pace_sketch_quantile(&g->weight_bytes, 0.5));
@@ -172,10 +174,28 @@ static void put_worst(pace_node *table, const pace_worst_job *job, const char *b
     }
 }
 
+/* People see users and moves where there are any. */
+static void hide_worst(pace_column columns[COUNT(worst_columns)], const pace_fleet *fleet) {
+    bool users = false, moves = false;
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+        for (size_t i = 0; i < fleet->worst[k].count; i++) {
+            users = users || *fleet->worst[k].items[i].user;
+            moves = moves || fleet->worst[k].items[i].saved_hours > 0;
+        }
+    memcpy(columns, worst_columns, sizeof worst_columns);
+    for (size_t c = 0; c < COUNT(worst_columns); c++) {
+        bool user = strcmp(columns[c].key, "user") == 0;
+        bool move = strcmp(columns[c].key, "better_as") == 0 || strcmp(columns[c].key, "saved_gpu_hours") == 0;
+        if ((user && !users) || (move && !moves)) columns[c].title = NULL;
+    }
+}
+
 /* The bottleneck that takes most GPU-hours comes first. */
 void pace_put_fleet_worst(pace_node *root, const pace_fleet_view *view) {
+    pace_column columns[COUNT(worst_columns)];
+    hide_worst(columns, &view->fleet);
     pace_node *table = pace_node_table(root, "worst_jobs", "Jobs worth a call: most GPU-hours lost to each bottleneck",
-                                       PACE_FOR_ALL, worst_columns, COUNT(worst_columns), 12);
+                                       PACE_FOR_ALL, columns, COUNT(columns), 12);
     bool done[PACE_JOB_COMPONENTS] = {false};
     for (int turn = 0; turn < PACE_JOB_COMPONENTS; turn++) {
         int next = -1;

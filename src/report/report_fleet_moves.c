@@ -148,10 +148,12 @@ static void put_question(pace_node *table, const pace_fleet_view *view, size_t q
 }
 
 /* People see the classes that there are, and prices where some were given. */
-static void hide_columns(pace_column *columns, const pace_fleet_view *view) {
+static void hide_columns(pace_column *columns, const pace_fleet_view *view, pace_asked_kind kind) {
     bool priced = false;
-    for (size_t q = 0; q < view->fleet.questions->items.count; q++)
-        priced = priced || view->fleet.questions->items.items[q].price > 0;
+    for (size_t q = 0; q < view->fleet.questions->items.count; q++) {
+        const pace_fleet_question *question = &view->fleet.questions->items.items[q];
+        priced = priced || (question->kind == kind && question->price > 0);
+    }
     for (int c = 0; c < PACE_FLEET_CLASSES; c++)
         if (view->fleet.groups[c].jobs == 0) columns[FIRST_CLASS + c].title = NULL;
     if (priced) return;
@@ -163,7 +165,7 @@ static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_ki
                      const char *title) {
     pace_column columns[COUNT(answer_columns)];
     memcpy(columns, answer_columns, sizeof columns);
-    hide_columns(columns, view);
+    hide_columns(columns, view, kind);
     pace_node *table = pace_node_table(root, key, title, PACE_FOR_ALL, columns, COUNT(columns), 0);
     for (size_t q = 0; q < view->fleet.questions->items.count; q++)
         if (view->fleet.questions->items.items[q].kind == kind) put_question(table, view, q);
@@ -244,9 +246,9 @@ static const pace_column assumption_columns[] = {
     {"assumption", "Assumed", PACE_SHOW_TEXT},
     {"weights_job_share", "Weights, jobs", PACE_SHOW_SHARE},
     {"weights_cnode_share", "Weights, cNodes", PACE_SHOW_SHARE},
-    {"weights_longest_cnode_share", "Weights longest, cNodes", PACE_SHOW_SHARE},
-    {"ps_gains_share", "PS/Worker gain as local", PACE_SHOW_SHARE},
-    {"ps_network_speedup", "PS/Worker on the fastest network", PACE_SHOW_REAL},
+    {"weights_longest_cnode_share", "longest, cNodes", PACE_SHOW_SHARE},
+    {"ps_gains_share", "PS gain as local", PACE_SHOW_SHARE},
+    {"ps_network_speedup", "PS on fast network", PACE_SHOW_REAL},
     {"confidence", "Confidence", PACE_SHOW_TEXT},
 };
 

@@ -176,6 +176,8 @@ static void put_projections(pace_node *root, const asked *a) {
 static const pace_column change_columns[] = {
     {"change", "If", PACE_SHOW_TEXT},
     {"step_s", "Step", PACE_SHOW_S},
+    {"low_s", "low", PACE_SHOW_S},
+    {"high_s", "high", PACE_SHOW_S},
     {"speedup", "Samples per second", PACE_SHOW_REAL},
     {"confidence", "Confidence", PACE_SHOW_TEXT},
 };
@@ -191,6 +193,8 @@ static void put_change(pace_node *table, const asked *a, const double factor[PAC
     pace_table_row(table);
     pace_table_text(table, text);
     pace_table_real(table, step_s);
+    pace_table_real(table, pace_estimate_low(pace_job_estimate(step_s, &a->setting)));
+    pace_table_real(table, pace_estimate_high(pace_job_estimate(step_s, &a->setting)));
     pace_table_real(table, speedup);
     pace_table_text(table, confidence);
     if (!best || speedup <= best->speedup) return;
