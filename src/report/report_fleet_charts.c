@@ -68,15 +68,17 @@ static void draw_sizes(pace_node *section, pace_fleet_view *view) {
 }
 
 static void draw_shares(pace_node *section, pace_fleet_view *view) {
-    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
-        static const char *const titles[PACE_JOB_COMPONENTS] = {"Share of input, by job",
-                                                                "Share of compute-bound work, by job",
-                                                                "Share of memory-bound work, by job",
-                                                                "Share of weights, by job"};
-        pace_node *chart = pace_node_chart(section, titles[k], "share of a step", false);
-        for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
-            draw_cdf(chart, &view->fleet.groups[a].shares[PACE_LEVEL_JOB][k], pace_job_architecture_names[a]);
-    }
+    static const char *const titles[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",
+                                                            "weights"};
+    static const char *const levels[PACE_LEVELS] = {"by job", "by cNode"};
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+        for (int l = 0; l < PACE_LEVELS; l++) {
+            char title[64];
+            snprintf(title, sizeof title, "Share of %s, %s", titles[k], levels[l]);
+            pace_node *chart = pace_node_chart(section, title, "share of a step", false);
+            for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
+                draw_cdf(chart, &view->fleet.groups[a].shares[l][k], pace_job_architecture_names[a]);
+        }
 }
 
 static void draw_breakdown(pace_node *chart, const pace_fleet_group *group, int level, const char *name) {
