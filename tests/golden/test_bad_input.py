@@ -11,31 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
-SHARED = os.environ.get("PACELINE_SHARED", "")
-SOURCE = os.environ.get("PACELINE_SOURCE", "")
+from checks import SHARED, SOURCE, PACELINE, expect, expect_line, finish, run
+
 FOLDER = tempfile.mkdtemp(prefix="paceline-bad-")
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-
-
-def run(*words, stdin=b"", stdout=subprocess.PIPE):
-    """Runs the command; a signal or a sanitizer's report is wrong wherever it happens."""
-    done = subprocess.run([PACELINE, *words], input=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=60)
-    out = (done.stdout or b"").decode("utf-8", "replace")
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-400:])
-    return done.returncode, out, err
-
-
 def put(name, content):
     path = os.path.join(FOLDER, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -88,15 +66,6 @@ def document(*words, stdin=b""):
 
 def figures(doc):
     return doc.get("window"), [rank["steps"] for rank in doc.get("ranks", [])]
-
-
-def expect_line(code, err, wanted_code, *wanted):
-    """One line on standard error that says what is wanted."""
-    expect(code == wanted_code, "exit status", code, "instead of", wanted_code, err)
-    lines = err.strip().splitlines()
-    expect(len(lines) == 1, "expected one line", err)
-    for text in wanted:
-        expect(text in err, "expected", text, "in", err)
 
 
 def test_no_trace():
@@ -432,17 +401,13 @@ def main():
     tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
     try:
         for test in tests:
-            before = len(wrong)
             try:
                 test()
             except (AssertionError, KeyError, IndexError, ValueError, TypeError, subprocess.TimeoutExpired) as error:
-                wrong.append((test.__name__, "stopped", repr(error)))
-            for fault in wrong[before:][:12]:
-                print("wrong:", test.__name__, *fault)
+                expect(False, test.__name__, "stopped", repr(error))
     finally:
         shutil.rmtree(FOLDER, ignore_errors=True)
-    print("%d checks in %d tests, %d wrong" % (checks, len(tests), len(wrong)))
-    return 1 if wrong else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -8,20 +8,9 @@ import subprocess
 import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
+from checks import PACELINE, expect, finish
+
 MAKE_TRACE = os.environ["MAKE_TRACE"]
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-        print("wrong:", *what)
-
-
 def analyze(*words, stdin=b""):
     done = subprocess.run([PACELINE, "analyze", "--check", *words], input=stdin, capture_output=True)
     expect(done.returncode == 0, words, done.stderr.decode())
@@ -234,5 +223,4 @@ def test_several_ranks():
 
 for test in [value for key, value in sorted(globals().items()) if key.startswith("test_")]:
     test()
-print("%d checks, %d wrong" % (checks, len(wrong)))
-sys.exit(1 if wrong else 0)
+sys.exit(finish())

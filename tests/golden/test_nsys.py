@@ -10,43 +10,23 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 from decimal import Decimal
 
-PACELINE = os.environ["PACELINE"]
-SHARED = os.path.join(os.environ.get("PACELINE_SHARED", ""), "kineto")
+from checks import PACELINE, SHARED, expect, expect_line, finish, run
+
+KINETO = os.path.join(SHARED, "kineto")
 FOLDER = tempfile.mkdtemp(prefix="paceline-nsys-")
 OFFSET = 7_123_456_789  # an export counts from the start of its session
 WALL_NS = 1_712_345_678_000_000_000
-wrong = []
-checks = 0
-
-
-def expect(good, *what):
-    global checks
-    checks += 1
-    if not good:
-        wrong.append(what)
-        print("wrong:", *[str(w)[:1500] for w in what])
-
-
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=120)
-    out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4, "crashed", words, done.returncode, err[-400:])
-    expect("Sanitizer" not in err and "runtime error" not in err, "sanitizer", words, err[-800:])
-    return done.returncode, out, err
-
-
 probe = os.path.join(FOLDER, "probe.sqlite")
 sqlite3.connect(probe).executescript("CREATE TABLE a (b INTEGER)").connection.close()
 if "without SQLite" in run("analyze", probe)[2]:
     code, _, err = run("analyze", probe)
     expect(code == 4 and "libsqlite3-dev" in err, "the package is named", code, err)
     print("built without SQLite")
-    sys.exit(1 if wrong else 77)
+    sys.exit(finish() or 77)
 
 # --- an export from events in Kineto's form ----------------------------------------------------------------------------
 
@@ -413,7 +393,7 @@ CATEGORIES = {c: c for c in ORDER} | {"operator": "cpu_op", "runtime": "cuda_run
 def test_published_traces():
     for name in ("hta_alexnet_1xA100_cudasync", "hta_event_sync_1xA100", "hta_event_sync_multistream_1xA100",
                  "hta_simple_add_1xA100_cudasync", "tl_bert_small_infer_1xh100", "hta_resnet_ddp_2xA100_rank0_ncclmeta"):
-        path = os.path.join(SHARED, name + ".json.gz")
+        path = os.path.join(KINETO, name + ".json.gz")
         if not os.path.exists(path):
             print("not at hand:", name)
             continue
@@ -438,13 +418,6 @@ def made(name, statements, version="2026"):
 def columns_but(table, *left_out, version="2026"):
     kept = [c.split()[0] for c in SCHEMAS[version][table].split(",") if c.split()[0] not in left_out]
     return f"CREATE TABLE other AS SELECT {','.join(kept)} FROM {table}; DROP TABLE {table}; ALTER TABLE other RENAME TO {table};"
-
-
-def expect_line(code, err, wanted_code, *wanted):
-    expect(code == wanted_code, "exit status", code, "instead of", wanted_code, err)
-    expect(len(err.strip().splitlines()) == 1, "expected one line", err)
-    for text in wanted:
-        expect(text in err, "expected", text, "in", err)
 
 
 def test_missing_tables_and_columns():
@@ -584,5 +557,4 @@ def test_directory():
 tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
 for test in tests:
     test()
-print("%d checks, %d wrong" % (checks, len(wrong)))
-sys.exit(1 if wrong else 0)
+sys.exit(finish())

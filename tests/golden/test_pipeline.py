@@ -8,16 +8,7 @@ import sys
 import tempfile
 
 import pipeline_trace as pipeline
-
-PACELINE = os.environ["PACELINE"]
-SHARED = os.environ.get("PACELINE_SHARED", "")
-wrong = []
-
-
-def expect(condition, *what):
-    if not condition:
-        wrong.append(what)
-        print("differs:", *what)
+from checks import PACELINE, SHARED, expect, finish
 
 
 def analyze(*paths):
@@ -285,8 +276,7 @@ def main():
         check_titles(folder)
         check_groups(folder)
         check_measured(folder)
-    print(f"{len(wrong)} differences")
-    return 1 if wrong else 0
+    return finish()
 
 
 sys.exit(main())
