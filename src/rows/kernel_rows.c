@@ -62,12 +62,19 @@ static const char *closest_device(const pace_device_catalog *catalog, const char
     return best;
 }
 
-/* Tables write "NV_V100" and "A100_SXM": each word for itself. */
+/* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
+static const pace_device *find_device(const pace_device_catalog *catalog, const char *name) {
+    const pace_device *found = pace_device_find(catalog, name, 0);
+    for (size_t i = 0; i < catalog->count && !found; i++)
+        if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
+    return found;
+}
+
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
     const char *name = cell(r->rows, row, r->rows->columns.device);
     bool fresh;
     memo *known = recall(r->devices, name, &fresh);
-    if (fresh) known->device = *name && !is_place(name) ? pace_device_find(r->catalog, name, 0) : r->fallback;
+    if (fresh) known->device = *name && !is_place(name) ? find_device(r->catalog, name) : r->fallback;
     out->device = known->device;
     if (out->device) return true;
     if (*name && !is_place(name))

@@ -158,7 +158,8 @@ def test_compounds():
 def test_devices():
     for name, like in (("NVIDIA A100-SXM4-80GB", "a100-80-sxm"), ("a100_sxm", "a100-80-sxm"), ("H100 PCIe", "h100-80-pcie"),
                        ("Tesla V100-SXM2-16GB", "v100-sxm2-16"), ("NVIDIA_Tesla_T4", "t4"), ("mi300x", "mi300x"),
-                       ("AMD Instinct MI250X", "mi250x-gcd"), ("GeForce RTX 4090", "rtx-4090"), ("NV_V100", "v100"),
+                       ("AMD Instinct MI250X", "mi250x-gcd"), ("GeForce RTX 4090", "rtx-4090"), ("Quadro RTX 6000", "quadro-rtx-6000"),
+                       ("NVIDIA GeForce RTX 2070", "rtx-2070"), ("Quadro P4000", "quadro-p4000"), ("RTX2080Ti", "rtx-2080-ti"), ("NV_V100", "v100"),
                        ("NVIDIA GeForce RTX 2080 Ti", "rtx-2080-ti"), ("cuda:0", "a100"), ("0", "a100"), ("", "a100")):
         rows = ask(f"device,m,n,k,dtype,us\n{name},1024,2048,4096,fp16,1\n{like},1024,2048,4096,fp16,1\n", "--on", "a100")
         expect(rows[0]["predicted"] == rows[1]["predicted"] != "", name, like, rows)
