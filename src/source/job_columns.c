@@ -189,6 +189,7 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_remarks *re
         int role =
             layout->role[i] == PACE_JOB_NO_ROLE ? pace_job_name_find(&factor, NULL, known, names[i]) : PACE_JOB_NO_ROLE;
         if (role == PACE_JOB_NO_ROLE || ours[role]) continue;
+        if (layout->place[role] >= 0 && !is_needed(role)) continue; /* nothing depends on which it is */
         PACE_TRY(give_role(layout, file, names, i, role));
         layout->factor[i] = factor;
         int added = snprintf(text + length, sizeof text - length, "%s\"%.40s\"", length ? ", " : "", names[i]);
