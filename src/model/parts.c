@@ -56,9 +56,10 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
         out->layers += segment > 0;
         PACE_TRY(add_part(out, model, config, first, last, place));
     }
-    if (repeated) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "the model \"%s\" repeats no layers: expected \"repeat\" directly under \"layers\"",
-                     pace_names_text(&model->names, model->name));
+    if (repeated || out->parts.count == 0) return PACE_OK;
+    out->parts.items[0].place = PACE_PART_LAYER; /* a convolutional network: one stage, whole */
+    out->layers = 1;
+    return PACE_OK;
 }
 
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model, const pace_config *config) {

@@ -24,7 +24,7 @@ typedef struct {
     double boundary_channels;        /* of a token's activations between repeated layers */
 } pace_model_parts;
 
-/** Divides a model. Errors: PACE_E_INPUT for a model that repeats nothing, since a pipeline could not be cut. */
+/** Divides a model. One that repeats nothing is one layer, which a pipeline cannot cut. */
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model,
                                   const pace_config *config) PACE_MUST_CHECK;
 void pace_model_parts_free(pace_model_parts *parts);

@@ -82,6 +82,7 @@ static pace_status open_place(asked *a, const char *on) {
         return pace_fail(PACE_E_USAGE, "%s: expected at most its %d devices, found dp x tp x pp x cp = %g", on,
                          a->machine.devices * a->machine.nodes, ranks);
     a->row.ranks = ranks;
+    a->row.doubt = 1;
     a->row.framework =
         pace_frameworks_find(&a->frameworks, a->row.config.execution == PACE_EAGER ? "pytorch" : "megatron-core");
     a->row.load = pace_frameworks_load_of(&a->frameworks, a->row.device->name, a->row.framework->name);

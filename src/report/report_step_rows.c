@@ -21,13 +21,14 @@ typedef struct {
 
 /* --- predict ------------------------------------------------------------------------------------------------------ */
 
-/* In the row's unit; the more tokens a second, the less time. */
+/* In the row's unit; the higher a rate, the less time. */
 static void put_time(pace_answered_rows *rows, const pace_step_row *row, pace_estimate s, double unit_s,
                      const char *unit) {
     double values[3];
     pace_answered_values(values, s, unit_s > 0 ? unit_s : 1);
     if (unit_s == 0) {
-        double rates[] = {row->tokens / values[0], row->tokens / values[2], row->tokens / values[1]};
+        double amount = pace_step_row_amount(row, unit);
+        double rates[] = {amount / values[0], amount / values[2], amount / values[1]};
         memcpy(values, rates, sizeof values);
     }
     pace_answered_time(rows, values, unit, s.rung);

@@ -66,7 +66,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
                               .recomputed = recomputed};
     double offset = fit ? exp(offset_of(fit, row->group)) : 1;
     pace_rung formula = plan.slots->rung > PACE_RUNG_FORMULA ? plan.slots->rung : PACE_RUNG_FORMULA;
-    out->time_s = (pace_estimate){out->parts.total_s * offset, fit ? fit->spread : formula_spread,
+    out->time_s = (pace_estimate){out->parts.total_s * offset, row->doubt * (fit ? fit->spread : formula_spread),
                                   fit ? PACE_RUNG_CALIBRATED : formula};
     return PACE_OK;
 }

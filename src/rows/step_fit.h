@@ -1,6 +1,6 @@
 /*
  * A fit of steps: a few factors on what the closed form's parts take (plan/step_time.h), and what is left over for each
- * group of rows (device, precision, framework, task). A YAML file that a person can read.
+ * group of rows (device, precision, framework, task). A JSON file that a person can read.
  */
 #ifndef PACE_ROWS_STEP_FIT_H
 #define PACE_ROWS_STEP_FIT_H

@@ -103,6 +103,9 @@ static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
                          pace_yaml_place(yaml, root), schema, found ? found : "none");
     PACE_TRY(word(fit->unit, sizeof fit->unit, yaml, root, "unit"));
     PACE_TRY(number(&fit->unit_s, yaml, root, "unit_s", 0, 1e6));
+    if (fit->unit_s == 0 && !pace_step_is_rate(fit->unit))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"unit\" to be a rate where unit_s is 0, found \"%.40s\"",
+                         pace_yaml_place(yaml, root), fit->unit);
     PACE_TRY(word(fit->on, sizeof fit->on, yaml, root, "on"));
     PACE_TRY(number(&fit->spread, yaml, root, "spread", 0, 10));
     if (!factors) return pace_fail(PACE_E_INPUT, "%s: expected \"factors\"", pace_yaml_place(yaml, root));

@@ -18,8 +18,12 @@ typedef enum {
     PACE_STEP_FP8,
     PACE_STEP_RECOMPUTE,
     PACE_STEP_SHARDING,
+    PACE_STEP_FSDP,
     PACE_STEP_EXECUTION,
+    PACE_STEP_COMPILE,
+    PACE_STEP_NOTES,
     PACE_STEP_N_GPU,
+    PACE_STEP_NODES,
     PACE_STEP_GPUS_PER_NODE,
     PACE_STEP_NODE_GBIT,
     PACE_STEP_PARAMS_B,
@@ -44,7 +48,6 @@ typedef enum {
     PACE_STEP_ZERO_STAGE,
     PACE_STEP_DIST_OPT,
     PACE_STEP_SEQ_PAR,
-    PACE_STEP_TOKENS,
     PACE_STEP_COLUMNS
 } pace_step_column;
 
@@ -59,6 +62,7 @@ typedef struct {
     pace_exchange exchange;
     const pace_device *device;
     char failed[160];
+    bool guessed;
 } pace_step_machine;
 
 /* A model of the catalogue. */
@@ -71,6 +75,7 @@ struct pace_step_things {
     pace_machine_catalog machines;
     pace_frameworks frameworks;
     PACE_VEC(pace_named_model) names; /* filled at first use */
+    pace_yaml *columns;               /* catalog/columns.yaml */
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
 };
@@ -81,11 +86,25 @@ typedef struct {
     pace_step_things *things;
     const pace_step_defaults *defaults;
     int column[PACE_STEP_COLUMNS]; /* -1 = not there */
-    int measured;
+    int measured;                  /* of time */
     double unit_s;
-    char unit[8];
+    bool guessed_unit;
+    int rate[PACE_STEP_RATES];
     bool distributed; /* the table has columns of how ranks share the work */
 } pace_step_reader;
+
+/** Letters and digits alone, in lower case: as names are compared. */
+void pace_step_plain(char *out, size_t size, const char *text);
+/** 1 for yes, true, on, 1; 0 for no, false, off, none, 0; -1 for anything else. */
+int pace_step_flag(const char *text);
+/** Finds the columns of what was measured. `names` is catalog/columns.yaml, step. */
+void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *names);
+/** Reads what was measured in a row that is known otherwise. */
+void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** The first column that is called like one of a list; -1 without. */
+int pace_step_find_column(const pace_csv *csv, const pace_yaml_node *list);
+/** Devices of a node of the machine on which a row runs; 0 = unknown. */
+double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
 
 /** A cell; "" where there is no column, and for words that mean nothing is said ("NA", "n/a", "-", "none given"). */
 const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column);

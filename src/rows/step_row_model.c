@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SETTINGS = 10 };
@@ -32,13 +33,56 @@ static pace_status add_name(void *context, const pace_model *model) {
     return PACE_PUSH(&things->names, one);
 }
 
-static const pace_named_model *named(pace_step_things *things, const char *word) {
-    char wanted[80];
-    plain(wanted, sizeof wanted, word);
-    if (!*wanted || (things->names.count == 0 && pace_model_each(add_name, things) != PACE_OK)) return NULL;
-    for (size_t i = 0; i < things->names.count; i++)
-        if (strcmp(things->names.items[i].plain, wanted) == 0) return &things->names.items[i];
+static const pace_named_model *with_plain(const pace_step_things *things, const char *wanted, size_t length) {
+    for (size_t i = 0; i < things->names.count; i++) {
+        const pace_named_model *one = &things->names.items[i];
+        if (strlen(one->plain) == length && strncmp(one->plain, wanted, length) == 0) return one;
+    }
     return NULL;
+}
+
+/* As the catalogue calls it, or as tables do. */
+static const pace_named_model *exactly(const pace_step_things *things, const char *wanted) {
+    const pace_yaml_node *names = pace_yaml_get(pace_yaml_get(pace_yaml_root(things->columns), "step"), "names");
+    const pace_named_model *found = with_plain(things, wanted, strlen(wanted));
+    char name[80];
+    for (size_t i = 0; !found && i < pace_yaml_count(names); i++) {
+        plain(name, sizeof name, pace_yaml_key(names, i));
+        if (strcmp(name, wanted) != 0) continue;
+        plain(name, sizeof name, pace_yaml_text(pace_yaml_get(names, pace_yaml_key(names, i))));
+        found = with_plain(things, name, strlen(name));
+    }
+    return found;
+}
+
+/* Takes a word that changes nothing off the front or the back of a name. */
+static bool strip(char *wanted, const pace_step_things *things) {
+    const pace_yaml_node *around = pace_yaml_get(pace_yaml_get(pace_yaml_root(things->columns), "step"), "around");
+    char word[40];
+    for (size_t i = 0; i < pace_yaml_count(around); i++) {
+        plain(word, sizeof word, pace_yaml_text(pace_yaml_item(around, i)));
+        size_t length = strlen(word), whole = strlen(wanted);
+        if (length == 0 || whole <= length) continue;
+        if (strcmp(wanted + whole - length, word) == 0) wanted[whole - length] = '\0';
+        else if (strncmp(wanted, word, length) == 0) memmove(wanted, wanted + length, whole - length + 1);
+        else continue;
+        return true;
+    }
+    return false;
+}
+
+/* "meta-llama/Llama-3.1-8B-Instruct": behind the last slash, words around it taken off until it is known. */
+static const pace_named_model *named(pace_step_things *things, const char *word) {
+    const char *slash = NULL, *end = strchr(word, '(');
+    for (const char *c = word; *c && c != end; c++)
+        if (*c == '/') slash = c;
+    const pace_named_model *found = NULL;
+    char wanted[80];
+    plain(wanted, sizeof wanted, slash ? slash + 1 : word);
+    if (!*wanted || (things->names.count == 0 && pace_model_each(add_name, things) != PACE_OK)) return NULL;
+    do found = exactly(things, wanted);
+    while (!found && strip(wanted, things));
+    return found;
 }
 
 static void set(settings *to, const char *key, double value) {
@@ -117,11 +161,53 @@ static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_co
     return pace_step_number(out, r, row, column) && *out >= 1 && *out == floor(*out);
 }
 
+/* Billions of parameters in a name: "my-model-7B", "350m". 0 without, and for mixtures ("8x7b", "30B-A3B"), whose
+ * layers it does not tell. */
+static double billions_in(const char *text) {
+    double found = 0;
+    for (const char *c = text; *c; c++) {
+        if (!isdigit((unsigned char)*c)) continue;
+        bool starts = c == text || (!isdigit((unsigned char)c[-1]) && c[-1] != '.');
+        char *end, before = c == text ? ' ' : c[-1];
+        double value = strtod(c, &end);
+        char unit = (char)tolower((unsigned char)*end);
+        bool ends = unit && !isalnum((unsigned char)end[1]);
+        if (starts && ends && (unit == 'b' || unit == 'm')) {
+            bool mixture = tolower((unsigned char)before) == 'x' || tolower((unsigned char)before) == 'a';
+            if (mixture) return 0;
+            if (found == 0) found = unit == 'b' ? value : value / 1e3;
+        }
+        c = end > c ? end - 1 : c;
+    }
+    return found;
+}
+
+/* A decoder of about that size: layers of 12 h^2 parameters, 128 times as wide as there are of them, which is what
+ * GPT-3, Llama and Megatron have within a quarter; heads of 128. */
+static bool by_billions(pace_step_row *out, double billions, double *hidden, double *layers) {
+    if (!(billions >= 0.01 && billions <= 3000)) return false;
+    *hidden = 1024 * fmax(1, round(cbrt(billions * 1e9 * 128 / 12) / 1024));
+    if (billions < 1) *hidden = 256 * fmax(1, round(cbrt(billions * 1e9 * 64 / 12) / 256));
+    *layers = fmax(1, round(billions * 1e9 / (12 * *hidden * *hidden)));
+    pace_step_note(out, "assumed a decoder of %g billion parameters: %g layers of %g", billions, *layers, *hidden);
+    out->doubt = 1.6;
+    return true;
+}
+
+static bool guess_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, double *hidden, double *layers) {
+    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
+    double billions = 0;
+    double experts;
+    if (pace_step_number(&experts, r, row, PACE_STEP_EXPERTS) && experts > 1) return false;
+    if (!pace_step_number(&billions, r, row, PACE_STEP_PARAMS_B)) billions = billions_in(word);
+    return by_billions(out, billions, hidden, layers);
+}
+
 /* Sizes alone: a template of the catalogue. Experts make it "moe", grouped queries or a gated layer "llama". */
 static bool by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, const char **name, settings *with) {
-    double hidden, layers, heads, value, vocab = 50257, seq;
+    double hidden, layers = 0, heads, value, vocab = 50257, seq;
     const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
-    if (!has(&hidden, r, row, PACE_STEP_HIDDEN)) {
+    if (!has(&hidden, r, row, PACE_STEP_HIDDEN) && !guess_sizes(out, r, row, &hidden, &layers)) {
         if (*word) pace_step_note(out, "unknown model \"%.40s\", and no hidden", word);
         else pace_step_note(out, "hidden is missing");
         return false;
@@ -131,14 +217,14 @@ static bool by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, 
         pace_step_note(out, "assumed seq 2048");
     }
     has(&vocab, r, row, PACE_STEP_VOCAB);
-    if (!has(&layers, r, row, PACE_STEP_LAYERS)) {
+    if (!has(&value, r, row, PACE_STEP_LAYERS) && layers == 0) {
         layers = layers_by_size(r, row, hidden, vocab);
         if (layers == 0) {
             pace_step_note(out, "layers is missing");
             return false;
         }
         pace_step_note(out, "assumed %g layers, from the size", layers);
-    }
+    } else if (layers == 0) layers = value;
     if (!*pace_step_cell(r, row, PACE_STEP_VOCAB) && vocab_by_size(r, row, hidden, layers) > 0) {
         vocab = vocab_by_size(r, row, hidden, layers);
         pace_step_note(out, "assumed vocab %g, from the size", vocab);
@@ -148,9 +234,10 @@ static bool by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, 
         pace_step_note(out, "assumed %g heads", heads);
     }
     bool experts = has(&value, r, row, PACE_STEP_EXPERTS) && value > 1;
-    bool grouped = has(&value, r, row, PACE_STEP_KV_HEADS) && value < heads;
+    double groups = heads;
+    bool grouped = has(&groups, r, row, PACE_STEP_KV_HEADS) && groups < heads;
     *name = experts ? "qwen3-30b-a3b" : grouped || pace_step_says(word, "llama") ? "llama2-7b" : "gpt";
-    double kv_heads = grouped ? value : heads, ffn = *name[0] == 'l' ? 0 : 4 * hidden;
+    double kv_heads = grouped ? groups : heads, ffn = *name[0] == 'l' ? 0 : 4 * hidden;
     set(with, "hidden", hidden);
     set(with, "layers", layers);
     set(with, "heads", heads);

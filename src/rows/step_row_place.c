@@ -45,6 +45,13 @@ static const pace_device *device_in(const pace_step_things *things, const char *
     return device;
 }
 
+double pace_step_row_node(const pace_step_reader *r, size_t row, const pace_device *device) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const pace_machine *machine = *text ? machine_named(r->things, text) : NULL;
+    if (!machine) machine = machine_of(r->things, device);
+    return machine ? machine->devices : 0;
+}
+
 static const char *machine_word(const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
     return *text && machine_named(r->things, text) ? text : "";
@@ -67,6 +74,15 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     return false;
 }
 
+/* Nodes of eight on a PCIe bus, as servers of such boards are, each with 200 Gb/s to the others. */
+static bool by_bus(pace_machine *out, const pace_device *device) {
+    char text[128];
+    if (!(device->pcie_bytes_per_s > 0)) return false;
+    snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
+             device->pcie_bytes_per_s * 0.8e-9);
+    return pace_machine_parse(out, text) == PACE_OK;
+}
+
 /* The machine with what the row says of its nodes. */
 static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
     const char *word = machine_word(r, row), *on = r->defaults->machine;
@@ -75,6 +91,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = 0, gbit = 0;
     if (silent && on && pace_machine_parse(&machine, on) == PACE_OK) known = &machine;
+    if (!known && by_bus(&machine, device)) known = &machine, out->guessed = true;
     if (!known) {
         snprintf(out->failed, sizeof out->failed, "no machine of the catalogue joins several %s: name one with --on",
                  device->name);
@@ -116,5 +133,9 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
         return false;
     }
     out->exchange = &place->exchange;
+    if (place->guessed) {
+        pace_step_note(out, "assumed nodes of 8 on PCIe, 200 Gb/s between");
+        out->doubt *= 1.3;
+    }
     return true;
 }

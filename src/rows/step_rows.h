@@ -18,8 +18,9 @@ typedef struct {
     bool may_recompute;   /* the row does not say whether activations are recomputed */
     pace_load load;       /* pace_frameworks_load_of() */
     double ranks, tokens; /* tokens: of a step on one device */
+    double doubt;         /* times the spread: above 1 where sizes were guessed */
     double measured_s;    /* NAN = not measured */
-    double unit_s;        /* 0 = the unit is tokens/s of a device */
+    double unit_s;        /* 0 = the unit is a rate */
     const char *unit;
     char group[96];   /* what a fit may tell apart: precision and task */
     char status[160]; /* why it can't be asked, or what was assumed; "" = neither */
@@ -37,6 +38,14 @@ typedef struct {
 typedef struct {
     const char *machine; /* --on: a machine, or a device */
 } pace_step_defaults;
+
+enum { PACE_STEP_RATES = 5 };
+extern const char *const pace_step_rate_names[PACE_STEP_RATES]; /* "tokens_per_s_per_gpu", … */
+
+bool pace_step_is_rate(const char *name);
+
+/** What a step of this row is, in what a rate counts: tokens of a device, tokens, samples, …; 0 = no such rate. */
+double pace_step_row_amount(const pace_step_row *row, const char *rate);
 
 /** Reads a table. Errors: PACE_E_INPUT for a table without any column of a model's size, PACE_E_USAGE and
  * PACE_E_MISSING for an unknown default. */

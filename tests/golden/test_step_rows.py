@@ -95,6 +95,69 @@ def test_names():
         assert row["predicted"], (name, row["status"])
 
 
+    # as others write them; the one beside it is what the catalogue calls it
+    for name, known in (("Llama-3.1-405B", "llama3.1-405b"), ("meta-llama/Llama-3.1-8B-Instruct", "llama3.1-8b"),
+                        ("GPT-3 175B", "gpt3_175b"), ("Mixtral 8x7B", "mixtral-8x7b"), ("Qwen2.5 72B", "qwen2.5-72b"),
+                        ("deepseek-ai/DeepSeek-V3-Base", "deepseek-v3"), ("Nemotron-4 340B", "nemotron4-340b"),
+                        ("bert-large-uncased", "bert_large"), ("Mistral-7B-v0.1", "mistral-7b")):
+        rows = ask(text + "".join(f"H100,64,{n},2048,1,1,1,64,bf16\n" for n in (name, known)))
+        assert rows[0]["predicted"] == rows[1]["predicted"] != "", (name, rows)
+    rows = ask("gpu,model,batch,precision\nA100,ResNet-50,32,fp16\nA100,resnet50,32,fp16\nA100,vgg,32,fp32\n")
+    assert rows[0]["predicted"] == rows[1]["predicted"] and all(row["predicted"] for row in rows)
+    # a size alone is a decoder of that size, known less well; a mixture's name does not tell its experts
+    rows = ask(text + "H100,64,llama2-7b,4096,1,1,1,64,bf16\nH100,64,our-7B,4096,1,1,1,64,bf16\n"
+               "H100,64,our-8x9B,4096,1,1,1,64,bf16\nH100,64,whatever,4096,1,1,1,64,bf16\n", warn=True)
+    assert abs(float(rows[1]["predicted"]) / float(rows[0]["predicted"]) - 1) < 0.3
+    assert float(rows[1]["high"]) / float(rows[1]["low"]) > 1.5 * float(rows[0]["high"]) / float(rows[0]["low"])
+    assert "assumed a decoder of 7 billion" in rows[1]["status"]
+    assert "unknown model" in rows[2]["status"] and "unknown model" in rows[3]["status"]
+
+
+def test_spellings():
+    """The same question in other words."""
+    plain = ask("device,n_gpu,model,seq,tp,pp,dp,micro_batch,global_batch,precision,recompute,zero_stage\n"
+                "H100,64,llama3-70b,8192,4,2,8,1,128,bf16,full,1\n")[0]
+    others = {
+        "GPU,World Size,Model Name,seqlen_ignored,Sequence Length,TP,PP,DP,MBS,GBS,dtype,activation_checkpointing,ZeRO":
+            "NVIDIA H100 80GB HBM3,64,Meta-Llama-3-70B,x,8k,4,2,8,1,128,bfloat16,True,ZeRO-1",
+        "gpu_type,num_nodes,gpus_per_node,model,max_seq_len,tensor_model_parallel_size,pipeline_model_parallel_size,"
+        "micro_batch_size,global_batch_size,precision,recompute_granularity,use_distributed_optimizer":
+            "h100,8,8,LLAMA3_70B,8192,4,2,1,128,bf16-mixed,full,True",
+        "platform,nodes,model,seq_length,tp_size,pp_size,mbs,gbs,precision,ac,sharding":
+            "dgx_h100,8,llama3_70b,8192,4,2,1,128,BF16,full,zero1"}
+    for head, row in others.items():
+        answer = ask(head + "\n" + row + "\n")[0]
+        assert answer["predicted"] == plain["predicted"], (head, answer["status"], answer["predicted"])
+
+
+def test_measured():
+    """A time, or a rate: the fit that is made of either says the same."""
+    head = "device,n_gpu,model,seq,tp,dp,micro_batch,global_batch,precision"
+    rows = [f"H100,{8 * n},{model},4096,2,{4 * n},1,{batch},bf16" for n in (1, 2) for batch in (32, 64)
+            for model in ("llama2-7b", "llama2-13b", "mpt-7b")]
+    times = [float(answer["predicted"]) * 1.25 for answer in ask(head + "\n" + "\n".join(rows) + "\n")]
+    batches, gpus = [int(row.split(",")[7]) for row in rows], [int(row.split(",")[1]) for row in rows]
+    columns = {"step_time": times, "Iteration time (ms)": [1e3 * t for t in times],
+               "tokens/s": [b * 4096 / t for b, t in zip(batches, times)],
+               "tokens/s/GPU": [b * 4096 / t / n for b, t, n in zip(batches, times, gpus)],
+               "samples/s": [b / t for b, t in zip(batches, times)], "steps_per_s": [1 / t for t in times]}
+    with tempfile.TemporaryDirectory() as folder:
+        table, fit = pathlib.Path(folder) / "t.csv", pathlib.Path(folder) / "fit.json"
+        for name, values in columns.items():
+            # the derived columns are somebody else's figures, and never looked at
+            table.write_text(f"{head},MFU,TFLOPs/GPU,{name}\n" + "".join(
+                f"{row},{i},{99 - i},{value!r}\n" for i, (row, value) in enumerate(zip(rows, values))))
+            score = json.loads(run("fit", "--kind", "step", table, "-o", fit, "--format", "json").stdout)["score"][0]
+            assert abs(score["formula_mape"] - 0.2) < 1e-3, (name, score)
+            answers = ask(table.read_text(), "--fit", fit)
+            for answer, value in zip(answers, values):
+                assert abs(float(answer["predicted"]) / value - 1) < 0.06, (name, answer["unit"])
+                assert float(answer["low"]) < float(answer["predicted"]) < float(answer["high"])
+    # the number of a step is no time
+    row = ask(head + ",step,MFU\n" + rows[0] + ",1000,0.4\n")[0]
+    assert row["unit"] == "s" and row["status"].startswith("ok"), row
+
+
 def test_memory():
     """A step that cannot fit says so."""
     row = ask(HEAD + "A100-SXM4-80GB,8,12288,96,96,2048,51200,1,1,8,1,8,fp16,full\n")[0]
