@@ -49,7 +49,7 @@ typedef struct {
     nic nics[PACE_MESH_MOST];
     PACE_VEC(brick) bricks;
     int device_count, nic_count, sm;
-    bool xgmi;
+    bool xgmi, assumed; /* assumed: a PCIe link without a rate */
 } reader;
 
 static pace_status fault(const reader *r, const char *expected, const char *found) {
@@ -77,16 +77,27 @@ static pace_status figure(double *out, const reader *r, const pace_yaml_node *en
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
 
-/* "8.0 GT/s PCIe" and a number of lanes. */
-static pace_status slot_rate(double *out, const reader *r) {
-    const char *speed = pace_xml_get(&r->xml, "link_speed");
+/* Virtual machines say nothing, no lanes, or "Unknown". */
+static bool unsaid(const char *text) {
+    return !text || !*text || strcmp(text, "0") == 0 || strncmp(text, "Unknown", 7) == 0;
+}
+
+/* "8.0 GT/s PCIe" and a number of lanes; where they are unsaid what NCCL then assumes. */
+static pace_status slot_rate(double *out, reader *r) {
+    const char *speed = pace_xml_get(&r->xml, "link_speed"), *width = pace_xml_get(&r->xml, "link_width");
+    const pace_yaml_node *pcie = pace_yaml_get(r->rates, "pcie");
     double transfers, lanes, factor;
-    char *end;
-    transfers = speed && *speed ? strtod(speed, &end) : 0;
-    if (!(transfers > 0 && transfers <= 1024) || strncmp(end, " GT/s", 5) != 0)
-        return fault(r, "link_speed=\"8.0 GT/s PCIe\" or the like", speed);
-    PACE_TRY(number(&lanes, r, "link_width", 1, 64));
-    PACE_TRY(figure(&factor, r, pace_yaml_get(r->rates, "pcie"), "bytes_per_transfer"));
+    if (unsaid(speed) || unsaid(width)) r->assumed = true;
+    if (unsaid(speed)) {
+        PACE_TRY(figure(&transfers, r, pcie, "assumed_transfers"));
+    } else {
+        char *end;
+        transfers = strtod(speed, &end);
+        if (!(transfers > 0 && transfers <= 1024) || strncmp(end, " GT/s", 5) != 0)
+            return fault(r, "link_speed=\"8.0 GT/s PCIe\" or the like", speed);
+    }
+    PACE_TRY(unsaid(width) ? figure(&lanes, r, pcie, "assumed_lanes") : number(&lanes, r, "link_width", 1, 64));
+    PACE_TRY(figure(&factor, r, pcie, "bytes_per_transfer"));
     *out = transfers * 1e9 * lanes * factor;
     return PACE_OK;
 }
@@ -116,8 +127,8 @@ static pace_status socket_rate(double *out, const reader *r) {
     return *out > 0 ? PACE_OK : fault(r, "a vendor of CPUs that catalog/topology.yaml knows", vendor);
 }
 
-/* A PCIe function of class 0604 is a switch; devices (0302, 0300, 1200 of AMD) and NICs (02..) hang on what is above.
- */
+/* A PCIe function of class 0604 is a switch; devices (0302, 0300, 1200 of AMD), NICs (02..) and NVSwitches (0680)
+ * hang on what is above. */
 static pace_status read_pci(frame *f, reader *r, const frame *above) {
     const char *class = pace_xml_get(&r->xml, "class"), *bus = pace_xml_get(&r->xml, "busid");
     if (!class || !bus || strlen(bus) >= BUS) return fault(r, "class= and busid=", bus);
@@ -126,7 +137,7 @@ static pace_status read_pci(frame *f, reader *r, const frame *above) {
     PACE_TRY(slot_rate(&f->bytes_per_s, r));
     if (strncmp(class, "0x0604", 6) == 0) return add_vertex(&f->vertex, r, above->vertex, f->bytes_per_s);
     if (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0 || strncmp(class, "0x02", 4) == 0 ||
-        strncmp(class, "0x0b40", 6) == 0)
+        strncmp(class, "0x0b40", 6) == 0 || strncmp(class, "0x0680", 6) == 0)
         return PACE_OK;
     return fault(r, "class of a switch (0x0604..), a device (0x03.., 0x12..) or a NIC (0x02..)", class);
 }
@@ -187,8 +198,9 @@ static pace_status read_element(reader *r) {
         return add_vertex(&f->vertex, r, PACE_NOWHERE, rate);
     }
     if (strcmp(is, "nvlink") == 0 || strcmp(is, "xgmi") == 0) return read_link(r, *is == 'x');
+    if (strcmp(is, "c2c") == 0) return PACE_OK; /* from a device to its own CPU: no way to another device */
     bool known = strcmp(is, "pci") == 0 || strcmp(is, "gpu") == 0 || strcmp(is, "nic") == 0 || strcmp(is, "net") == 0;
-    if (!known) return fault(r, "system, cpu, pci, gpu, nvlink, xgmi, nic or net", is);
+    if (!known) return fault(r, "system, cpu, pci, gpu, nvlink, xgmi, c2c, nic or net", is);
     if (f->vertex == PACE_NOWHERE) return fault(r, "a <cpu> around it", NULL);
     if (strcmp(is, "pci") == 0) return read_pci(f, r, above);
     if (strcmp(is, "gpu") == 0) return read_gpu(r, above);
@@ -333,8 +345,9 @@ static pace_status build(pace_machine *m, reader *r) {
     pace_free(from);
     if (status == PACE_OK) status = set_nics(m, r);
     if (status != PACE_OK) return status;
-    snprintf(m->source, sizeof m->source, "%.100s, a topology of NCCL; rates by kind of catalog/topology.yaml%s",
-             m->name, m->nics < r->nic_count ? "; slower NICs left out" : "");
+    snprintf(m->source, sizeof m->source, "%.100s, a topology of NCCL; rates by kind of catalog/topology.yaml%s%s",
+             m->name, m->nics < r->nic_count ? "; slower NICs left out" : "",
+             r->assumed ? "; PCIe links without a rate are taken as NCCL takes them (3.0 x16)" : "");
     return pace_machine_check(m);
 }
 

@@ -102,6 +102,13 @@ for name, words in [("cube-mesh", ["--ranks", "4", "--algorithm", "direct"]), ("
         b = row("--on", known + nodes, "--bytes", "64M", *words)
         near(a["time_us"], b["time_us"], name, nodes)
 
+# Virtual machines leave speeds out: PCIe 3.0 x16, as NCCL takes it, and the report says so.
+a = document("--on", os.path.join(CORPUS, "no-speed.xml"), "--bytes", "64M", "--algorithm", "direct")
+b = document("--on", os.path.join(CORPUS, "cube-mesh.xml"), "--bytes", "64M", "--algorithm", "direct")
+if a and b:
+    near(a["sizes"][0]["time_us"], b["sizes"][0]["time_us"], "no speed")
+    expect("without a rate" in json.dumps(a) and "without a rate" not in json.dumps(b), a)
+
 # Devices below the two sockets of a box with PCIe alone: a message between sockets crosses 16 GB/s; behind
 # it messages queue, so that the latency of the others passes meanwhile.
 pcie = os.path.join(CORPUS, "pcie.xml")
@@ -109,9 +116,9 @@ size = row("--on", pcie, "--algorithm", "ring", "--bytes", "1G")
 near(size["time_us"], 15 + 6 + 2 * 3 / 4 * S / 16e9 * 1e6)
 expect("host link from" in size["bottleneck"], size)
 for name, word in [("apart", "no other device"), ("crossed", "expected"), ("cut", "the end of"), ("empty", "no device"),
-                   ("negative-count", "count="), ("no-speed", "GT/s"), ("one-way", "as back"), ("quotes", "quotes"),
+                   ("negative-count", "count="), ("speed", "GT/s"), ("one-way", "as back"), ("quotes", "quotes"),
                    ("unknown-class", "class of a switch"), ("unknown-cpu", "vendor"), ("unknown-element", "fpga"),
-                   ("unknown-nic", "zz0"), ("zero-net", "speed="), ("zero-width", "link_width=")]:
+                   ("unknown-nic", "zz0"), ("zero-net", "speed="), ("width", "link_width=")]:
     code, out, err = run("--on", os.path.join(CORPUS, "bad-" + name + ".xml"))
     expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
 code, out, err = run("--on", "nowhere.xml")
