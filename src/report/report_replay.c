@@ -37,6 +37,7 @@ typedef struct {
     const pace_device *device; /* NULL = the machine does not say */
     pace_cost *cost;
     pace_collective_choice choice; /* algorithm NULL = as usual */
+    bool unfolded;
 } replayer;
 
 /* One workload. */
@@ -150,7 +151,8 @@ static pace_status run_on(pace_flows_result *out, char bottleneck[PACE_FABRIC_NA
     pace_status status = pace_fabric_of_machine(&fabric, &r->machine, false);
     if (status == PACE_OK) {
         status = pace_fabric_put(&fabric, place, program->rank_count);
-        const pace_flows_question q = {.program = program, .wires = &wire, .wire_count = 1, .fabric = &fabric};
+        const pace_flows_question q = {
+            .program = program, .wires = &wire, .wire_count = 1, .fabric = &fabric, .unfolded = r->unfolded};
         if (status == PACE_OK) status = pace_flows_run(out, &q, NULL);
         if (status == PACE_OK) pace_fabric_describe(bottleneck, &fabric, out->busiest_link);
         pace_fabric_free(&fabric);
@@ -209,6 +211,7 @@ static pace_status open_replayer(replayer *r, const pace_simulate_options *optio
     PACE_TRY(pace_machine_parse(&r->machine, options->on));
     PACE_TRY(pace_read_collective(&collective, options->collective));
     r->choice = (pace_collective_choice){pace_collective_names[collective], options->algorithm};
+    r->unfolded = options->unfolded;
     PACE_TRY(pace_device_catalog_load(&r->devices));
     r->device = pace_device_find(&r->devices, r->machine.device, 0);
     return pace_cost_create(&r->cost);

@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
@@ -61,6 +62,64 @@ if os.path.isdir(PATH):
         expect(list(document) == list(schema["properties"]), list(document))
     except ImportError:
         print("the schema was not checked: python3-jsonschema is not installed")
+
+# Traces of two ranks: work of so many operations and bytes without a time, then an all-reduce of a MB.
+COMP, COLLECTIVE = 4, 7
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def number(field, n):
+    return varint(field << 3) + varint(n)
+
+
+def text(field, content):
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def node(id, name, kind, after, duration=0, **attributes):
+    out = number(1, id) + text(2, name) + number(3, kind) + b"".join(number(5, i) for i in after)
+    if duration:
+        out += number(7, duration)
+    for key, value in {"is_cpu_op": 0, **attributes}.items():
+        out += text(10, text(1, key.encode()) + number(27 if key == "is_cpu_op" else 9, value))
+    return out
+
+
+def write(folder, name, work):
+    for rank in range(2):
+        parts = [text(1, b"0.0.4"), node(1, b"gemm", COMP, [], **work),
+                 node(2, b"sum", COLLECTIVE, [1], comm_type=0, comm_size=MB)]
+        with open(os.path.join(folder, "%s.%d.et" % (name, rank)), "wb") as file:
+            file.write(b"".join(varint(len(p)) + p for p in parts))
+    return os.path.join(folder, name + ".*.et")
+
+
+FLOP, BYTES = 10 ** 12, 10 ** 8
+with tempfile.TemporaryDirectory() as folder:
+    priced = write(folder, "priced", {"num_ops": FLOP, "tensor_size": BYTES})
+    known = write(folder, "known", {"num_ops": FLOP, "tensor_size": BYTES, "duration": 7000})
+    without = write(folder, "without", {})
+    ring = 2 * (LATENCY + MB / 2 / RATE * 1e6)
+    for words in ([], ["--unfolded"]):
+        w = {}
+        for path in (priced, known):
+            code, out, err = run(path, *ON, "--format", "json", *words)
+            expect(code == 0, err)
+            w[path] = json.loads(out)["workloads"][0] if code == 0 else {"time_us": 0, "work_us": 0}
+        expect(abs(w[known]["time_us"] / (7000 + ring) - 1) < 1e-9 and w[known]["work_us"] == 7000, w[known])
+        # Never faster than an A100's peak of 312 Tflop/s, nor a hundredth of it; and all of it before the exchange.
+        work = w[priced]["work_us"]
+        expect(FLOP / 312e12 * 1e6 <= work < 100 * FLOP / 312e12 * 1e6, w[priced])
+        expect(abs(w[priced]["time_us"] / (work + ring) - 1) < 1e-9, w[priced], ring)
+    code, out, err = run(without, *ON)
+    expect(code == 3 and "without.0.et" in err and "expected flop or bytes" in err and len(err.strip().splitlines()) == 1, code, err)
 
 for words, code_wanted, word in [
         ([SOURCE + "/README.md", *ON], 3, "README.md"),
