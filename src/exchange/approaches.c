@@ -1,5 +1,6 @@
 #include "exchange/approaches.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -40,6 +41,9 @@ static const struct {
     {"serial", offsetof(pace_approach, serial)},
     {"splits", offsetof(pace_approach, splits)},
     {"waits", offsetof(pace_approach, waits)},
+    {"copy_s", offsetof(pace_approach, copy_s)},
+    {"groups", offsetof(pace_approach, groups)},
+    {"rooted", offsetof(pace_approach, rooted)},
     {"servers", offsetof(pace_approach, servers)},
     {"spare", offsetof(pace_approach, spare)},
     {"local_first", offsetof(pace_approach, local_first)},
@@ -106,18 +110,58 @@ static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
+/* What of a spelling counts. */
+static void squeeze(char *out, size_t size, const char *text) {
+    size_t n = 0;
+    for (; *text && n + 1 < size; text++)
+        if (isalnum((unsigned char)*text) || *text == '+') out[n++] = (char)tolower((unsigned char)*text);
+    out[n] = '\0';
+}
+
+static pace_status add_spelling(pace_approaches *out, size_t row, const char *text) {
+    pace_approach_spelling spelling = {.row = row};
+    squeeze(spelling.text, sizeof spelling.text, text);
+    return PACE_PUSH(&out->spellings, spelling);
+}
+
+static pace_status read_spellings(pace_approaches *out, const pace_yaml *yaml) {
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(yaml), "spellings");
+    for (size_t r = 0; r < out->rows.count; r++) {
+        const pace_yaml_node *list = pace_yaml_get(all, out->rows.items[r].name);
+        PACE_TRY(add_spelling(out, r, out->rows.items[r].name));
+        for (size_t i = 0; i < pace_yaml_count(list); i++) {
+            const char *text = pace_yaml_text(pace_yaml_item(list, i));
+            if (text) PACE_TRY(add_spelling(out, r, text));
+        }
+    }
+    return PACE_OK;
+}
+
 pace_status pace_approaches_load(pace_approaches *out) {
     pace_yaml *yaml;
     pace_approaches rows = {0};
     PACE_TRY(pace_catalog_load(&yaml, "approaches.yaml"));
     pace_status status = read_rows(&rows, yaml);
+    if (status == PACE_OK) status = read_spellings(&rows, yaml);
     pace_yaml_free(yaml);
     if (status == PACE_OK) *out = rows;
     else pace_approaches_free(&rows);
     return status;
 }
 
-void pace_approaches_free(pace_approaches *approaches) { PACE_VEC_FREE(&approaches->rows); }
+void pace_approaches_free(pace_approaches *approaches) {
+    PACE_VEC_FREE(&approaches->rows);
+    PACE_VEC_FREE(&approaches->spellings);
+}
+
+const pace_approach *pace_approach_spelled(const pace_approaches *approaches, const char *text) {
+    char squeezed[48];
+    squeeze(squeezed, sizeof squeezed, text);
+    for (size_t i = 0; i < approaches->spellings.count; i++)
+        if (strcmp(approaches->spellings.items[i].text, squeezed) == 0)
+            return &approaches->rows.items[approaches->spellings.items[i].row];
+    return NULL;
+}
 
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name) {
     for (size_t i = 0; i < approaches->rows.count; i++)
@@ -278,19 +322,40 @@ static pace_status byteps_s(double *out_s, const question *q, double bytes) {
     return PACE_OK;
 }
 
+pace_status pace_approach_device_s(double *out_s, const pace_approach *approach, const pace_machine *machine,
+                                   const pace_approach_setup *setup, const pace_gradients *gradients,
+                                   const double *ready_s) {
+    int near = setup->ranks_per_node ? setup->ranks_per_node : machine->devices,
+        nodes = setup->nodes ? setup->nodes : machine->nodes;
+    pace_device_store store = {.machine = machine,
+                               .ranks = near,
+                               .copy_s = approach->copy_s,
+                               .slowness = setup->slowness};
+    if (nodes > 1 || near > PACE_MESH_MOST)
+        return pace_fail(PACE_E_USAGE, "%s is for one node of at most %d devices, found %d nodes of %d", approach->name,
+                         PACE_MESH_MOST, nodes, near);
+    return pace_device_store_s(out_s, &store, gradients, ready_s);
+}
+
+/* One tensor alone would use few links and threads: it takes them as long as parts of it would, one for each device. */
 static pace_status device_s(double *out_s, const question *q, double bytes) {
-    /* One tensor alone would use few links: spread over as many as there are devices, as many tensors are. */
     double part[PACE_MESH_MOST];
     pace_gradients even = {part, (size_t)q->ranks_per_node};
+    pace_approach each = *q->approach;
+    pace_approach_setup setup = {q->ranks_per_node, q->nodes, q->copy_rate, 0};
+    for (int i = 0; i < q->ranks_per_node && i < PACE_MESH_MOST; i++) part[i] = bytes / q->ranks_per_node;
+    each.copy_s /= q->ranks_per_node;
+    return pace_approach_device_s(out_s, &each, &q->exchange->machine, &setup, &even, NULL);
+}
+
+/* One launch of many collectives, which run one after another, each once around the ring at the least. */
+static pace_status rooted_s(double *out_s, const question *q, double bytes, double tensors) {
     const pace_machine *m = &q->exchange->machine;
-    if (q->nodes > 1 || q->ranks_per_node > PACE_MESH_MOST)
-        return pace_fail(PACE_E_USAGE, "%s is for one node of at most %d devices, found %d nodes of %d",
-                         q->approach->name, PACE_MESH_MOST, q->nodes, q->ranks_per_node);
-    for (int i = 0; i < q->ranks_per_node; i++) part[i] = bytes / q->ranks_per_node;
-    double latency = 2 * m->inside.latency_s;
-    *out_s = pace_device_store_s(m, q->ranks_per_node, &even, 0);
-    /* The latency counts once a tensor; of those that several devices merge at a time, once together. */
-    if (*out_s > latency) *out_s += latency / q->ranks_per_node - latency;
+    double reduce, broadcast, launch = m->launch_s;
+    double least = (q->ranks_per_node - 1) * m->inside.latency_s + (q->nodes - 1) * m->between.latency_s;
+    PACE_TRY(collective_s(&reduce, q, PACE_REDUCE, bytes / tensors, PACE_ANY));
+    PACE_TRY(collective_s(&broadcast, q, PACE_BROADCAST, bytes / tensors, PACE_ANY));
+    *out_s = 2 * launch + tensors * (fmax(reduce - launch, least) + fmax(broadcast - launch, least));
     return PACE_OK;
 }
 
@@ -305,6 +370,7 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
     if (ranks > 1) {
         if (approach->family == PACE_APPROACH_BYTEPS) PACE_TRY(byteps_s(&s, &q, bytes));
         else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(device_s(&s, &q, bytes));
+        else if (approach->rooted > 0) PACE_TRY(rooted_s(&s, &q, bytes, tensors));
         else PACE_TRY(reduced_s(&s, &q, bytes));
         s += approach->control_s + approach->negotiate_s * tensors * ranks;
         if (setup->slowness > 0) s *= setup->slowness;
@@ -364,7 +430,10 @@ pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approa
     double s = 0;
     PACE_TRY(question_of(&q, approach, exchange, setup));
     if (q.ranks_per_node * q.nodes > 1) {
-        if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
+        if (approach->family == PACE_APPROACH_DEVICE)
+            PACE_TRY(pace_approach_device_s(&s, approach, &exchange->machine, setup, gradients, NULL));
+        else if (approach->family == PACE_APPROACH_SERVER)
+            PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
         else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));
     }
     *out_s = (pace_estimate){s, approach_spread, PACE_RUNG_FORMULA};

@@ -28,9 +28,20 @@ typedef struct {
     size_t count;
 } pace_gradients;
 
-/** MXNet's device store on one node (src/kvstore/comm.h): tensors, largest first, each merged on the device with the
- * fewest bytes; all others copy to it and get the sum back. `add_rate` is of a device's memory. */
-double pace_device_store_s(const pace_machine *machine, int ranks, const pace_gradients *gradients, double add_rate);
+/* MXNet's device store on one node (src/kvstore/comm.h). */
+typedef struct {
+    const pace_machine *machine;
+    int ranks;
+    double add_rate; /* bytes/s of a device's memory; 0 = adding costs nothing */
+    double copy_s;   /* of a copy beside its bytes: its launch, and the thread that waits for it */
+    double slowness; /* 0 = 1 */
+} pace_device_store;
+
+/** When all tensors are back on all devices. They are placed largest first, each on the device with the fewest bytes;
+ * all others copy to it and get the sum back. Each device has one thread that copies away from it, one copy after
+ * another (MXNET_GPU_COPY_NTHREADS). `ready_s` of each tensor, ascending; NULL = all at 0. */
+pace_status pace_device_store_s(double *out_s, const pace_device_store *store, const pace_gradients *gradients,
+                                const double *ready_s) PACE_MUST_CHECK;
 
 /* How an approach exchanges. */
 typedef enum {
@@ -55,6 +66,9 @@ typedef struct {
     double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
     double fresh_s_per_byte, fresh_bytes;
     double skew, host_bytes_per_s;
+    double copy_s; /* device store: of a copy beside its bytes */
+    double groups; /* so many tensors, counted from the model's first, go together in one launch, one after another */
+    double rooted; /* reduced to one rank and broadcast from it */
     double entry_queries, message_queries, query_s, switch_bytes;
     double servers;     /* 0 = one a node, beside its workers */
     double spare;       /* hosts without devices that serve as well */
@@ -62,13 +76,23 @@ typedef struct {
     double on_device;   /* servers hold variables on devices: what comes and goes is copied once more */
 } pace_approach;
 
+/* How a table may spell an approach: small letters, digits and "+" alone. */
+typedef struct {
+    char text[48];
+    size_t row;
+} pace_approach_spelling;
+
 typedef struct {
     PACE_VEC(pace_approach) rows;
+    PACE_VEC(pace_approach_spelling) spellings;
 } pace_approaches;
 
 pace_status pace_approaches_load(pace_approaches *out) PACE_MUST_CHECK;
 void pace_approaches_free(pace_approaches *approaches);
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name);
+
+/** The approach that a table means by a text such as "Horovod (NCCL)"; NULL for none. */
+const pace_approach *pace_approach_spelled(const pace_approaches *approaches, const char *text);
 
 /** "NAME" or "NAME:KEY=NUMBER:…": an approach of the catalogue with some of its figures changed; beside the catalogue's
  * keys there are cache=1 (a pointer cache: no queries) and reduce=host, device or auto. PACE_E_USAGE lists the names,
@@ -100,6 +124,12 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
  * the rows it keeps (PACE_REDUCESCATTER). */
 pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
                                  const pace_approach_setup *setup, double touched_bytes) PACE_MUST_CHECK;
+
+/** Of the device store: when all tensors are back, `ready_s` as for pace_device_store_s(). PACE_E_USAGE for more than
+ * one node. */
+pace_status pace_approach_device_s(double *out_s, const pace_approach *approach, const pace_machine *machine,
+                                   const pace_approach_setup *setup, const pace_gradients *gradients,
+                                   const double *ready_s) PACE_MUST_CHECK;
 
 /* What parameter servers occupy: in each phase (push, then pull) every lane does its share of one tensor after another.
  */

@@ -1,65 +1,123 @@
-/* MXNet's device store: every tensor is merged on one device and copied back to all. */
+/* MXNet's device store: every tensor is merged on one device and copied back to all (src/kvstore/comm.h). */
 #include "exchange/approaches.h"
 
-typedef struct {
-    double merged[PACE_MESH_MOST]; /* bytes by the device that merges them */
-    size_t merges[PACE_MESH_MOST];
-} placement;
+#include <math.h>
 
-/* The largest tensor not yet placed: sizes are few, and equal ones stay in order. */
-static void place(placement *out, int ranks, const pace_gradients *gradients) {
-    double below = -1;
-    size_t left = gradients->count;
-    while (left > 0) {
+typedef struct {
+    size_t *root;  /* of each tensor: the device that merges it */
+    double *ready; /* merged: it may go back */
+    bool *sent;
+    double roots; /* devices that merge, by bytes: all of them over the most of one */
+} tensors;
+
+static double most(double a, double b) { return a > b ? a : b; }
+static double least(double a, double b) { return a < b ? a : b; }
+
+/* Largest first, each on the device with the fewest bytes; equal ones in order. */
+static void place(tensors *out, int ranks, const pace_gradients *g) {
+    double held[PACE_MESH_MOST] = {0}, below = -1;
+    for (size_t left = g->count; left > 0;) {
         double size = -1;
-        for (size_t i = 0; i < gradients->count; i++)
-            if ((below < 0 || gradients->bytes[i] < below) && gradients->bytes[i] > size) size = gradients->bytes[i];
+        for (size_t i = 0; i < g->count; i++)
+            if ((below < 0 || g->bytes[i] < below) && g->bytes[i] > size) size = g->bytes[i];
         if (size < 0) return;
-        for (size_t i = 0; i < gradients->count; i++) {
-            if (gradients->bytes[i] != size) continue;
-            int best = 0;
+        for (size_t i = 0; i < g->count; i++) {
+            if (g->bytes[i] != size) continue;
+            size_t best = 0;
             for (int r = 1; r < ranks; r++)
-                if (out->merged[r] < out->merged[best]) best = r;
-            out->merged[best] += size;
-            out->merges[best]++;
+                if (held[r] < held[best]) best = (size_t)r;
+            held[best] += size;
+            out->root[i] = best;
             left--;
         }
         below = size;
     }
 }
 
-static double most(double a, double b) { return a > b ? a : b; }
-
-/* All others send to the device that merges: over bricks of their own where there are, else over the one host link. */
-static double gather_s(const pace_machine *m, int ranks, const placement *p) {
-    double slowest = 0, total = 0;
-    for (int r = 0; r < ranks; r++) total += p->merged[r];
-    for (int r = 0; r < ranks; r++) {
-        double in_host = 0, out_host = 0;
-        for (int j = 0; j < ranks; j++) {
-            if (j == r) continue;
-            double bricks = m->mesh_devices > 0 ? m->bricks[j][r] : 0;
-            if (bricks > 0)
-                slowest = most(slowest, p->merged[r] / (bricks * m->brick_bytes_per_s * m->inside.efficiency));
-            else in_host += p->merged[r], out_host += p->merged[j];
-        }
-        if (m->mesh_devices > 0) slowest = most(slowest, most(in_host, out_host) / m->pcie_bytes_per_s);
-        else
-            slowest =
-                most(slowest, most((ranks - 1) * p->merged[r], total - p->merged[r]) / pace_machine_inside_rate(m));
-    }
-    return slowest;
+static double roots_of(const tensors *t, const pace_gradients *g) {
+    double held[PACE_MESH_MOST] = {0}, all = 0, largest = 0;
+    for (size_t i = 0; i < g->count; i++) held[t->root[i]] += g->bytes[i], all += g->bytes[i];
+    for (int r = 0; r < PACE_MESH_MOST; r++) largest = most(largest, held[r]);
+    return largest > 0 ? all / largest : 1;
 }
 
-double pace_device_store_s(const pace_machine *machine, int ranks, const pace_gradients *gradients, double add_rate) {
-    placement p = {0};
-    double added = 0;
-    size_t merges = 0;
-    if (ranks < 2 || ranks > PACE_MESH_MOST || ranks > machine->devices) return 0;
-    place(&p, ranks, gradients);
-    for (int r = 0; r < ranks; r++) {
-        added = most(added, add_rate > 0 ? ranks * p.merged[r] / add_rate : 0);
-        if (p.merges[r] > merges) merges = p.merges[r];
+static double socket_rate(const pace_machine *m) {
+    for (int i = 0; i < m->host.count; i++)
+        if (m->host.above[i] == PACE_NOWHERE) return m->host.bytes_per_s[i];
+    return 0;
+}
+
+/* Bricks are a pair's own. Without one a copy is staged in host memory, and shares the link between sockets with the
+ * others of its socket that copy: all devices while they gather, then those that merged much. In a switch or tree all
+ * that gather on a device share its port. */
+static double copy_rate(const pace_device_store *s, double roots, size_t from, size_t to, bool gathers) {
+    const pace_machine *m = s->machine;
+    if (m->mesh_devices == 0) return pace_machine_inside_rate(m) / (gathers ? s->ranks - 1 : 1);
+    if (m->bricks[from][to] > 0) return m->bricks[from][to] * m->brick_bytes_per_s * m->inside.efficiency;
+    double between = socket_rate(m), sharing = most(1, (gathers ? s->ranks : roots) / 2.0);
+    return between > 0 ? least(m->pcie_bytes_per_s, between / sharing) : m->pcie_bytes_per_s;
+}
+
+typedef struct {
+    const pace_device_store *store;
+    const pace_gradients *gradients;
+    tensors t;
+    double free_s[PACE_MESH_MOST]; /* the one thread of a device that copies away from it */
+    double end_s;
+} walk;
+
+static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bool gathers) {
+    const pace_device_store *s = w->store;
+    double took = s->copy_s + w->gradients->bytes[i] / copy_rate(s, w->t.roots, from, to, gathers);
+    w->free_s[from] = most(w->free_s[from], ready_s) + took * (s->slowness > 0 ? s->slowness : 1);
+    return w->free_s[from];
+}
+
+static void gather(walk *w, size_t i, double ready_s) {
+    double end = ready_s;
+    for (int j = 0; j < w->store->ranks; j++)
+        if ((size_t)j != w->t.root[i]) end = most(end, copy(w, i, (size_t)j, w->t.root[i], ready_s, true));
+    double add_rate = w->store->add_rate;
+    w->t.ready[i] = end + (add_rate > 0 ? w->store->ranks * w->gradients->bytes[i] / add_rate : 0);
+}
+
+/* Sums go back in the order in which they are there, those that are by `until_s`. */
+static void send_back(walk *w, size_t count, double until_s) {
+    for (;;) {
+        size_t first = count;
+        for (size_t i = 0; i < count; i++)
+            if (!w->t.sent[i] && w->t.ready[i] <= until_s && (first == count || w->t.ready[i] < w->t.ready[first]))
+                first = i;
+        if (first == count) return;
+        size_t root = w->t.root[first];
+        for (int j = 0; j < w->store->ranks; j++)
+            if ((size_t)j != root) w->end_s = most(w->end_s, copy(w, first, root, (size_t)j, w->t.ready[first], false));
+        w->t.sent[first] = true;
     }
-    return 2 * gather_s(machine, ranks, &p) + added + 2 * (double)merges * machine->inside.latency_s;
+}
+
+pace_status pace_device_store_s(double *out_s, const pace_device_store *store, const pace_gradients *gradients,
+                                const double *ready_s) {
+    walk w = {.store = store, .gradients = gradients};
+    size_t n = gradients->count;
+    *out_s = 0;
+    if (store->ranks < 2 || store->ranks > PACE_MESH_MOST || store->ranks > store->machine->devices) return PACE_OK;
+    w.t = (tensors){pace_alloc(n + 1, sizeof *w.t.root), pace_alloc(n + 1, sizeof *w.t.ready),
+                    pace_alloc(n + 1, sizeof *w.t.sent), 1};
+    bool good = w.t.root && w.t.ready && w.t.sent;
+    if (good) {
+        place(&w.t, store->ranks, gradients);
+        w.t.roots = roots_of(&w.t, gradients);
+        for (size_t i = 0; i < n; i++) {
+            double ready = ready_s ? ready_s[i] : 0;
+            send_back(&w, i, ready);
+            gather(&w, i, ready);
+        }
+        send_back(&w, n, INFINITY);
+        *out_s = w.end_s;
+    }
+    pace_free(w.t.root);
+    pace_free(w.t.ready);
+    pace_free(w.t.sent);
+    return good ? PACE_OK : PACE_E_MEMORY;
 }

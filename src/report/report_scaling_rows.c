@@ -86,7 +86,9 @@ static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row
     pace_scaling_point point;
     PACE_TRY(pace_machine_parse(&machine, row->machine));
     PACE_TRY(pace_device_resolve(&device, &a->devices, machine.device, 0));
-    PACE_TRY(pace_approach_parse(&approach, &a->approaches, *row->approach ? row->approach : "ddp"));
+    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
+    if (spelled) approach = *spelled;
+    else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
     if (row->servers > 0) approach.servers = row->servers;
     PACE_TRY(step_of(&step, a, row, device));
     pace_gradient_profile profile = step->profile;

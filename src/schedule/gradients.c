@@ -51,6 +51,12 @@ static buffer next_buffer(const question *q, size_t from, double free_s) {
     const pace_approach *a = q->approach;
     buffer b = {p->bytes[from], 1, p->ready_s[from], from + 1};
     double start = fmax(free_s, b.ready_s);
+    if (a->groups >= 1) { /* counted from the model's first tensor, whose gradient is the last */
+        size_t group = (size_t)a->groups, last = from + (p->count - from - 1) % group;
+        for (; b.next <= last; b.next++, b.tensors++) b.bytes += p->bytes[b.next];
+        b.ready_s = p->ready_s[last];
+        return b;
+    }
     if (a->cycle_s > 0) start = ceil(start / a->cycle_s) * a->cycle_s;
     for (; b.next < p->count && b.bytes + p->bytes[b.next] <= a->fuses_bytes; b.next++, b.tensors++) {
         if (is_table(q, b.next)) break;
@@ -97,6 +103,22 @@ static pace_status run_buffers(pace_gradient_times *out, const question *q) {
     }
     if (q->approach->family == PACE_APPROACH_PEARL) PACE_TRY(run_tables(out, &free_s, q));
     out->exposed_s += fmax(0, free_s - q->profile->backward_s);
+    out->bottleneck = "exchange";
+    return PACE_OK;
+}
+
+/* --- the device store ---------------------------------------------------------------------------------------------
+ */
+
+static pace_status run_device(pace_gradient_times *out, const question *q) {
+    const pace_gradient_profile *p = q->profile;
+    pace_gradients gradients = {p->bytes, p->count};
+    double end_s;
+    const pace_machine *m = &q->exchange->machine;
+    PACE_TRY(pace_approach_device_s(&end_s, q->approach, m, q->setup, &gradients, p->ready_s));
+    PACE_TRY(pace_approach_device_s(&out->exchange_s, q->approach, m, q->setup, &gradients, NULL));
+    out->exposed_s = fmax(0, end_s - p->backward_s);
+    out->exchange_s = fmax(out->exchange_s, out->exposed_s);
     out->bottleneck = "exchange";
     return PACE_OK;
 }
@@ -163,6 +185,7 @@ pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradien
     pace_gradient_times times = {.bottleneck = "compute"};
     if (near * nodes > 1 && profile->count > 0) {
         if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
+        else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(run_device(&times, &q));
         else PACE_TRY(run_buffers(&times, &q));
     }
     times.skew_s = approach->skew * pace_expected_most(near * nodes) * pace_gradient_profile_step_s(profile);

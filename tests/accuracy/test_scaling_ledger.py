@@ -105,6 +105,8 @@ def published(found):
     mape("scaling/m40-10gbe", lambda a: a["machine"].startswith("m40"), "ResNet-50, 4 and 8 GPUs; nothing fitted; distributed_replicated taken as servers with local aggregation")
     others = [a for a in found if not a["fitted"]]
     mape("scaling/all", lambda a: a in others, "all test rows; which mechanisms the model has (largest tensor, jitter, fresh memory) was decided with all rows at hand")
+    fitted = [a for a in found if a["fitted"]]
+    put("scaling/coverage-fitted", "coverage_90", len(fitted), statistics.mean(a["inside"] for a in fitted), "0.85..0.95", "the exchange's spread was fitted on these rows", "train")
     put("scaling/coverage", "coverage_90", len(others), statistics.mean(a["inside"] for a in others), ">=0.85", "measured step within low to high; at most 0.95 is wanted too")
 
 
@@ -136,15 +138,15 @@ def claims():
     wins = {}
     for model in ("lenet", "alexnet", "googlenet", "inception_v3", "resnet50"):
         for n in (2, 4, 8):
-            p2p, nccl = (point(model, "dgx-1-v100", n, a, 16)["exchange_ns"] for a in ("p2p", "nccl"))
-            wins[model, n] = p2p < nccl
-    put("scaling/claim-dgx-1-p2p-small-nets", "share_p2p_faster", 3, statistics.mean(wins["lenet", n] for n in (2, 4, 8)), ">=1",
-        "Mojumder et al. 2018 (recalled): LeNet, P2P no slower than NCCL on 2, 4, 8 GPUs; exchange with nothing to hide behind", "consistency")
-    deep = [not wins[m, 8] for m in ("googlenet", "inception_v3", "resnet50")]
+            p2p, nccl = (point(model, "dgx-1-v100", n, a, 16)["step_ns"] for a in ("p2p", "nccl"))
+            wins[model, n] = p2p <= nccl, nccl <= p2p
+    put("scaling/claim-dgx-1-p2p-small-nets", "share_p2p_faster", 3, statistics.mean(wins["lenet", n][0] for n in (2, 4, 8)), ">=1",
+        "Mojumder et al. 2018 (recalled): LeNet, P2P no slower than NCCL on 2, 4, 8 GPUs; steps, batch 16; not on 8, where copies are staged between sockets", "consistency")
+    deep = [wins[m, 8][1] for m in ("googlenet", "inception_v3", "resnet50")]
     put("scaling/claim-dgx-1-nccl-deep-nets", "share_nccl_faster", 3, statistics.mean(deep), ">=1",
-        "NCCL faster for the deep nets on 8 GPUs; GoogLeNet's 7 M parameters stay with P2P here: its tensors are small and rings cost hops", "consistency")
-    put("scaling/claim-dgx-1-alexnet", "share_p2p_faster", 3, statistics.mean(wins["alexnet", n] for n in (2, 4, 8)), ">=1",
-        "AlexNet, P2P no slower on 2, 4, 8 GPUs: not here at 4 and 8, since half of its bytes lie in one tensor", "consistency")
+        "NCCL no slower for the deep nets on 8 GPUs; with GoogLeNet both hide all behind backward, where the exchange alone is half as long with NCCL", "consistency")
+    put("scaling/claim-dgx-1-alexnet", "share_p2p_faster", 3, statistics.mean(wins["alexnet", n][0] for n in (2, 4, 8)), ">=1",
+        "AlexNet, P2P no slower on 2, 4, 8 GPUs: not here at 4 and 8: most of its bytes are one tensor, which one device's thread sends to each other in turn", "consistency")
 
 
 def eight_parameters():

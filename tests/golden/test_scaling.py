@@ -77,7 +77,7 @@ def batches():
 
 def walked():
     """The lanes are a shortcut for the walk of the whole step, which also launches PyTorch's copies into buckets."""
-    for approach in ("ddp", "horovod-nccl", "horovod-mpi", "nccl", "baidu-mpi"):
+    for approach in ("ddp", "horovod-nccl", "horovod-mpi", "baidu-mpi"):
         on = ("resnet50", "--on", "ethernet-10g*8", "--approach", approach + ":skew=0")
         code, out, err = run(*on, "--set", "dp=8", "--set", "micro_batch=32", "--format", "json")
         expect(code == 0, approach, err)
