@@ -150,6 +150,13 @@ int cmd_predict(cli_arguments *arguments) {
         rows.options.job = job.assume;
         return cli_predict_rows(&rows, &output);
     }
+    bool only_simulated =
+        simulation.ranks != 0 || simulation.jobs != 0 || straggler.count || background.count || simulation.unfolded;
+    if (only_simulated && !simulated) {
+        fprintf(stderr,
+                "paceline predict: --ranks, --jobs, --straggler, --background and --unfolded are of --simulate\n");
+        return CLI_USAGE;
+    }
     bool of_exchange = operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0;
     if (!rows.path && (of_exchange || (simulated && operands > 0)) && on.count <= 1 && rows.fits.count <= 1) {
         exchange.on = on.count ? on.items[0] : NULL;

@@ -6,6 +6,36 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+/* The next letter or digit, or a point between digits; the end of the name when there is none. */
+static const char *next_letter(const char *name, const char *at) {
+    for (; *at && *at != '('; at++) {
+        if (isalnum((unsigned char)*at)) return at;
+        if (*at == '.' && at > name && isdigit((unsigned char)at[-1]) && isdigit((unsigned char)at[1])) return at;
+    }
+    return "";
+}
+
+/* How many letters both begin with; whether that is all of both. */
+static size_t common_start(bool *same, const char *a, const char *b) {
+    size_t length = 0;
+    for (const char *x = a, *y = b;; x++, y++, length++) {
+        x = next_letter(a, x);
+        y = next_letter(b, y);
+        *same = !*x && !*y;
+        if (!*x || tolower((unsigned char)*x) != tolower((unsigned char)*y)) return length;
+    }
+}
+
+bool pace_model_same_name(const char *a, const char *b) {
+    bool same;
+    common_start(&same, a, b);
+    return same;
+}
+
+/* --- the catalogue ------------------------------------------------------------------------------------------------ */
+
 /* Calls for each model of each file until it says stop. */
 typedef pace_status (*visit_fn)(void *context, const pace_yaml *yaml, const char *name, bool *stop);
 
@@ -56,29 +86,15 @@ typedef struct {
     const char *name;
     const pace_model_setting *settings;
     size_t setting_count;
-    bool found;
+    bool to_the_letter, found;
 } search;
 
 static pace_status build_when_named(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
     search *wanted = context;
-    if (strcmp(name, wanted->name) != 0) return PACE_OK;
+    if (wanted->to_the_letter ? strcmp(name, wanted->name) != 0 : !pace_model_same_name(name, wanted->name))
+        return PACE_OK;
     wanted->found = *stop = true;
     return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
-}
-
-static const char *next_letter(const char *text) {
-    while (*text && !isalnum((unsigned char)*text)) text++;
-    return text;
-}
-
-/* How many letters both begin with, whatever the case and what stands between them: "GPT-2" is "gpt2". */
-static size_t common_start(const char *a, const char *b) {
-    size_t length = 0;
-    for (;; a++, b++, length++) {
-        a = next_letter(a);
-        b = next_letter(b);
-        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b)) return length;
-    }
 }
 
 typedef struct {
@@ -88,8 +104,9 @@ typedef struct {
 
 static pace_status compare_name(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
     nearest *found = context;
+    bool same;
     (void)yaml, (void)stop;
-    if (!*found->best || common_start(found->name, name) > common_start(found->name, found->best))
+    if (!*found->best || common_start(&same, found->name, name) > common_start(&same, found->name, found->best))
         snprintf(found->best, sizeof found->best, "%.79s", name);
     return PACE_OK;
 }
@@ -131,7 +148,9 @@ pace_status pace_model_load(pace_model *out, const char *name, const pace_model_
     if (strcmp(name, "-") == 0) return load_standard_input(out, settings, setting_count);
     const char *suffix = strstr(name, ".yaml");
     if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
-    search wanted = {out, name, settings, setting_count, false};
+    search wanted = {out, name, settings, setting_count, true, false};
     PACE_TRY(visit_models(build_when_named, &wanted));
+    wanted.to_the_letter = false;
+    if (!wanted.found && *name) PACE_TRY(visit_models(build_when_named, &wanted));
     return wanted.found ? PACE_OK : fail_unknown(name);
 }

@@ -4,9 +4,13 @@
 
 #include "model/model_read.h"
 
-/** Loads a model: a name of the catalogue ("resnet50"), a YAML file (its first model), or "FILE.yaml:NAME".
- * `settings` replace the model's parameters ("layers", "hidden", …). PACE_E_MISSING names the closest when the
- * catalogue has no such model. */
+/** Whether two names are one however written: letters and digits count, whatever the case, and points between digits,
+ * up to a parenthesis. "GPT3-13B (ours)" is gpt3_13b, but not gpt3_1.3b. */
+bool pace_model_same_name(const char *a, const char *b);
+
+/** Loads a model: a name of the catalogue ("resnet50"), however written, a YAML file (its first model), or
+ * "FILE.yaml:NAME". `settings` replace the model's parameters ("layers", "hidden", …). PACE_E_MISSING names the closest
+ * when the catalogue has no such model. */
 pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
                             size_t setting_count) PACE_MUST_CHECK;
 

@@ -154,7 +154,7 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_int(root, "nodes", m->nodes);
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
     pace_node_sentence(root, true,
-                       "%s of %.4g MB on %d ranks of %s takes %.4g ms (90 %%: %.4g to %.4g), limited by %s.",
+                       "%s of %.4g MB on %d ranks of %s takes %.4g ms (90 %%: %.4g to %.4g ms), limited by %s.",
                        pace_collective_names[a->question.collective], bytes / 1e6, m->devices * m->nodes, m->name,
                        largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);

@@ -14,11 +14,14 @@ typedef struct {
     size_t count;
 } settings;
 
-/* Letters and digits up to a parenthesis: "Qwen3_30B_a3B (tokendrop)" is "qwen3-30b-a3b". */
+/* Letters, digits and points between digits, up to a parenthesis: "Qwen3_30B_a3B (tokendrop)" is "qwen3-30b-a3b", but
+ * "gpt3_13b" is not "gpt3_1.3b". */
 static void plain(char *out, size_t size, const char *name) {
     size_t used = 0;
-    for (; *name && *name != '('; name++)
-        if (isalnum((unsigned char)*name) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*name);
+    for (const char *c = name; *c && *c != '('; c++) {
+        bool point = *c == '.' && c > name && isdigit((unsigned char)c[-1]) && isdigit((unsigned char)c[1]);
+        if ((point || isalnum((unsigned char)*c)) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*c);
+    }
     out[used] = '\0';
 }
 

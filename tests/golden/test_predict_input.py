@@ -84,6 +84,9 @@ def check_sizes():
 def check_words():
     """A name that is nearly right is understood; no line is wider than a page, whatever is asked."""
     for name in ("GPT2", "gpt-2"):
+        understood = run("models", name)
+        assert understood.returncode == 0 and understood.stdout == run("models", "gpt2").stdout, understood
+    for name in ("GPT2zz", "gpt-2-zz"):
         refuse(4, 'the closest name is "gpt2"', "models", name)
     done = run("predict", "lenet", "--on", "v100-sxm2-16", "--scale", "x" * 1000 + ":2")
     helped = run("predict", "--help").stdout

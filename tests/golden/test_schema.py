@@ -93,11 +93,19 @@ exchanges = "system,collective,ranks,bytes,time_us\n" + "".join(f"dgx-1-v100,all
 overheads = "type,op,model,batch_size,mean_us,std_us,count\n" + "".join(
     f"{kind},{op},{model},64,{us + i},1,100\n" for i, model in enumerate("abc") for kind, op, us in
     (("t1", "", 5), ("t2", "aten::add", 9), ("t2", "aten::mm", 12)))
-for kind, text in (("kernel", kernels), ("exchange", exchanges), ("overhead", overheads), ("profiler", profiler)):
+steps = "device,n_gpu,hidden,layers,heads,seq,vocab,dp,micro_batch,global_batch,precision\n" + "".join(
+    f"a100-80-sxm,8,{hidden},24,16,2048,51200,8,{micro},64,bf16\n" for hidden in (1024, 2048, 4096) for micro in (1, 2, 4))
+measured_steps = "\n".join(row + (",step_time_s" if i == 0 else f",{i}" if row else "") for i, row in enumerate(steps.split("\n")))
+with open(os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv")) as file:
+    jobs = file.read()
+scaling = "machine,model,approach,workers,batch\ndgx-1-v100,resnet50,ddp,8,64\ndgx-1-v100,riddle,ddp,8,64\n"
+for kind, text in (("kernel", kernels), ("exchange", exchanges), ("overhead", overheads), ("profiler", profiler), ("step", measured_steps), ("job", jobs)):
     fitted = run("fit", "--kind", kind, "-", "--format", "json", stdin=text.encode())
     strict_schema.hold(json.loads(fitted, parse_constant=no_constant), "fit")
-for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm,64,64,64,5,9\nriddle,1,1,1,1,1\n"), ("exchange", exchanges)):
-    rows = run("predict", "--rows", "-", "--kind", kind, "--on", "dgx-1-v100" if kind == "exchange" else "v100-sxm2-16", "--format", "json", stdin=text.encode())
+for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm,64,64,64,5,9\nriddle,1,1,1,1,1\n"), ("exchange", exchanges),
+                   ("step", steps + "riddle,8,1024,24,16,2048,51200,8,1,64,bf16\n"), ("job", jobs), ("scaling", scaling)):
+    on = {"exchange": ["--on", "dgx-1-v100"], "kernel": ["--on", "v100-sxm2-16"]}.get(kind, [])
+    rows = run("predict", "--rows", "-", "--kind", kind, *on, "--format", "json", stdin=text.encode())
     strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
 strict_schema.hold(json.loads(run("calibrate", "--list", "--quick", "--format", "json")), "calibrate")
 with tempfile.TemporaryDirectory() as folder:

@@ -36,6 +36,18 @@ def test_one_row():
     assert 2 < float(row["predicted"]) < 5
 
 
+def test_names():
+    """A name is the same however written, but a point is not nothing: 1.3 billion parameters are not 13 billion."""
+    names = ["gpt3_1.3b", "GPT3-1.3B", "gpt3_13b", "GPT-3 13B (ours)", "llama3-8b", "LLAMA3_8B"]
+    rows = ask("model,device,n_gpu,micro_batch,global_batch\n" + "".join(f"{name},h100-80-sxm,8,1,64\n" for name in names))
+    small, also_small, large, also_large, llama, also_llama = (float(row["predicted"]) for row in rows)
+    assert small == also_small and large == also_large and llama == also_llama
+    assert 5 < large / small < 15  # ten times the parameters
+    walked = [json.loads(run("predict", name, "--on", "h100-80-sxm", "--format", "json").stdout)["step_ns"]
+              for name in ("gpt3_1.3b", "gpt3_13b", "GPT3-13B")]
+    assert 5 < walked[1] / walked[0] < 15 and walked[1] == walked[2]
+
+
 def seconds(**changes):
     keys = HEAD.strip().split(",")
     base = dict(zip(keys, "A100-SXM4-80GB,64,3072,32,32,2048,51200,2,4,8,2,256,fp16,full".split(",")))
