@@ -348,8 +348,9 @@ static void sum_work(pace_op *op, const pace_kernel_rows *rows, const pace_kerne
 /* The work of one question: of the operation, of its parts, or of both passes. */
 static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compound, bool both) {
     bool good = true;
-    if (!compound && !both) good = pace_op_complete(&one->op);
-    for (int pass = 0; good && (compound || both) && pass <= both; pass++) {
+    int passes = both ? 2 : compound ? 1 : 0;
+    if (passes == 0) good = pace_op_complete(&one->op);
+    for (int pass = 0; good && pass < passes; pass++) {
         pace_op_part parts[PACE_COMPOUND_PARTS] = {{one->op, 1}};
         unsigned count = 1;
         if (both) parts[0].op.pass = pass ? PACE_PASS_BACKWARD : PACE_PASS_FORWARD;

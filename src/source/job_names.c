@@ -32,7 +32,7 @@ static void squeeze(char out[LONGEST], const char *text, size_t length) {
 }
 
 static header_words split(const char *header) {
-    header_words words;
+    header_words words = {0};
     size_t stem = strcspn(header, "([");
     const char *inside = header + stem + (header[stem] != '\0');
     squeeze(words.word, header, stem);
