@@ -28,6 +28,13 @@ static size_t common_start(bool *same, const char *a, const char *b) {
     }
 }
 
+void pace_model_plain_name(char *out, size_t size, const char *name) {
+    size_t used = 0;
+    for (const char *c = next_letter(name, name); *c && used + 1 < size; c = next_letter(name, c + 1))
+        out[used++] = (char)tolower((unsigned char)*c);
+    out[used] = '\0';
+}
+
 bool pace_model_same_name(const char *a, const char *b) {
     bool same;
     common_start(&same, a, b);

@@ -8,6 +8,9 @@
  * up to a parenthesis. "GPT3-13B (ours)" is gpt3_13b, but not gpt3_1.3b. */
 bool pace_model_same_name(const char *a, const char *b);
 
+/** What counts of a name, in small letters: "GPT3-13B (ours)" is "gpt313b". Cut to `size` with its end. */
+void pace_model_plain_name(char *out, size_t size, const char *name);
+
 /** Loads a model: a name of the catalogue ("resnet50"), however written, a YAML file (its first model), or
  * "FILE.yaml:NAME". `settings` replace the model's parameters ("layers", "hidden", …). PACE_E_MISSING names the closest
  * when the catalogue has no such model. */

@@ -17,20 +17,13 @@ typedef struct {
     int column[MOST_CELLS];
 } table;
 
-static const char *closest(const pace_csv *csv, const char *name) {
-    const char *best = pace_csv_name(csv, 0);
-    for (size_t i = 1; i < csv->columns; i++)
-        if (pace_word_edits(name, pace_csv_name(csv, i)) < pace_word_edits(name, best)) best = pace_csv_name(csv, i);
-    return best;
-}
-
 static pace_status find_columns(table *t, const char *const *names, size_t count) {
     t->names = names;
     for (size_t i = 0; i < count; i++) {
         t->column[i] = pace_csv_find(&t->csv, names[i]);
         if (t->column[i] < 0)
             return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\", found none; the closest name is \"%.60s\"",
-                             t->csv.name, names[i], closest(&t->csv, names[i]));
+                             t->csv.name, names[i], pace_csv_closest(&t->csv, names[i]));
     }
     return PACE_OK;
 }

@@ -1,10 +1,13 @@
 #include "rows/csv.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096 };
 
@@ -31,11 +34,25 @@ static pace_status start_cell(reader *r) {
 
 static pace_status end_cell(reader *r) { return PACE_PUSH(&r->csv->text, '\0'); }
 
+/* Columns without a name may be many: spreadsheets end lines with commas. */
+static pace_status check_names(const reader *r) {
+    const pace_csv *csv = r->csv;
+    for (size_t i = 1; i < csv->columns; i++) {
+        const char *name = pace_csv_name(csv, i);
+        size_t first = *name ? (size_t)pace_csv_find(csv, name) : i;
+        if (first < i)
+            return pace_fail(PACE_E_INPUT, "%s:%u: expected each column once, found \"%.60s\" as columns %zu and %zu",
+                             csv->name, r->row_line, name, first + 1, i + 1);
+    }
+    return PACE_OK;
+}
+
 static pace_status end_row(reader *r) {
     pace_csv *csv = r->csv;
     if (!r->header_done) {
         csv->columns = r->cells;
         r->header_done = true;
+        PACE_TRY(check_names(r));
     } else if (r->cells != csv->columns) {
         return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cells as in the header, found %zu", csv->name, r->row_line,
                          csv->columns, r->cells);
@@ -158,6 +175,33 @@ void pace_csv_free(pace_csv *csv) {
     PACE_VEC_FREE(&csv->cells);
     PACE_VEC_FREE(&csv->lines);
     *csv = (pace_csv){0};
+}
+
+int pace_csv_find(const pace_csv *csv, const char *name) {
+    for (size_t i = 0; i < csv->columns; i++)
+        if (strcmp(pace_csv_name(csv, i), name) == 0) return (int)i;
+    return -1;
+}
+
+int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length) {
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *own = pace_csv_name(csv, i);
+        if (strlen(own) == length && strncasecmp(own, name, length) == 0) return (int)i;
+    }
+    return -1;
+}
+
+int pace_csv_find_first(const pace_csv *csv, const char *const *names) {
+    int column = -1;
+    for (; column < 0 && *names; names++) column = pace_csv_find(csv, *names);
+    return column;
+}
+
+const char *pace_csv_closest(const pace_csv *csv, const char *name) {
+    const char *best = pace_csv_name(csv, 0);
+    for (size_t i = 1; i < csv->columns; i++)
+        if (pace_word_edits(name, pace_csv_name(csv, i)) < pace_word_edits(name, best)) best = pace_csv_name(csv, i);
+    return best;
 }
 
 /* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to strtod. */

@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static pace_status column_called(size_t *out, const pace_csv *csv, const char *name, size_t length) {
-    for (size_t i = 0; i < csv->columns; i++) {
-        if (strlen(pace_csv_name(csv, i)) != length || strncasecmp(pace_csv_name(csv, i), name, length) != 0) continue;
-        *out = i;
+    int column = pace_csv_find_any_case(csv, name, length);
+    if (column >= 0) {
+        *out = (size_t)column;
         return PACE_OK;
     }
     return pace_fail(PACE_E_USAGE, "%s: --split: no column \"%.*s\": expected shape, device or columns with commas",

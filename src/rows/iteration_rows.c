@@ -22,12 +22,6 @@ typedef struct {
     double time;
 } entry;
 
-static int first_column(const pace_csv *csv, const char *const *names) {
-    int column = -1;
-    for (; column < 0 && *names; names++) column = pace_csv_find(csv, *names);
-    return column;
-}
-
 static pace_status find_columns(table *t, pace_iteration_rows *rows) {
     static const char *const workers[] = {"worker", "rank", "replica", "host", "node", NULL},
                              *const iterations[] = {"iteration", "step", "iter", "mini_batch", NULL},
@@ -36,8 +30,8 @@ static pace_status find_columns(table *t, pace_iteration_rows *rows) {
                              *const plain[] = {"batch_time_norm", "batch_time", "iteration_time",
                                                "step_time",       "duration",   NULL};
     double unit_ns;
-    t->worker = first_column(&t->csv, workers);
-    t->iteration = first_column(&t->csv, iterations);
+    t->worker = pace_csv_find_first(&t->csv, workers);
+    t->iteration = pace_csv_find_first(&t->csv, iterations);
     t->time = -1;
     for (size_t i = 0; t->time < 0 && i < sizeof stems / sizeof *stems; i++) {
         t->time = pace_csv_find_time(&unit_ns, &t->csv, stems[i]);
@@ -45,7 +39,7 @@ static pace_status find_columns(table *t, pace_iteration_rows *rows) {
     }
     snprintf(rows->unit, sizeof rows->unit, "s");
     if (t->time < 0) {
-        t->time = first_column(&t->csv, plain);
+        t->time = pace_csv_find_first(&t->csv, plain);
         t->scale = 1;
         snprintf(rows->unit, sizeof rows->unit, "unit");
     }

@@ -1,7 +1,5 @@
 #include "rows/job_rows.h"
 
-#include "base/text.h"
-#include "rows/time_column.h"
 #include "source/job_names.h"
 
 #include <stdio.h>
@@ -16,12 +14,8 @@ typedef struct {
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
 static pace_status fail_missing(const pace_csv *csv, const char *name) {
-    const char *closest = "";
-    for (size_t c = 0; c < csv->columns; c++)
-        if (c == 0 || pace_word_edits(pace_csv_name(csv, c), name) < pace_word_edits(closest, name))
-            closest = pace_csv_name(csv, c);
     return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\"; the closest there is is \"%.60s\"", csv->name, name,
-                     closest);
+                     pace_csv_closest(csv, name));
 }
 
 static int *place_of(layout *out, int role) {

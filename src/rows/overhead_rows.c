@@ -13,23 +13,17 @@ typedef struct {
     double mean_ns, std_ns;                       /* the unit of these columns */
 } table;
 
-static int find_column(const pace_csv *csv, const char *const *names) {
-    int column = -1;
-    for (; column < 0 && *names; names++) column = pace_csv_find(csv, *names);
-    return column;
-}
-
 static pace_status find_columns(table *out, const pace_csv *csv) {
     static const char *const types[] = {"type", "overhead", NULL}, *const ops[] = {"op", "operator", "name", NULL},
                              *const models[] = {"model", "workload", NULL},
                              *const batches[] = {"batch_size", "batch", NULL},
                              *const counts[] = {"count", "kept", "n", NULL};
     *out = (table){.csv = csv,
-                   .type = find_column(csv, types),
-                   .op = find_column(csv, ops),
-                   .model = find_column(csv, models),
-                   .batch = find_column(csv, batches),
-                   .count = find_column(csv, counts)};
+                   .type = pace_csv_find_first(csv, types),
+                   .op = pace_csv_find_first(csv, ops),
+                   .model = pace_csv_find_first(csv, models),
+                   .batch = pace_csv_find_first(csv, batches),
+                   .count = pace_csv_find_first(csv, counts)};
     out->mean = pace_csv_find_time(&out->mean_ns, csv, "mean");
     out->std = pace_csv_find_time(&out->std_ns, csv, "std");
     const char *missing = out->type < 0    ? "type"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     pace_scaling_rows *rows;
@@ -22,8 +21,8 @@ static int find_column(const pace_csv *csv, const pace_yaml_node *names, const c
     const pace_yaml_node *list = pace_yaml_get(names, key);
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(list, i));
-        for (size_t c = 0; name && c < csv->columns; c++)
-            if (strcasecmp(pace_csv_name(csv, c), name) == 0) return (int)c;
+        int column = name ? pace_csv_find_any_case(csv, name, strlen(name)) : -1;
+        if (column >= 0) return column;
     }
     return -1;
 }

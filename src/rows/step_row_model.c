@@ -14,23 +14,12 @@ typedef struct {
     size_t count;
 } settings;
 
-/* Letters, digits and points between digits, up to a parenthesis: "Qwen3_30B_a3B (tokendrop)" is "qwen3-30b-a3b", but
- * "gpt3_13b" is not "gpt3_1.3b". */
-static void plain(char *out, size_t size, const char *name) {
-    size_t used = 0;
-    for (const char *c = name; *c && *c != '('; c++) {
-        bool point = *c == '.' && c > name && isdigit((unsigned char)c[-1]) && isdigit((unsigned char)c[1]);
-        if ((point || isalnum((unsigned char)*c)) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*c);
-    }
-    out[used] = '\0';
-}
-
 /* Every model of the catalogue, so that a row's is found without building them all. */
 static pace_status add_name(void *context, const pace_model *model) {
     pace_step_things *things = context;
     pace_named_model one;
     const char *name = pace_names_text(&model->names, model->name);
-    plain(one.plain, sizeof one.plain, name);
+    pace_model_plain_name(one.plain, sizeof one.plain, name);
     snprintf(one.name, sizeof one.name, "%s", name);
     snprintf(one.family, sizeof one.family, "%s", pace_names_text(&model->names, model->family));
     return PACE_PUSH(&things->names, one);
@@ -50,9 +39,9 @@ static const pace_named_model *exactly(const pace_step_things *things, const cha
     const pace_named_model *found = with_plain(things, wanted, strlen(wanted));
     char name[80];
     for (size_t i = 0; !found && i < pace_yaml_count(names); i++) {
-        plain(name, sizeof name, pace_yaml_key(names, i));
+        pace_model_plain_name(name, sizeof name, pace_yaml_key(names, i));
         if (strcmp(name, wanted) != 0) continue;
-        plain(name, sizeof name, pace_yaml_text(pace_yaml_get(names, pace_yaml_key(names, i))));
+        pace_model_plain_name(name, sizeof name, pace_yaml_text(pace_yaml_get(names, pace_yaml_key(names, i))));
         found = with_plain(things, name, strlen(name));
     }
     return found;
@@ -63,7 +52,7 @@ static bool strip(char *wanted, const pace_step_things *things) {
     const pace_yaml_node *around = pace_yaml_get(pace_yaml_get(pace_yaml_root(things->columns), "step"), "around");
     char word[40];
     for (size_t i = 0; i < pace_yaml_count(around); i++) {
-        plain(word, sizeof word, pace_yaml_text(pace_yaml_item(around, i)));
+        pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(around, i)));
         size_t length = strlen(word), whole = strlen(wanted);
         if (length == 0 || whole <= length) continue;
         if (strcmp(wanted + whole - length, word) == 0) wanted[whole - length] = '\0';
@@ -81,7 +70,7 @@ static const pace_named_model *named(pace_step_things *things, const char *word)
         if (*c == '/') slash = c;
     const pace_named_model *found = NULL;
     char wanted[80];
-    plain(wanted, sizeof wanted, slash ? slash + 1 : word);
+    pace_model_plain_name(wanted, sizeof wanted, slash ? slash + 1 : word);
     if (!*wanted || (things->names.count == 0 && pace_model_each(add_name, things) != PACE_OK)) return NULL;
     do found = exactly(things, wanted);
     while (!found && strip(wanted, things));

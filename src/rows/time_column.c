@@ -2,13 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-int pace_csv_find(const pace_csv *csv, const char *name) {
-    for (size_t i = 0; i < csv->columns; i++)
-        if (strcmp(pace_csv_name(csv, i), name) == 0) return (int)i;
-    return -1;
-}
 
 int pace_csv_find_time(double *unit_ns, const pace_csv *csv, const char *stem) {
     static const struct {

@@ -4,9 +4,6 @@
 
 #include "rows/csv.h"
 
-/** The column of this name; -1 = none. */
-int pace_csv_find(const pace_csv *csv, const char *name);
-
 /** The column `stem`_ns, _us, _ms or _s, the first there is, and what one of its unit is in ns; -1 = none. */
 int pace_csv_find_time(double *unit_ns, const pace_csv *csv, const char *stem);
 

@@ -1,7 +1,5 @@
 #include "rows/validate.h"
 
-#include "rows/time_column.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +22,9 @@ pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const 
     for (size_t i = 0; i < pace_yaml_count(where); i++) {
         const char *key = pace_yaml_key(where, i);
         const pace_yaml_node *words = pace_yaml_item(where, i);
-        size_t column = 0;
-        while (column < csv->columns && strcasecmp(pace_csv_name(csv, column), key) != 0) column++;
-        if (column == csv->columns) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", csv->name, key);
-        const char *cell = pace_csv_cell(csv, row, column);
+        int column = pace_csv_find_any_case(csv, key, strlen(key));
+        if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", csv->name, key);
+        const char *cell = pace_csv_cell(csv, row, (size_t)column);
         bool found = false;
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             const char *word = pace_yaml_text(pace_yaml_item(words, k));

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { LEFT_OUT = -2, ALWAYS_FITTED = -1 };
 
@@ -21,13 +20,10 @@ typedef struct {
 static pace_status group_of(uint64_t *out, const pace_csv *csv, size_t row, const char *by) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (const char *key = by; key && *key; key += strcspn(key, ",") + (key[strcspn(key, ",")] == ',')) {
-        size_t length = strcspn(key, ","), column = 0;
-        while (column < csv->columns && (strncasecmp(pace_csv_name(csv, column), key, length) != 0 ||
-                                         strlen(pace_csv_name(csv, column)) != length))
-            column++;
-        if (column == csv->columns)
-            return pace_fail(PACE_E_INPUT, "%s: no column \"%.*s\"", csv->name, (int)length, key);
-        for (const char *c = pace_csv_cell(csv, row, column); *c; c++)
+        size_t length = strcspn(key, ",");
+        int column = pace_csv_find_any_case(csv, key, length);
+        if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.*s\"", csv->name, (int)length, key);
+        for (const char *c = pace_csv_cell(csv, row, (size_t)column); *c; c++)
             hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
         hash = (hash ^ '|') * UINT64_C(0x100000001b3);
     }

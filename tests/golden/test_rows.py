@@ -216,6 +216,18 @@ def test_validate():
     expect(code == 3 and "bad.yaml:4" in err, "a bad bar is placed", err)
 
 
+def test_column_twice():
+    """Of two columns of one name nobody can tell which is meant; columns without a name are no columns."""
+    for kind in ("kernel", "step", "scaling", "exchange", "job"):
+        path = put("twice.csv", "# two\ndevice,n_gpu,model,n_gpu\na100,1,gpt,2\n")
+        code, out, err = run("predict", "--rows", path, "--kind", kind)
+        expect(code == 3 and out == "", kind, code, out)
+        expect("twice.csv:2" in err and '"n_gpu" as columns 2 and 4' in err and err.count("\n") == 1, kind, err)
+    path = put("blank.csv", "device,dtype,m,n,k,,\na100,fp32,64,64,64,,\n")
+    code, out, err = run("predict", "--rows", path)
+    expect(code == 0 and rows_of(out)[0]["status"] == "ok", code, out, err)
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

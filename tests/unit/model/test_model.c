@@ -19,6 +19,25 @@ static pace_model load(const char *name, const pace_model_setting *settings, siz
     return model;
 }
 
+/* Two names are one exactly when what counts of them is. */
+static void test_plain_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"gpt3_1.3b",  "GPT3-1.3B (ours)", "gpt3_13b",  "GPT-3 13B", "Llama-3.1-8B",
+                                        "llama31 8b", "llama_3.1_8b",     "qwen3.30b", "...",       "(x)"};
+    char a[80], b[80];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            pace_model_plain_name(a, sizeof a, names[i]);
+            pace_model_plain_name(b, sizeof b, names[j]);
+            assert_int_equal(strcmp(a, b) == 0, pace_model_same_name(names[i], names[j]));
+        }
+    pace_model_plain_name(a, sizeof a, "GPT3-1.3B. (ours)");
+    assert_string_equal(a, "gpt31.3b");
+    pace_model_plain_name(a, 5, "GPT3-1.3B");
+    assert_string_equal(a, "gpt3");
+    assert_false(pace_model_same_name("gpt3_13b", "gpt3_1.3b"));
+}
+
 /* Parameters as their sources print them. torchvision: "num_params" of its weights' documentation. Hugging Face:
  * num_parameters() of the checkpoints. All are from memory; that layers add up to each of them to the last digit is the
  * evidence. Without the router's 58 x 256 selection biases of DeepSeek-V3 (671,026,419,200
@@ -402,12 +421,13 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),       cmocka_unit_test(test_rounded_parameters),
-        cmocka_unit_test(test_multiply_adds),    cmocka_unit_test(test_transformer_flop),
-        cmocka_unit_test(test_activation_bytes), cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_expressions),      cmocka_unit_test(test_language),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_own_file),
-        cmocka_unit_test(test_config),           cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_plain_names),        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_rounded_parameters), cmocka_unit_test(test_multiply_adds),
+        cmocka_unit_test(test_transformer_flop),   cmocka_unit_test(test_activation_bytes),
+        cmocka_unit_test(test_every_model),        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_language),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_own_file),           cmocka_unit_test(test_config),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
