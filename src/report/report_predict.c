@@ -311,12 +311,22 @@ static pace_status put_host_costs(pace_node *root, const prediction *p) {
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, prediction *p) {
+/* Models alone: a model on standard input has been read, and a CPU has neither ranks nor memory of its own. */
+static pace_status put_closed_form(pace_report *report, const prediction *p, const char *name,
+                                   const pace_predict_options *options) {
+    bool model;
+    PACE_TRY(pace_predict_is_model(&model, name));
+    if (!model || strcmp(name, "-") == 0 || !options->on.count || p->inputs.forecast.device->is_cpu) return PACE_OK;
+    return pace_put_closed_form(report, name, options);
+}
+
+static pace_status build(pace_report *report, prediction *p, const char *name, const pace_predict_options *options) {
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
     put_headline(root, p);
+    PACE_TRY(put_closed_form(report, p, name, options));
     put_scenarios(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
@@ -356,7 +366,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
         for (size_t i = 0; status == PACE_OK && i < p.inputs.warnings.count; i++)
             pace_report_warn(report, "%s", p.inputs.warnings.items[i]);
     }
-    if (status == PACE_OK) status = build(report, &p);
+    if (status == PACE_OK) status = build(report, &p, paths[0], options);
     if (status == PACE_OK) status = give_timeline(report, &p);
     free_prediction(&p);
     if (status == PACE_OK) *out = report;

@@ -6,6 +6,8 @@ import pathlib
 import subprocess
 import tempfile
 
+import strict_schema
+
 PACELINE = os.environ["PACELINE"]
 DATA = pathlib.Path(os.environ.get("PACELINE_SHARED", "")) / "llm"
 
@@ -36,14 +38,14 @@ def test_one_row():
     assert 2 < float(row["predicted"]) < 5
 
 
-def test_names():
+def test_sizes_in_names():
     """A name is the same however written, but a point is not nothing: 1.3 billion parameters are not 13 billion."""
     names = ["gpt3_1.3b", "GPT3-1.3B", "gpt3_13b", "GPT-3 13B (ours)", "llama3-8b", "LLAMA3_8B"]
     rows = ask("model,device,n_gpu,micro_batch,global_batch\n" + "".join(f"{name},h100-80-sxm,8,1,64\n" for name in names))
     small, also_small, large, also_large, llama, also_llama = (float(row["predicted"]) for row in rows)
     assert small == also_small and large == also_large and llama == also_llama
     assert 5 < large / small < 15  # ten times the parameters
-    walked = [json.loads(run("predict", name, "--on", "h100-80-sxm", "--format", "json").stdout)["step_ns"]
+    walked = [json.loads(run("predict", name, "--on", "h100-80-sxm", "--format", "json").stdout)["step"]["walked_ns"]
               for name in ("gpt3_1.3b", "gpt3_13b", "GPT3-13B")]
     assert 5 < walked[1] / walked[0] < 15 and walked[1] == walked[2]
 
@@ -211,6 +213,36 @@ def test_fit_keeps_the_formula():
         run("fit", "--kind", "step", table, "-o", fit)
         for before, after in zip(answers, ask(HEAD + "\n".join(rows) + "\n", "--fit", fit)):
             assert abs(float(after["predicted"]) / float(before["predicted"]) - 1) < 0.03
+
+
+def test_beside_a_walk():
+    """A walk says what the closed form would, how much of the gap is load, and that a step does not fit."""
+    def ask_walk(*words):
+        done = run("predict", *words, "--format", "json")
+        answer = json.loads(done.stdout)
+        strict_schema.hold(answer, "predict")
+        assert answer["warnings"] == [] or answer["warnings"][0] in done.stderr, done.stderr
+        return answer, answer["closed_form"], "does not fit" in done.stderr
+
+    shared = ("llama3-8b", "--on", "dgx-h100", "--set", "dp=8", "--set", "precision=bf16", "--set", "optimizer=adam")
+    answer, closed, warned = ask_walk(*shared)
+    assert closed["low_ns"] < closed["step_ns"] < closed["high_ns"]
+    assert 1 < closed["step_ns"] / closed["unloaded_ns"] <= 1.35  # catalog/steps.yaml: of products alone
+    assert abs(closed["unloaded_ns"] / answer["step"]["walked_ns"] - 1) < 0.15  # two engines, one step
+    assert warned and closed["memory_bytes"] > 16 * 8.03e9  # Rajbhandari et al. 2020: 16 bytes a parameter
+    assert any("By the closed form" in note for note in answer["notes"])
+    zero = json.loads(run("predict", *shared, "--set", "zero_stage=1", "--format", "json").stdout)
+    saved = closed["memory_bytes"] - next(kind["held_bytes"] for kind in zero["memory"] if kind["kind"] == "all")
+    assert abs(saved / (12 * 8.03e9 * 7 / 8) - 1) < 0.01  # of Adam's states a rank keeps an eighth
+    large = ("gpt3_13b", "--on", "h100-80-sxm", "--set")
+    plain, adam = (ask_walk(*large, "optimizer=" + name) for name in ("sgd", "adam"))
+    assert plain[2] and adam[2]
+    assert abs((adam[1]["memory_bytes"] - plain[1]["memory_bytes"]) / (8 * 12.85e9) - 1) < 0.01  # two moments in fp32
+    _, closed, warned = ask_walk(*large, "mode=inference")
+    assert not warned and abs(closed["memory_bytes"] / (4 * 12.85e9) - 1) < 0.01
+    assert ask_walk("gpt3_13b", "--on", "v100-sxm2-16", "--set", "mode=inference")[2]
+    answer, _, warned = ask_walk("resnet50", "--on", "v100-sxm2-16")
+    assert not warned and not any("closed form" in note for note in answer["notes"])
 
 
 def test_model():
