@@ -67,6 +67,51 @@ static int predict_scaling(const char *const *inputs, size_t count, pace_scaling
     return cli_output_report("predict", report, format, output);
 }
 
+/* --- which options go together ------------------------------------------------------------------------------------ */
+
+static const double not_given = -1; /* of numbers, none of which may be 0 */
+
+static bool is_given(const cli_option *option) {
+    if (option->type == OPTION_FLAG) return *(const bool *)option->target;
+    if (option->type == OPTION_TEXT) return *(const char *const *)option->target != NULL;
+    if (option->type == OPTION_LIST) return ((const cli_list *)option->target)->count > 0;
+    return *(const double *)option->target != 0;
+}
+
+/* Numbers that were not given become 0. False after a message, when one was given as 0. */
+static bool take_numbers(const cli_option *table, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (table[i].type != OPTION_NUMBER) continue;
+        double *number = table[i].target;
+        if (*number == 0) {
+            fprintf(stderr, "paceline predict: %s: expected a number above 0, found 0\n", table[i].name);
+            return false;
+        }
+        if (*number == not_given) *number = 0;
+    }
+    return true;
+}
+
+static const char output_options[] = " --format --output --table --quiet ";
+
+/* Whether `list`, " --a --b ", has the name. */
+static bool lists(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+        if (at[-1] == ' ' && at[length] == ' ') return true;
+    return false;
+}
+
+/* Whether all that was given is of the mode. False after a message. */
+static bool only(const cli_option *table, size_t count, const char *mode, const char *allowed) {
+    for (size_t i = 0; i < count; i++) {
+        if (!is_given(&table[i]) || lists(output_options, table[i].name) || lists(allowed, table[i].name)) continue;
+        fprintf(stderr, "paceline predict: %s takes no %s\n", mode, table[i].name);
+        return false;
+    }
+    return true;
+}
+
 int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
              overheads = {0}, straggler = {0}, background = {0}, approach = {0};
@@ -126,24 +171,31 @@ int cmd_predict(cli_arguments *arguments) {
         {"--unfolded", 0, OPTION_FLAG, NULL, "simulate: every rank, alike or not", &simulation.unfolded},
         {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
     };
+    const size_t count = sizeof table / sizeof *table;
     bool helped;
+    options.samples = scaling.one_worker = simulation.ranks = simulation.jobs = not_given;
     int operands = cli_parse("predict", "TRACE...|MODEL",
                              "Walks a step anew: as it is, and under every what-if, each alone and all together. A\n"
                              "what-if given several times is that many; --overheads given several times is pooled.",
-                             table, sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
+                             table, count, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
-    if (operands < 0) return CLI_USAGE;
+    if (operands < 0 || !take_numbers(table, count)) return CLI_USAGE;
     if (!cli_spares_inputs("predict", output.path, arguments->words, operands) ||
         !cli_spares_inputs("predict", output.path, &rows.path, rows.path != NULL) ||
         !cli_spares_inputs("predict", output.path, rows.fits.items, (int)rows.fits.count) ||
         !cli_spares_inputs("predict", output.path, overheads.items, (int)overheads.count))
         return CLI_USAGE;
     if (job.job && !rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
+        if (!only(table, count, "--job", " --job --on --fit --overlap --contention --nvlink --efficiency "))
+            return CLI_USAGE;
         job.assume.on = on.count ? on.items[0] : NULL;
         job.assume.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         return predict_job(&job, &output);
     }
     if (rows.path && !job.job && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
+        if (!only(table, count, "--rows",
+                  " --rows --kind --on --fit --collective --overlap --contention --nvlink --efficiency "))
+            return CLI_USAGE;
         rows.options.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         rows.options.device = on.count ? on.items[0] : NULL;
         rows.options.collective = exchange.collective;
@@ -159,6 +211,10 @@ int cmd_predict(cli_arguments *arguments) {
     }
     bool of_exchange = operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0;
     if (!rows.path && (of_exchange || (simulated && operands > 0)) && on.count <= 1 && rows.fits.count <= 1) {
+        if (!only(table, count, simulated ? "--simulate" : "--kind exchange",
+                  " --kind --on --fit --collective --bytes --library --algorithm --protocol --simulate --ranks --jobs "
+                  "--straggler --background --unfolded "))
+            return CLI_USAGE;
         exchange.on = on.count ? on.items[0] : NULL;
         exchange.fit_path = rows.fits.count ? rows.fits.items[0] : NULL;
         simulation.straggler = (pace_words){straggler.items, straggler.count};
@@ -199,9 +255,17 @@ int cmd_predict(cli_arguments *arguments) {
                 "--samples, --one-worker and --weak or --strong alone\n");
             return CLI_USAGE;
         }
+        if (!only(
+                table, count, "--workers",
+                " --workers --approach --batch --on --set --samples --from --step-regex --one-worker --weak --strong "))
+            return CLI_USAGE;
         return predict_scaling(arguments->words, (size_t)operands, &scaling, &options, &output);
     }
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
+    if (!only(table, count, "a step, without --workers or --kind exchange,",
+              " --on --from --set --calibrate --batch --samples --precision --fuse --fuse-tables --balance-tables "
+              "--scale --drop-overhead --graph --overheads --fit --step-regex --approach "))
+        return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;
     pace_status status = pace_predict(&report, arguments->words, (size_t)operands, &options);

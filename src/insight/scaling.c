@@ -36,20 +36,33 @@ static pace_status run(pace_gradient_times *out, const pace_gradient_profile *pr
     return pace_gradients_exchange(out, profile, approach, exchange, &changed);
 }
 
-pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                            const pace_approach *approach, const pace_machine *machine, double copy_rate, int workers) {
-    pace_approach_setup setup = {.copy_rate = copy_rate};
+pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
+                              double copy_rate, int workers) {
+    pace_scaling_exchange opened = {.setup = {.copy_rate = copy_rate}, .workers = workers};
     pace_machine placed;
-    pace_exchange exchange;
+    PACE_TRY(pace_scaling_place(&placed, &opened.setup, machine, workers));
+    PACE_TRY(pace_approach_open(&opened.exchange, approach, &placed));
+    *out = opened;
+    return PACE_OK;
+}
+
+pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                              const pace_approach *approach, const pace_scaling_exchange *over) {
     pace_gradient_times times, slow, fast;
-    PACE_TRY(pace_scaling_place(&placed, &setup, machine, workers));
-    PACE_TRY(pace_approach_open(&exchange, approach, &placed));
-    PACE_TRY(run(&times, profile, approach, &exchange, &setup, 1));
-    PACE_TRY(run(&slow, profile, approach, &exchange, &setup, exp(z90 * exchange_spread)));
-    PACE_TRY(run(&fast, profile, approach, &exchange, &setup, exp(-z90 * exchange_spread)));
+    PACE_TRY(run(&times, profile, approach, &over->exchange, &over->setup, 1));
+    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(z90 * exchange_spread)));
+    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * exchange_spread)));
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
     double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
-    double spread = sqrt(compute * compute + by_exchange * by_exchange + (workers > 1 ? step_spread * step_spread : 0));
+    double spread =
+        sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? step_spread * step_spread : 0));
     *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
     return PACE_OK;
+}
+
+pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                            const pace_approach *approach, const pace_machine *machine, double copy_rate, int workers) {
+    pace_scaling_exchange over;
+    PACE_TRY(pace_scaling_open(&over, approach, machine, copy_rate, workers));
+    return pace_scaling_over(out, profile, compute_spread, approach, &over);
 }

@@ -14,8 +14,24 @@ typedef struct {
     pace_estimate step_s; /* times.step_s with what compute and exchange are uncertain by */
 } pace_scaling_point;
 
-/** The step of `workers`, each with the profile's. `compute_spread` is of the profile's times; `copy_rate` bytes/s
- * between device and host. */
+/* What some number of workers exchange over: the machine's nodes that they fill, and the library's tables. */
+typedef struct {
+    pace_exchange exchange;
+    pace_approach_setup setup;
+    int workers;
+} pace_scaling_exchange;
+
+/** Opens it. Of the approach, its library and rate of host memory count. `copy_rate` bytes/s between device and host.
+ * Nothing to free. Errors: those of pace_scaling_place() and pace_approach_open(). */
+pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
+                              double copy_rate, int workers) PACE_MUST_CHECK;
+
+/** The step of workers over what was opened for them. */
+pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                              const pace_approach *approach, const pace_scaling_exchange *over) PACE_MUST_CHECK;
+
+/** Both at once: the step of `workers`, each with the profile's. `compute_spread` is of the profile's times;
+ * `copy_rate` bytes/s between device and host. */
 pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
                             const pace_approach *approach, const pace_machine *machine, double copy_rate,
                             int workers) PACE_MUST_CHECK;

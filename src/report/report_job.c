@@ -148,8 +148,8 @@ static const pace_column projection_columns[] = {
     {"step_s", "Step", PACE_SHOW_S},
     {"low_s", "low", PACE_SHOW_S},
     {"high_s", "high", PACE_SHOW_S},
-    {"single_speedup", "One cNode", PACE_SHOW_REAL},
-    {"throughput_speedup", "Throughput", PACE_SHOW_REAL},
+    {"single_speedup", "One cNode, times", PACE_SHOW_REAL},
+    {"throughput_speedup", "Throughput, times", PACE_SHOW_REAL},
     {"verdict", "Verdict", PACE_SHOW_WORD},
 };
 
@@ -178,7 +178,7 @@ static const pace_column change_columns[] = {
     {"step_s", "Step", PACE_SHOW_S},
     {"low_s", "low", PACE_SHOW_S},
     {"high_s", "high", PACE_SHOW_S},
-    {"speedup", "Samples per second", PACE_SHOW_REAL},
+    {"speedup", "Throughput, times", PACE_SHOW_REAL},
     {"confidence", "Confidence", PACE_SHOW_TEXT},
 };
 

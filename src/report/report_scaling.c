@@ -19,15 +19,17 @@ static const pace_column all_columns[] = {
     {"step_ns", "step", PACE_SHOW_NS},
     {"low_ns", "low", PACE_SHOW_NS},
     {"high_ns", "high", PACE_SHOW_NS},
-    {"samples_per_s", "samples/s", PACE_SHOW_REAL},
+    {"samples_per_s", "samples /s", PACE_SHOW_REAL},
     {"efficiency_share", "eff.", PACE_SHOW_SHARE},
     {"fp_bp_ns", "FP+BP", PACE_SHOW_NS},
     {"wu_ns", "WU", PACE_SHOW_NS},
     {"exposed_ns", "exposed", PACE_SHOW_NS},
     {"skew_ns", NULL, PACE_SHOW_NS},
     {"exchange_ns", NULL, PACE_SHOW_NS},
-    {"bottleneck", "limited by", PACE_SHOW_TEXT},
+    {"bottleneck", "limit", PACE_SHOW_TEXT},
 };
+
+enum { FP_BP = 9, WU = 10, EXPOSED = 11 }; /* of all_columns */
 
 typedef struct {
     const pace_scaling_options *options;
@@ -273,7 +275,12 @@ static pace_status put_points(pace_node *root, asked *a) {
     memcpy(columns, all_columns, sizeof columns);
     if (a->inputs.count == 1) columns[0].title = NULL; /* people need not be told the same in every row */
     if (a->approaches.count == 1) columns[1].title = NULL;
-    if (a->batches.count == 1) columns[2].title = NULL;
+    if (a->batches.count == 1 || (a->batches.count == 0 && a->inputs.count == 1)) columns[2].title = NULL;
+    if (a->approaches.count > 1 || a->inputs.count > 1) { /* side by side: what is compared has the room */
+        columns[FP_BP].title = NULL;
+        columns[EXPOSED].title = NULL;
+    }
+    if (a->inputs.count > 1) columns[WU].title = NULL;
     place p = {.root = root, .asked = a};
     p.table = pace_node_table(root, "points", "By model, approach, batch and workers", PACE_FOR_ALL, columns,
                               sizeof columns / sizeof *columns, 0);
@@ -305,6 +312,20 @@ static pace_status build(pace_report *report, asked *a) {
     return pace_report_status(report);
 }
 
+/* A model has no usual batch in the catalogue: that one was taken is said, as little else decides so much. */
+static void tell_batches(pace_report *report, const asked *a) {
+    bool said = a->batches.count > 0;
+    for (size_t i = 0; i < a->options->set.count; i++)
+        said = said || strncmp(a->options->set.items[i], "micro_batch=", 12) == 0;
+    for (size_t i = 0; i < a->inputs.count; i++) {
+        if (said || !a->inputs.items[i].is_model) continue;
+        pace_node_note(pace_report_root(report), "%s: no --batch was given: a batch of %.0f was taken.",
+                       a->inputs.items[i].name, pace_scaling_input_batch(&a->inputs.items[i]));
+        pace_report_warn(report, "%s: no --batch was given: a batch of %.0f was taken", a->inputs.items[i].name,
+                         pace_scaling_input_batch(&a->inputs.items[i]));
+    }
+}
+
 pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, size_t count,
                                  const pace_scaling_options *options) {
     asked a = {0};
@@ -314,6 +335,7 @@ pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, s
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
         status = build(report, &a);
+        tell_batches(report, &a);
     }
     close_asked(&a);
     if (status == PACE_OK) *out = report;

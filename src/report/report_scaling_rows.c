@@ -1,5 +1,6 @@
 /* `paceline predict --rows --kind scaling`: throughputs of models on many workers, row by row. */
 #include "insight/scaling.h"
+#include "base/intern.h"
 #include "machine/device_resolve.h"
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
@@ -13,26 +14,69 @@
 static const pace_column answer_columns[] = {PACE_ANSWERED_TIME, PACE_ANSWERED_STATUS};
 enum { MOST_SETTINGS = 32 };
 
-/* One worker's step: rows of a table mostly ask for the same again. */
+/* Rows of a table mostly ask for the same again. What was made is kept with the name of its question: the first has
+ * name 1, the next name 2. Only what could be made is kept. */
 typedef struct {
-    const char *model, *settings, *device; /* borrowed from the table and the devices */
-    double batch, spread;
+    pace_machine machine;
+    const pace_device *device;
+} place;
+
+/* One worker's step. */
+typedef struct {
+    double spread;
     pace_gradient_profile profile;
 } worker_step;
+
+/* A question by the names of its parts. Hashed as bytes, so it has no padding. */
+typedef struct {
+    double number; /* batch, or workers */
+    pace_name part[4];
+} question;
 
 typedef struct {
     pace_scaling_rows rows;
     pace_device_catalog devices;
     pace_approaches approaches;
+    pace_names texts, place_names, step_names, exchange_names;
+    PACE_VEC(place) places;
     PACE_VEC(worker_step) steps;
+    PACE_VEC(pace_scaling_exchange) exchanges;
 } asked;
 
 static void close_asked(asked *a) {
     for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
     PACE_VEC_FREE(&a->steps);
+    PACE_VEC_FREE(&a->places);
+    PACE_VEC_FREE(&a->exchanges);
+    pace_names_free(&a->texts);
+    pace_names_free(&a->place_names);
+    pace_names_free(&a->step_names);
+    pace_names_free(&a->exchange_names);
     pace_scaling_rows_free(&a->rows);
     pace_approaches_free(&a->approaches);
     pace_device_catalog_free(&a->devices);
+}
+
+static pace_status name_of(pace_name *out, asked *a, const char *text) {
+    return pace_names_add(out, &a->texts, text, strlen(text));
+}
+
+/* The machine of a row and its device. */
+static pace_status place_of(const place **out, asked *a, const char *text) {
+    place made;
+    pace_name name;
+    if (!*text || !pace_names_find(&name, &a->place_names, text, strlen(text))) {
+        PACE_TRY(pace_machine_parse(&made.machine, text));
+        PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
+        PACE_TRY(PACE_PUSH(&a->places, made));
+        pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));
+        if (status != PACE_OK) {
+            a->places.count--;
+            return status;
+        }
+    }
+    *out = &a->places.items[name - 1];
+    return PACE_OK;
 }
 
 static pace_status make_step(worker_step *step, const pace_scaling_row *row, const pace_device *device) {
@@ -61,41 +105,68 @@ static pace_status make_step(worker_step *step, const pace_scaling_row *row, con
 }
 
 static pace_status step_of(const worker_step **out, asked *a, const pace_scaling_row *row, const pace_device *device) {
-    worker_step step = {.model = row->model, .settings = row->settings, .device = device->name, .batch = row->batch};
-    for (size_t i = 0; i < a->steps.count; i++) {
-        const worker_step *s = &a->steps.items[i];
-        if (s->batch == step.batch && strcmp(s->model, step.model) == 0 && strcmp(s->settings, step.settings) == 0 &&
-            strcmp(s->device, step.device) == 0) {
-            *out = s;
-            return PACE_OK;
+    worker_step step;
+    pace_name name;
+    question key = {.number = row->batch};
+    PACE_TRY(name_of(&key.part[0], a, row->model));
+    PACE_TRY(name_of(&key.part[1], a, row->settings));
+    PACE_TRY(name_of(&key.part[2], a, device->name));
+    if (!pace_names_find(&name, &a->step_names, (const char *)&key, sizeof key)) {
+        PACE_TRY(make_step(&step, row, device));
+        pace_status status = PACE_PUSH(&a->steps, step);
+        if (status == PACE_OK) {
+            status = pace_names_add(&name, &a->step_names, (const char *)&key, sizeof key);
+            if (status != PACE_OK) a->steps.count--;
+        }
+        if (status != PACE_OK) {
+            pace_gradient_profile_free(&step.profile);
+            return status;
         }
     }
-    PACE_TRY(make_step(&step, row, device));
-    pace_status status = PACE_PUSH(&a->steps, step);
-    if (status != PACE_OK) pace_gradient_profile_free(&step.profile);
-    else *out = &a->steps.items[a->steps.count - 1];
-    return status;
+    *out = &a->steps.items[name - 1];
+    return PACE_OK;
+}
+
+/* What the row exchanges over. The number of servers is of the approach alone and opens nothing else. */
+static pace_status exchange_of(const pace_scaling_exchange **out, asked *a, const pace_scaling_row *row,
+                               const pace_approach *approach, const place *at) {
+    pace_scaling_exchange opened;
+    pace_name name;
+    question key = {.number = row->workers};
+    double rate = at->device->pcie_bytes_per_s > 0 ? at->device->pcie_bytes_per_s : 1e10;
+    PACE_TRY(name_of(&key.part[0], a, row->machine));
+    PACE_TRY(name_of(&key.part[1], a, row->approach));
+    if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
+        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, rate, (int)row->workers));
+        PACE_TRY(PACE_PUSH(&a->exchanges, opened));
+        pace_status status = pace_names_add(&name, &a->exchange_names, (const char *)&key, sizeof key);
+        if (status != PACE_OK) {
+            a->exchanges.count--;
+            return status;
+        }
+    }
+    *out = &a->exchanges.items[name - 1];
+    return PACE_OK;
 }
 
 /* Seconds of the row's step. With one worker measured, its time is that; the profile is put back behind. */
 static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row *row) {
-    pace_machine machine;
     pace_approach approach;
-    const pace_device *device;
+    const place *at;
     const worker_step *step;
+    const pace_scaling_exchange *over;
     pace_scaling_point point;
-    PACE_TRY(pace_machine_parse(&machine, row->machine));
-    PACE_TRY(pace_device_resolve(&device, &a->devices, machine.device, 0));
+    PACE_TRY(place_of(&at, a, row->machine));
     const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
     if (spelled) approach = *spelled;
     else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
     if (row->servers > 0) approach.servers = row->servers;
-    PACE_TRY(step_of(&step, a, row, device));
+    PACE_TRY(step_of(&step, a, row, at->device));
+    PACE_TRY(exchange_of(&over, a, row, &approach, at));
     pace_gradient_profile profile = step->profile;
-    double own_s = pace_gradient_profile_step_s(&profile), rate = device->pcie_bytes_per_s;
+    double own_s = pace_gradient_profile_step_s(&profile);
     if (row->one_worker > 0) pace_gradient_profile_scale(&profile, row->batch / row->one_worker);
-    pace_status status = pace_scaling_at(&point, &profile, row->one_worker > 0 ? 0 : step->spread, &approach, &machine,
-                                         rate > 0 ? rate : 1e10, (int)row->workers);
+    pace_status status = pace_scaling_over(&point, &profile, row->one_worker > 0 ? 0 : step->spread, &approach, over);
     if (row->one_worker > 0) pace_gradient_profile_scale(&profile, own_s);
     if (status == PACE_OK) *out_s = point.step_s;
     return status;
@@ -127,6 +198,10 @@ pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const
     pace_report *report = NULL;
     pace_status status = pace_device_catalog_load(&a.devices);
     if (status == PACE_OK) status = pace_approaches_load(&a.approaches);
+    if (status == PACE_OK) status = pace_names_init(&a.texts);
+    if (status == PACE_OK) status = pace_names_init(&a.place_names);
+    if (status == PACE_OK) status = pace_names_init(&a.step_names);
+    if (status == PACE_OK) status = pace_names_init(&a.exchange_names);
     if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, options->device);
     if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
     if (status == PACE_OK) status = put_rows(report, &a);

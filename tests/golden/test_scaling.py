@@ -187,7 +187,42 @@ def refused():
         expect(code in (2, 3, 4) and part in err and len(err.strip().splitlines()) == 1, words, code, err)
 
 
+def batch_taken():
+    """A model has no usual batch: which one was taken is said, where people and programs look."""
+    on = ("resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--approach", "grpc,horovod-nccl")
+    code, out, err = run(*on)
+    expect(code == 0 and "a batch of 1 was taken" in err and "a batch of 1 was taken" in out, out, err)
+    expect("\u2026" not in out and max(map(len, out.splitlines())) <= 100, "cut at 100 columns", out)
+    _, out, _ = run("lenet", "inception_v3", *on[1:], "--batch", "16,32")
+    expect("workers" in out.splitlines()[out.splitlines().index("By model, approach, batch and workers") + 2], "a heading is cut", out)
+    for more in (("--batch", "32"), ("--set", "micro_batch=4")):
+        code, out, err = run(*on, *more)
+        expect(code == 0 and not err and "was taken" not in out, more, err)
+
+
+def modes():
+    """An option of another mode is named, not passed over."""
+    job = ("--job", "architecture=ps_worker,flop=106G")
+    rows_ = ("--rows", "rows.csv", "--kind", "scaling")
+    scaling = ("resnet50", "--on", "dgx-1-v100", "--workers", "8", "--batch", "8")
+    exchange = ("--kind", "exchange", "--on", "dgx-1-v100")
+    for words, part in (
+        ((*job, "--set", "dp=2"), "--set"), ((*job, "--workers", "8"), "--workers"), ((*job, "--bytes", "1M"), "--bytes"),
+        ((*rows_, "--set", "dp=2"), "--set"), ((*rows_, "--one-worker", "3"), "--one-worker"),
+        ((*scaling, "--bytes", "1M"), "--bytes"), ((*scaling, "--overlap", "none"), "--overlap"),
+        ((*exchange, "--set", "dp=2"), "--set"), ((*exchange, "--batch", "2"), "--batch"),
+        (("resnet50", "--on", "a100-40-sxm", "--strong"), "--strong"),
+        (("resnet50", "--on", "a100-40-sxm", "--collective", "allreduce"), "--collective"),
+        ((*scaling, "--one-worker", "0"), "--one-worker"), ((*scaling, "--batch", "0"), "--batch"),
+        ((*exchange, "--simulate", "--ranks", "0"), "--ranks"), ((DEMO, "--batch", "0"), "--batch"),
+    ):
+        code, out, err = run(*words)
+        expect(code == 2 and part in err and not out and len(err.strip().splitlines()) == 1, words, code, err)
+
+
 weak_and_strong()
+batch_taken()
+modes()
 batches()
 walked()
 several_models()
