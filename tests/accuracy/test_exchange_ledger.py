@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+import ledger
+
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
-LEDGER = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "accuracy", "ledger.csv")
-FIELDS = ["case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"]
 FOLDER = tempfile.mkdtemp(prefix="paceline-exchange-ledger-")
 NCCL = "comm/aiconfigurator_nccl.csv"
 LOGS = "comm/nccl_tests_logs.csv"
@@ -54,7 +54,7 @@ def put(name, lines):
 def row(case, source, metric, n, value, bar, note="", split="test"):
     value = float(f"{value:.4f}")
     holds = value <= float(bar[2:]) if bar[:2] == "<=" else value >= float(bar[2:])
-    rows.append(dict(zip(FIELDS, [case, source, split, metric, "share", str(n), f"{value:.4f}", bar, "yes" if holds else "no", note])))
+    rows.append(dict(zip(ledger.FIELDS, [case, source, split, metric, "share", str(n), f"{value:.4f}", bar, "yes" if holds else "no", note])))
 
 
 def curves(paths, probes, *how):
@@ -219,25 +219,10 @@ def main():
     ranks()
     galvatron()
     uncalibrated()
-    key = lambda line: (line["case"], line["metric"])
-    if "--update" in sys.argv:
-        with open(LEDGER) as file:
-            kept = [line for line in csv.DictReader(file) if key(line) not in {key(r) for r in rows}]
-        with open(LEDGER, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(kept + rows)
     if "--show" in sys.argv:
         for r in rows:
             print(r["case"], r["metric"], r["n"], r["value"], r["bar"], r["holds"])
-    with open(LEDGER) as file:
-        ledger = {key(line): line for line in csv.DictReader(file)}
-    changed = [r for r in rows if ledger.get(key(r)) != r]
-    for r in changed:
-        print("differs: computed", r, "ledger", ledger.get(key(r)))
-    missed = [r["case"] for r in rows if r["holds"] == "no"]
-    print(f"{len(rows)} ledger rows, {len(changed)} changed, bars missed: {', '.join(missed) or 'none'}")
-    return 1 if changed else 0
+    return ledger.settle(rows)
 
 
 sys.exit(main())

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 
+import ledger
+
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 SHARED = os.environ.get("PACELINE_SHARED", "")
-LEDGER = os.path.join(SOURCE, "accuracy", "ledger.csv")
-FIELDS = ["case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"]
 MEASURED = "tests/data/jobs_resnet50.csv"
 POPULATION = "catalog/job_population.yaml"
 FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-ledger-")
@@ -27,7 +27,7 @@ def put(case, source, metric, unit, n, value, bar, note):
     else:
         limit = float(bar.lstrip("<>="))
         holds = value <= limit if bar.startswith("<") else value >= limit if bar.startswith(">") else value == limit
-    rows.append(dict(zip(FIELDS, [case, source, "test", metric, unit, str(n), f"{value:.4g}", bar, "yes" if holds else "no", note])))
+    rows.append(dict(zip(ledger.FIELDS, [case, source, "test", metric, unit, str(n), f"{value:.4g}", bar, "yes" if holds else "no", note])))
 
 
 def answer(*words):
@@ -78,23 +78,7 @@ def synthetic():
 def main():
     resnet50()
     synthetic()
-    computed = {r["case"]: r for r in rows}
-    with open(LEDGER) as file:
-        ledger = list(csv.DictReader(file))
-    if "--update" in sys.argv:
-        known = {line["case"] for line in ledger}
-        ledger = [computed.get(line["case"], line) for line in ledger] + [r for r in rows if r["case"] not in known]
-        with open(LEDGER, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(ledger)
-    kept = {line["case"]: line for line in ledger}
-    changed = [r for r in rows if kept.get(r["case"]) != r]
-    for r in changed:
-        print("differs: computed", r, "ledger", kept.get(r["case"]))
-    missed = [r["case"] for r in rows if r["holds"] == "no"]
-    print(f"{len(rows)} ledger rows, {len(changed)} changed, bars missed: {', '.join(missed) or 'none'}")
-    return 1 if changed else 0
+    return ledger.settle(rows)
 
 
 sys.exit(main())

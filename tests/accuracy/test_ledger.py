@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden"))
+import ledger
 import test_edges
 import test_model_steps
 import test_predict
@@ -20,8 +21,6 @@ import test_transfer
 
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
-LEDGER = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "accuracy", "ledger.csv")
-FIELDS = ["case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"]
 WINDOW = {"span_us": "span_ns", "gpu_busy_us": "busy_ns", "compute_busy_us": "compute_ns", "comm_busy_us": "communication_ns",
           "comm_overlapped_us": "overlapped_ns", "comm_exposed_us": "exposed_ns", "idle_us": "idle_ns",
           "memory_busy_us": "memory_ns"}
@@ -46,7 +45,7 @@ def row(case, source, metric, unit, n, value, bar, note=""):
     limit = float(bar[2:])
     holds = value <= limit if bar.startswith("<=") else value >= limit if bar.startswith(">=") else value == limit
     text = f"{value:.6g}"
-    return dict(zip(FIELDS, [case, source, "test", metric, unit, str(n), text, bar, "yes" if holds else "no", note]))
+    return dict(zip(ledger.FIELDS, [case, source, "test", metric, unit, str(n), text, bar, "yes" if holds else "no", note]))
 
 
 def window_rows(case, folder, inner, table):
@@ -259,21 +258,7 @@ def main():
                       "kernels, copies, calls and waits on the path Holistic Trace Analysis drew, and on ours, between first and last device work"),
             edges_row("analyze/autograd-links", "kineto/hta_resnet_ddp, hta_minitoy", test_edges.check_arrows, "links",
                       "forward-backward arrows drawn by PyTorch's profiler, against the links from sequence numbers")]
-    if "--update" in sys.argv:
-        with open(LEDGER) as file:  # rows measured live are kept, not recomputed
-            rows_kept = [line for line in csv.DictReader(file) if line["case"] not in {r["case"] for r in rows}]
-        with open(LEDGER, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows + rows_kept)
-    with open(LEDGER) as file:
-        kept = {line["case"]: line for line in csv.DictReader(file)}
-    changed = [(r, kept.get(r["case"])) for r in rows if kept.get(r["case"]) != r]
-    for new, old in changed:
-        print("differs: computed", new, "ledger", old)
-    missed = [r["case"] for r in rows if r["holds"] == "no"]
-    print(f"{len(rows)} ledger rows, {len(changed)} changed, bars missed: {', '.join(missed) or 'none'}")
-    return 1 if changed else 0
+    return ledger.settle(rows)
 
 
 sys.exit(main())

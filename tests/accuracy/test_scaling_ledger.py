@@ -10,10 +10,10 @@ import statistics
 import subprocess
 import sys
 
+import ledger
+
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
-LEDGER = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "accuracy", "ledger.csv")
-FIELDS = ["case", "source", "split", "metric", "unit", "n", "value", "bar", "holds", "note"]
 TABLE = "comm/tf_distributed_scaling.csv"
 rows = []
 
@@ -78,7 +78,7 @@ def put(case, metric, n, value, bar, note, split="test", unit="ratio"):
     low, _, high = bar.partition("..")
     holds = value <= float(bar[2:]) if bar[:2] == "<=" else value >= float(bar[2:]) if bar[:2] == ">=" else float(low) <= value <= float(high)
     source = TABLE if split != "consistency" else "assumed machines"
-    rows.append(dict(zip(FIELDS, [case, source, split, metric, unit, str(n), f"{value:.4f}", bar, "yes" if holds else "no", note])))
+    rows.append(dict(zip(ledger.FIELDS, [case, source, split, metric, unit, str(n), f"{value:.4f}", bar, "yes" if holds else "no", note])))
 
 
 def published(found):
@@ -175,28 +175,13 @@ def main():
     orders(found)
     claims()
     eight_parameters()
-    key = lambda line: (line["case"], line["metric"])
-    if "--update" in sys.argv:
-        with open(LEDGER) as file:
-            kept = [line for line in csv.DictReader(file) if key(line) not in {key(r) for r in rows}]
-        with open(LEDGER, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(kept + rows)
     if "--show" in sys.argv:
         for a in found:
             print(f'{a["machine"]:15.15} {a["row"]["method"]:32.32} {a["row"]["model"]:10} {a["row"]["gpus"]:>4} '
                   f'{a["measured"]:9.1f} {a["predicted"]:9.1f} {a["predicted"] / a["measured"] - 1:+6.1%} {"train" if a["fitted"] else "test"}')
         for r in rows:
             print(r["case"], r["metric"], r["n"], r["value"], r["bar"], r["holds"])
-    with open(LEDGER) as file:
-        ledger = {key(line): line for line in csv.DictReader(file)}
-    changed = [r for r in rows if ledger.get(key(r)) != r]
-    for r in changed:
-        print("differs: computed", r, "ledger", ledger.get(key(r)))
-    missed = [r["case"] for r in rows if r["holds"] == "no"]
-    print(f"{len(rows)} ledger rows, {len(changed)} changed, bars missed: {', '.join(missed) or 'none'}")
-    return 1 if changed else 0
+    return ledger.settle(rows)
 
 
 sys.exit(main())

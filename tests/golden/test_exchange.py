@@ -3,27 +3,13 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 import strict_schema
+from checks import expect, finish, run
 
-PACELINE = os.environ["PACELINE"]
 FOLDER = tempfile.mkdtemp(prefix="paceline-exchange-")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
-
-
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
 
 
 def put(name, text):
@@ -231,11 +217,9 @@ for name, text, word in [
         ("no_time.csv", "system,collective,gpus,bytes\na,all_reduce,8,8\n", "measured"),
         ("nameless.log", nccl_text(8), "collective"),
         ("all_reduce_cut.log", nccl_text(8).split("#       size")[0] + "# size time algbw\n", "rows"),
-        ("all_reduce_uneven.log", nccl_text(9, 2).replace("on node1 device  8", "on node1 device  8"), "divide"),
+        ("all_reduce_uneven.log", nccl_text(9, 2), "divide"),
         ("empty.csv", "", "")]:
     code, out, err = run("fit", "--kind", "exchange", put(name, text))
     expect(code == 3 and word in err and len(err.strip().splitlines()) == 1, name, code, err)
 
-for one in wrong:
-    print(*one, file=sys.stderr)
-sys.exit(1 if wrong else 0)
+sys.exit(finish())

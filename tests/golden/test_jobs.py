@@ -10,23 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-PACELINE = os.environ["PACELINE"]
-SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+from checks import PACELINE, SOURCE, expect, finish, run
+
 MEASURED = os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv")
 FOLDER = tempfile.mkdtemp(prefix="paceline-jobs-")
-wrong = []
-
-
-def expect(good, *what):
-    if not good:
-        wrong.append(what)
-
-
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True, timeout=300)
-    err = done.stderr.decode("utf-8", "replace")
-    expect(0 <= done.returncode <= 4 and "Sanitizer" not in err and "runtime error" not in err, words, err[-400:])
-    return done.returncode, done.stdout.decode("utf-8", "replace"), err
 
 
 def put(name, text):
@@ -353,9 +340,7 @@ def main():
     for check in (the_case_studies, closed_forms, one_resource_scaled, assumptions, measured_resnet50, efficiencies_are_found,
                   machines_of_the_catalogue, names_of_others, stated_efficiencies_are_not_fitted, faults, schema):
         check()
-    for what in wrong:
-        print("wrong:", *what)
-    return bool(wrong)
+    return finish()
 
 
 if __name__ == "__main__":
