@@ -169,20 +169,57 @@ static pipe tree_pipe(const pace_exchange_terms *t) {
     return (pipe){2.0 * ceil_log2(t->ranks) - 1, tree_hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte, t->bytes};
 }
 
-/* Two trees with half of the vector each: what is inner in one is a leaf in the other (Sanders, Speck, Träff 2009). */
-static pipe double_tree_pipe(const pace_exchange_terms *t) {
-    return (pipe){2.0 * ceil_log2(t->ranks) - 1, tree_hop_s(t), 2 * hop_rate(t) + t->reduce_s_per_byte / 2, t->bytes};
+/* Double trees (Sanders, Speck, Träff 2009), half of the bytes in each: what is inner in one is a leaf in the other.
+ * Over several nodes two for every channel (exchange/program_double_trees.c). Of every piece of a channel a NIC takes
+ * up to four: of an inner node from two children and a parent, of a leaf from a parent; a device two from either
+ * neighbour on the chain, but at its ends. */
+typedef struct {
+    double alpha_s, fill_s, period_s; /* of the first piece's way: latencies, and a byte; a byte of all pieces after */
+    double hops, bytes;               /* that a tree carries */
+} double_trees;
+
+/* Inside one node ranks are the nodes. */
+static double_trees flat_trees(const pace_exchange_terms *t) {
+    double levels = ceil_log2(t->ranks), hop = t->nodes > 1 ? pace_message_s(&t->across_one, 0) : any_pair(t, 0);
+    double byte = (t->nodes > 1 ? pace_message_s(&t->across_one, 1) : any_pair(t, 1)) - hop;
+    double load = t->ranks < 4 ? t->ranks : 4;
+    if (t->nodes == 1 && t->pairs_differ && load > 2) load = 2; /* of a pair's links, not of a port */
+    return (double_trees){2 * levels * hop, 2 * levels * byte, load * byte, 2 * levels, t->bytes / 2};
+}
+
+static double_trees double_trees_of(const pace_exchange_terms *t) {
+    if (t->nodes == 1 || t->ranks_per_node == 1) return flat_trees(t);
+    double g = t->ranks_per_node, channels = t->channels > 0 ? t->channels : g, levels = ceil_log2(t->nodes);
+    double near_s = inside(t, 1) - inside(t, 0), latency_s = pace_message_s(&t->across, 0);
+    double far_s = (shared(&t->across, 1, slowness_at(t, t->network.of_distance, 1)) - latency_s) * channels / g;
+    double ends = 2 * channels >= g ? 2 * channels / g : 0; /* of chains, at a device: its own head and another's end */
+    double near_load = 4 * channels - 2 * ends, far_load = t->nodes < 4 ? t->nodes : 4;
+    return (double_trees){.alpha_s = 2 * (g - 1) * inside(t, 0) + 2 * levels * latency_s,
+                          .fill_s = 2 * (g - 1) * near_s + 2 * levels * far_s,
+                          .period_s = fmax(near_load * near_s, far_load * far_s),
+                          .hops = 2 * (g - 1) + 2 * levels,
+                          .bytes = t->bytes / (2 * channels)};
+}
+
+/* As if every piece took a hop's latency: that is what pieces cost a library. */
+static double double_tree_segments(const pace_exchange_terms *t) {
+    const double_trees d = double_trees_of(t);
+    return d.hops > 0 ? best_segments(&(pipe){d.hops, d.alpha_s / d.hops, d.period_s, d.bytes}) : 1;
+}
+
+static double double_tree(const pace_exchange_terms *t) {
+    const double_trees d = double_trees_of(t);
+    double k = double_tree_segments(t), piece = d.bytes / k;
+    return d.alpha_s + piece * (d.fill_s + (k - 1) * d.period_s) + add_s(t, t->bytes * share(t));
 }
 
 static double segments_of(pipe p) { return best_segments(&p); }
 static double chain_segments(const pace_exchange_terms *t) { return segments_of(chain_pipe(t)); }
 static double tree_segments(const pace_exchange_terms *t) { return segments_of(tree_pipe(t)); }
-static double double_tree_segments(const pace_exchange_terms *t) { return segments_of(double_tree_pipe(t)); }
 
 static double piped(pipe p) { return pipe_s(&p, best_segments(&p)); }
 static double chain(const pace_exchange_terms *t) { return piped(chain_pipe(t)); }
 static double pipelined_tree(const pace_exchange_terms *t) { return piped(tree_pipe(t)); }
-static double double_tree(const pace_exchange_terms *t) { return piped(double_tree_pipe(t)); }
 
 static double scatter_allgather(const pace_exchange_terms *t) {
     double s = 0, sent = t->bytes / 2;
@@ -347,7 +384,7 @@ const pace_exchange_algorithm pace_exchange_algorithms[] = {
     {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false, 0.15},
     {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false, 0.24},
     {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false, 0.53},
-    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.67},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.24},
     {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false, 0.50},
     {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false,
      0.39},

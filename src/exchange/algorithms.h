@@ -46,6 +46,7 @@ typedef struct {
     pace_collective collective;
     double bytes; /* nccl-tests' size: see pace_exchange_question */
     int ranks, ranks_per_node, nodes;
+    int channels;                  /* trees over several nodes: so many, each over a NIC; 0 = one to a rank of a node */
     pace_message_model inside;     /* between two devices of a node, all devices sending at once */
     pace_message_model across;     /* between two nodes, all devices of a node sending at once over its NICs */
     pace_message_model across_one; /* the same, one device of a node sending alone */

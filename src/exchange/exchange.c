@@ -107,6 +107,7 @@ static void terms_across(pace_exchange_terms *out, const pace_machine *m, double
     double far_s = (out->network.shared ? out->network.of_distance[0] : 1) / far;
     double one_near = out->pairs_differ ? out->any_pair.pieces[0].s_per_byte : near_s, at_a_port;
     double rings = rings_over_nodes(&at_a_port, m, out->ranks_per_node), full = near_s * at_a_port / rings;
+    out->channels = (int)rings;
     /* rings keep in step, and share ports, where ports are narrow; where NICs are, or each has bricks, they do not */
     double hop = out->pairs_differ || full >= far_s ? full : near_s / rings;
     out->across = pace_message_hockney(far_alpha, g / far);

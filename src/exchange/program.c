@@ -43,7 +43,7 @@ static pace_status append(pace_program *program, pace_operation operation) {
 /* --- peers, each once -------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const pace_peer *peer) {
-    uint64_t hash = ((uint64_t)peer->kind << 8 | peer->channel) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = ((uint64_t)peer->kind << 16 | peer->channel) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ peer->stride) * 0xbf58476d1ce4e5b9u;
     hash = (hash ^ peer->extent) * 0x94d049bb133111ebu;
     hash = (hash ^ peer->value) * 0x9e3779b97f4a7c15u;

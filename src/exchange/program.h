@@ -37,7 +37,8 @@ typedef enum {
 } pace_peer_kind;
 
 typedef struct {
-    uint8_t kind, channel;
+    uint8_t kind;
+    uint16_t channel;
     uint32_t stride, extent, value;
 } pace_peer;
 

@@ -35,6 +35,25 @@ pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t
 pace_status pace_program_gather_up(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
 pace_status pace_program_spread_down(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
 
+/* Offsets to the neighbours of a rank, or node, in a binary tree; 0 = none. */
+typedef struct {
+    int64_t up, down[2];
+} pace_tree_branches;
+
+/** The two trees of so many ranks in which no rank has children twice: the branches that differ, PACE_TREES each (of
+ * the first `trees`; the others 0), and rank -> which. Both for the caller to free. */
+enum { PACE_TREES = 2 };
+pace_status pace_program_branches(pace_tree_branches **out, size_t *count, uint32_t **kind_of, uint32_t ranks,
+                                  int trees) PACE_MUST_CHECK;
+
+/** A way through all devices of a node, of which the turns are others. `zigzag`: over pairs of which no two turns take
+ * the same. */
+void pace_program_way_through(uint32_t *way, uint32_t devices, bool zigzag);
+
+/** Ways through a node of a machine that begin and end at each of its NICs (ring_search.h). */
+struct pace_rings;
+pace_status pace_program_open_rings(struct pace_rings *out, const struct pace_machine *machine) PACE_MUST_CHECK;
+
 /* The rows' generators; they append to an empty program. */
 pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
 pace_status pace_program_one_ring(pace_program *program, const pace_program_question *question);

@@ -24,7 +24,7 @@ typedef struct {
 } place;
 
 static pace_peer on(pace_peer peer, uint32_t channel) {
-    peer.channel = (uint8_t)channel;
+    peer.channel = (uint16_t)channel;
     return peer;
 }
 
@@ -50,9 +50,8 @@ static pace_status add_lane(pace_program *p, const sizes *q, uint32_t lane, uint
 /* --- rings that are each other's turns -----------------------------------------------------------------------------
  */
 
-/* The way of ring 0 through a node. Between any two devices bricks of their own: the turns of 0, 1, -1, 2, -2, ... use
- * each once (Walecki's paths). */
-static void way_through(uint32_t *way, uint32_t devices, bool zigzag) {
+/* Between any two devices bricks of their own: the turns of 0, 1, -1, 2, -2, ... use each once (Walecki's paths). */
+void pace_program_way_through(uint32_t *way, uint32_t devices, bool zigzag) {
     for (uint32_t i = 0; i < devices; i++) way[i] = !zigzag ? i : i % 2 ? (i + 1) / 2 : (devices - i / 2) % devices;
 }
 
@@ -92,7 +91,7 @@ static pace_status onward(pace_program *p, const sizes *q, const uint32_t *way) 
 
 static pace_status turned(pace_program *p, const sizes *q, bool zigzag) {
     uint32_t way[UINT8_MAX];
-    way_through(way, q->group, zigzag);
+    pace_program_way_through(way, q->group, zigzag);
     return q->ranks / q->group % 2 == 0 ? there_and_back(p, q, way) : onward(p, q, way);
 }
 
@@ -193,10 +192,12 @@ static void ends_at(unsigned char *first, unsigned char *last, const pace_node_g
     *last = (unsigned char)found[1];
 }
 
-static pace_status open_rings(pace_rings *out, const pace_machine *m, pace_ring_links links) {
+pace_status pace_program_open_rings(pace_rings *out, const pace_machine *m) {
+    pace_ring_links links = {{0}};
     unsigned char first[PACE_RINGS_MOST], last[PACE_RINGS_MOST];
     pace_node_graph graph;
     int count = 0;
+    links_of(links, m);
     PACE_TRY(pace_node_graph_init(&graph, m));
     for (uint32_t nic = 0; nic < graph.nics && count < PACE_RINGS_MOST; nic++) {
         bool taken = false; /* a NIC no device takes joins nothing */
@@ -211,14 +212,14 @@ static pace_status open_rings(pace_rings *out, const pace_machine *m, pace_ring_
 /* --- which ----------------------------------------------------------------------------------------------------------
  */
 
-static pace_status rings_of_several(pace_program *p, const sizes *q, pace_ring_links links) {
+static pace_status rings_of_several(pace_program *p, const sizes *q) {
     const pace_machine *m = q->machine;
     bool mesh = m->mesh_devices > 0;
     uint32_t nics = m->nics > 0 ? (uint32_t)m->nics : 1;
     pace_rings rings = {0};
     if (m->host.count == 0 && (!mesh || (pace_machine_mesh_is_full(m) && q->group % 2 == 0)))
         return mesh || nics >= q->group || q->group % nics ? turned(p, q, mesh) : shared_nics(p, q, nics);
-    if (q->group <= PACE_MESH_MOST) PACE_TRY(open_rings(&rings, m, links));
+    if (q->group <= PACE_MESH_MOST) PACE_TRY(pace_program_open_rings(&rings, m));
     return rings.count ? listed(p, q, &rings) : pace_program_one_ring(p, q);
 }
 
@@ -227,8 +228,8 @@ pace_status pace_program_rings(pace_program *p, const sizes *q) {
     pace_rings rings = {0};
     pace_ring_links links = {{0}};
     if (q->group < 2 || q->group > UINT8_MAX || q->ranks < 2) return pace_program_one_ring(p, q);
+    if (q->ranks > q->group) return rings_of_several(p, q);
     if (q->group <= PACE_MESH_MOST) links_of(links, m);
-    if (q->ranks > q->group) return rings_of_several(p, q, links);
     if (m->mesh_devices > 0) pace_rings_closed(&rings, links, (int)q->group, PACE_RINGS_MOST);
     return rings.count ? listed(p, q, &rings) : pace_program_one_ring(p, q);
 }

@@ -98,15 +98,12 @@ pace_status pace_program_chain(pace_program *p, const sizes *q) {
     return PACE_OK;
 }
 
-/* --- two binary trees (Sanders, Speck, Träff: "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
- * Parallel Computing 2009), each carrying half: a rank inside one is a leaf of the other ------------------------- */
+/* --- binary trees; two (Sanders, Speck, Träff: "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+ * Parallel Computing 2009) in which a rank inside one is a leaf of the other -------------------------------------- */
 
-enum { TREES = 2, NOBODY = -1 };
+enum { NOBODY = -1 };
 
-/* Offsets to the neighbours of a rank in a tree; 0 = none. */
-typedef struct {
-    int64_t up, down[2];
-} branches;
+typedef pace_tree_branches branches;
 
 /* The in-order binary tree of ranks 0 … n-1 in which 0 is the root and has one child: a rank's parent differs in its
  * lowest bit and the one above; where that is no rank, in the lowest bit only. */
@@ -145,64 +142,75 @@ static branches branches_in(int tree, int64_t rank, int64_t ranks) {
     return of;
 }
 
-static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments,
-                           double piece) {
-    for (uint32_t s = 0; s < segments; s++) {
+static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, double piece) {
+    for (uint32_t s = 0; s < (q->segments ? q->segments : 1); s++) {
         for (int i = 0; i < 2; i++)
             if (of->down[i]) {
-                PACE_TRY(pace_program_receive(p, at(q, of->down[i], channel), 0, piece));
+                PACE_TRY(pace_program_receive(p, at(q, of->down[i], 0), 0, piece));
                 PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, piece));
             }
-        if (of->up) PACE_TRY(pace_program_send(p, at(q, of->up, channel), 0, piece));
+        if (of->up) PACE_TRY(pace_program_send(p, at(q, of->up, 0), 0, piece));
     }
     return PACE_OK;
 }
 
 /* The root's lane follows its own lane of the way up, two operations a child. */
-static pace_status down_lane(pace_program *p, const sizes *q, const branches *of, uint8_t channel, uint32_t segments,
-                             uint32_t lane_up, double piece) {
+static pace_status down_lane(pace_program *p, const sizes *q, const branches *of, double piece) {
     uint32_t a_segment = 2 * ((of->down[0] != 0) + (of->down[1] != 0));
-    for (uint32_t s = 0; s < segments; s++) {
-        if (of->up) PACE_TRY(pace_program_receive(p, at(q, of->up, channel), 0, piece));
-        else if (a_segment) PACE_TRY(pace_program_wait(p, lane_up, (s + 1) * a_segment - 1));
+    for (uint32_t s = 0; s < (q->segments ? q->segments : 1); s++) {
+        if (of->up) PACE_TRY(pace_program_receive(p, at(q, of->up, 1), 0, piece));
+        else if (a_segment) PACE_TRY(pace_program_wait(p, 0, (s + 1) * a_segment - 1));
         for (int i = 0; i < 2; i++)
-            if (of->down[i]) PACE_TRY(pace_program_send(p, at(q, of->down[i], channel), 0, piece));
+            if (of->down[i]) PACE_TRY(pace_program_send(p, at(q, of->down[i], 1), 0, piece));
     }
     return PACE_OK;
 }
 
-static pace_status add_trees(pace_program *p, const sizes *q, const branches of[TREES], int trees) {
-    uint32_t segments = q->segments ? q->segments : 1;
-    double piece = q->bytes / trees / segments;
+static pace_status add_tree(pace_program *p, const sizes *q, const branches *of) {
+    double piece = q->bytes / (q->segments ? q->segments : 1);
     PACE_TRY(pace_program_open_class(p));
-    for (uint8_t tree = 0; tree < trees; tree++) {
-        if (tree) PACE_TRY(pace_program_open_lane(p));
-        PACE_TRY(up_lane(p, q, &of[tree], (uint8_t)(2 * tree), segments, piece));
-        PACE_TRY(pace_program_open_lane(p));
-        PACE_TRY(down_lane(p, q, &of[tree], (uint8_t)(2 * tree + 1), segments, 2 * tree, piece));
+    PACE_TRY(up_lane(p, q, of, piece));
+    PACE_TRY(pace_program_open_lane(p));
+    return down_lane(p, q, of, piece);
+}
+
+/* Few differ: compared one by one. */
+pace_status pace_program_branches(pace_tree_branches **out, size_t *count, uint32_t **kind_of, uint32_t ranks,
+                                  int trees) {
+    PACE_VEC(branches) known = {0};
+    uint32_t *kinds = pace_alloc(ranks, sizeof *kinds);
+    pace_status status = kinds ? PACE_OK : PACE_E_MEMORY;
+    for (uint32_t rank = 0; rank < ranks && status == PACE_OK; rank++) {
+        branches of[PACE_TREES];
+        memset(of, 0, sizeof of);
+        for (int tree = 0; tree < trees; tree++) of[tree] = branches_in(tree, rank, ranks);
+        uint32_t kind = 0, all = (uint32_t)(known.count / PACE_TREES);
+        while (kind < all && memcmp(&known.items[(size_t)kind * PACE_TREES], of, sizeof of)) kind++;
+        for (int tree = 0; tree < PACE_TREES && kind == all && status == PACE_OK; tree++)
+            status = PACE_PUSH(&known, of[tree]);
+        kinds[rank] = kind;
     }
+    if (status != PACE_OK) {
+        pace_free(kinds);
+        PACE_VEC_FREE(&known);
+        return status;
+    }
+    *out = known.items;
+    *count = known.count / PACE_TREES;
+    *kind_of = kinds;
     return PACE_OK;
 }
 
-/* Ranks with the same branches in all trees are of one class: few, compared one by one. */
-static pace_status in_trees(pace_program *p, const sizes *q, int trees) {
-    PACE_VEC(branches) known = {0};
+/* Ranks with the same branches are of one class. */
+pace_status pace_program_pipelined_tree(pace_program *p, const sizes *q) {
+    branches *known;
+    size_t count;
+    uint32_t *kind_of;
+    PACE_TRY(pace_program_branches(&known, &count, &kind_of, q->ranks, 1));
     pace_status status = PACE_OK;
-    for (uint32_t rank = 0; rank < q->ranks && status == PACE_OK; rank++) {
-        branches of[TREES];
-        memset(of, 0, sizeof of);
-        for (int tree = 0; tree < trees; tree++) of[tree] = branches_in(tree, rank, q->ranks);
-        uint32_t class = 0;
-        while (class < known.count / TREES && memcmp(&known.items[(size_t) class * TREES], of, sizeof of)) class ++;
-        if (class == known.count / TREES) {
-            status = add_trees(p, q, of, trees);
-            for (int tree = 0; tree < TREES && status == PACE_OK; tree++) status = PACE_PUSH(&known, of[tree]);
-        }
-        p->class_of[rank] = class;
-    }
-    PACE_VEC_FREE(&known);
+    for (size_t k = 0; k < count && status == PACE_OK; k++) status = add_tree(p, q, &known[k * PACE_TREES]);
+    memcpy(p->class_of, kind_of, q->ranks * sizeof *kind_of);
+    pace_free(known);
+    pace_free(kind_of);
     return status;
 }
-
-pace_status pace_program_pipelined_tree(pace_program *p, const sizes *q) { return in_trees(p, q, 1); }
-pace_status pace_program_double_tree(pace_program *p, const sizes *q) { return in_trees(p, q, TREES); }

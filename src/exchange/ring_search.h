@@ -9,7 +9,7 @@
 
 enum { PACE_RINGS_MOST = 32 };
 
-typedef struct {
+typedef struct pace_rings {
     int count, devices;
     unsigned char order[PACE_RINGS_MOST][PACE_MESH_MOST]; /* ring -> devices in order */
 } pace_rings;

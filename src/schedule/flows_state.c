@@ -118,7 +118,7 @@ static queue_key key_of(const pace_flow_state *s, uint32_t from, uint32_t to, pa
 static size_t hash_of(const queue_key *key) {
     uint64_t h = ((uint64_t)key->from << 32 | key->to) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32 ^ key->how.value) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 29 ^ ((uint64_t)key->how.stride << 9 | key->how.channel)) * 0x94d049bb133111ebu;
+    h = (h ^ h >> 29 ^ ((uint64_t)key->how.stride << 16 | key->how.channel)) * 0x94d049bb133111ebu;
     return (size_t)(h ^ h >> 31);
 }
 

@@ -59,6 +59,19 @@ for name, nics, rate in (("dgx-h100", 8, 50e9 * 0.92), ("dgx-2", 8, 12.5e9 * 0.8
         bus = 2 * (ranks - 1) / ranks * size["bytes"] / (nics * rate) * 1e6
         expect(1 - 1e-9 < size["time_us"] / bus < 1.02, name, nodes, size, bus)
 
+# Double trees leave a node through every NIC: each carries two vectors' part, of an inner node three halves and of a leaf
+# one. Without bytes the closed form is exact.
+for name, nics, rate in (("p4de", 4, 12.5e9 * 0.85), ("dgx-2", 8, 12.5e9 * 0.85), ("dgx-a100", 8, 25e9 * 0.92), ("p3dn", 1, 12.5e9 * 0.7)):
+    for nodes in (4, 16):
+        none, large = sizes("%s*%d" % (name, nodes), "allreduce", "--algorithm", "double_tree", "--bytes", "0,1G")
+        bus = 2 * large["bytes"] / (nics * rate) * 1e6
+        expect(abs(none["time_us"] / none["closed_form_us"] - 1) < 1e-9, name, nodes, none)
+        expect(1 < large["time_us"] / bus < 1.08 and "NIC" in large["bottleneck"], name, nodes, large, bus)
+for name in ("dgx-h100", "mi300x-node", "dgx-1-v100", "pcie-8xp100", "p100x4-25g", "piz-daint"):
+    for nodes in (2, 3, 4, 16):
+        for ratio, _, size in ratios("%s*%d" % (name, nodes), "allreduce", "--algorithm", "double_tree", "--bytes", "8,1M,256M"):
+            expect(0.8 < ratio < 1.25, name, nodes, "double_tree", size, ratio)
+
 # On rails an even number of nodes loses nothing to a spine of a quarter: rings stay on their rails, and leave a group
 # one node at a time.
 for algorithm in ("ring", "rails"):

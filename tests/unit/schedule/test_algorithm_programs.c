@@ -158,6 +158,26 @@ static void two_levels_agree_with_their_programs(void **state) {
     assert_true(exact >= 20);
 }
 
+/* Double trees over nodes: a chain of g devices up and down, and a tree of N nodes up and down. Nothing is sent twice:
+ * of n ranks' vectors each leaves its rank once on the way up, each result once on the way down. */
+static void double_trees_take_a_chain_and_a_tree(void **state) {
+    (void)state;
+    static const int shapes[][2] = {{2, 2}, {4, 3}, {8, 5}, {3, 7}, {8, 16}, {16, 2}, {1, 9}, {72, 2}};
+    static const int depth[] = {1, 2, 3, 3, 4, 1, 4, 1};
+    int row = pace_exchange_algorithm_find("double_tree");
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        int g = shapes[i][0], nodes = shapes[i][1];
+        asked q = {terms_of(PACE_ALLREDUCE, 0, g, nodes, 0), &pace_exchange_algorithms[row], 0};
+        double expected = 2 * (g - 1) * alpha + 2 * depth[i] * far_alpha;
+        assert_true(fabs(simulate(&q, false).end_ns - expected) < 1e-6);
+        assert_true(fabs(q.row->time_s(&q.terms) * 1e9 - expected) < 1e-6);
+        q.terms.bytes = 5e5;
+        pace_flows_result folded = simulate(&q, false), whole = simulate(&q, true);
+        assert_true(fabs(folded.end_ns - whole.end_ns) < 1e-9 * whole.end_ns);
+        assert_true(fabs(whole.bytes - 2 * (g * nodes - 1) * q.terms.bytes) < 1);
+    }
+}
+
 /* Jobs side by side, each alone on its ranks: none slows another. */
 static void jobs_on_ranks_of_their_own_do_not_meet(void **state) {
     (void)state;
@@ -186,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_agrees_with_its_programs),
         cmocka_unit_test(two_levels_agree_with_their_programs),
+        cmocka_unit_test(double_trees_take_a_chain_and_a_tree),
         cmocka_unit_test(jobs_on_ranks_of_their_own_do_not_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
