@@ -28,12 +28,17 @@ extern const pace_job_architecture pace_fleet_targets[PACE_FLEET_TARGETS];
 
 enum { PACE_SHARE_TENTHS = 10 };
 
+/* An answer's error is the sum of its jobs' standard deviations, of the same weights: as if all were off together
+ * (fleet/job_doubt.h). A sum S of speed-ups whose errors add up to D has a standard deviation of its logarithm of D /
+ * S. */
+
 /* Jobs of one class as they are. */
 typedef struct {
     uint64_t jobs, cnodes;
     pace_sum hours;
-    pace_sum share[PACE_LEVELS][PACE_JOB_COMPONENTS];      /* of each component; divided by jobs or cNodes, the mean */
-    pace_sum lost_hours[PACE_JOB_COMPONENTS];              /* GPU-hours that went into it */
+    pace_sum share[PACE_LEVELS][PACE_JOB_COMPONENTS]; /* of each component; divided by jobs or cNodes, the mean */
+    pace_sum share_error[PACE_LEVELS][PACE_JOB_COMPONENTS];
+    pace_sum lost_hours[PACE_JOB_COMPONENTS], lost_error[PACE_JOB_COMPONENTS]; /* GPU-hours that went into it */
     uint64_t bottleneck[PACE_LEVELS][PACE_JOB_COMPONENTS]; /* jobs, cNodes whose largest component it is */
     pace_sum bottleneck_hours[PACE_JOB_COMPONENTS];        /* all GPU-hours of those jobs */
     pace_sum mean_step_s[PACE_JOB_COMPONENTS];             /* by jobs */
@@ -44,7 +49,9 @@ typedef struct {
 /* PS/Worker jobs as another architecture. Speed-ups, shares and hours are of the jobs that fit. */
 typedef struct {
     uint64_t verdicts[PACE_LEVELS][PACE_PROJECTED_VERDICTS];
+    uint64_t least_gains, most_gains; /* jobs that gain still / already, were all off to one side (90 %) */
     pace_sum single_speedup, throughput_speedup;
+    pace_sum single_error, throughput_error, after_error;                         /* after_error: of hours_after */
     pace_sum share_before[PACE_JOB_COMPONENTS], share_after[PACE_JOB_COMPONENTS]; /* by jobs */
     pace_sum hours_before, hours_after; /* GPU-hours of as many samples; only jobs that gain are moved */
     pace_sketch single, throughput;
@@ -53,9 +60,11 @@ typedef struct {
 /* The answer to one question. */
 typedef struct {
     pace_sum speedup[PACE_LEVELS][PACE_FLEET_CLASSES]; /* divided by jobs or cNodes, the mean */
-    pace_sum hours[PACE_FLEET_CLASSES];                /* GPU-hours of as many samples */
-    uint64_t tenth_jobs[PACE_SHARE_TENTHS];            /* jobs by the share of the resource that is changed */
-    pace_sum tenth_speedup[PACE_SHARE_TENTHS];
+    pace_sum speedup_error[PACE_LEVELS][PACE_FLEET_CLASSES];
+    pace_sum hours[PACE_FLEET_CLASSES]; /* GPU-hours of as many samples */
+    pace_sum hours_error[PACE_FLEET_CLASSES];
+    uint64_t tenth_jobs[PACE_SHARE_TENTHS]; /* jobs by the share of the resource that is changed */
+    pace_sum tenth_speedup[PACE_SHARE_TENTHS], tenth_error[PACE_SHARE_TENTHS];
 } pace_fleet_answer;
 
 /* What is concluded under other assumptions. */

@@ -36,10 +36,12 @@ static pace_status add_group(fields *f, pace_fleet_group *g) {
     PACE_TRY(add_sums(f, &g->hours, 1));
     for (int l = 0; l < PACE_LEVELS; l++) {
         PACE_TRY(add_sums(f, g->share[l], PACE_JOB_COMPONENTS));
+        PACE_TRY(add_sums(f, g->share_error[l], PACE_JOB_COMPONENTS));
         PACE_TRY(add_counts(f, g->bottleneck[l], PACE_JOB_COMPONENTS));
         PACE_TRY(add_sketches(f, g->shares[l], PACE_JOB_COMPONENTS));
     }
     PACE_TRY(add_sums(f, g->lost_hours, PACE_JOB_COMPONENTS));
+    PACE_TRY(add_sums(f, g->lost_error, PACE_JOB_COMPONENTS));
     PACE_TRY(add_sums(f, g->bottleneck_hours, PACE_JOB_COMPONENTS));
     PACE_TRY(add_sums(f, g->mean_step_s, PACE_JOB_COMPONENTS));
     PACE_TRY(add_sketches(f, &g->cnode_counts, 1));
@@ -49,7 +51,12 @@ static pace_status add_group(fields *f, pace_fleet_group *g) {
 static pace_status add_projection(fields *f, pace_fleet_projection *p) {
     for (int l = 0; l < PACE_LEVELS; l++) PACE_TRY(add_counts(f, p->verdicts[l], PACE_PROJECTED_VERDICTS));
     PACE_TRY(add_sums(f, &p->single_speedup, 1));
+    PACE_TRY(add_counts(f, &p->least_gains, 1));
+    PACE_TRY(add_counts(f, &p->most_gains, 1));
     PACE_TRY(add_sums(f, &p->throughput_speedup, 1));
+    PACE_TRY(add_sums(f, &p->single_error, 1));
+    PACE_TRY(add_sums(f, &p->throughput_error, 1));
+    PACE_TRY(add_sums(f, &p->after_error, 1));
     PACE_TRY(add_sums(f, p->share_before, PACE_JOB_COMPONENTS));
     PACE_TRY(add_sums(f, p->share_after, PACE_JOB_COMPONENTS));
     PACE_TRY(add_sums(f, &p->hours_before, 1));
@@ -59,9 +66,14 @@ static pace_status add_projection(fields *f, pace_fleet_projection *p) {
 }
 
 static pace_status add_answer(fields *f, pace_fleet_answer *a) {
-    for (int l = 0; l < PACE_LEVELS; l++) PACE_TRY(add_sums(f, a->speedup[l], PACE_FLEET_CLASSES));
+    for (int l = 0; l < PACE_LEVELS; l++) {
+        PACE_TRY(add_sums(f, a->speedup[l], PACE_FLEET_CLASSES));
+        PACE_TRY(add_sums(f, a->speedup_error[l], PACE_FLEET_CLASSES));
+    }
     PACE_TRY(add_sums(f, a->hours, PACE_FLEET_CLASSES));
+    PACE_TRY(add_sums(f, a->hours_error, PACE_FLEET_CLASSES));
     PACE_TRY(add_counts(f, a->tenth_jobs, PACE_SHARE_TENTHS));
+    PACE_TRY(add_sums(f, a->tenth_error, PACE_SHARE_TENTHS));
     return add_sums(f, a->tenth_speedup, PACE_SHARE_TENTHS);
 }
 

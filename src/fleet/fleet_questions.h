@@ -17,6 +17,7 @@ typedef struct {
     const char *name; /* of software; NULL */
     pace_job_change change;
     double samples;         /* factor on the samples of a step */
+    double spread;          /* of the logarithm of the change's factors; 0 for rates, which are what was asked */
     double price;           /* of one cNode's upgrade, in any currency; NAN = not known */
     const char *confidence; /* of what the question is made of */
 } pace_fleet_question;

@@ -177,6 +177,7 @@ static pace_status read_lever(pace_job_lever *out, const pace_yaml *yaml, const 
             return pace_fail(PACE_E_INPUT, "%s: expected efficiencies of at most 1", pace_yaml_place(yaml, entry));
     }
     PACE_TRY(optional(&lever.samples, yaml, entry, "samples"));
+    PACE_TRY(optional(&lever.spread, yaml, entry, "spread"));
     PACE_TRY(optional(&lever.overlap, yaml, entry, "overlap"));
     if (lever.overlap > 1)
         return pace_fail(PACE_E_INPUT, "%s: expected an overlap of at most 1", pace_yaml_place(yaml, entry));

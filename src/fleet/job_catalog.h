@@ -65,6 +65,7 @@ typedef struct {
     const char *name, *title;
     double factor[PACE_CHANGE_FACTORS];
     double samples;                        /* factor on the samples of a step */
+    double spread;                         /* standard deviation of the logarithm of the factors */
     double overlap;                        /* NAN = as it is */
     double efficiency[PACE_JOB_RESOURCES]; /* NAN = as it is */
     pace_figure_source source;

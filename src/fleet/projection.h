@@ -27,6 +27,7 @@ typedef struct {
     double step_s[PACE_JOB_BLOCK], cnodes[PACE_JOB_BLOCK];
     double single_speedup[PACE_JOB_BLOCK], throughput_speedup[PACE_JOB_BLOCK];
     uint8_t verdict[PACE_JOB_BLOCK]; /* pace_projected_verdict */
+    double spread[PACE_JOB_BLOCK];   /* of the logarithm of either speed-up (fleet/job_doubt.h), when asked for */
 } pace_projection;
 
 /** Moves jobs [first, first + count) to `architecture`; `step_s` are their step times as they are, above 0. */

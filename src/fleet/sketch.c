@@ -73,7 +73,7 @@ static pace_status add_to_bin(pace_sketch *sketch, double value, uint64_t weight
     return PACE_OK;
 }
 
-pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) {
+static inline pace_status add(pace_sketch *sketch, double value, uint64_t weight) {
     if (PACE_UNLIKELY(!(value >= 0)))
         return pace_fail(PACE_E_INTERNAL, "a distribution: expected a value of at least 0, found %g", value);
     if (weight == 0) return PACE_OK;
@@ -85,6 +85,13 @@ pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) 
         PACE_TRY(add_to_bin(sketch, value, weight));
     }
     note_range(sketch, value, value, weight);
+    return PACE_OK;
+}
+
+pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) { return add(sketch, value, weight); }
+
+pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights, size_t count) {
+    for (size_t i = 0; i < count; i++) PACE_TRY(add(sketch, values[i], weights ? weights[i] : 1));
     return PACE_OK;
 }
 

@@ -48,6 +48,10 @@ void pace_sketch_free(pace_sketch *sketch);
  * should know. Infinity is a vast value. PACE_E_MEMORY. */
 pace_status pace_sketch_add(pace_sketch *sketch, double value, uint64_t weight) PACE_MUST_CHECK;
 
+/** Adds values[i] weights[i] times, or once with weights NULL, for all i. */
+pace_status pace_sketch_add_all(pace_sketch *sketch, const double *values, const uint64_t *weights,
+                                size_t count) PACE_MUST_CHECK;
+
 /** Adds all of `other`; both exact or neither (PACE_E_INTERNAL). */
 pace_status pace_sketch_merge(pace_sketch *into, const pace_sketch *other) PACE_MUST_CHECK;
 

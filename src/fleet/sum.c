@@ -2,6 +2,72 @@
 
 __extension__ typedef unsigned __int128 bits128;
 
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+/* So many are added in 64 bits: 2^10 values below 2^40, and 2^10 products of 2^32 and 2^21. */
+enum { TOGETHER = 1 << 10, MOST_TIMES = 1 << 21 };
+static const double UNITS = 0x1p40, MOST_PLAIN = 0x1p40, MOST_TIMED = 0x1p11;
+
+static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
+    for (size_t i = 0; i < count; i++) pace_sum_add_times(sum, values[i], times ? times[i] : 1);
+}
+
+/* Whole parts and fractions apart, each exact; the nearest unit is even where two are as near, as in one sum. */
+static void add_some(pace_sum *sum, const double *values, size_t count) {
+    int64_t whole = 0, fraction = 0;
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = values[i], rounded = (value + 0x1.8p52) - 0x1.8p52;
+        beyond |= (uint64_t) !(fabs(value) < MOST_PLAIN);
+        whole += pace_sum_nearest(value);
+        fraction += pace_sum_nearest((value - rounded) * UNITS);
+    }
+    if (PACE_UNLIKELY(beyond)) add_one_by_one(sum, values, NULL, count);
+    else sum->units += (pace_int128)whole * (INT64_C(1) << PACE_SUM_FRACTION_BITS) + fraction;
+}
+
+void pace_sum_add_all(pace_sum *sum, const double *values, size_t count) {
+    for (size_t at = 0; at < count; at += TOGETHER)
+        add_some(sum, values + at, count - at < TOGETHER ? count - at : TOGETHER);
+}
+
+/* Units below 2^51 in two halves, each times what fits beside it. */
+static void add_some_times(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
+    uint64_t low = 0, high = 0, beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t units = (uint64_t)pace_sum_nearest(values[i] * UNITS);
+        beyond |= (uint64_t) !(values[i] >= 0 && values[i] < MOST_TIMED) | (uint64_t)(times[i] >= MOST_TIMES);
+        low += (units & UINT32_MAX) * (times[i] & UINT32_MAX);
+        high += (units >> 32) * (times[i] & UINT32_MAX);
+    }
+    if (PACE_UNLIKELY(beyond)) add_one_by_one(sum, values, times, count);
+    else sum->units += (pace_int128)high * ((pace_int128)1 << 32) + low;
+}
+
+void pace_sum_add_all_times(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
+    for (size_t at = 0; at < count; at += TOGETHER)
+        add_some_times(sum, values + at, times + at, count - at < TOGETHER ? count - at : TOGETHER);
+}
+
+static void add_some_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {
+    int64_t units[PACE_SUM_PLACES] = {0};
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < count; i++) beyond |= (uint64_t) !(fabs(values[i]) < MOST_TIMED);
+    if (PACE_UNLIKELY(beyond)) {
+        for (size_t i = 0; i < count; i++) pace_sum_add(&sums[place[i]], values[i]);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) units[place[i]] += pace_sum_nearest(values[i] * UNITS);
+    for (size_t p = 0; p < places; p++) sums[p].units += units[p];
+}
+
+void pace_sum_add_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count) {
+    for (size_t at = 0; at < count; at += TOGETHER)
+        add_some_each(sums, places, place + at, values + at, count - at < TOGETHER ? count - at : TOGETHER);
+}
+
+/* --- as bytes ----------------------------------------------------------------------------------------------------- */
+
 pace_status pace_sum_pack(pace_bytes *bytes, const pace_sum *sum) {
     bits128 bits = (bits128)sum->units;
     PACE_TRY(pace_pack_u64(bytes, (uint64_t)bits));

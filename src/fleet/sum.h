@@ -9,6 +9,7 @@
 #include "fleet/pack.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { PACE_SUM_FRACTION_BITS = 40 };
 
@@ -21,13 +22,21 @@ typedef struct {
     pace_int128 units;
 } pace_sum;
 
+/** The nearest whole number (the even one of two) of a value within 2^51: the sum with 1.5 * 2^52 has a unit of 1 in
+ * its last place, and holds the number in its bits. */
+static inline int64_t pace_sum_nearest(double value) {
+    double moved = value + 0x1.8p52;
+    uint64_t bits;
+    memcpy(&bits, &moved, sizeof bits);
+    return (int64_t)(bits - UINT64_C(0x4338000000000000));
+}
+
 /** The value in units. Whole and fraction are converted apart, as both fit an int64. */
 static inline pace_int128 pace_sum_units(double value) {
     if (PACE_UNLIKELY(!(fabs(value) < PACE_SUM_MOST)))
         value = value > 0 ? PACE_SUM_MOST : value < 0 ? -PACE_SUM_MOST : 0;
     int64_t whole = (int64_t)value;
-    double fraction = (value - (double)whole) * (double)(INT64_C(1) << PACE_SUM_FRACTION_BITS);
-    int64_t rounded = (int64_t)(fraction + (fraction < 0 ? -0.5 : 0.5)); /* below 2^40, so the half is exact */
+    int64_t rounded = pace_sum_nearest((value - (double)whole) * (double)(INT64_C(1) << PACE_SUM_FRACTION_BITS));
     return (pace_int128)whole * (INT64_C(1) << PACE_SUM_FRACTION_BITS) + rounded;
 }
 
@@ -37,6 +46,15 @@ static inline void pace_sum_add(pace_sum *sum, double value) { sum->units += pac
 static inline void pace_sum_add_times(pace_sum *sum, double value, uint64_t times) {
     sum->units += pace_sum_units(value) * (pace_int128)times;
 }
+
+/** Adds all values: the same bits as one after the other, in a loop without branches. */
+void pace_sum_add_all(pace_sum *sum, const double *values, size_t count);
+/** Adds values[i] times[i] over, for all i. */
+void pace_sum_add_all_times(pace_sum *sum, const double *values, const uint64_t *times, size_t count);
+/** Adds values[i] to sums[place[i]], for all i; places are below `places`, of which there are at most PACE_SUM_PLACES.
+ */
+enum { PACE_SUM_PLACES = 16 };
+void pace_sum_add_each(pace_sum *sums, size_t places, const uint8_t *place, const double *values, size_t count);
 
 static inline void pace_sum_merge(pace_sum *into, const pace_sum *other) { into->units += other->units; }
 

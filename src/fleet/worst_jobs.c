@@ -49,7 +49,8 @@ pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list)
     PACE_TRY(pace_pack_u64(bytes, list->count));
     for (size_t i = 0; i < list->count; i++) {
         const pace_worst_job *job = &list->items[i];
-        const double reals[] = {job->lost_hours, job->hours, job->share, job->cnodes, job->saved_hours};
+        const double reals[] = {job->lost_hours,  job->hours,       job->share,      job->cnodes,
+                                job->share_error, job->saved_hours, job->move_spread};
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) PACE_TRY(pace_pack_real(bytes, reals[k]));
         PACE_TRY(pace_pack_u64(bytes, job->architecture));
         PACE_TRY(pace_pack_u64(bytes, job->target));
@@ -65,7 +66,8 @@ pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *fro
     if (count > PACE_WORST_MOST) return pace_fail(PACE_E_INPUT, "packed jobs: expected at most %d", PACE_WORST_MOST);
     for (uint64_t i = 0; i < count; i++) {
         pace_worst_job job = {0};
-        double *reals[] = {&job.lost_hours, &job.hours, &job.share, &job.cnodes, &job.saved_hours};
+        double *reals[] = {&job.lost_hours,  &job.hours,       &job.share,      &job.cnodes,
+                           &job.share_error, &job.saved_hours, &job.move_spread};
         for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
             PACE_TRY(pace_unpack_real(reals[k], from));
             if (!isfinite(*reals[k])) return pace_fail(PACE_E_INPUT, "packed jobs: expected finite numbers");

@@ -9,7 +9,9 @@ enum { PACE_WORST_MOST = 20, PACE_WORST_TEXT = 256 };
 
 typedef struct {
     double lost_hours, hours, share, cnodes;
+    double share_error; /* standard deviation */
     double saved_hours; /* by the best of the architectures it could move to; 0 = none would help */
+    double move_spread; /* of the logarithm of that move's speed-up */
     uint64_t architecture, target;
     char id[PACE_WORST_TEXT], user[PACE_WORST_TEXT]; /* pace_worst_text() */
 } pace_worst_job;

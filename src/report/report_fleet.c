@@ -118,19 +118,23 @@ static void say_bottleneck(pace_node *root, const characterization *c) {
     double share[PACE_JOB_COMPONENTS], low = INFINITY, high = 0;
     for (int k = 0; k < PACE_JOB_COMPONENTS; k++) share[k] = pace_fleet_share(all, PACE_LEVEL_CNODE, k);
     for (size_t a = 0; a < c->questions.assumptions.count; a++) {
-        double weights =
+        double assumed =
             part_of(pace_sum_value(&c->view.fleet.conclusions[a].weight_share[PACE_LEVEL_CNODE]), (double)all->cnodes);
-        low = fmin(low, weights);
-        high = fmax(high, weights);
+        low = fmin(low, assumed);
+        high = fmax(high, assumed);
     }
+    pace_fleet_range weights =
+        pace_fleet_share_range(&all->share[PACE_LEVEL_CNODE][PACE_COMPONENT_WEIGHTS],
+                               &all->share_error[PACE_LEVEL_CNODE][PACE_COMPONENT_WEIGHTS], (double)all->cnodes);
     pace_job_component most = pace_job_bottleneck(share);
     pace_node_sentence(
         root, true,
-        "A cNode's time goes most into %s: weights take %s (%s to %s under other assumptions), compute-bound "
+        "A cNode's time goes most into %s: weights take %s (%s to %s; %s to %s under other assumptions), compute-bound "
         "work %s, memory-bound work %s, input %s.",
-        component_words[most], pace_show_share(share[PACE_COMPONENT_WEIGHTS]).text, pace_show_share(low).text,
-        pace_show_share(high).text, pace_show_share(share[PACE_COMPONENT_COMPUTE]).text,
-        pace_show_share(share[PACE_COMPONENT_MEMORY]).text, pace_show_share(share[PACE_COMPONENT_INPUT]).text);
+        component_words[most], pace_show_share(share[PACE_COMPONENT_WEIGHTS]).text, pace_show_share(weights.low).text,
+        pace_show_share(weights.high).text, pace_show_share(low).text, pace_show_share(high).text,
+        pace_show_share(share[PACE_COMPONENT_COMPUTE]).text, pace_show_share(share[PACE_COMPONENT_MEMORY]).text,
+        pace_show_share(share[PACE_COMPONENT_INPUT]).text);
 }
 
 static void say_projection(pace_node *root, characterization *c) {
@@ -142,28 +146,30 @@ static void say_projection(pace_node *root, characterization *c) {
         low = fmin(low, gains);
         high = fmax(high, gains);
     }
-    double before = pace_sum_value(&p->hours_before), after = pace_sum_value(&p->hours_after);
+    pace_fleet_range gain = pace_fleet_gains(p, &c->view.fleet.groups[PACE_JOB_PS_WORKER]);
+    pace_fleet_range saved = pace_fleet_moved_saves(p);
     pace_node_sentence(
         root, true,
-        "%s of the PS/Worker jobs would train faster as AllReduce-Local (%s to %s under other assumptions), "
-        "%s do not fit; moving those that gain saves %s of PS/Worker's GPU-hours.",
-        pace_show_share((double)p->verdicts[PACE_LEVEL_JOB][PACE_PROJECTED_GAINS] / ps).text, pace_show_share(low).text,
-        pace_show_share(high).text,
+        "%s of the PS/Worker jobs would train faster as AllReduce-Local (%s to %s; %s to %s under other assumptions), "
+        "%s do not fit; moving those that gain saves %s of PS/Worker's GPU-hours (%s to %s).",
+        pace_show_share(gain.middle).text, pace_show_share(gain.low).text, pace_show_share(gain.high).text,
+        pace_show_share(low).text, pace_show_share(high).text,
         pace_show_share((double)p->verdicts[PACE_LEVEL_JOB][PACE_PROJECTED_TOO_LARGE] / ps).text,
-        pace_show_share(part_of(before - after, before)).text);
+        pace_show_share(saved.middle).text, pace_show_share(saved.low).text, pace_show_share(saved.high).text);
+}
+
+static void say_best(pace_node *root, const characterization *c, pace_asked_kind kind, const char *of_what) {
+    int best = pace_fleet_best(&c->view, kind);
+    if (best < 0) return;
+    pace_fleet_range saved = pace_fleet_saved_share(&c->view, (size_t)best);
+    pace_node_sentence(root, true, "Of the %s %s helps most: it saves %s of all GPU-hours (%s to %s).", of_what,
+                       c->questions.items.items[best].text, pace_show_share(saved.middle).text,
+                       pace_show_share(saved.low).text, pace_show_share(saved.high).text);
 }
 
 static void say_upgrades(pace_node *root, const characterization *c) {
-    int hardware = pace_fleet_best(&c->view, PACE_ASKED_HARDWARE),
-        software = pace_fleet_best(&c->view, PACE_ASKED_SOFTWARE);
-    if (hardware >= 0)
-        pace_node_sentence(root, true, "Of the upgrades, %s helps most: it saves %s of all GPU-hours.",
-                           c->questions.items.items[hardware].text,
-                           pace_show_share(pace_fleet_saved_share(&c->view, (size_t)hardware)).text);
-    if (software >= 0)
-        pace_node_sentence(root, true, "Of the changes of software, \"%s\" helps most: it saves %s of all GPU-hours.",
-                           c->questions.items.items[software].text,
-                           pace_show_share(pace_fleet_saved_share(&c->view, (size_t)software)).text);
+    say_best(root, c, PACE_ASKED_HARDWARE, "upgrades,");
+    say_best(root, c, PACE_ASKED_SOFTWARE, "changes of software,");
 }
 
 static void say_worst(pace_node *root, const characterization *c) {
@@ -227,6 +233,11 @@ static pace_status build(pace_report *report, characterization *c) {
     pace_put_fleet_curves(root, &c->view);
     pace_put_fleet_charts(root, &c->view);
     pace_put_job_setting(root, &c->setting);
+    pace_node_note(root,
+                   "Ranges without further words hold 90 %%: the time on each resource is off by a factor with a "
+                   "standard deviation of %.2f of its logarithm, resources apart from each other, all jobs alike; "
+                   "the factors of software by their own (catalog/jobs.yaml).",
+                   c->setting.spread);
     pace_node_note(root,
                    "Figures of confidence recalled-... are remembered of the paper, not checked against its text.");
     return pace_report_status(report);

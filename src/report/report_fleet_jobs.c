@@ -16,9 +16,11 @@ void pace_fleet_view_sum(pace_fleet_view *view) {
         for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
             for (int l = 0; l < PACE_LEVELS; l++) {
                 pace_sum_merge(&all->share[l][k], &g->share[l][k]);
+                pace_sum_merge(&all->share_error[l][k], &g->share_error[l][k]);
                 all->bottleneck[l][k] += g->bottleneck[l][k];
             }
             pace_sum_merge(&all->lost_hours[k], &g->lost_hours[k]);
+            pace_sum_merge(&all->lost_error[k], &g->lost_error[k]);
             pace_sum_merge(&all->bottleneck_hours[k], &g->bottleneck_hours[k]);
         }
     }
@@ -39,9 +41,17 @@ static const pace_column composition_columns[] = {
 static const pace_column share_columns[] = {
     {"architecture", "Architecture", PACE_SHOW_TEXT},
     {"input_share", "Input", PACE_SHOW_SHARE},
+    {"input_share_low", NULL, PACE_SHOW_SHARE},
+    {"input_share_high", NULL, PACE_SHOW_SHARE},
     {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE},
+    {"compute_bound_share_low", NULL, PACE_SHOW_SHARE},
+    {"compute_bound_share_high", NULL, PACE_SHOW_SHARE},
     {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE},
+    {"memory_bound_share_low", NULL, PACE_SHOW_SHARE},
+    {"memory_bound_share_high", NULL, PACE_SHOW_SHARE},
     {"weights_share", "Weights", PACE_SHOW_SHARE},
+    {"weights_share_low", "from", PACE_SHOW_SHARE},
+    {"weights_share_high", "to", PACE_SHOW_SHARE},
     {"weights_median_share", "Weights, median", PACE_SHOW_SHARE},
     {"weights_over_80_share", "of them over 80 %", PACE_SHOW_SHARE},
     {"input_over_50_share", NULL, PACE_SHOW_SHARE},
@@ -52,7 +62,9 @@ static void put_share_row(pace_node *table, const char *name, pace_fleet_group *
     pace_sketch *weights = &group->shares[level][PACE_COMPONENT_WEIGHTS];
     pace_table_row(table);
     pace_table_text(table, name);
-    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_table_real(table, pace_fleet_share(group, level, k));
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+        pace_table_range(table, pace_fleet_share_range(&group->share[level][k], &group->share_error[level][k],
+                                                       (double)pace_fleet_weight(group, level)));
     pace_table_real(table, sketched ? pace_sketch_quantile(weights, 0.5) : NAN);
     pace_table_real(table, sketched ? 1 - pace_sketch_below(weights, 0.8) : NAN);
     pace_table_real(table, sketched ? 1 - pace_sketch_below(&group->shares[level][PACE_COMPONENT_INPUT], 0.5) : NAN);
@@ -125,6 +137,8 @@ static const pace_column bottleneck_columns[] = {
     {"gpu_hours", "GPU-hours of these jobs", PACE_SHOW_REAL},
     {"lost_gpu_hours", "GPU-hours in it, all jobs", PACE_SHOW_REAL},
     {"lost_share", "of all", PACE_SHOW_SHARE},
+    {"lost_share_low", "from", PACE_SHOW_SHARE},
+    {"lost_share_high", "to", PACE_SHOW_SHARE},
 };
 
 void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
@@ -141,7 +155,8 @@ void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
         pace_table_real(table, part_of((double)cnodes, (double)all->cnodes));
         pace_table_real(table, pace_sum_value(&all->bottleneck_hours[k]));
         pace_table_real(table, pace_sum_value(&all->lost_hours[k]));
-        pace_table_real(table, part_of(pace_sum_value(&all->lost_hours[k]), pace_sum_value(&all->hours)));
+        pace_table_range(table,
+                         pace_fleet_share_range(&all->lost_hours[k], &all->lost_error[k], pace_sum_value(&all->hours)));
     }
 }
 
@@ -154,8 +169,12 @@ static const pace_column worst_columns[] = {
     {"gpu_hours", "GPU-hours", PACE_SHOW_REAL},
     {"bottleneck_share", "in its bottleneck", PACE_SHOW_SHARE},
     {"lost_gpu_hours", "lost", PACE_SHOW_REAL},
+    {"lost_gpu_hours_low", NULL, PACE_SHOW_REAL},
+    {"lost_gpu_hours_high", NULL, PACE_SHOW_REAL},
     {"better_as", "Better as", PACE_SHOW_TEXT},
     {"saved_gpu_hours", "saves", PACE_SHOW_REAL},
+    {"saved_gpu_hours_low", NULL, PACE_SHOW_REAL},
+    {"saved_gpu_hours_high", NULL, PACE_SHOW_REAL},
 };
 
 static void put_worst(pace_node *table, const pace_worst_job *job, const char *bottleneck) {
@@ -168,9 +187,15 @@ static void put_worst(pace_node *table, const pace_worst_job *job, const char *b
     pace_table_real(table, job->hours);
     pace_table_real(table, job->share);
     pace_table_real(table, job->lost_hours);
+    double off = PACE_NORMAL_90 * job->share_error, factor = exp(PACE_NORMAL_90 * job->move_spread);
+    pace_table_real(table, fmax(job->share - off, 0) * job->hours);
+    pace_table_real(table, fmin(job->share + off, 1) * job->hours);
     if (job->saved_hours > 0) {
+        double after = job->hours - job->saved_hours;
         pace_table_text(table, pace_job_architecture_names[job->target]);
         pace_table_real(table, job->saved_hours);
+        pace_table_bounds(table, (pace_fleet_range){job->saved_hours, job->hours - after * factor,
+                                                    job->hours - after / factor});
     }
 }
 

@@ -59,6 +59,10 @@ def resnet50():
         "nothing fitted; six rows told of XLA and not; the spread was chosen on these rows")
 
 
+# Not a test of the model: the population was tuned, and the bars were set, with these results known.
+IN_VIEW = "this bar was set with the result in view"
+
+
 def synthetic():
     """The abstract's figures asked of a population that has the published marginals."""
     table = os.path.join(FOLDER, "jobs.csv")
@@ -68,11 +72,11 @@ def synthetic():
     local = next(p for p in fleet["projections"] if p["architecture"] == "allreduce_local")
     network = next(s for s in fleet["sweeps"] if s["resource"] == "network" and s["rate"] == 1.25e10)
     put("fleet/synthetic-weights-share", POPULATION, "share", "share", 200000, weights, "0.60..0.64",
-        "SYNTHETIC population with published marginals; by cNode; the paper: 0.62")
+        "SYNTHETIC population with published marginals; by cNode; the paper: 0.62; " + IN_VIEW)
     put("fleet/synthetic-ps-gains", POPULATION, "share", "share", 200000, local["gains_share"], "0.57..0.63",
-        "SYNTHETIC population; PS/Worker as AllReduce-Local with 16 GB a GPU and shared PCIe; the paper: 0.60")
+        "SYNTHETIC population; PS/Worker as AllReduce-Local with 16 GB a GPU and shared PCIe; the paper: 0.60; " + IN_VIEW)
     put("fleet/synthetic-network-speedup", POPULATION, "speedup", "ratio", 200000, network["ps_worker_speedup"], "1.6..1.8",
-        "SYNTHETIC population; PS/Worker from 25 to 100 Gb/s, mean over jobs; the paper: 1.7")
+        "SYNTHETIC population; PS/Worker from 25 to 100 Gb/s, mean over jobs; the paper: 1.7; " + IN_VIEW)
 
 
 def main():

@@ -179,6 +179,97 @@ def sweeps(jobs, seen):
     expect(close(both["ps_worker_speedup"], mean(speedups(ps, {**RATE, "pcie": 5e10, "network": 1.25e10}))), both)
 
 
+# --- what bounds the figures, once more: elasticities by resource, errors of jobs added up ---------------------------------
+
+SIGMA, NORMAL = 0.18, 1.6448536269514722
+OF_PART = {"input": "pcie", "compute": "compute", "memory": "memory"}
+
+
+def on_resources(job, target=None, rate=RATE, factor=None):
+    """Each resource's share of a step without overlap."""
+    factor = factor or {}
+    step = parts(job, target, target is not None, rate)
+    times = dict.fromkeys(RATE, 0)
+    for part, resource in OF_PART.items():
+        times[resource] += step[part] * factor.get(part, 1)
+    for link in LINKS[target or job["architecture"]]:
+        times[link] += job["weight_traffic_bytes"] / (0.7 * rate[link]) * factor.get("weights", 1)
+    return {r: t / sum(times.values()) for r, t in times.items()}
+
+
+def spread(before, after, changed=0):
+    return math.sqrt(SIGMA ** 2 * sum((before[r] - after[r]) ** 2 for r in RATE) + changed ** 2)
+
+
+def bounded(row, key, values, errors, whole=None):
+    """A mean or sum of factors: the standard deviations of its terms add up."""
+    middle = sum(values) / (whole or len(values))
+    factor = math.exp(NORMAL * sum(errors) / sum(values))
+    return close(row[key], middle) and close(row[key + "_low"], middle / factor) and close(row[key + "_high"], middle * factor)
+
+
+def saves(row, hours, after, errors):
+    factor = math.exp(NORMAL * sum(errors) / sum(after))
+    return close(row["saved_share_low"], 1 - sum(after) * factor / sum(hours)) and \
+        close(row["saved_share_high"], 1 - sum(after) / factor / sum(hours))
+
+
+def ranges(jobs, seen):
+    hours = [j["gpu_hours"] for j in jobs]
+    for row in seen["sweeps"]:
+        rate = {**RATE, row["resource"]: row["rate"]}
+        of = [(j, total(parts(j)) / total(parts(j, rate=rate)), spread(on_resources(j), on_resources(j, rate=rate))) for j in jobs]
+        for a in LINKS:
+            mine = [(s, s * d) for j, s, d in of if j["architecture"] == a]
+            expect(bounded(row, a + "_speedup", *map(list, zip(*mine))), "bounds", row["change"], a)
+        by_cnode = [(s * j["cnodes"], s * j["cnodes"] * d) for j, s, d in of]
+        expect(bounded(row, "cnode_speedup", *map(list, zip(*by_cnode)), whole=seen["cnodes"]), "bounds", row["change"], "cnode")
+        expect(saves(row, hours, [j["gpu_hours"] / s for j, s, d in of], [j["gpu_hours"] / s * d for j, s, d in of]), "saves", row)
+    fused = {row["resource"]: row for row in seen["software"]}["fusion"]
+    factor, own, of = {"memory": 1 / 3.43}, 0.4, []
+    for j in jobs:
+        before, after = on_resources(j), on_resources(j, factor=factor)
+        speed = 1 / (1 - before["memory"] * (1 - 1 / 3.43))
+        of.append((speed, spread(before, after, own * after["memory"])))
+    expect(saves(fused, hours, [h / s for h, (s, d) in zip(hours, of)], [h / s * d for h, (s, d) in zip(hours, of)]), "fusion", fused)
+    for row in seen["projections"]:
+        gains = {"low": 0, "high": 0}
+        single, errors = [], []
+        ps = [j for j in jobs if j["architecture"] == "ps_worker"]
+        for j in ps:
+            verdict, s, throughput, _ = moved(j, row["architecture"])
+            if verdict == "too_large":
+                continue
+            d = spread(on_resources(j), on_resources(j, row["architecture"]))
+            gains["low"] += throughput > math.exp(NORMAL * d)
+            gains["high"] += throughput * math.exp(NORMAL * d) > 1
+            single.append(s)
+            errors.append(s * d)
+        expect(bounded(row, "single_speedup_mean", single, errors), "bounds", row["architecture"])
+        for side, count in gains.items():
+            expect(close(row["gains_share_" + side], count / len(ps)), "gains", side, row)
+    share_ranges(jobs, seen)
+
+
+def share_ranges(jobs, seen):
+    """Shares by differences: each resource's time a little longer, all else as it is."""
+    for row in seen["levels"]["cnode"]["shares"]:
+        group = [j for j in jobs if row["architecture"] in (j["architecture"], "all")]
+        for part in ("input", "compute", "memory", "weights"):
+            error = 0
+            for j in group:
+                moves, step = [], 1e-6
+                now = parts(j)
+                for r in RATE:
+                    slower = parts(j, rate={**RATE, r: RATE[r] / (1 + step)})
+                    moves.append((slower[part] / total(slower) - now[part] / total(now)) / step)
+                error += SIGMA * math.sqrt(sum(m * m for m in moves)) * j["cnodes"]
+            error /= sum(j["cnodes"] for j in group)
+            key = {"compute": "compute_bound", "memory": "memory_bound"}.get(part, part) + "_share"
+            low, high = max(row[key] - NORMAL * error, 0), min(row[key] + NORMAL * error, 1)
+            expect(close(row[key + "_low"], low, 1e-5) and close(row[key + "_high"], high, 1e-5), row, part, low, high)
+
+
 def worst(jobs, seen):
     by_part = {"compute_bound": "compute", "memory_bound": "memory", "input": "input", "weights": "weights"}
     for name, key in by_part.items():
@@ -287,6 +378,7 @@ def main():
     as_it_is(jobs, seen)
     projections(jobs, seen)
     sweeps(jobs, seen)
+    ranges(jobs, seen)
     worst(jobs, seen)
     splits(jobs, path, seen)
     options(path)

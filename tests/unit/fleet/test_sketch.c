@@ -157,7 +157,7 @@ static void test_sums(void **unused) {
     state_word = 7;
     for (int i = 0; i < 10000; i++) { /* rounded to the nearest unit, either sign */
         double value = (uniform() - 0.5) * exp(uniform() * 40 - 20);
-        long double units = roundl((long double)value * 0x1p40L);
+        long double units = rintl((long double)value * 0x1p40L);
         assert_true((long double)pace_sum_units(value) == units);
         assert_true(pace_sum_units(-value) == -pace_sum_units(value));
     }
@@ -166,6 +166,35 @@ static void test_sums(void **unused) {
     assert_true(sum.units == 0);
     pace_sum_add(&sum, (double)INFINITY);
     assert_true(pace_sum_value(&sum) == PACE_SUM_MOST);
+}
+
+/* Many at once: the same bits as one by one, for ties, for values of any size and for those that count as another. */
+static void test_sums_of_many(void **unused) {
+    (void)unused;
+    enum { MANY = 2500, PLACES = 5 };
+    static double values[MANY];
+    static uint64_t times[MANY];
+    static uint8_t place[MANY];
+    for (int round = 0; round < 40; round++) {
+        pace_sum one = {0}, all = {0}, one_times = {0}, all_times = {0}, one_each[PLACES] = {{0}}, each[PLACES] = {{0}};
+        for (int i = 0; i < MANY; i++) {
+            values[i] = exp(uniform() * (round % 4 == 3 ? 80 : 14) - 12);
+            if (i % 5 == 0) values[i] = floor(values[i]) + 0.5 * 0x1p-40 * (double)(next_word() % 4096);
+            if (round % 4 == 2 && i % 7 == 0) values[i] = -values[i];
+            if (round > 30 && i % 601 == 0) values[i] = round % 2 ? (double)NAN : (double)INFINITY;
+            times[i] = round % 8 == 5 ? next_word() >> 20 : 1 + next_word() % 300;
+            place[i] = (uint8_t)(next_word() % PLACES);
+            pace_sum_add(&one, values[i]);
+            pace_sum_add_times(&one_times, values[i], times[i]);
+            pace_sum_add(&one_each[place[i]], values[i]);
+        }
+        pace_sum_add_all(&all, values, MANY);
+        pace_sum_add_all_times(&all_times, values, times, MANY);
+        pace_sum_add_each(each, PLACES, place, values, MANY);
+        assert_true(all.units == one.units);
+        assert_true(all_times.units == one_times.units);
+        for (int p = 0; p < PLACES; p++) assert_true(each[p].units == one_each[p].units);
+    }
 }
 
 static void test_refusals(void **unused) {
@@ -198,10 +227,8 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_quantiles),    cmocka_unit_test(test_any_order), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums_of_many), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,118 @@
+#include "fleet/job_doubt.h"
+
+#include <math.h>
+
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+/* Of a job: seconds on each resource that a moment's delay of it would cost, over the step time. Under full overlap
+ * only the longest of input, computation and weights counts. */
+typedef struct {
+    double compute, memory, pcie, network, nvlink, step_s, changed;
+} weighed;
+
+static inline weighed weigh(const pace_job_parts *parts, size_t i, const double *f, const double *changes,
+                            double overlap) {
+    double input = parts->part[PACE_PART_INPUT][i] * f[PACE_PART_INPUT];
+    double compute = parts->part[PACE_PART_COMPUTE][i] * f[PACE_PART_COMPUTE];
+    double memory = parts->part[PACE_PART_MEMORY][i] * f[PACE_PART_MEMORY];
+    double network = parts->part[PACE_PART_WEIGHT_NETWORK][i] * f[PACE_PART_WEIGHT_NETWORK];
+    double pcie = parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE];
+    double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK];
+    double work = compute + memory, weights = network + pcie + nvlink;
+    double sum = input + work + weights, longest = larger(larger(input, work), weights);
+    double step_s = sum + overlap * (longest - sum), in_path = 1 / step_s, beside = (1 - overlap) / step_s;
+    double of_input = input < longest ? beside : in_path, of_work = work < longest ? beside : in_path;
+    double of_weights = weights < longest ? beside : in_path;
+    double changed = of_input * input * changes[PACE_PART_INPUT] +
+                     of_work * (compute * changes[PACE_PART_COMPUTE] + memory * changes[PACE_PART_MEMORY]) +
+                     of_weights * (network * changes[PACE_PART_WEIGHT_NETWORK] + pcie * changes[PACE_PART_WEIGHT_PCIE] +
+                                   nvlink * changes[PACE_PART_WEIGHT_NVLINK]);
+    return (weighed){compute * of_work,
+                     memory * of_work,
+                     input * of_input + pcie * of_weights,
+                     network * of_weights,
+                     nvlink * of_weights,
+                     step_s,
+                     changed};
+}
+
+void pace_job_elasticities_of(pace_job_elasticities *restrict out, const pace_job_parts *restrict parts, size_t count,
+                              double overlap) {
+    static const double as_it_is[PACE_JOB_PARTS] = {1, 1, 1, 1, 1, 1}, nothing[PACE_JOB_PARTS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        weighed w = weigh(parts, i, as_it_is, nothing, overlap);
+        out->of[PACE_JOB_COMPUTE][i] = w.compute;
+        out->of[PACE_JOB_MEMORY][i] = w.memory;
+        out->of[PACE_JOB_PCIE][i] = w.pcie;
+        out->of[PACE_JOB_NETWORK][i] = w.network;
+        out->of[PACE_JOB_NVLINK][i] = w.nvlink;
+    }
+}
+
+void pace_job_speedup_spreads(double *restrict spread, const pace_job_elasticities *before,
+                              const pace_job_elasticities *after, size_t count, double sigma) {
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
+            double moved = before->of[r][i] - after->of[r][i];
+            sum += moved * moved;
+        }
+        spread[i] = sigma * sqrt(sum);
+    }
+}
+
+static inline double square(double x) { return x * x; }
+
+void pace_job_changed_steps(double *restrict step_s, double *restrict spread, const pace_job_parts *restrict parts,
+                            const pace_job_elasticities *restrict before, size_t count, const pace_job_change *change,
+                            double sigma, double change_sigma) {
+    double changes[PACE_JOB_PARTS], variance = sigma * sigma, change_variance = change_sigma * change_sigma;
+    for (int p = 0; p < PACE_JOB_PARTS; p++) changes[p] = change->factor[p] != 1;
+    for (size_t i = 0; i < count; i++) {
+        weighed w = weigh(parts, i, change->factor, changes, change->overlap);
+        double moved =
+            square(before->of[PACE_JOB_COMPUTE][i] - w.compute) + square(before->of[PACE_JOB_MEMORY][i] - w.memory) +
+            square(before->of[PACE_JOB_PCIE][i] - w.pcie) + square(before->of[PACE_JOB_NETWORK][i] - w.network) +
+            square(before->of[PACE_JOB_NVLINK][i] - w.nvlink);
+        step_s[i] = w.step_s;
+        spread[i] = sqrt(variance * moved + change_variance * square(w.changed));
+    }
+}
+
+/* A share s_k moves with x_r by (the part of k that is on r) - s_k E_r. Input, computation and memory are on one
+ * resource each, which gives s_k^2 (|E|^2 + 1 - 2 E_r); weights are on three, one of them shared with input. */
+static void share_errors(pace_job_shares *restrict out, const pace_job_parts *restrict parts, size_t count,
+                         double sigma) {
+    for (size_t i = 0; i < count; i++) {
+        double input = out->share[PACE_COMPONENT_INPUT][i], compute = out->share[PACE_COMPONENT_COMPUTE][i];
+        double memory = out->share[PACE_COMPONENT_MEMORY][i], weights = out->share[PACE_COMPONENT_WEIGHTS][i];
+        double sum = parts->part[PACE_PART_WEIGHT_NETWORK][i] + parts->part[PACE_PART_WEIGHT_PCIE][i] +
+                     parts->part[PACE_PART_WEIGHT_NVLINK][i];
+        double scale = sum > 0 ? weights / sum : 0;
+        double network = parts->part[PACE_PART_WEIGHT_NETWORK][i] * scale;
+        double over_pcie = parts->part[PACE_PART_WEIGHT_PCIE][i] * scale, pcie = input + over_pcie;
+        double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * scale;
+        double work = square(compute) + square(memory), links = square(network) + square(nvlink);
+        double all = work + links + square(pcie);
+        double of_weights = square(1 - weights) * links + square(over_pcie - weights * pcie) + square(weights) * work;
+        out->error[PACE_COMPONENT_INPUT][i] = sigma * input * sqrt(larger(all + 1 - 2 * pcie, 0));
+        out->error[PACE_COMPONENT_COMPUTE][i] = sigma * compute * sqrt(larger(all + 1 - 2 * compute, 0));
+        out->error[PACE_COMPONENT_MEMORY][i] = sigma * memory * sqrt(larger(all + 1 - 2 * memory, 0));
+        out->error[PACE_COMPONENT_WEIGHTS][i] = sigma * sqrt(of_weights);
+    }
+}
+
+void pace_job_shares_of(pace_job_shares *restrict out, const pace_job_parts *restrict parts, size_t count,
+                        double sigma) {
+    for (size_t i = 0; i < count; i++) {
+        double of[PACE_JOB_COMPONENTS], sum = 0;
+        pace_job_components(of, parts, i);
+        for (int k = 0; k < PACE_JOB_COMPONENTS; k++) sum += of[k];
+        for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
+            out->seconds[k][i] = of[k];
+            out->share[k][i] = of[k] / sum;
+        }
+        out->bottleneck[i] = (uint8_t)pace_job_bottleneck(of);
+    }
+    share_errors(out, parts, count, sigma);
+}
