@@ -14,16 +14,15 @@ static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *
 
 /* Whole parts and fractions apart, each exact; the nearest unit is even where two are as near, as in one sum. */
 static void add_some(pace_sum *sum, const double *values, size_t count) {
-    int64_t whole = 0, fraction = 0;
-    uint64_t beyond = 0;
+    uint64_t whole = 0, fraction = 0, beyond = 0; /* of signed numbers: they wrap around where they are not used */
     for (size_t i = 0; i < count; i++) {
         double value = values[i], rounded = (value + 0x1.8p52) - 0x1.8p52;
         beyond |= (uint64_t) !(fabs(value) < MOST_PLAIN);
-        whole += pace_sum_nearest(value);
-        fraction += pace_sum_nearest((value - rounded) * UNITS);
+        whole += (uint64_t)pace_sum_nearest(value);
+        fraction += (uint64_t)pace_sum_nearest((value - rounded) * UNITS);
     }
     if (PACE_UNLIKELY(beyond)) add_one_by_one(sum, values, NULL, count);
-    else sum->units += (pace_int128)whole * (INT64_C(1) << PACE_SUM_FRACTION_BITS) + fraction;
+    else sum->units += (pace_int128)(int64_t)whole * (INT64_C(1) << PACE_SUM_FRACTION_BITS) + (int64_t)fraction;
 }
 
 void pace_sum_add_all(pace_sum *sum, const double *values, size_t count) {

@@ -111,7 +111,7 @@ static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_h
 }
 
 static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
-    pace_sink_format(sink, "<polyline class=\"c-%s\" points=\"", pace_class_name(color));
+    pace_sink_format(sink, "<polyline class=\"c-%s%s\" points=\"", pace_class_name(color), curve->pale ? " pale" : "");
     for (size_t i = 0; i < curve->points.count; i++) {
         const pace_point *point = &curve->points.items[i];
         if (x->log && !(point->x > 0)) continue;
@@ -123,17 +123,43 @@ static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_
     pace_sink_text(sink, "</title></polyline>\n");
 }
 
+/* At least two user units wide, so that it is seen. */
+static void put_band(pace_sink *sink, const axis *x, const pace_held_band *band) {
+    double left = x_of(x, band->low), width = fmax(x_of(x, band->high) - left, 2);
+    pace_sink_format(sink, "<rect class=\"band\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>",
+                     pace_show_fixed(left, 1).text, TOP, pace_show_fixed(width, 1).text, HEIGHT);
+    put_escaped(sink, band->name);
+    pace_sink_text(sink, "</title></rect>\n");
+}
+
+enum { PALE_NAMED = 3 }; /* in the legend; more are "others" */
+
+static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
+    size_t color = 0, pale = 0;
+    pace_sink_text(sink, "<ul class=\"legend\">");
+    for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].pale;
+    for (size_t c = 0; c < chart->curves.count; c++) {
+        const pace_held_curve *curve = &chart->curves.items[c];
+        if (!curve->pale) put_legend_item(sink, palette[color++ % COLORS], curve->name);
+        else if (pale <= PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, curve->name);
+    }
+    if (pale > PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, "others");
+    pace_sink_text(sink, "</ul>\n");
+}
+
+/* Pale curves below the others. */
 static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
     axis x, y;
+    size_t color = 0;
     fit_axes(&x, &y, chart);
-    pace_sink_text(sink, "<ul class=\"legend\">");
-    for (size_t c = 0; c < chart->curves.count; c++)
-        put_legend_item(sink, palette[c % COLORS], chart->curves.items[c].name);
-    pace_sink_format(sink, "</ul>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH,
-                     TOP + HEIGHT + BOTTOM);
+    put_legend(sink, chart);
+    pace_sink_format(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, TOP + HEIGHT + BOTTOM);
     put_axes(sink, &x, &y, chart);
+    for (size_t b = 0; b < chart->bands.count; b++) put_band(sink, &x, &chart->bands.items[b]);
     for (size_t c = 0; c < chart->curves.count; c++)
-        put_curve(sink, &x, &y, &chart->curves.items[c], palette[c % COLORS]);
+        if (chart->curves.items[c].pale) put_curve(sink, &x, &y, &chart->curves.items[c], PACE_CLASS_OTHER);
+    for (size_t c = 0; c < chart->curves.count; c++)
+        if (!chart->curves.items[c].pale) put_curve(sink, &x, &y, &chart->curves.items[c], palette[color++ % COLORS]);
     pace_sink_text(sink, "</svg>\n");
 }
 

@@ -76,7 +76,7 @@ static const char *const PACE_HTML_STYLE[] = {
     ".axis span:first-child{transform:none}.axis span:first-child::before{left:0}\n",
     ".axis span:last-child{transform:translateX(-100%)}.axis span:last-child::before{left:100%}\n",
     ".chart{display:block;width:100%;max-width:820px;height:auto;margin:0 0 16px}.chart text{fill:var(--soft);font-weight:400}.chart text.on{fill:var(--on);font-weight:600}\n",
-    ".chart polyline{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.chart line{stroke:var(--line)}.chart rect{stroke:var(--bg);stroke-width:1.5}\n",
+    ".chart polyline{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.chart polyline.pale{stroke-width:1;stroke-opacity:.45}.chart rect.band{fill:var(--communication);fill-opacity:.16;stroke:none}.chart line{stroke:var(--line)}.chart rect{stroke:var(--bg);stroke-width:1.5}\n",
     ".hint{display:none}.js .hint{display:block}\n",
     "@media (max-width:640px){.bars text.tight{display:none}main{padding:24px 16px 40px}.lead p:first-child{font-size:1.35rem}.names div{max-width:6rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:6px}td.t{max-width:14rem}}\n",
     "@media print{body{font-size:11px}main{max-width:none;padding:0}.hint,.all~label{display:none!important}.bars svg,.plot,.plot svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,.bars,.lanes{break-inside:avoid}h2,h3{break-after:avoid}}\n",

@@ -93,6 +93,8 @@ static void free_chart(pace_held_chart *chart) {
         PACE_VEC_FREE(&chart->curves.items[i].points);
     }
     PACE_VEC_FREE(&chart->curves);
+    for (size_t i = 0; i < chart->bands.count; i++) pace_free(chart->bands.items[i].name);
+    PACE_VEC_FREE(&chart->bands);
     free_texts(chart->parts.items, chart->parts.count);
     PACE_VEC_FREE(&chart->parts);
     pace_free(chart->x_title);
@@ -451,6 +453,18 @@ void pace_chart_curve(pace_node *node, const char *name) {
     pace_held_curve curve = {0};
     if (!chart || !copy_to(&curve.name, node->report, name)) return;
     if (!keep(node->report, PACE_PUSH(&chart->curves, curve))) pace_free(curve.name);
+}
+
+void pace_chart_pale(pace_node *node) {
+    pace_held_chart *chart = open_chart(node);
+    if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].pale = true;
+}
+
+void pace_chart_band(pace_node *node, double low, double high, const char *name) {
+    pace_held_chart *chart = open_chart(node);
+    pace_held_band band = {low, high, NULL};
+    if (!chart || !copy_to(&band.name, node->report, name)) return;
+    if (!keep(node->report, PACE_PUSH(&chart->bands, band))) pace_free(band.name);
 }
 
 void pace_chart_point(pace_node *node, double x, double y) {

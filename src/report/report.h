@@ -91,6 +91,10 @@ pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_t
 /** The same of stacked bars: each "curve" is a bar, each "point" the share y of the next part. */
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count);
 void pace_chart_curve(pace_node *chart, const char *name);
+/** The last curve is what the others are seen against: drawn thin and grey. */
+void pace_chart_pale(pace_node *chart);
+/** Marks x from `low` to `high`. */
+void pace_chart_band(pace_node *chart, double low, double high, const char *name);
 /** A point of the last curve; on a logarithmic axis x = 0 is left out. */
 void pace_chart_point(pace_node *chart, double x, double y);
 

@@ -1,6 +1,5 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
-#include "fleet/capacity.h"
-#include "report/report.h"
+#include "report/capacity_parts.h"
 #include "rows/cluster_rows.h"
 
 #include <math.h>
@@ -206,6 +205,7 @@ static void describe(pace_node *root, const pace_cluster *cluster, const pace_ca
         "Lost: free parts of GPUs that a request cannot take, because they are smaller than it wants or their node "
         "lacks CPU, memory or enough of them (Weng et al., USENIX ATC 2023); on average over the requests "
         "that were made.");
+    pace_put_capacity_charts(root, cluster, c);
 }
 
 typedef pace_status (*read_fn)(pace_cluster *cluster, pace_input *input);

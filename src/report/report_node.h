@@ -93,8 +93,14 @@ typedef struct {
 
 typedef struct {
     char *name;
+    bool pale;
     PACE_VEC(pace_point) points;
 } pace_held_curve;
+
+typedef struct {
+    double low, high;
+    char *name;
+} pace_held_band;
 
 /* Curves, or, with parts, stacked bars. */
 typedef struct {
@@ -102,6 +108,7 @@ typedef struct {
     bool log_x;
     PACE_VEC(char *) parts;
     PACE_VEC(pace_held_curve) curves;
+    PACE_VEC(pace_held_band) bands;
 } pace_held_chart;
 
 struct pace_node {

@@ -1,6 +1,5 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
-#include "report/report.h"
-#include "rows/iteration_rows.h"
+#include "report/straggler_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,17 +34,6 @@ static const pace_column slowdown_columns[] = {
     {"measured_slowdown", "Measured", PACE_SHOW_REAL},
 };
 
-enum { MOST_SIZES = 12 };
-
-/* One job: what was read, found and expected. */
-typedef struct {
-    const char *path, *name; /* name: without folders */
-    pace_iteration_rows rows;
-    pace_variability found;
-    pace_slowdown slowdown[MOST_SIZES];
-    size_t sizes;
-} job;
-
 typedef struct {
     pace_node *root, *workers, *spells, *slowdown;
 } tables;
@@ -62,7 +50,7 @@ static size_t choose_sizes(size_t *sizes, size_t workers) {
     return count;
 }
 
-static pace_status read_job(job *j, const char *path) {
+static pace_status read_job(pace_straggler_job *j, const char *path) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
     pace_status status = pace_iteration_rows_read(&j->rows, input);
@@ -70,8 +58,8 @@ static pace_status read_job(job *j, const char *path) {
     return status;
 }
 
-static pace_status study(job *j) {
-    size_t sizes[MOST_SIZES];
+static pace_status study(pace_straggler_job *j) {
+    size_t sizes[PACE_STRAGGLER_SIZES];
     pace_iterations data = pace_iteration_rows_data(&j->rows);
     pace_status status = pace_variability_of(&j->found, &data);
     j->sizes = choose_sizes(sizes, data.workers);
@@ -79,14 +67,14 @@ static pace_status study(job *j) {
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, j->name);
 }
 
-static const char *worker_name(const job *j, size_t worker) {
+const char *pace_straggler_name(const pace_straggler_job *j, size_t worker) {
     return pace_names_text(&j->rows.names, j->rows.workers.items[worker]);
 }
 
-static double job_time(const job *j) { return j->found.step * (double)j->rows.labels.count; }
+static double job_time(const pace_straggler_job *j) { return j->found.step * (double)j->rows.labels.count; }
 
 /* The worker that cost most outside its spells: the steadily slow one. */
-static size_t steadily_slow(const job *j, double *lost) {
+size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
     size_t slowest = 0;
     *lost = 0;
     for (size_t w = 0; w < j->rows.workers.count; w++) {
@@ -98,16 +86,16 @@ static size_t steadily_slow(const job *j, double *lost) {
     return slowest;
 }
 
-static void put_sentences(const tables *t, const job *j) {
+static void put_sentences(const tables *t, const pace_straggler_job *j) {
     double lost, total = job_time(j);
-    size_t slow = steadily_slow(j, &lost);
+    size_t slow = pace_steadily_slow(j, &lost);
     if (j->found.spells.count > 0) {
         const pace_slow_spell *s = &j->found.spells.items[0];
         pace_node_sentence(
             t->root, true,
             "%s: worker %s held up the others in iterations %g to %g of %zu, %.0f %% into the run: %.2f times "
             "its usual time, %.1f times at worst; that cost %.1f %% of the job's time.",
-            j->name, worker_name(j, s->worker), j->rows.labels.items[s->first], j->rows.labels.items[s->last],
+            j->name, pace_straggler_name(j, s->worker), j->rows.labels.items[s->first], j->rows.labels.items[s->last],
             j->rows.labels.count, 100.0 * (double)s->first / (double)j->rows.labels.count, s->slowdown, s->worst,
             100 * s->lost / total);
     } else {
@@ -118,17 +106,17 @@ static void put_sentences(const tables *t, const job *j) {
             t->root, false,
             "%s: worker %s is usually %.2f times the median worker; its being last otherwise cost %.1f %% of the "
             "job's time.",
-            j->name, worker_name(j, slow), j->found.workers[slow].usual, 100 * lost / total);
+            j->name, pace_straggler_name(j, slow), j->found.workers[slow].usual, 100 * lost / total);
     pace_node_sentence(t->root, false, "%s: a synchronous step takes %.2f times a mean worker's iteration.", j->name,
                        j->found.step / j->found.mean);
 }
 
-static void put_workers(const tables *t, const job *j) {
+static void put_workers(const tables *t, const pace_straggler_job *j) {
     for (size_t w = 0; w < j->rows.workers.count; w++) {
         const pace_worker_pace *worker = &j->found.workers[w];
         pace_table_row(t->workers);
         pace_table_text(t->workers, j->name);
-        pace_table_text(t->workers, worker_name(j, w));
+        pace_table_text(t->workers, pace_straggler_name(j, w));
         pace_table_int(t->workers, (int64_t)worker->iterations);
         pace_table_real(t->workers, worker->mean);
         pace_table_text(t->workers, j->rows.unit);
@@ -137,12 +125,12 @@ static void put_workers(const tables *t, const job *j) {
     }
 }
 
-static void put_spells(const tables *t, const job *j) {
+static void put_spells(const tables *t, const pace_straggler_job *j) {
     for (size_t i = 0; i < j->found.spells.count; i++) {
         const pace_slow_spell *s = &j->found.spells.items[i];
         pace_table_row(t->spells);
         pace_table_text(t->spells, j->name);
-        pace_table_text(t->spells, worker_name(j, s->worker));
+        pace_table_text(t->spells, pace_straggler_name(j, s->worker));
         pace_table_real(t->spells, j->rows.labels.items[s->first]);
         pace_table_real(t->spells, j->rows.labels.items[s->last]);
         pace_table_real(t->spells, (double)s->first / (double)j->rows.labels.count);
@@ -152,7 +140,7 @@ static void put_spells(const tables *t, const job *j) {
     }
 }
 
-static void put_slowdown(const tables *t, const job *j) {
+static void put_slowdown(const tables *t, const pace_straggler_job *j) {
     for (size_t i = 0; i < j->sizes; i++) {
         const pace_slowdown *s = &j->slowdown[i];
         pace_table_row(t->slowdown);
@@ -178,7 +166,7 @@ static void put_notes(pace_node *root) {
               "Measured: all subsets of the workers, in the same iterations.");
 }
 
-static pace_status describe(pace_report *report, const job *jobs, size_t count) {
+static pace_status describe(pace_report *report, const pace_straggler_job *jobs, size_t count) {
     pace_node *root = pace_report_root(report);
     tables t = {.root = root};
     for (size_t i = 0; i < count; i++) put_sentences(&t, &jobs[i]);
@@ -195,10 +183,11 @@ static pace_status describe(pace_report *report, const job *jobs, size_t count) 
         put_slowdown(&t, &jobs[i]);
     }
     put_notes(root);
+    pace_put_straggler_charts(root, jobs, count);
     return pace_report_status(report);
 }
 
-static pace_status study_all(job *jobs, const char *const *paths, size_t count) {
+static pace_status study_all(pace_straggler_job *jobs, const char *const *paths, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(paths[i], '/');
         jobs[i].path = strcmp(paths[i], "-") == 0 ? "<stdin>" : paths[i];
@@ -212,7 +201,7 @@ static pace_status study_all(job *jobs, const char *const *paths, size_t count) 
 pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t count,
                             const pace_cluster_options *options) {
     pace_report *report = NULL;
-    job *jobs = pace_alloc(count, sizeof *jobs);
+    pace_straggler_job *jobs = pace_alloc(count, sizeof *jobs);
     if (!jobs) return PACE_E_MEMORY;
     pace_status status = study_all(jobs, paths, count);
     if (status == PACE_OK) status = pace_report_new(&report, "stragglers", "Workers that hold up a job");

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,26 @@ def test_iterations():
     for form in ("html", "csv"):
         code, out, err = run("--iterations", path, "--format", form)
         expect(code == 0 and "b" in out, form, err)
+
+
+def test_pictures():
+    """The times of all workers are drawn, the slow one stands out, and the mark is where its spell is."""
+    code, page, err = run("--iterations", put("times.csv", times()), "--format", "html")
+    curves = re.findall(r'<polyline class="(c-\w+(?: pale)?)" points="([^"]*)"><title>worker (\w)</title>', page)
+    expect(code == 0 and sorted(name for _, _, name in curves) == ["a", "b", "c", "d"], "curves", [c[2] for c in curves], err)
+    shown = {name: [tuple(map(float, xy.split(","))) for xy in points.split()] for _, points, name in curves}
+    expect(all(len(points) == 300 for points in shown.values()), "points")
+    expect([name for look, _, name in curves if "pale" in look] == ["a", "c"], "who stands out", [c[0] for c in curves])
+    band = re.search(r'<rect class="band" x="([\d.]+)" y="\d+" width="([\d.]+)"[^>]*><title>worker b: ([\d.]+) times', page)
+    left, width = float(band.group(1)), float(band.group(2))
+    slow = [x for x, y in shown["b"] if left - 0.1 <= x <= left + width + 0.1]
+    expect(len(slow) == 20 and abs(float(band.group(3)) - 2) < 0.1, "the mark", len(slow), band.groups())
+    highest = sorted(range(300), key=lambda i: shown["b"][i][1])[:20]
+    expect(sorted(highest) == list(range(150, 170)), "the slowest iterations", sorted(highest))
+    # At the busiest instant the two V100 are used, and half of the T4.
+    code, page, err = run("--pods", put("pods.csv", PODS), "--nodes", put("nodes.csv", NODES), "--format", "html")
+    bars = dict(re.findall(r'<title>(V100, 2 GPUs · used|T4, 1 GPUs · [^:]*): ([\d.]+)%', page))
+    expect(code == 0 and bars["V100, 2 GPUs · used"] == "100.0" and bars["T4, 1 GPUs · used"] == "50.0", "bars", bars, err)
 
 
 def test_iterations_refused():
