@@ -7,7 +7,7 @@
 
 /* Spreads of the closed forms, from their errors on public NCCL curves of A100 and H100 (docs/exchange.md): NCCL's
  * model errs by 21 to 31 % there, on networks by up to 40 %. */
-static const double nccl_spread = 0.30, textbook_spread = 0.35, network_spread = 0.45;
+static const double nccl_spread = 0.15, believed_spread = 0.30, textbook_spread = 0.35, network_spread = 0.45;
 static const char newest_line[] = "2.30";
 
 /* Adding two vectors reads two and writes one, at memory rates far above links': only hosts make it count. */
@@ -226,27 +226,32 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
 }
 
 /* Elements of one byte are added by no switch (NCCL's ncclNvlsSupported). */
-static double choose(int *algorithm, int *protocol, const pace_exchange *e, const pace_exchange_question *q) {
-    pace_nccl_curves curves;
+static double choose(int *algorithm, int *protocol, pace_nccl_curves *curves, const pace_exchange *e,
+                     const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
-    pace_nccl_prepare(&curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
+    pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
                       pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, q->ranks_per_node));
     if (q->element_bytes == 1 && pace_collective_adds(q->collective))
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
-            curves.bytes_per_s[PACE_NCCL_NVLS][p] = curves.bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
-    return pace_nccl_choose(algorithm, protocol, &e->nccl, &curves, q->bytes, q->algorithm, q->protocol);
+            curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
+    return pace_nccl_choose(algorithm, protocol, &e->nccl, curves, q->bytes, q->algorithm, q->protocol);
 }
 
 static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
+    pace_nccl_curves curves;
     int a = 0, p = 0;
-    double s = choose(&a, &p, e, q);
+    double s = choose(&a, &p, &curves, e, q), waiting = 0;
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
                          pace_collective_names[q->collective],
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
-    *out = (pace_exchange_answer){{s, q->nodes > 1 ? network_spread : nccl_spread, PACE_RUNG_FORMULA},
+    s = pace_nccl_reached_time(&waiting, &e->nccl, &curves, a, p, q->bytes, e->stack);
+    double spread = q->nodes > 1 ? network_spread : nccl_spread;
+    if (e->stack == PACE_STACK_BELIEF) spread = believed_spread;
+    else spread = hypot(spread, e->nccl.reached.host[e->stack].spread * waiting);
+    *out = (pace_exchange_answer){{s, spread, PACE_RUNG_FORMULA},
                                   pace_nccl_algorithm_names[a],
                                   pace_nccl_protocol_names[p],
                                   ""};
@@ -327,7 +332,8 @@ bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *ex
     pace_exchange_question q = *question;
     const pace_machine *m = &exchange->machine;
     if (exchange->library != PACE_LIBRARY_NCCL || q.ranks_per_node > m->devices || q.nodes > m->nodes) return false;
-    return isfinite(choose(algorithm, protocol, exchange, &q));
+    pace_nccl_curves curves;
+    return isfinite(choose(algorithm, protocol, &curves, exchange, &q));
 }
 
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,

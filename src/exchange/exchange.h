@@ -46,6 +46,7 @@ typedef struct {
     pace_exchange_library library; /* never AUTO */
     bool in_step;                  /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
     pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
+    pace_nccl_stack stack;         /* what starts its exchanges; CURRENT when opened */
 } pace_exchange;
 
 /** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of

@@ -150,6 +150,15 @@ static void prepare_messages(preparation *p) {
     out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved;
 }
 
+/* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. */
+static double slowness(const preparation *p, double inside_rate, double node_rate) {
+    const pace_machine *m = p->machine;
+    double inside = p->per_node > 1 ? inside_rate * m->inside.efficiency : INFINITY;
+    double across = p->out->nodes > 1 ? node_rate * m->between.efficiency : INFINITY;
+    double reached = least(inside, across);
+    return reached > 0 && isfinite(reached) ? most(1, p->bus / reached) : 1;
+}
+
 void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
                        double node_rate) {
@@ -157,6 +166,8 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
     p.per_bus = out->ranks / steps_of(collective, out->ranks);
     search_channels(&p, inside_rate, node_rate);
+    out->slowness = slowness(&p, inside_rate, node_rate);
+    out->launch_s = machine->launch_s;
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
     if (collective == PACE_ALLTOALL || collective == PACE_SENDRECV) {
@@ -177,15 +188,22 @@ static int bucket_of(const pace_nccl *nccl, double bytes) {
     return bucket < nccl->corrections ? bucket : -1;
 }
 
+static double latency_of(const pace_nccl_curves *curves, int a, int protocol, double bytes) {
+    bool plateau = a == PACE_NCCL_RING && protocol == PACE_NCCL_SIMPLE && curves->collective == PACE_ALLREDUCE &&
+                   bytes >= 64.0 * curves->channels * curves->ranks;
+    return curves->latency_s[a][protocol] * (plateau ? curves->plateau : 1);
+}
+
+double pace_nccl_latency(const pace_nccl_curves *curves, int a, int protocol, double bytes) {
+    return latency_of(curves, a, protocol, bytes);
+}
+
 static double time_of(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes,
                       int bucket) {
-    double bandwidth = curves->bytes_per_s[a][protocol], latency_s = curves->latency_s[a][protocol];
+    double bandwidth = curves->bytes_per_s[a][protocol];
     if (!(bandwidth > 0)) return INFINITY;
     if (a == PACE_NCCL_TREE && bucket >= 0) bandwidth *= nccl->correction[protocol][bucket];
-    if (a == PACE_NCCL_RING && protocol == PACE_NCCL_SIMPLE && curves->collective == PACE_ALLREDUCE &&
-        bytes >= 64.0 * curves->channels * curves->ranks)
-        latency_s *= curves->plateau;
-    return latency_s + bytes / bandwidth;
+    return latency_of(curves, a, protocol, bytes) + bytes / bandwidth;
 }
 
 double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int a, int protocol, double bytes) {

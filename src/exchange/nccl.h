@@ -24,6 +24,42 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
+/* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, sums made by the
+ * switch, grouped sends. */
+typedef enum {
+    PACE_REACHED_LL,
+    PACE_REACHED_LL128,
+    PACE_REACHED_SIMPLE,
+    PACE_REACHED_SWITCH,
+    PACE_REACHED_SENDS,
+    PACE_REACHED_KINDS
+} pace_nccl_reached_kind;
+
+/* What starts the exchanges that were measured: it decides how long the host takes. */
+typedef enum {
+    PACE_STACK_CURRENT,     /* NCCL from 2.19 on, a process or a thread for every device */
+    PACE_STACK_UNSAID,      /* not said: current on devices of its time, else as likely an older one */
+    PACE_STACK_OLDER,       /* NCCL before 2.19 */
+    PACE_STACK_ONE_PROCESS, /* one thread starts all devices of a node, one after the other */
+    PACE_STACK_FRAMEWORK,   /* through a framework's process groups */
+    PACE_STACK_BELIEF,      /* no host and no losses: what NCCL itself expects */
+    PACE_STACKS
+} pace_nccl_stack;
+
+/* Time of the host: of every exchange, of every device that one thread starts, of every send it starts, and of all
+ * channels of a device once a collective uses them. */
+typedef struct {
+    double call_s, device_s, send_s, channels_s, spread;
+} pace_nccl_host;
+
+/* What is reached of what NCCL believes (nccl_reached.c). */
+typedef struct {
+    double launch; /* times the machine's launch_s */
+    double wait[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
+    double own_part, full_channels_bytes;
+    pace_nccl_host host[PACE_STACKS];
+} pace_nccl_reached;
+
 /* The constants of one version line for one generation of devices. */
 typedef struct {
     char line[8];
@@ -43,6 +79,7 @@ typedef struct {
     double nvls_efficiency;
     double link_share, speeds[PACE_NCCL_SPEEDS];
     int speed_count;
+    pace_nccl_reached reached;
 } pace_nccl;
 
 /** The constants of a line ("2.3", "2.7", "2.18", "2.30") for a generation. PACE_E_MISSING for an unknown line. */
@@ -53,6 +90,8 @@ typedef struct {
     pace_collective collective;
     int ranks, nodes, channels;
     double plateau;
+    double launch_s; /* of the machine */
+    double slowness; /* how much slower than believed the links carry bytes, at least 1 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double bytes_per_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* 0 = not possible */
 } pace_nccl_curves;
@@ -64,6 +103,14 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
 
 /** Seconds for one algorithm and protocol; infinite where it is not possible. */
 double pace_nccl_time(const pace_nccl *nccl, const pace_nccl_curves *curves, int algorithm, int protocol, double bytes);
+
+/** The part of that time that no byte is moved in. */
+double pace_nccl_latency(const pace_nccl_curves *curves, int algorithm, int protocol, double bytes);
+
+/** The time that is reached, of a stack: `waiting_share` receives the part of it that waits. docs/exchange.md, "What is
+ * reached". Infinite where the algorithm and protocol are not possible. */
+double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *curves,
+                              int algorithm, int protocol, double bytes, pace_nccl_stack stack);
 
 /** The least of those allowed (-1 = any), and which it is. Infinite where none is possible. */
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,

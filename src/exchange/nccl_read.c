@@ -125,6 +125,48 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
 }
 
+static const char *const reached_names[PACE_REACHED_KINDS] = {"ll", "ll128", "simple", "switch", "sends"};
+static const char *const stack_names[PACE_STACKS] = {"current", "unsaid", "older", "one_process", "framework", "belief"};
+
+static pace_status read_host(pace_nccl_host *out, const pace_yaml *yaml, const pace_yaml_node *map) {
+    const struct {
+        const char *key;
+        double *field, unit;
+    } all[] = {{"call_us", &out->call_s, 1e-6},
+               {"device_us", &out->device_s, 1e-6},
+               {"send_us", &out->send_s, 1e-6},
+               {"channels_us", &out->channels_s, 1e-6},
+               {"spread", &out->spread, 1}};
+    for (size_t i = 0; i < COUNT(all); i++) {
+        const pace_yaml_node *node = pace_yaml_get(map, all[i].key);
+        if (!node) continue;
+        PACE_TRY(pace_yaml_number(all[i].field, yaml, node));
+        *all[i].field *= all[i].unit;
+    }
+    return PACE_OK;
+}
+
+/* What is not said of the stack: on devices as young as the current library nothing else runs. */
+static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, int generation) {
+    const pace_yaml_node *root = pace_yaml_get(pace_yaml_root(yaml), "reached"), *hosts = pace_yaml_get(root, "hosts");
+    const struct {
+        const char *key;
+        double *list;
+    } lists[] = {{"wait", out->wait}, {"fill", out->fill}, {"bytes", out->bytes}};
+    PACE_TRY(pace_yaml_number(&out->launch, yaml, pace_yaml_get(root, "launch")));
+    PACE_TRY(pace_yaml_number(&out->own_part, yaml, pace_yaml_get(root, "own_part")));
+    PACE_TRY(pace_yaml_number(&out->full_channels_bytes, yaml, pace_yaml_get(root, "full_channels_bytes")));
+    for (size_t i = 0; i < COUNT(lists); i++)
+        for (int k = 0; k < PACE_REACHED_KINDS; k++) {
+            const pace_yaml_node *node = pace_yaml_get(pace_yaml_get(root, lists[i].key), reached_names[k]);
+            if (!node) return pace_fail(PACE_E_INPUT, "nccl.yaml: reached: expected %s of %s", lists[i].key, reached_names[k]);
+            PACE_TRY(pace_yaml_number(&lists[i].list[k], yaml, node));
+        }
+    for (int s = 0; s < PACE_STACKS; s++) PACE_TRY(read_host(&out->host[s], yaml, pace_yaml_get(hosts, stack_names[s])));
+    if (generation > 80) out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
+    return PACE_OK;
+}
+
 static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *name) {
     const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines");
     for (size_t i = 0; i < pace_yaml_count(lines); i++) {
@@ -146,6 +188,7 @@ static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *
     if (like) line = find_line(yaml, like);
     if (!line) return pace_fail(PACE_E_INPUT, "nccl.yaml: line %s is like one that is not there", name);
     PACE_TRY(read_constants(out, yaml, line));
+    PACE_TRY(read_reached(&out->reached, yaml, generation));
     return read_generation(out, yaml, line, generation);
 }
 

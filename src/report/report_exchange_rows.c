@@ -77,6 +77,7 @@ static pace_status by_formula(pace_estimate *out, asked *a, const pace_exchange_
     PACE_TRY(exchange_of(a, row));
     if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));
     if (*row->protocol) PACE_TRY(pace_exchange_name_protocol(&q.protocol, &a->exchange, row->protocol));
+    a->exchange.stack = row->stack;
     return pace_exchange_time(out, &a->exchange, &q);
 }
 

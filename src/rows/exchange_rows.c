@@ -1,5 +1,6 @@
 #include "rows/exchange_rows.h"
 #include "rows/exchange_logs.h"
+#include "rows/exchange_stack.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -264,6 +265,7 @@ static pace_status add_row(reader *r, size_t row) {
     snprintf(out.system, sizeof out.system, "%.95s", system);
     snprintf(out.device, sizeof out.device, "%.63s", device);
     set_variant(&out, r, row);
+    out.stack = pace_exchange_stack_of(out.system, out.variant);
     set_choice(out.algorithm, sizeof out.algorithm, cell(r, row, r->algorithm));
     set_choice(out.protocol, sizeof out.protocol, cell(r, row, r->protocol));
     if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);

@@ -23,6 +23,7 @@ typedef struct {
     char algorithm[24], protocol[16]; /* "" = the library's choice */
     double bytes, time_s;             /* time NAN: not measured */
     int element_bytes;                /* 0 = not said */
+    pace_nccl_stack stack;            /* what started it */
     char status[96];                  /* "" = it can be asked */
     char unmeasured[72];              /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;
