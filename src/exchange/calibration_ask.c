@@ -120,7 +120,8 @@ static way way_of(const pace_fit_question *q, const reading *place, double bytes
     return protocol == PACE_NCCL_SIMPLE ? WAY_PLAIN : WAY_LINES;
 }
 
-/* What the model says of a way; INFINITY when the way cannot be taken. */
+/* What the model says of a way; INFINITY when the way cannot be taken. Of one way, what the library believes: by that
+ * it changes from one to another. */
 static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how) {
     static const struct {
         way how;
@@ -132,13 +133,15 @@ static double model_time(const pace_fit_question *q, const reading *place, doubl
                  {WAY_SWITCH, PACE_NCCL_NVLS, PACE_NCCL_SIMPLE},
                  {WAY_UNKNOWN, PACE_ANY, PACE_ANY}};
     double best = INFINITY;
+    pace_exchange model = *q->model;
+    if (how != WAY_UNKNOWN) model.stack = PACE_STACK_BELIEF;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         pace_exchange_question question = ask(q, place, bytes);
         pace_estimate s;
         if (table[i].how != how) continue;
         question.algorithm = table[i].algorithm;
         question.protocol = table[i].protocol;
-        if (pace_exchange_time(&s, q->model, &question) == PACE_OK) best = least(best, s.median);
+        if (pace_exchange_time(&s, &model, &question) == PACE_OK) best = least(best, s.median);
     }
     return best;
 }
@@ -321,9 +324,14 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
 static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
 
 /* A host that starts many devices from one process takes longer than their small exchanges do: then the floor is its
- * own, the same for every collective. */
+ * own, the same for every collective. Where the model was told of that host, it says so itself. */
 static bool waits_for_host(const reading *r, const pace_fit_question *measured) {
-    return r->floor_s > host_floor * model_time(measured, r, 1, WAY_UNKNOWN);
+    pace_exchange believed = *measured->model;
+    pace_fit_question empty = *measured;
+    empty.model = &believed;
+    if (believed.stack == PACE_STACK_ONE_PROCESS) return false;
+    believed.stack = PACE_STACK_BELIEF;
+    return r->floor_s > host_floor * model_time(&empty, r, 1, WAY_UNKNOWN);
 }
 
 /* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. With a model,
@@ -344,8 +352,9 @@ static reading as_collective(const reading *r, const pace_fit_question *q, const
         return out;
     }
     double here = model_time(measured, r, q->bytes, WAY_UNKNOWN), there = model_time(q, r, q->bytes, WAY_UNKNOWN);
-    if (isfinite(here) && isfinite(there) && here > 0)
-        out.time_s = sqrt(out.time_s * scaled(r->time_s, here, there, share_of_bytes(r)));
+    if (!isfinite(here) || !isfinite(there) || !(here > 0)) return out;
+    if (q->model->stack == PACE_STACK_ONE_PROCESS) out.time_s = r->time_s * there / here; /* it knows that host */
+    else out.time_s = sqrt(out.time_s * scaled(r->time_s, here, there, share_of_bytes(r)));
     return out;
 }
 

@@ -8,6 +8,7 @@ typedef struct {
     pace_nccl_curves *out;
     int per_node;
     double bus, channel, net; /* bytes/s of all rings together, of one channel inside a node, of a node's NICs */
+    double link;              /* of one device's links to the others of its node */
     double levels;            /* of a tree of nodes */
     double per_bus;           /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
@@ -26,6 +27,7 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     int channels = 1;
     p->channel = rate;
     p->net = net;
+    p->link = link;
     p->bus = 0;
     for (int i = 0; i < c->speed_count && 16 * c->speeds[i] > p->bus; i++) { /* fastest first */
         double fit = rate / c->speeds[i] + 1e-9;
@@ -56,10 +58,16 @@ static double ring_rate(const preparation *p, int protocol) {
     return bus * p->per_bus;
 }
 
+/* Of a tree over two nodes a NIC carries every byte once each way, of a ring nearly twice: the search counts on what
+ * the links inside do (tuning.cc: bwIntra up to two nodes). */
+static double tree_bus(const preparation *p) {
+    return p->out->nodes == 2 && p->per_node > 1 ? least(p->link, 2 * p->bus) : p->bus;
+}
+
 static double tree_rate(const preparation *p, int protocol) {
     const pace_nccl *c = p->nccl;
     int t = tier(p->out->nodes), channels = p->out->channels;
-    double bus = least(p->bus * c->tree_share, channels * c->tree[t]);
+    double bus = least(tree_bus(p) * c->tree_share, channels * c->tree[t]);
     bus = least(bus, c->tree_cap[p->out->nodes > 2]);
     if (protocol == PACE_NCCL_LL) bus = least(bus * c->tree_ll_share, c->ll_max[t]);
     if (protocol == PACE_NCCL_LL128)
@@ -163,7 +171,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
                        pace_collective collective, int ranks_per_node, int nodes, double inside_rate,
                        double node_rate) {
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
-    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
+    preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
     p.per_bus = out->ranks / steps_of(collective, out->ranks);
     search_channels(&p, inside_rate, node_rate);
     out->slowness = slowness(&p, inside_rate, node_rate);

@@ -25,13 +25,14 @@ extern const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS];
 enum { PACE_NCCL_TIERS = 3, PACE_NCCL_SPEEDS = 16, PACE_NCCL_CORRECTIONS = 24 };
 
 /* What moves data, as far as reached times go: lines with flags, lines of 128 bytes, plain buffers, sums made by the
- * switch, grouped sends. */
+ * switch, grouped sends; over several nodes all alike. */
 typedef enum {
     PACE_REACHED_LL,
     PACE_REACHED_LL128,
     PACE_REACHED_SIMPLE,
     PACE_REACHED_SWITCH,
     PACE_REACHED_SENDS,
+    PACE_REACHED_ACROSS,
     PACE_REACHED_KINDS
 } pace_nccl_reached_kind;
 
@@ -54,7 +55,7 @@ typedef struct {
 
 /* What is reached of what NCCL believes (nccl_reached.c). */
 typedef struct {
-    double launch; /* times the machine's launch_s */
+    double launch, hop; /* times the machine's launch_s; times every latency */
     double wait[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
     double own_part, full_channels_bytes;
     pace_nccl_host host[PACE_STACKS];

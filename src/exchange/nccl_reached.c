@@ -9,8 +9,9 @@ static double least(double a, double b) { return a < b ? a : b; }
 
 static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
 
-static pace_nccl_reached_kind kind_of(pace_collective collective, int algorithm, int protocol) {
-    if (is_direct(collective)) return PACE_REACHED_SENDS;
+static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, int protocol) {
+    if (c->nodes > 1) return PACE_REACHED_ACROSS;
+    if (is_direct(c->collective)) return PACE_REACHED_SENDS;
     if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return PACE_REACHED_SWITCH;
     return protocol == PACE_NCCL_LL      ? PACE_REACHED_LL
            : protocol == PACE_NCCL_LL128 ? PACE_REACHED_LL128
@@ -18,9 +19,9 @@ static pace_nccl_reached_kind kind_of(pace_collective collective, int algorithm,
 }
 
 /* A rank copies its own part from buffer to buffer with the same threads: one part more than there are steps, and
- * cheaper than a step, for nothing is waited for. */
+ * cheaper than a step, for nothing is waited for. Networks are so slow that it does not count. */
 static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind, double share) {
-    if (kind == PACE_REACHED_SWITCH || c->ranks < 2) return 1;
+    if (kind == PACE_REACHED_SWITCH || kind == PACE_REACHED_ACROSS || c->ranks < 2) return 1;
     switch (c->collective) {
     case PACE_ALLREDUCE: return 1 + share / (2.0 * (c->ranks - 1));
     case PACE_ALLGATHER:
@@ -31,9 +32,10 @@ static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind ki
 }
 
 /* One thread starts device after device: each takes a call, a start of every send, and of more channels for more
- * bytes. */
+ * bytes. Over several nodes every device has a process, which is ready before the network is. */
 static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double bytes, pace_nccl_stack stack) {
     const pace_nccl_host *host = &nccl->reached.host[stack];
+    if (c->nodes > 1 && stack != PACE_STACK_FRAMEWORK) return 0;
     double devices = (double)c->ranks / c->nodes, sends = c->collective == PACE_ALLTOALL ? c->ranks : 0;
     double channels = is_direct(c->collective) ? 0 : least(1, bytes / nccl->reached.full_channels_bytes);
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
@@ -48,13 +50,14 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     double latency_s = pace_nccl_latency(c, algorithm, protocol, bytes);
     *waiting_share = latency_s / believed;
     if (stack == PACE_STACK_BELIEF || !isfinite(believed)) return believed;
-    pace_nccl_reached_kind kind = kind_of(c->collective, algorithm, protocol);
+    pace_nccl_reached_kind kind = kind_of(c, algorithm, protocol);
     int base = protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
-    double wait = most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-7);
-    double moving = (believed - latency_s) * reached->bytes[kind] * c->slowness *
-                    with_own_part(c, kind, reached->own_part);
+    double wait = reached->hop * most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-7);
+    double moving =
+        (believed - latency_s) * reached->bytes[kind] * c->slowness * with_own_part(c, kind, reached->own_part);
     double filled = sqrt(most(moving, 0) / wait);
-    double waiting = reached->launch * c->launch_s + wait * (reached->wait[kind] + reached->fill[kind] * filled / (1 + filled));
+    double waiting =
+        reached->launch * c->launch_s + wait * (reached->wait[kind] + reached->fill[kind] * filled / (1 + filled));
     double device_s = waiting + moving, time_s = hypot(device_s, host_s(nccl, c, bytes, stack));
     *waiting_share = 1 - moving / time_s;
     return time_s;

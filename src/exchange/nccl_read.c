@@ -125,8 +125,9 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));
 }
 
-static const char *const reached_names[PACE_REACHED_KINDS] = {"ll", "ll128", "simple", "switch", "sends"};
-static const char *const stack_names[PACE_STACKS] = {"current", "unsaid", "older", "one_process", "framework", "belief"};
+static const char *const reached_names[PACE_REACHED_KINDS] = {"ll", "ll128", "simple", "switch", "sends", "across"};
+static const char *const stack_names[PACE_STACKS] = {"current",     "unsaid",    "older",
+                                                     "one_process", "framework", "belief"};
 
 static pace_status read_host(pace_nccl_host *out, const pace_yaml *yaml, const pace_yaml_node *map) {
     const struct {
@@ -153,16 +154,23 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
         const char *key;
         double *list;
     } lists[] = {{"wait", out->wait}, {"fill", out->fill}, {"bytes", out->bytes}};
-    PACE_TRY(pace_yaml_number(&out->launch, yaml, pace_yaml_get(root, "launch")));
+    const pace_yaml_node *entry;
+    PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(root, "generations"), generation));
+    PACE_TRY(pace_yaml_number(&out->launch, yaml, pace_yaml_get(entry, "launch")));
+    PACE_TRY(pace_yaml_number(&out->hop, yaml, pace_yaml_get(entry, "hop")));
     PACE_TRY(pace_yaml_number(&out->own_part, yaml, pace_yaml_get(root, "own_part")));
     PACE_TRY(pace_yaml_number(&out->full_channels_bytes, yaml, pace_yaml_get(root, "full_channels_bytes")));
     for (size_t i = 0; i < COUNT(lists); i++)
         for (int k = 0; k < PACE_REACHED_KINDS; k++) {
-            const pace_yaml_node *node = pace_yaml_get(pace_yaml_get(root, lists[i].key), reached_names[k]);
-            if (!node) return pace_fail(PACE_E_INPUT, "nccl.yaml: reached: expected %s of %s", lists[i].key, reached_names[k]);
+            bool across = k == PACE_REACHED_ACROSS;
+            const pace_yaml_node *map = pace_yaml_get(root, across ? reached_names[k] : lists[i].key);
+            const pace_yaml_node *node = pace_yaml_get(map, across ? lists[i].key : reached_names[k]);
+            if (!node)
+                return pace_fail(PACE_E_INPUT, "nccl.yaml: reached: expected %s of %s", lists[i].key, reached_names[k]);
             PACE_TRY(pace_yaml_number(&lists[i].list[k], yaml, node));
         }
-    for (int s = 0; s < PACE_STACKS; s++) PACE_TRY(read_host(&out->host[s], yaml, pace_yaml_get(hosts, stack_names[s])));
+    for (int s = 0; s < PACE_STACKS; s++)
+        PACE_TRY(read_host(&out->host[s], yaml, pace_yaml_get(hosts, stack_names[s])));
     if (generation > 80) out->host[PACE_STACK_UNSAID] = out->host[PACE_STACK_CURRENT];
     return PACE_OK;
 }

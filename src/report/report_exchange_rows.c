@@ -71,13 +71,20 @@ static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
     return status;
 }
 
+/* The same with what starts the row's exchanges. Beside curves a guessed host counts for nothing: theirs is in them. */
+static pace_status ready(asked *a, const pace_exchange_row *row, bool beside_curves) {
+    bool guessed = row->stack == PACE_STACK_UNSAID || row->stack == PACE_STACK_OLDER;
+    PACE_TRY(exchange_of(a, row));
+    a->exchange.stack = beside_curves && guessed ? PACE_STACK_CURRENT : row->stack;
+    return PACE_OK;
+}
+
 static pace_status by_formula(pace_estimate *out, asked *a, const pace_exchange_row *row) {
     pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
                                 PACE_ANY,        PACE_ANY,   row->element_bytes};
-    PACE_TRY(exchange_of(a, row));
+    PACE_TRY(ready(a, row, false));
     if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));
     if (*row->protocol) PACE_TRY(pace_exchange_name_protocol(&q.protocol, &a->exchange, row->protocol));
-    a->exchange.stack = row->stack;
     return pace_exchange_time(out, &a->exchange, &q);
 }
 
@@ -93,7 +100,7 @@ static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange
     char refused[200];
     if (!was_measured(a, row->algorithm) || !was_measured(a, row->protocol)) return by_formula(out, a, row);
     if (a->fit.curves.count == 0) return by_formula(out, a, row);
-    bool modelled = exchange_of(a, row) == PACE_OK;
+    bool modelled = ready(a, row, true) == PACE_OK;
     pace_fit_question q = {.system = *row->system ? row->system : NULL,
                            .variant = row->variant,
                            .collective = row->collective,

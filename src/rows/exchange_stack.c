@@ -9,8 +9,8 @@ enum { FIRST_CURRENT_MINOR = 19 }; /* NCCL 2.19: late 2023 */
 
 static bool has(const char *text, const char *word) { return strcasestr(text, word) != NULL; }
 
-/* The minor number of "2.27.3", "v2.4.8", "NCCL 2.0": a word that starts with NCCL's major number; -1 = none. "CUDA 12.2"
- * is none, for its 2 stands within a number. */
+/* The minor number of "2.27.3", "v2.4.8", "NCCL 2.0": a word that starts with NCCL's major number; -1 = none.
+ * "CUDA 12.2" is none, for its 2 stands within a number. */
 static int minor_of(const char *text) {
     for (const char *at = text; (at = strstr(at, "2.")) != NULL; at++) {
         bool starts = at == text || !(isdigit((unsigned char)at[-1]) || at[-1] == '.');

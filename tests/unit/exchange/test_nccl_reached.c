@@ -1,0 +1,103 @@
+/* What NCCL reaches of what it believes: against published times that no constant was fitted to, and what must hold of
+ * any constants. */
+#include "exchange/exchange.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double time_us(pace_exchange *e, pace_collective c, int ranks, int nodes, double bytes, pace_nccl_stack stack) {
+    pace_exchange_question q = {c, bytes, ranks, nodes, PACE_ANY, PACE_ANY, 0};
+    pace_estimate s;
+    e->stack = stack;
+    assert_int_equal(pace_exchange_time(&s, e, &q), PACE_OK);
+    return s.median * 1e6;
+}
+
+static void open_on(pace_exchange *e, const char *machine) {
+    pace_machine m;
+    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+    assert_int_equal(pace_exchange_open(e, &m, PACE_LIBRARY_NCCL, NULL), PACE_OK);
+}
+
+static void within(double value, double published, double share) {
+    if (fabs(value / published - 1) > share) fail_msg("%g us against %g published", value, published);
+}
+
+/* A published "single node NCCL test" of 8 H100 at 512 MiB, and vTrain's table of A100 of 3
+ * GPUs at 64 MiB. */
+static void test_published(void **state) {
+    (void)state;
+    pace_exchange h100, a100;
+    open_on(&h100, "dgx-h100");
+    open_on(&a100, "hgx-a100-80");
+    within(time_us(&h100, PACE_ALLREDUCE, 8, 1, 536870912, PACE_STACK_CURRENT), 2157.5, 0.1);
+    within(time_us(&a100, PACE_ALLREDUCE, 3, 1, 67108864, PACE_STACK_UNSAID), 499.0, 0.1);
+}
+
+/* A copy of its own part makes an all-gather of two ranks slower for its bytes than one of eight. */
+static void test_own_part(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "dgx-a100");
+    double two = time_us(&e, PACE_ALLGATHER, 2, 1, 1e9, PACE_STACK_CURRENT) / 0.5;
+    double eight = time_us(&e, PACE_ALLGATHER, 8, 1, 1e9, PACE_STACK_CURRENT) / 0.875;
+    assert_true(two > 1.2 * eight && two < 1.8 * eight);
+}
+
+/* More bytes never take less time with one algorithm; hosts add, and add less for longer exchanges; the belief is the
+ * library's own. */
+static void test_hosts(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "dgx-a100");
+    for (double bytes = 8; bytes < 1e10; bytes *= 4) {
+        double current = time_us(&e, PACE_ALLGATHER, 8, 1, bytes, PACE_STACK_CURRENT);
+        double older = time_us(&e, PACE_ALLGATHER, 8, 1, bytes, PACE_STACK_OLDER);
+        double one = time_us(&e, PACE_ALLGATHER, 8, 1, bytes, PACE_STACK_ONE_PROCESS);
+        assert_true(older > current && one > current && older < current + 35.001);
+        assert_true(time_us(&e, PACE_ALLTOALL, 8, 1, bytes, PACE_STACK_ONE_PROCESS) >
+                    time_us(&e, PACE_ALLTOALL, 8, 1, bytes, PACE_STACK_CURRENT));
+    }
+    /* NCCL's table: a ring of two with LL takes 6.6 us and two hops of 0.6. */
+    within(time_us(&e, PACE_ALLREDUCE, 2, 1, 1e-3, PACE_STACK_BELIEF), 7.8, 1e-6);
+}
+
+static void test_monotone(void **state) {
+    (void)state;
+    static const char *const machines[] = {"dgx-h100*2", "dgx-a100", "pcie-8xp100", "p4de*2", "gb200-nvl72"};
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+        pace_exchange e;
+        open_on(&e, machines[m]);
+        for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++) {
+            double last = 0;
+            for (double bytes = 1; bytes < 1e11; bytes *= 1.5) {
+                pace_exchange_question q = {PACE_ALLGATHER, bytes, 0, 0, PACE_NCCL_RING, p, 0};
+                pace_estimate s;
+                if (pace_exchange_time(&s, &e, &q) != PACE_OK) break;
+                assert_true(s.median >= last);
+                last = s.median;
+            }
+        }
+    }
+}
+
+/* Two nodes: a tree's busbw passes the NICs' rate (AWS, two p4de, 512 MiB: 13552 us, 74 GB/s over 50 GB/s of NICs). */
+static void test_trees_of_two_nodes(void **state) {
+    (void)state;
+    pace_exchange e;
+    open_on(&e, "p4de*2");
+    double us = time_us(&e, PACE_ALLREDUCE, 8, 2, 536870912, PACE_STACK_CURRENT);
+    assert_true(536870912 * 1.875 / us / 1e3 > 50);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published), cmocka_unit_test(test_own_part),
+                                       cmocka_unit_test(test_hosts), cmocka_unit_test(test_monotone),
+                                       cmocka_unit_test(test_trees_of_two_nodes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
