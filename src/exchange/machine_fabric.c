@@ -35,11 +35,12 @@ static pace_status inside(pace_route *out, const plan *p, uint32_t node, uint32_
     return PACE_OK;
 }
 
-/* To and from the switch: a device's port alone, one way. */
-static pace_status port(pace_route *out, const plan *p, uint32_t device, bool away) {
+/* To and from the switch of its node: a device's port alone, one way. */
+static pace_status port(pace_route *out, const plan *p, uint32_t rank, bool away) {
+    uint32_t device = rank % p->devices, base = rank / p->devices * (uint32_t)p->node.links.count;
     for (uint32_t l = 0; l < p->node.links.count; l++) {
         const pace_node_link *link = &p->node.links.items[l];
-        if (link->kind == PACE_NODE_LINK_DEVICE && link->a == device && link->out == away) return cross(out, l);
+        if (link->kind == PACE_NODE_LINK_DEVICE && link->a == device && link->out == away) return cross(out, base + l);
     }
     return PACE_OK;
 }
@@ -108,7 +109,7 @@ static pace_status make(pace_fabric *out, plan *p, const pace_machine *m, bool w
     uint64_t inner = p->nodes * p->node.links.count;
     if (inner >= UINT32_MAX / 2) return pace_fail(PACE_E_INPUT, "%s: too many links", m->name);
     pace_network_links_init(&p->network, &network, m, (uint32_t)inner);
-    PACE_TRY(pace_fabric_make(out, (uint32_t)ranks + with_switch, inner + network,
+    PACE_TRY(pace_fabric_make(out, (uint32_t)ranks + (with_switch ? p->nodes : 0), inner + network,
                               2 * PACE_NODE_LINK_KINDS + PACE_NETWORK_CLASSES));
     fill(out, p);
     out->route = route;
@@ -121,8 +122,8 @@ static pace_status make(pace_fabric *out, plan *p, const pace_machine *m, bool w
 
 pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *m, bool with_switch) {
     PACE_TRY(pace_machine_check(m));
-    if (with_switch && (!m->multicast || m->nodes != 1 || m->devices < 2))
-        return pace_fail(PACE_E_INPUT, "%s: expected one node whose switch adds and multiplies (multicast)", m->name);
+    if (with_switch && (!m->multicast || m->devices < 2))
+        return pace_fail(PACE_E_INPUT, "%s: expected nodes whose switch adds and multiplies (multicast)", m->name);
     plan *p = pace_alloc(1, sizeof *p);
     if (!p) return PACE_E_MEMORY;
     p->devices = (uint32_t)m->devices;

@@ -8,8 +8,8 @@
 #include "exchange/fabric.h"
 #include "machine/machine.h"
 
-/** Places are devices, node by node. `with_switch`: behind them one more place, the switch inside the one node, which
- * adds and multiplies (NVLink SHARP). Messages take the machine's latency; half of it to and from the switch.
+/** Places are devices, node by node. `with_switch`: behind them a place for each node, the switch inside, which adds
+ * and multiplies (NVLink SHARP). Messages take the machine's latency; half of it to and from the switch.
  * PACE_E_INPUT when devices are not joined, or there is no such switch. */
 pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *machine, bool with_switch) PACE_MUST_CHECK;
 

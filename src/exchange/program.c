@@ -46,13 +46,14 @@ static uint64_t hash_of(const pace_peer *peer) {
     uint64_t hash = ((uint64_t)peer->kind << 16 | peer->channel) * 0x9e3779b97f4a7c15u;
     hash = (hash ^ peer->stride) * 0xbf58476d1ce4e5b9u;
     hash = (hash ^ peer->extent) * 0x94d049bb133111ebu;
+    hash = (hash ^ peer->block) * 0x94d049bb133111ebu;
     hash = (hash ^ peer->value) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
 }
 
 static bool same(const pace_peer *a, const pace_peer *b) {
     return a->kind == b->kind && a->channel == b->channel && a->stride == b->stride && a->extent == b->extent &&
-           a->value == b->value;
+           a->value == b->value && a->block == b->block;
 }
 
 static uint32_t *slot_of(uint32_t *slots, size_t count, const pace_program *program, const pace_peer *peer) {

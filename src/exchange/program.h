@@ -29,7 +29,8 @@ typedef enum {
 
 extern const char *const pace_operation_names[PACE_OPERATION_KINDS];
 
-/* Another rank, seen from a rank r. A rank number has digits: digit = (r / stride) % extent. */
+/* Another rank, seen from a rank r. A rank number has digits: digit = (r / stride) % extent. Where several jobs run the
+ * same program, ranks are numbered within a block of so many. */
 typedef enum {
     PACE_PEER_RANK,  /* the rank `value` */
     PACE_PEER_SHIFT, /* r with its digit + value, modulo extent */
@@ -40,6 +41,7 @@ typedef struct {
     uint8_t kind;
     uint16_t channel;
     uint32_t stride, extent, value;
+    uint32_t block; /* 0 = all ranks */
 } pace_peer;
 
 typedef struct {
@@ -92,8 +94,9 @@ pace_status pace_program_finish(pace_program *program) PACE_MUST_CHECK;
 
 /** The peer of a rank. */
 static inline uint32_t pace_peer_rank(const pace_peer *peer, uint32_t rank) {
-    if (peer->kind == PACE_PEER_RANK) return peer->value;
-    uint32_t digit = rank / peer->stride % peer->extent;
+    uint32_t block = peer->block ? rank - rank % peer->block : 0;
+    if (peer->kind == PACE_PEER_RANK) return block + peer->value;
+    uint32_t digit = (rank - block) / peer->stride % peer->extent;
     uint32_t other =
         peer->kind == PACE_PEER_XOR ? digit ^ peer->value : (uint32_t)(((uint64_t)digit + peer->value) % peer->extent);
     return rank - digit * peer->stride + other * peer->stride;
@@ -104,13 +107,13 @@ pace_peer pace_peer_back(pace_peer peer);
 
 static inline pace_peer pace_peer_shift(uint32_t stride, uint32_t extent, int64_t by) {
     int64_t value = by % (int64_t)extent;
-    return (pace_peer){PACE_PEER_SHIFT, 0, stride, extent, (uint32_t)(value < 0 ? value + extent : value)};
+    return (pace_peer){PACE_PEER_SHIFT, 0, stride, extent, (uint32_t)(value < 0 ? value + extent : value), 0};
 }
 
 static inline pace_peer pace_peer_xor(uint32_t stride, uint32_t extent, uint32_t mask) {
-    return (pace_peer){PACE_PEER_XOR, 0, stride, extent, mask};
+    return (pace_peer){PACE_PEER_XOR, 0, stride, extent, mask, 0};
 }
 
-static inline pace_peer pace_peer_of_rank(uint32_t rank) { return (pace_peer){PACE_PEER_RANK, 0, 1, 1, rank}; }
+static inline pace_peer pace_peer_of_rank(uint32_t rank) { return (pace_peer){PACE_PEER_RANK, 0, 1, 1, rank, 0}; }
 
 #endif

@@ -25,7 +25,7 @@ pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const doub
                                    bool pairwise) PACE_MUST_CHECK;
 
 /** Makes a program that so many jobs, of as many ranks each, run side by side: job by job, one after the other in rank
- * numbers. PACE_E_INPUT when its peers cannot be named so. */
+ * numbers, a job's switch behind its ranks. PACE_E_INPUT for too many. */
 pace_status pace_program_repeat(pace_program *program, uint32_t jobs) PACE_MUST_CHECK;
 
 /* Parts of programs that several generators share: a ring; a binomial tree of `ranks` ranks

@@ -70,7 +70,7 @@ static pace_status down(pace_program *p, const sizes *q, const place *at, int tr
                         double piece) {
     if (!at->across) PACE_TRY(pace_program_receive(p, near(q, at->before, at->before_tag, true, tree), 0, piece));
     else if (at->across->up) PACE_TRY(pace_program_receive(p, far(q, at->across->up, true, tree), at->wire, piece));
-    else PACE_TRY(pace_program_wait(p, lane_up, (segment + 1) * taken(at) - 1));
+    else if (taken(at)) PACE_TRY(pace_program_wait(p, lane_up, (segment + 1) * taken(at) - 1));
     if (at->next) PACE_TRY(pace_program_send(p, near(q, at->next, at->next_tag, true, tree), 0, piece));
     if (at->across && at->across->down[0])
         PACE_TRY(pace_program_send(p, far(q, at->across->down[0], true, tree), at->wire, piece));

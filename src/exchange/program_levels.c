@@ -95,19 +95,24 @@ pace_status pace_program_multicast(pace_program *p, const sizes *q) {
 
 /* --- several jobs ------------------------------------------------------------------------------------------------- */
 
+/* Whether every rank of the jobs side by side sees its peers as those of one job do. */
+static bool spans_jobs(const pace_program *p) {
+    for (size_t i = 0; i < p->peers.count; i++) {
+        const pace_peer *peer = &p->peers.items[i];
+        if (peer->kind == PACE_PEER_RANK || p->rank_count % ((uint64_t)peer->stride * peer->extent)) return true;
+    }
+    return false;
+}
+
 pace_status pace_program_repeat(pace_program *p, uint32_t jobs) {
     uint64_t ranks = (uint64_t)p->rank_count * jobs;
     if (!jobs || ranks >= UINT32_MAX)
         return pace_fail(PACE_E_INPUT, "%u jobs of %u ranks: too many", jobs, p->rank_count);
     if (jobs == 1) return PACE_OK;
-    for (size_t i = 0; i < p->peers.count; i++) {
-        const pace_peer *peer = &p->peers.items[i];
-        uint64_t digits = (uint64_t)peer->stride * peer->extent;
-        if (peer->kind == PACE_PEER_RANK || p->rank_count % digits)
-            return pace_fail(PACE_E_INPUT, "the algorithm does not run in several jobs of %u ranks", p->rank_count);
-    }
-    uint32_t *class_of = pace_resize(p->class_of, (size_t)ranks, sizeof *class_of);
+    uint32_t *class_of = pace_resize(p->class_of, (size_t)ranks, sizeof *class_of),
+             block = spans_jobs(p) ? p->rank_count : 0;
     if (!class_of) return PACE_E_MEMORY;
+    for (size_t i = 0; i < p->peers.count; i++) p->peers.items[i].block = block;
     for (uint32_t job = 1; job < jobs; job++)
         memcpy(class_of + (size_t)job * p->rank_count, class_of, p->rank_count * sizeof *class_of);
     for (size_t c = 0; c < p->classes.count; c++) p->classes.items[c].ranks *= jobs;

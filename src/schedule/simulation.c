@@ -19,34 +19,71 @@ static pace_status divide(pace_simulation *s) {
                          q->ranks);
     if (q->ranks % q->jobs) return pace_fail(PACE_E_USAGE, "%u ranks do not divide into %u jobs", q->ranks, q->jobs);
     s->ranks_of_job = q->ranks / q->jobs;
-    uint32_t of_node = (uint32_t)m->devices;
-    if (s->ranks_of_job <= of_node) s->ranks_of_node = s->ranks_of_job, s->nodes_of_job = 1;
+    uint32_t of_node = (uint32_t)m->devices, fit = of_node / s->ranks_of_job;
+    if (s->ranks_of_job <= of_node && (uint64_t)fit * (uint64_t)m->nodes >= q->jobs)
+        s->ranks_of_node = s->ranks_of_job, s->nodes_of_job = 1, s->jobs_of_node = fit;
     else if (s->ranks_of_job % of_node == 0) s->ranks_of_node = of_node, s->nodes_of_job = s->ranks_of_job / of_node;
     return PACE_OK;
 }
 
-/* Jobs of whole nodes get nodes in turn; smaller ones devices in a row. */
-static void place_jobs(uint32_t *place, const pace_simulation *s) {
+/* Jobs of whole nodes get nodes in turn; smaller ones devices in a row, within a node where all can be. */
+static uint32_t place_of(const pace_simulation *s, uint32_t job, uint32_t rank) {
     uint32_t jobs = s->question.jobs, of_node = (uint32_t)s->machine->devices;
-    bool whole = s->nodes_of_job > 0 && s->ranks_of_node == of_node;
-    for (uint32_t rank = 0; rank < s->question.ranks; rank++) {
-        uint32_t job = rank / s->ranks_of_job, of_job = rank % s->ranks_of_job;
-        place[rank] = whole ? (of_job / of_node * jobs + job) * of_node + of_job % of_node : rank;
-    }
+    if (s->nodes_of_job > 0 && s->ranks_of_node == of_node)
+        return (rank / of_node * jobs + job) * of_node + rank % of_node;
+    if (s->jobs_of_node) return job / s->jobs_of_node * of_node + job % s->jobs_of_node * s->ranks_of_job + rank;
+    return job * s->ranks_of_job + rank;
 }
 
 static bool in_switch(const pace_simulation *s) {
     return s->question.algorithm >= 0 && pace_exchange_algorithms[s->question.algorithm].in_switch;
 }
 
+/* Ranks of a job's program: with its switch one more. */
+static uint32_t numbered(const pace_simulation *s) { return s->ranks_of_job + in_switch(s); }
+
+/* A rank's number in the program of all jobs. */
+static uint32_t number_of(const pace_simulation *s, uint32_t rank) {
+    return rank / s->ranks_of_job * numbered(s) + rank % s->ranks_of_job;
+}
+
 static pace_status place(pace_simulation *s) {
-    uint32_t ranks = s->question.ranks + in_switch(s), *of = pace_alloc((size_t)ranks, sizeof *of);
+    uint32_t devices = (uint32_t)s->machine->devices, jobs = s->question.jobs, each = numbered(s);
+    uint32_t *of = pace_alloc((size_t)jobs * each, sizeof *of);
     if (!of) return PACE_E_MEMORY;
-    place_jobs(of, s);
-    if (in_switch(s)) of[ranks - 1] = (uint32_t)s->machine->devices;
-    pace_status status = pace_fabric_put(&s->fabric, of, ranks);
+    for (uint32_t job = 0; job < jobs; job++)
+        for (uint32_t rank = 0; rank < each; rank++)
+            of[job * each + rank] = rank < s->ranks_of_job
+                                        ? place_of(s, job, rank)
+                                        : devices * (uint32_t)s->machine->nodes + place_of(s, job, 0) / devices;
+    pace_status status = pace_fabric_put(&s->fabric, of, jobs * each);
     pace_free(of);
     return status;
+}
+
+/* What is known of ranks, by their numbers in the program: switches are as fast as they are. */
+static pace_status number_ranks(pace_simulation *s) {
+    uint32_t ranks = s->question.ranks, count = s->question.jobs * numbered(s);
+    size_t others = s->question.background_count;
+    if (s->question.slowness) {
+        s->slowness = pace_alloc(count, sizeof *s->slowness);
+        if (!s->slowness) return PACE_E_MEMORY;
+        for (uint32_t i = 0; i < count; i++) s->slowness[i] = 1;
+        for (uint32_t rank = 0; rank < ranks; rank++) s->slowness[number_of(s, rank)] = s->question.slowness[rank];
+    }
+    if (others) {
+        s->background = pace_alloc(others, sizeof *s->background);
+        if (!s->background) return PACE_E_MEMORY;
+    }
+    for (size_t i = 0; i < others; i++) {
+        s->background[i] = s->question.background[i];
+        if (s->background[i].from >= ranks || s->background[i].to >= ranks)
+            return pace_fail(PACE_E_INPUT, "traffic of others from rank %u to %u: there are %u ranks",
+                             s->background[i].from, s->background[i].to, ranks);
+        s->background[i].from = number_of(s, s->background[i].from);
+        s->background[i].to = number_of(s, s->background[i].to);
+    }
+    return PACE_OK;
 }
 
 /* --- which algorithm ---------------------------------------------------------------------------------------------- */
@@ -60,9 +97,24 @@ static pace_exchange_terms terms_of(const pace_simulation *s, double bytes) {
 
 static pace_status no_algorithm(const pace_simulation *s) {
     int row = s->question.algorithm;
-    return pace_fail(PACE_E_USAGE, "%s cannot do %s by %u ranks of %s",
+    return pace_fail(PACE_E_USAGE, "%s cannot do %s by %u ranks of %s%s",
                      row < 0 ? "no algorithm" : pace_exchange_algorithms[row].name,
-                     pace_collective_names[s->question.collective], s->ranks_of_job, s->machine->name);
+                     pace_collective_names[s->question.collective], s->ranks_of_job, s->machine->name,
+                     s->nodes_of_job ? "" : ", which do not divide into its nodes");
+}
+
+/* Ranks that do not divide into nodes can what one node can, or nodes of one rank. */
+static bool can_scattered(const pace_simulation *s) {
+    int row = s->question.algorithm, ranks = (int)s->ranks_of_job;
+    const pace_exchange_terms near = {.collective = s->question.collective,
+                                      .ranks = ranks,
+                                      .ranks_per_node = ranks,
+                                      .nodes = 1};
+    const pace_exchange_terms far = {.collective = s->question.collective,
+                                     .ranks = ranks,
+                                     .ranks_per_node = 1,
+                                     .nodes = ranks};
+    return pace_exchange_algorithm_applies(row, &near) || pace_exchange_algorithm_applies(row, &far);
 }
 
 /* The one asked for; else that of the least closed form, of those that need nothing of the switch and whose closed form
@@ -71,13 +123,12 @@ static pace_status choose(int *out, const pace_simulation *s, double bytes) {
     pace_exchange_terms terms = terms_of(s, bytes);
     int row = s->question.algorithm;
     double best = INFINITY;
+    bool whole = s->nodes_of_job > 0;
     if (row >= 0) {
         *out = row;
-        const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
-        if (s->nodes_of_job) return pace_exchange_algorithm_applies(row, &terms) ? PACE_OK : no_algorithm(s);
-        return a->collectives >> s->question.collective & 1 ? PACE_OK : no_algorithm(s);
+        return (whole ? pace_exchange_algorithm_applies(row, &terms) : can_scattered(s)) ? PACE_OK : no_algorithm(s);
     }
-    if (!s->nodes_of_job)
+    if (!whole)
         return pace_fail(PACE_E_USAGE, "%u ranks do not divide into nodes of %d: expected an algorithm",
                          s->ranks_of_job, s->machine->devices);
     for (int i = 0; i < (int)pace_exchange_algorithm_count; i++) {
@@ -95,18 +146,21 @@ pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machi
                                  const pace_simulation_question *question) {
     pace_simulation s = {.machine = machine, .question = *question};
     PACE_TRY(divide(&s));
-    if (in_switch(&s) && s.question.jobs > 1)
-        return pace_fail(PACE_E_USAGE, "multicast: expected one job, found %u", s.question.jobs);
     PACE_TRY(pace_fabric_of_machine(&s.fabric, machine, in_switch(&s)));
     pace_status status = place(&s);
+    if (status == PACE_OK) status = number_ranks(&s);
     if (status == PACE_OK && s.question.network_share != 0)
         status = pace_fabric_load_network(&s.fabric, s.question.network_share);
     if (status == PACE_OK) *out = s;
-    else pace_fabric_free(&s.fabric);
+    else pace_simulation_close(&s);
     return status;
 }
 
-void pace_simulation_close(pace_simulation *simulation) { pace_fabric_free(&simulation->fabric); }
+void pace_simulation_close(pace_simulation *simulation) {
+    pace_fabric_free(&simulation->fabric);
+    pace_free(simulation->slowness);
+    pace_free(simulation->background);
+}
 
 static pace_status build(pace_program *out, const pace_simulation *s, int row, double bytes) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
@@ -129,9 +183,9 @@ pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulati
     const pace_flows_question q = {.program = &program,
                                    .wires = wires,
                                    .wire_count = 2,
-                                   .slowness = s->question.slowness,
+                                   .slowness = s->slowness,
                                    .fabric = &s->fabric,
-                                   .background = s->question.background,
+                                   .background = s->background,
                                    .background_count = s->question.background_count,
                                    .unfolded = s->question.unfolded};
     pace_status status = pace_flows_run(&answer.flows, &q, NULL);

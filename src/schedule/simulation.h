@@ -13,7 +13,7 @@ typedef struct {
     int algorithm;          /* a row of pace_exchange_algorithms; PACE_ANY: that of the least closed form */
     uint32_t ranks;         /* of all jobs together; 0 = all devices. The first ones */
     uint32_t jobs;          /* that do the same side by side; 0 = 1. Nodes are dealt out to them in turn */
-    const double *slowness; /* per rank; NULL = 1 */
+    const double *slowness; /* per rank, job by job; NULL = 1 */
     double network_share;   /* of every link between nodes that others take, 0 <= share < 1 */
     const pace_background *background;
     size_t background_count;
@@ -25,7 +25,10 @@ typedef struct {
     const pace_machine *machine; /* borrowed */
     pace_simulation_question question;
     pace_fabric fabric;
+    double *slowness;                                   /* by numbers of the program, in which switches are ranks too */
+    pace_background *background;                        /* the same */
     uint32_t ranks_of_job, ranks_of_node, nodes_of_job; /* nodes_of_job 0: ranks do not divide into nodes */
+    uint32_t jobs_of_node;                              /* jobs smaller than a node: so many on each; 0 = in a row */
 } pace_simulation;
 
 typedef struct {

@@ -87,6 +87,22 @@ alone = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring",
 both = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--jobs", "2")
 expect(both["time_us"] > 1.5 * alone["time_us"], both, alone)
 
+# Jobs of a few devices share a node's switch without meeting, each its own sum; all wait for the job of a slow one.
+for words in (["dgx-h100", "--ranks", "8", "--jobs", "2"], ["dgx-h100*4", "--ranks", "16", "--jobs", "4"], ["dgx-h100*2", "--ranks", "8", "--jobs", "2"]):
+    for algorithm in ("multicast", "rabenseifner"):
+        one = row("--on", "dgx-h100", "--ranks", "4", "--algorithm", algorithm, "--bytes", "64M")
+        many = row("--on", *words, "--algorithm", algorithm, "--bytes", "64M")
+        near(many["time_us"], one["time_us"], words, algorithm)
+one = row("--on", "dgx-h100", "--ranks", "4", "--algorithm", "multicast", "--bytes", "64M")
+slow = row("--on", "dgx-h100", "--jobs", "2", "--algorithm", "multicast", "--bytes", "64M", "--straggler", "5:0.5")
+expect(1.9 * one["time_us"] < slow["time_us"] < 2 * one["time_us"], slow, one)
+
+# Jobs on a number of ranks that is no power of two.
+for algorithm in ("rabenseifner", "recursive_doubling", "knomial"):
+    one = row("--on", "dgx-a100*6", "--algorithm", algorithm, "--bytes", "1M")
+    two = row("--on", "dgx-a100*12", "--jobs", "2", "--algorithm", algorithm, "--bytes", "1M")
+    near(two["time_us"], one["time_us"], algorithm)
+
 # Folded and whole agree.
 for words in (["dgx-1-v100*4"], ["dgx-h100*8 net=dragonfly:2x2"], ["mi300x-node*8 net=torus:4x2"], ["dgx-a100*8 net=rails:2:3:1"]):
     a = row("--on", *words, "--algorithm", "ring", "--bytes", "8M")
@@ -149,6 +165,7 @@ for words, code_wanted, word in [
         (["--on", "dgx-a100", "--algorithm", "multicast"], 3, "multicast"),
         (["--on", "dgx-h100", "--ranks", "9"], 2, "fewer"),
         (["--on", "dgx-h100", "--ranks", "8", "--jobs", "3"], 2, "divide"),
+        (["--on", "dgx-h100*2", "--ranks", "12", "--algorithm", "rails"], 2, "do not divide into its nodes"),
         (["--on", "dgx-h100", "--straggler", "half"], 2, "1%:0.5"),
         (["--on", "dgx-h100", "--background", "120%"], 2, "below 100"),
         (["--on", "dgx-h100", "--background", "0-9:1GB/s"], 3, "8 ranks"),
