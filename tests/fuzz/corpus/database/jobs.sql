@@ -1,0 +1,1 @@
+CREATE TABLE jobs(job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,dense_weight_bytes,embedding_weight_bytes,step_s);INSERT INTO jobs VALUES('a','ps_worker',8,512,1e12,1e10,1e6,1e8,1e8,0,0.5),('b','1w1g',1,64,2e11,1e9,1000,0,1e6,0,NULL);

@@ -1,0 +1,1 @@
+CREATE TABLE jobs(job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,dense_weight_bytes,embedding_weight_bytes,step_s);INSERT INTO jobs VALUES(NULL,'ps_worker',-8,1e400,1e12,1e10,1e6,1e8,1e8,0,0.5),(x'00','1w1g',1,64,'many',1e9,1000,0,1e6,0,NULL);

@@ -1,0 +1,103 @@
+/*
+ * Fuzz target of SQLite files, read as an export of Nsight Systems and as a table of jobs. Bytes that begin as a
+ * database does are one; all else is SQL that makes one, so that values of every type meet every column.
+ */
+#include <math.h>
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "source/job_reader.h"
+#include "source/nsys.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char path[64];
+
+static void remove_file(void) { unlink(path); }
+
+static void put(const uint8_t *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
+}
+
+/* Tables and rows, no other files and nothing that runs long. */
+static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d) {
+    (void)context, (void)a, (void)b, (void)c, (void)d;
+    return action == SQLITE_CREATE_TABLE || action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_READ
+               ? SQLITE_OK
+               : SQLITE_DENY;
+}
+
+static int stop(void *context) {
+    (void)context;
+    return 1;
+}
+
+static void make(const uint8_t *data, size_t size) {
+    sqlite3 *database;
+    char *text = malloc(size + 1);
+    if (!text) abort();
+    memcpy(text, data, size);
+    text[size] = '\0';
+    unlink(path);
+    if (sqlite3_open(path, &database) != SQLITE_OK) abort();
+    sqlite3_exec(database, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", NULL, NULL, NULL);
+    sqlite3_set_authorizer(database, allow, NULL);
+    sqlite3_progress_handler(database, 100000, stop, NULL);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 16);
+    sqlite3_exec(database, text, NULL, NULL, NULL);
+    sqlite3_close(database);
+    free(text);
+}
+
+static void read_export(void) {
+    pace_step step;
+    pace_read_notes notes;
+    pace_status status = pace_nsys_read(&step, path, &notes, NULL, NULL);
+    if (status != PACE_OK) {
+        if (!*pace_message() || status == PACE_E_INTERNAL) abort();
+        return;
+    }
+    if (pace_step_check(&step) != PACE_OK) abort();
+    pace_step_free(&step);
+}
+
+static pace_status count(void *context, size_t worker, size_t file, const pace_jobs *jobs) {
+    (void)file, (void)worker;
+    for (size_t i = 0; i < jobs->count; i++)
+        for (int k = 0; k < PACE_JOB_REQUIRED; k++)
+            if (!isfinite(jobs->values[k][i]) || jobs->values[k][i] < 0) abort();
+#pragma omp atomic
+    *(uint64_t *)context += jobs->count;
+    return PACE_OK;
+}
+
+static void read_jobs(void) {
+    const pace_job_reader_options options = {.most_rejected = 1};
+    const char *const paths[] = {path};
+    pace_job_reading reading;
+    uint64_t jobs = 0;
+    if (pace_jobs_read(&reading, paths, 1, &options, count, &jobs) == PACE_OK) {
+        if (reading.jobs != jobs || reading.jobs + reading.rejected != reading.rows) abort();
+        pace_job_reading_free(&reading);
+    } else if (!*pace_message()) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (!*path) {
+        snprintf(path, sizeof path, "/tmp/paceline-fuzz-%ld.sqlite", (long)getpid());
+        atexit(remove_file);
+    }
+    if (size >= 15 && memcmp(data, "SQLite format 3", 15) == 0) put(data, size);
+    else make(data, size);
+    read_export();
+    read_jobs();
+    return 0;
+}
