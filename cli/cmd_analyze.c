@@ -1,4 +1,5 @@
 #include "output.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static bool read_profiler(pace_analyze_options *options, const char *text) {
     if (options->profiler_guess) return true;
     options->profiler_event_us = strtod(text, &end);
     if (*text && !*end && options->profiler_event_us >= 0 && options->profiler_event_us <= 1e6) return true;
-    fprintf(stderr, "paceline analyze: --profiler-us: expected a number of at least 0, or auto, found '%s'\n", text);
+    cli_say("paceline analyze: --profiler-us: expected a number of at least 0, or auto, found '%.80s'", text);
     return false;
 }
 
@@ -40,14 +41,14 @@ int cmd_analyze(cli_arguments *arguments) {
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
     if (operands == 0) {
-        fprintf(stderr, "paceline analyze: expected at least one trace, found none (see 'paceline analyze --help')\n");
+        cli_say("paceline analyze: expected at least one trace, found none (see 'paceline analyze --help')");
         return CLI_USAGE;
     }
     if (!read_profiler(&options, profiler)) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "analyze", &output)) return CLI_USAGE;
-    if (!cli_spares_inputs("analyze", output.path, arguments->words, operands) ||
-        !cli_spares_inputs("analyze", options.overheads_path, arguments->words, operands))
+    if (!cli_spares_inputs("analyze", output.path, arguments, operands) ||
+        !cli_spares_inputs("analyze", options.overheads_path, arguments, operands))
         return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;

@@ -1,10 +1,10 @@
 #include "output.h"
+#include "say.h"
 #include "verbs.h"
 
 #include "paceline/calibrate.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 static volatile sig_atomic_t interrupted;
@@ -57,21 +57,26 @@ int cmd_calibrate(cli_arguments *arguments) {
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
     if (operands > 1 || (quick && full)) {
-        fprintf(stderr, "paceline calibrate: expected at most one of %s (see 'paceline calibrate --help')\n",
+        cli_say("paceline calibrate: expected at most one of %s (see 'paceline calibrate --help')",
                 operands > 1 ? "cpu and cuda" : "--quick and --full");
         return CLI_USAGE;
     }
     if (!(threads >= 0 && threads <= 4096) || !(device >= 0 && device <= 1024) || !(options.memory_bytes >= 0)) {
-        fprintf(stderr, "paceline calibrate: expected 1 to 4096 threads, a device from 0 on, bytes above 0\n");
+        cli_say("paceline calibrate: expected 1 to 4096 threads, a device from 0 on, bytes above 0");
         return CLI_USAGE;
     }
     if (options.rows_path && !is_table(options.rows_path)) {
-        fprintf(stderr, "paceline calibrate: --output: expected a file ending in .csv, found '%s'\n",
-                options.rows_path);
+        cli_say("paceline calibrate: --output: expected a file ending in .csv, found '%.80s'", options.rows_path);
+        return CLI_USAGE;
+    }
+    if (options.rows_path && options.entry_path && strcmp(options.rows_path, options.entry_path) == 0) {
+        cli_say("paceline calibrate: expected two files for --output and --entry, found '%.80s'", options.rows_path);
         return CLI_USAGE;
     }
     pace_format format;
-    if (!cli_output_format(&format, "calibrate", &output)) return CLI_USAGE;
+    if (!cli_output_format(&format, "calibrate", &output) ||
+        !cli_spares_inputs("calibrate", options.entry_path, arguments, 0))
+        return CLI_USAGE;
     if (operands == 1) options.target = arguments->words[0];
     options.effort = quick ? PACE_EFFORT_QUICK : full ? PACE_EFFORT_FULL : PACE_EFFORT_DEFAULT;
     options.threads = (int)threads;

@@ -1,4 +1,5 @@
 #include "predict_rows.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -30,12 +31,12 @@ int cmd_fit(cli_arguments *arguments) {
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
     if (operands == 0) {
-        fprintf(stderr, "paceline fit: expected at least one table, found none (see 'paceline fit --help')\n");
+        cli_say("paceline fit: expected at least one table, found none (see 'paceline fit --help')");
         return CLI_USAGE;
     }
     pace_format format;
     if (!cli_output_format(&format, "fit", &output)) return CLI_USAGE;
-    if (!cli_spares_inputs("fit", options.fit_path, arguments->words, operands)) return CLI_USAGE;
+    if (!cli_spares_inputs("fit", options.fit_path, arguments, operands)) return CLI_USAGE;
     options.seed = (uint64_t)seed;
     options.probes = probes >= 0 && probes <= 1024 ? (int)probes : -1;
     options.progress = cli_progress(&output);

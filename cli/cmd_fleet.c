@@ -1,6 +1,7 @@
 #include "fleet_other.h"
 #include "predict_rows.h"
 #include "processes.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -40,20 +41,19 @@ int cmd_fleet(cli_arguments *arguments) {
     if (operands < 0) return CLI_USAGE;
     if (cli_fleet_other_asked(&other)) return cli_fleet_other_answer(&other, &output, arguments, operands);
     if (operands == 0) {
-        fprintf(stderr, "paceline fleet: expected a table of jobs, found none (see 'paceline fleet --help')\n");
+        cli_say("paceline fleet: expected a table of jobs, found none (see 'paceline fleet --help')");
         return CLI_USAGE;
     }
     pace_format format;
     if (!cli_output_format(&format, "fleet", &output)) return CLI_USAGE;
-    if (!cli_spares_inputs("fleet", output.path, arguments->words, operands) ||
-        !cli_spares_inputs("fleet", options.rejects_path, arguments->words, operands))
+    if (!cli_spares_inputs("fleet", output.path, arguments, operands) ||
+        !cli_spares_inputs("fleet", options.rejects_path, arguments, operands))
         return CLI_USAGE;
     options.sweep = (pace_words){sweep.items, sweep.count};
     options.price = (pace_words){price.items, price.count};
     options.most_rejected = most_rejected;
     if (!(most_rejected > 0 && most_rejected <= 1)) {
-        fprintf(stderr, "paceline fleet: --most-rejected: expected a share above 0, at most 1, found %g\n",
-                most_rejected);
+        cli_say("paceline fleet: --most-rejected: expected a share above 0, at most 1, found %g", most_rejected);
         return CLI_USAGE;
     }
     options.progress = cli_progress(&output);

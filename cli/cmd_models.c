@@ -1,4 +1,5 @@
 #include "output.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -14,11 +15,11 @@ int cmd_models(cli_arguments *arguments) {
                              "Lists the models of the catalogue, or describes one layer by layer.", table,
                              sizeof table / sizeof *table, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
-    if (operands > 1) fprintf(stderr, "paceline models: expected one name, found %d\n", operands);
+    if (operands > 1) cli_say("paceline models: expected one name, found %d", operands);
     if (operands < 0 || operands > 1) return CLI_USAGE;
     pace_format format;
     if (!cli_output_format(&format, "models", &output)) return CLI_USAGE;
-    if (!cli_spares_inputs("models", output.path, arguments->words, operands)) return CLI_USAGE;
+    if (!cli_spares_inputs("models", output.path, arguments, operands)) return CLI_USAGE;
     pace_report *report;
     pace_words words = {set.items, set.count};
     pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, &words);

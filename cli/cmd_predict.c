@@ -1,5 +1,6 @@
 #include "output.h"
 #include "predict_rows.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -33,13 +34,13 @@ static int simulate(pace_simulate_options *options, const pace_exchange_options 
     options->bytes = asked->bytes;
     options->algorithm = asked->algorithm;
     if (asked->library || asked->protocol || asked->fit_path) {
-        fprintf(stderr, "paceline predict: --simulate takes no --library, --protocol or --fit\n");
+        cli_say("paceline predict: --simulate takes no --library, --protocol or --fit");
         return CLI_USAGE;
     }
     if (path_count && (options->bytes || options->ranks != 0 || options->jobs != 0 || options->straggler.count ||
                        options->background.count)) {
-        fprintf(stderr, "paceline predict: --simulate of traces takes no --bytes, --ranks, --jobs, --straggler or "
-                        "--background\n");
+        cli_say("paceline predict: --simulate of traces takes no --bytes, --ranks, --jobs, --straggler or "
+                "--background");
         return CLI_USAGE;
     }
     if (!cli_output_format(&format, "predict", output)) return CLI_USAGE;
@@ -84,7 +85,7 @@ static bool take_numbers(const cli_option *table, size_t count) {
         if (table[i].type != OPTION_NUMBER) continue;
         double *number = table[i].target;
         if (*number == 0) {
-            fprintf(stderr, "paceline predict: %s: expected a number above 0, found 0\n", table[i].name);
+            cli_say("paceline predict: %s: expected a number above 0, found 0", table[i].name);
             return false;
         }
         if (*number == not_given) *number = 0;
@@ -106,7 +107,7 @@ static bool lists(const char *list, const char *name) {
 static bool only(const cli_option *table, size_t count, const char *mode, const char *allowed) {
     for (size_t i = 0; i < count; i++) {
         if (!is_given(&table[i]) || lists(output_options, table[i].name) || lists(allowed, table[i].name)) continue;
-        fprintf(stderr, "paceline predict: %s takes no %s\n", mode, table[i].name);
+        cli_say("paceline predict: %s takes no %s", mode, table[i].name);
         return false;
     }
     return true;
@@ -180,11 +181,7 @@ int cmd_predict(cli_arguments *arguments) {
                              table, count, arguments->words, arguments->count, &helped);
     if (helped) return CLI_DONE;
     if (operands < 0 || !take_numbers(table, count)) return CLI_USAGE;
-    if (!cli_spares_inputs("predict", output.path, arguments->words, operands) ||
-        !cli_spares_inputs("predict", output.path, &rows.path, rows.path != NULL) ||
-        !cli_spares_inputs("predict", output.path, rows.fits.items, (int)rows.fits.count) ||
-        !cli_spares_inputs("predict", output.path, overheads.items, (int)overheads.count))
-        return CLI_USAGE;
+    if (!cli_spares_inputs("predict", output.path, arguments, operands)) return CLI_USAGE;
     if (job.job && !rows.path && operands == 0 && on.count <= 1 && rows.fits.count <= 1) {
         if (!only(table, count, "--job", " --job --on --fit --overlap --contention --nvlink --efficiency "))
             return CLI_USAGE;
@@ -205,8 +202,7 @@ int cmd_predict(cli_arguments *arguments) {
     bool only_simulated =
         simulation.ranks != 0 || simulation.jobs != 0 || straggler.count || background.count || simulation.unfolded;
     if (only_simulated && !simulated) {
-        fprintf(stderr,
-                "paceline predict: --ranks, --jobs, --straggler, --background and --unfolded are of --simulate\n");
+        cli_say("paceline predict: --ranks, --jobs, --straggler, --background and --unfolded are of --simulate");
         return CLI_USAGE;
     }
     bool of_exchange = operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0;
@@ -223,7 +219,7 @@ int cmd_predict(cli_arguments *arguments) {
                          : predict_exchange(&exchange, &output);
     }
     if (rows.path || job.job || operands == 0) {
-        fprintf(stderr, "paceline predict: expected %s (see 'paceline predict --help')\n",
+        cli_say("paceline predict: expected %s (see 'paceline predict --help')",
                 rows.path ? "--rows alone, with one --on and one --fit at most"
                 : job.job ? "--job alone, with one --on and one --fit at most"
                           : "a trace, an execution trace, a model, --rows or --job, found none");
@@ -249,10 +245,9 @@ int cmd_predict(cli_arguments *arguments) {
                       overheads.count || options.fuse_tables || options.balance_tables || options.graph ||
                       rows.fits.count;
         if (on.count > 1 || others || (weak && scaling.strong)) {
-            fprintf(
-                stderr,
+            cli_say(
                 "paceline predict: --workers is of models and traces on one machine, with --approach, --batch, --set, "
-                "--samples, --one-worker and --weak or --strong alone\n");
+                "--samples, --one-worker and --weak or --strong alone");
             return CLI_USAGE;
         }
         if (!only(

@@ -1,4 +1,5 @@
 #include "output.h"
+#include "say.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -21,14 +22,13 @@ int cmd_validate(cli_arguments *arguments) {
     if (helped) return CLI_DONE;
     if (operands < 0) return CLI_USAGE;
     if (operands > 1 || !options.data_path) {
-        fprintf(stderr,
-                "paceline validate: expected --data DIR and at most one pattern (see 'paceline validate --help')\n");
+        cli_say("paceline validate: expected --data DIR and at most one pattern (see 'paceline validate --help')");
         return CLI_USAGE;
     }
     pace_format format;
     if (!cli_output_format(&format, "validate", &output)) return CLI_USAGE;
-    if (!cli_spares_inputs("validate", output.path, &options.cases_path, options.cases_path != NULL) ||
-        !cli_spares_inputs("validate", options.ledger_path, &options.cases_path, options.cases_path != NULL))
+    if (!cli_spares_inputs("validate", output.path, arguments, 0) ||
+        !cli_spares_inputs("validate", options.ledger_path, arguments, 0))
         return CLI_USAGE;
     options.glob = operands ? arguments->words[0] : NULL;
     options.progress = cli_progress(&output);

@@ -1,4 +1,5 @@
 #include "fleet_other.h"
+#include "say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,15 +10,8 @@ bool cli_fleet_other_asked(const cli_fleet_other *other) {
 }
 
 static int usage(const char *expected) {
-    fprintf(stderr, "paceline fleet: expected %s (see 'paceline fleet --help')\n", expected);
+    cli_say("paceline fleet: expected %s (see 'paceline fleet --help')", expected);
     return CLI_USAGE;
-}
-
-static int write_out(void *context, const void *bytes, size_t length) {
-    (void)context;
-    errno = 0;
-    if (fwrite(bytes, 1, length, stdout) == length && fflush(stdout) == 0) return 0;
-    return errno ? errno : EIO;
 }
 
 static int synthesize(const cli_fleet_other *other, const cli_output *output) {
@@ -25,7 +19,8 @@ static int synthesize(const cli_fleet_other *other, const cli_output *output) {
     const pace_synthesize_options options = {.jobs = (uint64_t)other->synthesize,
                                              .seed = (uint64_t)other->seed,
                                              .path = to_file ? output->path : NULL,
-                                             .write = write_out,
+                                             .write = cli_write,
+                                             .write_context = stdout,
                                              .progress = cli_progress(output)};
     if (output->format && strcmp(output->format, "csv") != 0) return usage("--format csv with --synthesize");
     pace_status status = pace_synthesize_jobs(&options);
@@ -44,13 +39,12 @@ int cli_fleet_other_answer(const cli_fleet_other *other, const cli_output *outpu
     if (made) return operands == 0 ? synthesize(other, output) : usage("no files with --synthesize");
     if (!cli_output_format(&format, "fleet", output)) return CLI_USAGE;
     if (pods) {
-        const char *inputs[] = {other->pods, other->nodes};
         if (!other->pods || !other->nodes || operands > 0) return usage("--pods FILE and --nodes FILE, and no others");
-        if (!cli_spares_inputs("fleet", output->path, inputs, 2)) return CLI_USAGE;
+        if (!cli_spares_inputs("fleet", output->path, arguments, 0)) return CLI_USAGE;
         status = pace_cluster_capacity(&report, other->pods, other->nodes, &options);
     } else {
         if (operands == 0) return usage("tables of iterations, found none");
-        if (!cli_spares_inputs("fleet", output->path, arguments->words, operands)) return CLI_USAGE;
+        if (!cli_spares_inputs("fleet", output->path, arguments, operands)) return CLI_USAGE;
         status = pace_stragglers(&report, arguments->words, (size_t)operands, &options);
     }
     return status == PACE_OK ? cli_output_report("fleet", report, format, output) : cli_fail("fleet", status);

@@ -1,13 +1,17 @@
 /* paceline VERB [options] INPUT… */
 #include "options.h"
+#include "say.h"
 #include "verbs.h"
 
 #include "paceline/paceline.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -36,12 +40,18 @@ static int unknown_verb(const char *word) {
     const char *nearest = verbs[0].name;
     for (size_t i = 1; i < VERBS; i++)
         if (pace_word_edits(word, verbs[i].name) < pace_word_edits(word, nearest)) nearest = verbs[i].name;
-    fprintf(stderr, "paceline: unknown verb '%s' (did you mean %s? see 'paceline --help')\n", word, nearest);
+    cli_say("paceline: unknown verb '%.80s' (did you mean %s? see 'paceline --help')", word, nearest);
     return CLI_USAGE;
 }
 
-int main(int count, char **words) {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
+/* A stream that the caller closed must not be given to the next file that is opened, or warnings land in it. What is
+ * put in its place fails as a closed one does. */
+static void hold_streams(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static int answer(int count, char **words) {
     if (count < 2) {
         print_usage(stderr);
         return CLI_USAGE;
@@ -65,4 +75,13 @@ int main(int count, char **words) {
         return result;
     }
     return unknown_verb(words[1]);
+}
+
+int main(int count, char **words) {
+    hold_streams();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
+    int result = answer(count, words);
+    if (fflush(stdout) == 0 || result != CLI_DONE) return result;
+    if (errno != EPIPE) cli_say("paceline: standard output: could not be written: %s", strerror(errno));
+    return CLI_INPUT;
 }

@@ -1,4 +1,5 @@
 #include "options.h"
+#include "say.h"
 
 #include "paceline/paceline.h"
 
@@ -31,8 +32,8 @@ static int unknown(const char *verb, const cli_option *options, size_t count, co
     const char *nearest = "--help";
     for (size_t i = 0; i < count; i++)
         if (pace_word_edits(word, options[i].name) < pace_word_edits(word, nearest)) nearest = options[i].name;
-    fprintf(stderr, "paceline %s: unknown option '%s' (did you mean %s? see 'paceline %s --help')\n", verb, word,
-            nearest, verb);
+    cli_say("paceline %s: unknown option '%.80s' (did you mean %s? see 'paceline %s --help')", verb, word, nearest,
+            verb);
     return -1;
 }
 
@@ -44,7 +45,7 @@ static int store(const char *verb, const cli_option *option, const char *value) 
     if (option->type == OPTION_LIST) {
         cli_list *list = option->target;
         if (list->count == CLI_LIST) {
-            fprintf(stderr, "paceline %s: %s: expected at most %d of them\n", verb, option->name, (int)CLI_LIST);
+            cli_say("paceline %s: %s: expected at most %d of them", verb, option->name, (int)CLI_LIST);
             return -1;
         }
         list->items[list->count++] = value;
@@ -53,7 +54,7 @@ static int store(const char *verb, const cli_option *option, const char *value) 
     char *end;
     double number = strtod(value, &end);
     if (*value == '\0' || *end != '\0' || !(number >= 0) || number > 1e18) {
-        fprintf(stderr, "paceline %s: %s: expected a number of at least 0, found '%s'\n", verb, option->name, value);
+        cli_say("paceline %s: %s: expected a number of at least 0, found '%.80s'", verb, option->name, value);
         return -1;
     }
     *(double *)option->target = number;
@@ -85,7 +86,7 @@ int cli_parse(const char *verb, const char *operands, const char *summary, const
         if (!option) return unknown(verb, options, count, word);
         if (option->type == OPTION_FLAG) {
             if (equals) {
-                fprintf(stderr, "paceline %s: %s takes no value\n", verb, option->name);
+                cli_say("paceline %s: %s takes no value", verb, option->name);
                 return -1;
             }
             *(bool *)option->target = true;
@@ -93,8 +94,7 @@ int cli_parse(const char *verb, const char *operands, const char *summary, const
         }
         const char *value = equals ? equals + 1 : i + 1 < word_count ? words[++i] : NULL;
         if (!value) {
-            fprintf(stderr, "paceline %s: %s: expected %s, found the end of the command\n", verb, option->name,
-                    option->argument);
+            cli_say("paceline %s: %s: expected %s, found the end of the command", verb, option->name, option->argument);
             return -1;
         }
         if (store(verb, option, value) != 0) return -1;

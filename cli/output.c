@@ -1,4 +1,5 @@
 #include "output.h"
+#include "say.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,27 +38,66 @@ static bool choose_format(pace_format *out, const char *verb, const cli_output *
             return true;
         }
     }
-    fprintf(stderr, "paceline %s: --format: expected table, json, csv, html or perfetto, found '%s'\n", verb,
-            output->format);
+    cli_say("paceline %s: --format: expected table, json, csv, html or perfetto, found '%.80s'", verb, output->format);
     return false;
 }
 
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output) {
     if (!choose_format(out, verb, output)) return false;
+    if (output->path && !*output->path) {
+        cli_say("paceline %s: --output: expected a file's name, found ''", verb);
+        return false;
+    }
     if (!output->table || *out == PACE_FORMAT_CSV) return true;
-    fprintf(stderr, "paceline %s: --table chooses one table for csv: expected --format csv with it\n", verb);
+    cli_say("paceline %s: --table chooses one table for csv: expected --format csv with it", verb);
     return false;
 }
 
-bool cli_spares_inputs(const char *verb, const char *path, const char *const *inputs, int count) {
-    struct stat target, input;
-    if (!path || stat(path, &target) != 0 || !S_ISREG(target.st_mode)) return true;
-    for (int i = 0; i < count; i++) {
-        if (stat(inputs[i], &input) != 0 || input.st_ino != target.st_ino || input.st_dev != target.st_dev) continue;
-        fprintf(stderr, "paceline %s: %s: is an input: expected another file to write to\n", verb, path);
-        return false;
+static bool is_file(const struct stat *file, const char *path, size_t length) {
+    char name[4096];
+    struct stat other;
+    if (length == 0 || length >= sizeof name) return false;
+    memcpy(name, path, length);
+    name[length] = '\0';
+    return stat(name, &other) == 0 && other.st_ino == file->st_ino && other.st_dev == file->st_dev;
+}
+
+/* Whether a word is the file's name, or holds it: "--fit=A", "A=B", "A.yaml:NAME", "A.yaml*8 net=switch". */
+static bool names_file(const struct stat *file, const char *word) {
+    static const char between[] = "=:, *";
+    if (is_file(file, word, strlen(word))) return true;
+    for (const char *at = word; *at; at += strspn(at, between)) {
+        size_t length = strcspn(at, between);
+        if (is_file(file, at, length)) return true;
+        at += length;
     }
-    return true;
+    return false;
+}
+
+/* Whether a directory is read as a folder of traces, of which `path`, a file that is there, would be one. */
+static bool holds_trace(const char *directory, const char *path) {
+    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".et", ".et.gz"};
+    const char *slash = strrchr(path, '/');
+    struct stat parent;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (!ends_with(path, suffixes[i]) || stat(directory, &parent) != 0) continue;
+        return slash ? is_file(&parent, path, (size_t)(slash - path) + 1) : is_file(&parent, ".", 1);
+    }
+    return false;
+}
+
+bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *arguments, int operands) {
+    struct stat target;
+    bool input = false;
+    if (!path || stat(path, &target) != 0 || !S_ISREG(target.st_mode)) return true;
+    for (int i = 0; i < arguments->command_count; i++) {
+        const char *word = arguments->command[i];
+        bool itself = path >= word && path <= word + strlen(word);
+        input = input || (!itself && names_file(&target, word));
+    }
+    for (int i = 0; i < operands; i++) input = input || holds_trace(arguments->words[i], path);
+    if (input) cli_say("paceline %s: %s: is an input: expected another file to write to", verb, path);
+    return !input;
 }
 
 static bool progress_shown;
@@ -78,15 +118,18 @@ void cli_progress_end(void) {
     progress_shown = false;
 }
 
-static int write_file(void *context, const void *bytes, size_t length) {
+static bool reader_left; /* "| head": nobody wants to know */
+
+int cli_write(void *file, const void *bytes, size_t length) {
     errno = 0;
-    if (fwrite(bytes, 1, length, context) == length) return 0;
+    if (fwrite(bytes, 1, length, file) == length) return 0;
+    reader_left = errno == EPIPE;
     return errno ? errno : EIO;
 }
 
 int cli_fail(const char *verb, pace_status status) {
     cli_progress_end();
-    fprintf(stderr, "paceline %s: %s\n", verb, pace_message());
+    if (!reader_left) cli_say("paceline %s: %s", verb, pace_message());
     return status == PACE_E_USAGE                                ? CLI_USAGE
            : status == PACE_E_MISSING || status == PACE_E_MEMORY ? CLI_MISSING
                                                                  : CLI_INPUT;
@@ -101,15 +144,13 @@ static int write_report(const char *verb, const pace_report *report, pace_format
     options.color = terminal && !getenv("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
         options.width = size.ws_col > 160 ? 160 : size.ws_col;
-    pace_status status = pace_report_write(report, format, &options, write_file, file);
+    pace_status status = pace_report_write(report, format, &options, cli_write, file);
     if (status != PACE_OK && status != PACE_E_IO) return cli_fail(verb, status);
     errno = 0;
-    if (fflush(file) != 0 || status == PACE_E_IO) {
-        fprintf(stderr, "paceline %s: %s: could not be written: %s\n", verb, name,
-                errno ? strerror(errno) : pace_message());
-        return CLI_INPUT;
-    }
-    return CLI_DONE;
+    if (fflush(file) == 0 && status == PACE_OK) return CLI_DONE;
+    if (!reader_left && errno != EPIPE)
+        cli_say("paceline %s: %s: could not be written: %s", verb, name, errno ? strerror(errno) : pace_message());
+    return CLI_INPUT;
 }
 
 /* A file appears whole or not at all: written beside its place, then renamed. */
@@ -120,16 +161,16 @@ static int write_to_path(const char *verb, const pace_report *report, pace_forma
     int length = snprintf(beside, sizeof beside, special ? "%s" : "%s.part", output->path);
     FILE *file = length < (int)sizeof beside ? fopen(beside, "wb") : NULL;
     if (!file) {
-        fprintf(stderr, "paceline %s: %s: cannot be created: %s\n", verb, output->path, strerror(errno));
+        cli_say("paceline %s: %s: cannot be created: %s", verb, output->path, strerror(errno));
         return CLI_INPUT;
     }
     int result = write_report(verb, report, format, output, file, output->path);
     if (fclose(file) != 0 && result == CLI_DONE) {
-        fprintf(stderr, "paceline %s: %s: could not be written: %s\n", verb, output->path, strerror(errno));
+        cli_say("paceline %s: %s: could not be written: %s", verb, output->path, strerror(errno));
         result = CLI_INPUT;
     }
     if (!special && result == CLI_DONE && rename(beside, output->path) != 0) {
-        fprintf(stderr, "paceline %s: %s: could not be replaced: %s\n", verb, output->path, strerror(errno));
+        cli_say("paceline %s: %s: could not be replaced: %s", verb, output->path, strerror(errno));
         result = CLI_INPUT;
     }
     if (!special && result != CLI_DONE) unlink(beside);
@@ -139,7 +180,7 @@ static int write_to_path(const char *verb, const pace_report *report, pace_forma
 int cli_output_report(const char *verb, pace_report *report, pace_format format, const cli_output *output) {
     cli_progress_end();
     for (size_t i = 0; !output->quiet && i < pace_report_warning_count(report); i++)
-        fprintf(stderr, "paceline %s: warning: %s\n", verb, pace_report_warning(report, i));
+        cli_say("paceline %s: warning: %s", verb, pace_report_warning(report, i));
     int result = output->path && strcmp(output->path, "-") != 0
                      ? write_to_path(verb, report, format, output)
                      : write_report(verb, report, format, output, stdout, "standard output");

@@ -3,6 +3,7 @@
 #define PACE_CLI_OUTPUT_H
 
 #include "options.h"
+#include "verbs.h"
 
 #include "paceline/paceline.h"
 
@@ -22,11 +23,16 @@ typedef struct {
 /** Checks --format and the suffix before any work is done. False after a message. */
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output);
 
-/** Whether writing to `path` (may be NULL) leaves the inputs as they are. False after a message. */
-bool cli_spares_inputs(const char *verb, const char *path, const char *const *inputs, int count);
+/** Whether writing to `path` (may be NULL), a word of the command line, leaves the files as they are that its other
+ * words name, alone or within ("A=B", "FILE.yaml:NAME"), and the traces of directories among the operands. False after
+ * a message. */
+bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *arguments, int operands);
 
 /** Writes the report and prints its warnings; frees it; returns the exit status. */
 int cli_output_report(const char *verb, pace_report *report, pace_format format, const cli_output *output);
+
+/** Writes to a FILE: a pace_write_fn. What fails because the reader of a pipe has gone is not an error to speak of. */
+int cli_write(void *file, const void *bytes, size_t length);
 
 /** The exit status of a failed call, its message printed. */
 int cli_fail(const char *verb, pace_status status);

@@ -1,4 +1,5 @@
 #include "processes.h"
+#include "say.h"
 
 #include <dlfcn.h>
 #include <libgen.h>
@@ -47,10 +48,9 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
         *out = processes;
         return true;
     }
-    fprintf(
-        stderr,
+    cli_say(
         "paceline %s: several processes were started, and there is no module for MPI: build Paceline where there is "
-        "libopenmpi-dev\n",
+        "libopenmpi-dev",
         verb);
     return false;
 }

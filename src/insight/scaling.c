@@ -9,6 +9,8 @@ static const double exchange_spread = 0.13;
 static const double step_spread = 0.05;
 static const double z90 = 1.645;
 
+bool pace_scaling_rate_can_be(double samples_per_s) { return samples_per_s >= 1e-6 && samples_per_s <= 1e12; }
+
 pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,
                                int workers) {
     int devices = machine->devices, nodes = workers <= devices ? 1 : workers / devices;

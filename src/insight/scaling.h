@@ -4,6 +4,10 @@
 
 #include "insight/gradient_profile.h"
 
+/** Whether a rate of one worker, in samples/s, can be: from one in 12 days to 1e12. Others make a step of no or of
+ * endless time. */
+bool pace_scaling_rate_can_be(double samples_per_s);
+
 /** How `workers` sit on a machine: they fill its nodes, or fewer than a node's devices one node. `*placed` is the
  * machine with as many nodes. PACE_E_USAGE when they do not fill whole nodes, or the machine has fewer. */
 pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,

@@ -152,8 +152,8 @@ static pace_status open_asked(asked *a, const char *const *names, size_t count, 
     a->options = options;
     if (!options->on)
         return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-1-v100 (paceline machines lists them)");
-    if (!(options->one_worker >= 0) || !isfinite(options->one_worker))
-        return pace_fail(PACE_E_USAGE, "--one-worker: expected samples per second above 0, found %g",
+    if (options->one_worker != 0 && !pace_scaling_rate_can_be(options->one_worker))
+        return pace_fail(PACE_E_USAGE, "--one-worker: expected samples per second, from 1e-6 to 1e12, found %g",
                          options->one_worker);
     if (options->one_worker > 0 && count > 1)
         return pace_fail(PACE_E_USAGE, "--one-worker is of one model, found %zu", count);

@@ -1,5 +1,6 @@
 #include "rows/scaling_rows.h"
 
+#include "insight/scaling.h"
 #include "machine/catalog.h"
 
 #include <math.h>
@@ -63,9 +64,9 @@ static void whole(double *out, pace_scaling_row *row, const char *what, const ch
 
 static void rate(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback) {
     *out = fallback;
-    if (*text && (!pace_csv_number(out, text) || !(*out > 0))) {
+    if (*text && (!pace_csv_number(out, text) || !pace_scaling_rate_can_be(*out))) {
         *out = fallback;
-        refuse(row, what, "samples/s above 0", text);
+        refuse(row, what, "samples/s from 1e-6 to 1e12", text);
     }
 }
 

@@ -112,11 +112,11 @@ static pace_status read_any(pace_job_reading *out, const char *const *paths, siz
     rounds->rejects_file = -1;
     pace_status status = read_all(rounds, paths, count, input);
     if (status == PACE_OK) {
-        status = pace_job_rounds_close(rounds);
+        status = pace_job_rounds_close(rounds, false);
     } else { /* the list of refused rows is what is left to look at */
         char message[1024];
         snprintf(message, sizeof message, "%s", pace_message());
-        pace_status closed = pace_job_rounds_close(rounds);
+        pace_status closed = pace_job_rounds_close(rounds, true);
         (void)closed;
         pace_fail(status, "%s", message);
     }

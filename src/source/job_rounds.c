@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BLOCKS_PER_WORKER = 4, SHOWN_ROW_BYTES = 200 };
@@ -27,10 +28,20 @@ static int write_file(void *context, const void *bytes, size_t length) {
 }
 
 static pace_status open_rejects(pace_job_rounds *rounds) {
+    static const char suffix[] = ".part";
     const char *path = rounds->options->rejects_path;
+    struct stat about;
     rounds->rejects_file = -1;
     if (!path) return PACE_OK;
-    rounds->rejects_file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) { /* a pipe or a device must stay one */
+        size_t length = strlen(path);
+        rounds->rejects_part = pace_alloc(length + sizeof suffix, 1);
+        if (!rounds->rejects_part) return PACE_E_MEMORY;
+        memcpy(rounds->rejects_part, path, length);
+        memcpy(rounds->rejects_part + length, suffix, sizeof suffix);
+    }
+    rounds->rejects_file =
+        open(rounds->rejects_part ? rounds->rejects_part : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (rounds->rejects_file < 0) return pace_fail(PACE_E_IO, "%s: %s", path, strerror(errno));
     PACE_TRY(pace_sink_open(&rounds->rejects, write_file, &rounds->rejects_file));
     pace_sink_text(&rounds->rejects, "file,line,reason,row\n");
@@ -73,14 +84,26 @@ pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     return open_rejects(rounds);
 }
 
-pace_status pace_job_rounds_close(pace_job_rounds *rounds) {
-    pace_status status = PACE_OK;
+static pace_status close_rejects(pace_job_rounds *rounds, bool failed) {
+    const char *path = rounds->options->rejects_path;
+    pace_status status = rounds->rejects.buffer ? pace_sink_close(&rounds->rejects) : PACE_OK;
+    if (status != PACE_OK) pace_fail_in(status, path);
+    if (rounds->rejects_file < 0) return status;
+    close(rounds->rejects_file);
+    if (!rounds->rejects_part) return status;
+    bool wanted = status == PACE_OK && !(failed && rounds->reading->rejected == 0);
+    if (wanted && rename(rounds->rejects_part, path) == 0) return PACE_OK;
+    if (wanted) status = pace_fail(PACE_E_IO, "%s: could not be replaced: %s", path, strerror(errno));
+    unlink(rounds->rejects_part);
+    return status;
+}
+
+pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) {
     for (size_t i = 0; rounds->blocks && i < rounds->block_count; i++) pace_job_block_free(&rounds->blocks[i]);
     pace_free(rounds->blocks);
     pace_job_ids_free(&rounds->ids);
-    if (rounds->rejects.buffer) status = pace_sink_close(&rounds->rejects);
-    if (status != PACE_OK) pace_fail_in(status, rounds->options->rejects_path);
-    if (rounds->rejects_file >= 0) close(rounds->rejects_file);
+    pace_status status = close_rejects(rounds, failed);
+    pace_free(rounds->rejects_part);
     return status;
 }
 

@@ -19,7 +19,8 @@ typedef struct {
     pace_job_layout layout;
     pace_job_ids ids;
     pace_sink rejects;
-    int rejects_file; /* descriptor; -1 = none */
+    int rejects_file;   /* descriptor; -1 = none */
+    char *rejects_part; /* where it is written before it takes its place; NULL = in its place, which is no file's */
     pace_job_block *blocks;
     size_t block_count, used; /* used: in this round */
     const char *name;         /* of the file that is read */
@@ -28,8 +29,9 @@ typedef struct {
 } pace_job_rounds;
 
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) PACE_MUST_CHECK;
-/** Closes the list of refused rows; PACE_E_IO when it could not be written. */
-pace_status pace_job_rounds_close(pace_job_rounds *rounds) PACE_MUST_CHECK;
+/** Puts the list of refused rows in its place, unless reading `failed` with none refused; PACE_E_IO when it could not
+ * be written, and then the old one stays. */
+pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) PACE_MUST_CHECK;
 
 /* Done by one thread while the others give the blocks away; NULL = nothing. */
 typedef pace_status (*pace_job_meanwhile_fn)(void *context);
