@@ -6,6 +6,9 @@
 
 static atomic_uint_fast64_t fail_countdown;
 static atomic_int_fast64_t live_blocks;
+static atomic_uint_fast64_t failures;
+
+uint64_t pace_memory_failures(void) { return atomic_load(&failures); }
 
 void pace_memory_fail_at(uint64_t n) { atomic_store(&fail_countdown, n); }
 
@@ -20,6 +23,7 @@ static bool must_fail(void) {
 }
 
 static void *out_of_memory(size_t count, size_t size) {
+    atomic_fetch_add(&failures, 1);
     pace_fail(PACE_E_MEMORY, "out of memory (%zu elements of %zu bytes)", count, size);
     return NULL;
 }

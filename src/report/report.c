@@ -501,3 +501,13 @@ pace_status pace_report_write(const pace_report *report, pace_format format, con
     if (pace_sink_close(&sink) != PACE_OK) return pace_fail(status, "%s", message);
     return status;
 }
+
+pace_status pace_report_settle(pace_report **out, pace_report *report, pace_status status, uint64_t failures) {
+    bool made = status == PACE_OK;
+    if (made) status = pace_report_status(report);
+    if (status != PACE_E_MEMORY && pace_memory_failures() != failures)
+        status = pace_fail(PACE_E_MEMORY, "out of memory: not every row could be asked");
+    if (status == PACE_OK) *out = report;
+    else if (made) pace_report_free(report);
+    return status;
+}

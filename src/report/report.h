@@ -102,4 +102,10 @@ void pace_chart_point(pace_node *chart, double x, double y);
 typedef pace_status (*pace_trace_fn)(void *context, pace_sink *sink);
 void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *));
 
+/** Hands out a report about rows that was begun when pace_memory_failures() was `failures`, or frees it: PACE_E_MEMORY
+ * when memory ran out since, for then rows may say so where an answer should stand. `status` is what making it gave;
+ * no report comes with a failure. */
+pace_status pace_report_settle(pace_report **out, pace_report *report, pace_status status,
+                               uint64_t failures) PACE_MUST_CHECK;
+
 #endif

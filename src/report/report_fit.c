@@ -122,16 +122,15 @@ static const struct {
 
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
+    uint64_t failures = pace_memory_failures();
     const char *kind = options->kind ? options->kind : pace_table_kind(paths[0]);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        pace_report *report;
+        pace_report *report = NULL;
         if (strcmp(kinds[i].kind, kind) != 0) continue;
-        PACE_TRY(kinds[i].fit(&report, paths, path_count, options));
-        if (!options->kind && i > 0) pace_report_warn(report, "taken as --kind %s, by the columns of the first", kind);
-        pace_status status = pace_report_status(report);
-        if (status == PACE_OK) *out = report;
-        else pace_report_free(report);
-        return status;
+        pace_status status = kinds[i].fit(&report, paths, path_count, options);
+        if (status == PACE_OK && !options->kind && i > 0)
+            pace_report_warn(report, "taken as --kind %s, by the columns of the first", kind);
+        return pace_report_settle(out, report, status, failures);
     }
     return pace_fail(PACE_E_USAGE,
                      "--kind: expected kernel, exchange, step, job, overhead or profiler, found \"%.40s\"", kind);

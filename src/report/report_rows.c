@@ -129,16 +129,15 @@ static const struct {
              {"job", pace_predict_job_rows}};
 
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
+    uint64_t failures = pace_memory_failures();
     const char *kind = options->kind ? options->kind : pace_table_kind(path);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        pace_report *report;
+        pace_report *report = NULL;
         if (strcmp(kinds[i].kind, kind) != 0) continue;
-        PACE_TRY(kinds[i].answer(&report, path, options));
-        if (!options->kind && i > 0) pace_report_warn(report, "taken as --kind %s, by the table's columns", kind);
-        pace_status status = pace_report_status(report);
-        if (status == PACE_OK) *out = report;
-        else pace_report_free(report);
-        return status;
+        pace_status status = kinds[i].answer(&report, path, options);
+        if (status == PACE_OK && !options->kind && i > 0)
+            pace_report_warn(report, "taken as --kind %s, by the table's columns", kind);
+        return pace_report_settle(out, report, status, failures);
     }
     return pace_fail(PACE_E_USAGE, "--kind: expected kernel, exchange, step, scaling or job, found \"%.40s\"", kind);
 }

@@ -1,0 +1,188 @@
+/* Memory runs out at every place it can while tables are answered and fitted, exchanges and jobs predicted, fleets
+ * summed up, figures recomputed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exhaust.h"
+
+enum { KERNELS, EXCHANGES, STEPS, JOB_ROWS, SCALING, OVERHEADS, PROFILER, JOBS, TIMES, NODES, PODS, CASES, FILES };
+
+/* A table: a header, and `rows` lines of a format that is given the line's number several times. */
+static const struct {
+    const char *name, *header, *line;
+    int rows;
+} tables[FILES] = {
+    [KERNELS] = {"kernels.csv", "device,m,n,k,latency_us\n", "a100-40-sxm,64,%d,%d,5%d\n", 24},
+    [EXCHANGES] = {"exchanges.csv", "system,collective,nodes,gpus,bytes,time_us\n",
+                   "dgx-a100,allreduce,1,8,%d000,2%d.%d\n", 12},
+    [STEPS] = {"steps.csv",
+               "device,n_gpu,hidden,layers,heads,seq,vocab,tp,pp,dp,micro_batch,global_batch,precision,step_time_s\n",
+               "a100-80-sxm,8,1024,12,16,1%d,50000,2,1,4,2,16,bf16,0.%d%d\n", 10},
+    [JOB_ROWS] = {"job_rows.csv",
+                  "architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,step_s\n",
+                  "ps_worker,8,512,1%de9,1e10,1e6,1%de6,0.%d\n", 10},
+    [SCALING] = {"scaling.csv", "machine,model,workers,batch,images_per_sec\n", "dgx-1-v100,lenet,2,3%d,3%d%d\n", 3},
+    [OVERHEADS] = {"overheads.csv", "type,op,model,batch_size,mean_us,std_us,count\n",
+                   "t2,aten::mm,model%d,12%d,5.%d,1,10\n", 6},
+    [PROFILER] = {"profiler.csv", "events,profiled_us,unprofiled_us\n", "10%d,40%d,20%d\n", 6},
+    [JOBS] = {"jobs.csv",
+              "job,architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,"
+              "dense_weight_bytes,embedding_weight_bytes\n",
+              "j%d,ps_worker,8,512,1%de9,1e10,1e6,1%de6,1e8,0\n", 8},
+    [TIMES] = {"times.csv", "iteration,worker,time_s\n", "%d,0,0.1%d\n%d,1,0.2\n", 6},
+    [NODES] = {"nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\n", "n%d,64000,2621%d,8,G%d\n", 3},
+    [PODS] = {"pods.csv",
+              "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time,scheduled_time\n",
+              "p%d,1000,1024,1,500,,%d,2%d,9\n", 5},
+    [CASES] = {"cases.yaml", "cases:\n  - {case: one, files: [kernels.csv], split: {by: n, folds: 2}, fit: none}\n", "",
+               0},
+};
+
+typedef struct {
+    char folder[64], path[FILES][96];
+} files;
+
+static int make_files(void **state) {
+    static files made;
+    *state = &made;
+    snprintf(made.folder, sizeof made.folder, "/tmp/paceline-fault-XXXXXX");
+    assert_non_null(mkdtemp(made.folder));
+    for (int f = 0; f < FILES; f++) {
+        snprintf(made.path[f], sizeof made.path[f], "%s/%s", made.folder, tables[f].name);
+        FILE *file = fopen(made.path[f], "w");
+        assert_non_null(file);
+        fputs(tables[f].header, file);
+        for (int row = 1; row <= tables[f].rows; row++) fprintf(file, tables[f].line, row, row, row);
+        fclose(file);
+    }
+    return 0;
+}
+
+static int remove_files(void **state) {
+    files *made = *state;
+    for (int f = 0; f < FILES; f++) unlink(made->path[f]);
+    return rmdir(made->folder);
+}
+
+/* --- what is asked ----------------------------------------------------------------------------------------------- */
+
+static pace_status done(pace_status status, pace_report **report) {
+    if (status == PACE_OK) pace_report_free(*report);
+    return status;
+}
+
+static pace_status exchange(const void *context, int choice) {
+    pace_report *report = NULL;
+    (void)context;
+    if (choice == 0)
+        return done(pace_predict_exchange(&report, &(pace_exchange_options){.on = "dgx-h100*2", .bytes = "1K,1M"}),
+                    &report);
+    const pace_simulate_options options = {.on = "dgx-1-v100", .bytes = "1M"};
+    return done(pace_simulate_exchange(&report, &options), &report);
+}
+
+static pace_status job(const void *context, int choice) {
+    static const char text[] = "architecture=ps_worker,cnodes=8,batch_size=512,flop=1T,memory_access_bytes=10GB,"
+                               "input_bytes=1MB,weight_traffic_bytes=100MB";
+    pace_report *report = NULL;
+    (void)context, (void)choice;
+    return done(pace_predict_job(&report, &(pace_job_options){.job = text}), &report);
+}
+
+static pace_status scaling(const void *context, int choice) {
+    static const char *const model[] = {"lenet"};
+    pace_report *report = NULL;
+    (void)context, (void)choice;
+    return done(pace_predict_scaling(&report, model, 1, &(pace_scaling_options){.on = "dgx-1-v100", .workers = "1,2"}),
+                &report);
+}
+
+static pace_status answer_rows(const void *context, int choice) {
+    static const char *const kinds[FILES] = {
+        [EXCHANGES] = "exchange", [STEPS] = "step", [JOB_ROWS] = "job", [SCALING] = "scaling"};
+    const files *made = context;
+    pace_report *report = NULL;
+    return done(pace_predict_rows(&report, made->path[choice], &(pace_rows_options){.kind = kinds[choice]}), &report);
+}
+
+static pace_status fit_rows(const void *context, int choice) {
+    static const char *const kinds[FILES] = {[EXCHANGES] = "exchange",
+                                             [STEPS] = "step",
+                                             [JOB_ROWS] = "job",
+                                             [OVERHEADS] = "overhead",
+                                             [PROFILER] = "profiler"};
+    const files *made = context;
+    const char *path = made->path[choice];
+    pace_report *report = NULL;
+    return done(pace_fit(&report, &path, 1, &(pace_rows_options){.kind = kinds[choice]}), &report);
+}
+
+static pace_status fleet(const void *context, int choice) {
+    const files *made = context;
+    const char *jobs = made->path[JOBS], *times = made->path[TIMES];
+    pace_report *report = NULL;
+    if (choice == 0) return done(pace_characterize(&report, &jobs, 1, &(pace_fleet_options){.exact = true}), &report);
+    if (choice == 1) return done(pace_stragglers(&report, &times, 1, &(pace_cluster_options){0}), &report);
+    return done(pace_cluster_capacity(&report, made->path[PODS], made->path[NODES], &(pace_cluster_options){0}),
+                &report);
+}
+
+static pace_status validate(const void *context, int choice) {
+    const files *made = context;
+    size_t missed;
+    pace_report *report = NULL;
+    (void)choice;
+    const pace_validate_options options = {.cases_path = made->path[CASES], .data_path = made->folder};
+    return done(pace_validate(&report, &missed, &options), &report);
+}
+
+/* --- tests ------------------------------------------------------------------------------------------------------- */
+
+static void exhausts(question ask, const void *context, int choice) {
+    pace_status status = ask(context, choice);
+    if (status != PACE_OK) fail_msg("choice %d: %s", choice, pace_message());
+    assert_true(exhaust(ask, context, choice, 12) > 12);
+}
+
+static void test_exchange(void **state) {
+    exhausts(exchange, *state, 0);
+    exhausts(exchange, *state, 1);
+}
+
+static void test_job(void **state) { exhausts(job, *state, 0); }
+
+static void test_scaling(void **state) { exhausts(scaling, *state, 0); }
+
+static void test_rows(void **state) {
+    static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, SCALING};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(answer_rows, *state, asked[i]);
+}
+
+static void test_fit(void **state) {
+    static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, OVERHEADS, PROFILER};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(fit_rows, *state, asked[i]);
+}
+
+static void test_fleet(void **state) {
+    for (int choice = 0; choice < 3; choice++) exhausts(fleet, *state, choice);
+}
+
+static void test_validate(void **state) { exhausts(validate, *state, 0); }
+
+int main(void) {
+    unsetenv("PACELINE_CATALOG");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_job), cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_fit), cmocka_unit_test(test_fleet),
+        cmocka_unit_test(test_validate),
+    };
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}
