@@ -36,6 +36,7 @@ typedef struct {
     double bytes;
     int ranks_per_node, nodes;
     int element_bytes;          /* of a collective that adds; 0 = not said */
+    pace_nccl_stack stack;      /* what starts it, for few measured sizes */
     const pace_exchange *model; /* of the same machine, for what was not measured; may be NULL */
 } pace_fit_question;
 
@@ -49,7 +50,7 @@ typedef struct {
 void pace_exchange_fit_free(pace_exchange_fit *fit);
 
 /** Adds a curve: `points` are sorted by size here, equal sizes become their median, and no more than PACE_CURVE_KNOTS
- * are kept. Errors: PACE_E_INPUT for fewer than two sizes or a time that is not above 0. */
+ * are kept. Errors: PACE_E_INPUT for no size or a time that is not above 0. */
 pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_curve *key, pace_curve_point *points,
                                   size_t count) PACE_MUST_CHECK;
 

@@ -11,11 +11,13 @@ static const double spread_of_six = 0.072; /* log-spread between six probes; fal
 static const double least_spread = 0.03;
 static const double ranks_spread = 0.04, beyond_spread = 0.14, tier_spread = 0.35; /* added for other ranks */
 static const double collective_spread = 0.12, direct_spread = 0.1; /* for other collectives; for direct sends */
-static const double host_floor = 2;        /* times the model's empty exchange, from which a floor is the host's */
-static const double larger_rings = -0.117; /* time against NCCL's model, as a power of the ranks */
-static const double hop_share = 0.13;      /* one hop of a ring, as a share of an exchange that moves nothing */
+static const double host_floor = 2;         /* times the model's empty exchange, from which a floor is the host's */
+static const double larger_rings = -0.117;  /* time against NCCL's model, as a power of the ranks */
+static const double memory = 6;             /* doublings over which a size tells of others, with a model */
+static const double few_floor_bytes = 1024; /* at which few probes' floor is taken, by the model */
+static const double hop_share = 0.13;       /* one hop of a ring, as a share of an exchange that moves nothing */
 
-enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
+enum { MOST_ALIKE = 64, DOUBLINGS = 24, FEW_KNOTS = 3 };
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -31,6 +33,12 @@ typedef struct {
     int element_bytes; /* of the curves that answered */
     double spread;
 } reading;
+
+/* How NCCL moves data: lines with flags inside, plain buffers, or sums made by the switch. It changes from one to
+ * another by its own estimate, and the time jumps there: at other sizes on other numbers of ranks. */
+typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
+
+static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how);
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -48,6 +56,39 @@ static double steady_time(const pace_curve_point *points, size_t count, double b
     double later = INFINITY, time_s = pace_curve_time(points, count, bytes);
     for (size_t i = count; i-- > 0 && points[i].bytes >= bytes;) later = least(later, points[i].time_s);
     return least(time_s, later);
+}
+
+/* Few sizes say how far the model is off, not how time goes with size: of one place, by what its time is of the model's
+ * at the sizes on both sides. Beyond them less is known the further it is: the logarithm of that ratio falls to the
+ * e-th part in `memory` doublings. */
+static double shaped_time(const pace_curve_point *points, size_t count, const reading *place,
+                          const pace_fit_question *asked, double bytes) {
+    pace_exchange model = *asked->model;
+    pace_fit_question with_host = *asked, *q = &with_host;
+    model.stack = asked->stack;
+    with_host.model = &model;
+    size_t high = 0;
+    while (high < count && points[high].bytes < bytes) high++;
+    size_t low = high > 0 ? high - 1 : 0;
+    if (high == count) high = low;
+    double there = model_time(q, place, bytes, WAY_UNKNOWN),
+           below = model_time(q, place, points[low].bytes, WAY_UNKNOWN),
+           above = model_time(q, place, points[high].bytes, WAY_UNKNOWN), share = 0;
+    if (!isfinite(there + below + above) || !(below > 0) || !(above > 0)) return NAN;
+    if (high > low) share = log(bytes / points[low].bytes) / log(points[high].bytes / points[low].bytes);
+    double ratio = pow(points[low].time_s / below, 1 - share) * pow(points[high].time_s / above, share);
+    double apart = high > low ? 0 : fabs(log2(bytes / points[low].bytes));
+    return there * pow(ratio, exp(-apart / memory));
+}
+
+/* What one curve says; NAN: nothing, for one size without a model says nothing of others. */
+static double curve_time(const pace_curve_point *points, size_t count, const reading *place, const pace_fit_question *q,
+                         double bytes, bool steady) {
+    double time_s = NAN;
+    if (count <= FEW_KNOTS && q->model && points[0].bytes > 0) time_s = shaped_time(points, count, place, q, bytes);
+    if (isnan(time_s) && (count > 1 || bytes == points[0].bytes))
+        time_s = (steady ? steady_time : pace_curve_time)(points, count, bytes);
+    return time_s;
 }
 
 static bool same_system(const pace_exchange_fit *fit, const pace_exchange_curve *curve, const char *system) {
@@ -77,8 +118,16 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         int how = likeness(curve, q);
         if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes;
         if (how < best || alike == MOST_ALIKE) continue;
-        times[alike] = (steady ? steady_time : pace_curve_time)(points, curve->count, bytes);
-        floors[alike++] = steady ? steady_time(points, curve->count, points[0].bytes) : points[0].time_s;
+        reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
+        double least_bytes = least(points[0].bytes, bytes),
+               time_s = curve_time(points, curve->count, &place, q, bytes, steady);
+        if (isnan(time_s)) continue;
+        times[alike] = time_s;
+        floors[alike++] = curve->count <= FEW_KNOTS
+                              ? least(time_s, curve_time(points, curve->count, &place, q,
+                                                         least(least_bytes, few_floor_bytes), steady))
+                          : steady ? steady_time(points, curve->count, points[0].bytes)
+                                   : points[0].time_s;
         if (curve->count > knots) knots = curve->count;
     }
     if (alike == 0) return false;
@@ -95,10 +144,6 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
 
 /* --- what the library does ------------------------------------------------------------------------------------------
  */
-
-/* How NCCL moves data: lines with flags inside, plain buffers, or sums made by the switch. It changes from one to
- * another by its own estimate, and the time jumps there: at other sizes on other numbers of ranks. */
-typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
 
 static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
     return (pace_exchange_question){.collective = q->collective,

@@ -87,8 +87,8 @@ static pace_status read_points(pace_exchange_fit *fit, const pace_exchange_curve
                                const pace_yaml_node *list) {
     pace_curve_point points[PACE_CURVE_KNOTS];
     size_t count = pace_yaml_count(list);
-    if (!pace_yaml_is_list(list) || count < 2 || count > PACE_CURVE_KNOTS)
-        return pace_fail(PACE_E_INPUT, "%s: expected 2 to %d points", pace_yaml_place(yaml, list), PACE_CURVE_KNOTS);
+    if (!pace_yaml_is_list(list) || count < 1 || count > PACE_CURVE_KNOTS)
+        return pace_fail(PACE_E_INPUT, "%s: expected 1 to %d points", pace_yaml_place(yaml, list), PACE_CURVE_KNOTS);
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *pair = pace_yaml_item(list, i);
         if (!pace_yaml_is_list(pair) || pace_yaml_count(pair) != 2)

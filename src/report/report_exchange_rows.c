@@ -56,7 +56,7 @@ static pace_status exchange_of(asked *a, const pace_exchange_row *row) {
     pace_machine machine = a->machine;
     if (a->has_machine && a->has_exchange && a->last_nodes >= row->nodes) return PACE_OK;
     if (!a->has_machine && strcmp(a->last, row->system) == 0 && a->last_nodes >= row->nodes) {
-        if (*a->refused) return pace_fail(PACE_E_MISSING, "%s", a->refused);
+        if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
         if (a->has_exchange) return PACE_OK;
     }
     memcpy(a->last, row->system, sizeof a->last);
@@ -108,6 +108,7 @@ static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange
                            .ranks_per_node = row->ranks_per_node,
                            .nodes = row->nodes,
                            .element_bytes = row->element_bytes,
+                           .stack = row->stack,
                            .model = modelled ? &a->exchange : NULL};
     if (pace_exchange_fit_time(out, &a->fit, &q) == PACE_OK) return PACE_OK;
     snprintf(refused, sizeof refused, "%.199s", pace_message());

@@ -376,7 +376,7 @@ static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *co
             left = pace_curve_probes(chosen, points, left, (size_t)probes);
             for (size_t i = 0; i < left; i++) points[i] = points[chosen[i]];
         }
-        if (left > 1) status = pace_exchange_fit_add(fit, &key, points, left);
+        if (left > 0) status = pace_exchange_fit_add(fit, &key, points, left);
     }
     pace_free(points);
     pace_free(chosen);
@@ -392,9 +392,7 @@ static pace_status add_curves(pace_exchange_fit *fit, const pace_exchange_row **
         i = end;
     }
     if (fit->curves.count > 0) return PACE_OK;
-    if (count == 0)
-        return pace_fail(PACE_E_INPUT, "no measured times: expected a column such as time_us, latency_ms or algbw_GBs");
-    return pace_fail(PACE_E_INPUT, "expected at least two measured sizes of one collective on the same ranks");
+    return pace_fail(PACE_E_INPUT, "no measured times: expected a column such as time_us, latency_ms or algbw_GBs");
 }
 
 pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes) {

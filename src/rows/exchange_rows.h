@@ -52,7 +52,7 @@ pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_input *input,
 void pace_exchange_rows_free(pace_exchange_rows *rows);
 
 /** Makes a fit of all measured rows of `tables`: a curve for each system, collective and group of ranks. With
- * `probes` above 0 only so many sizes of each curve are kept. PACE_E_INPUT when no curve has two sizes. */
+ * `probes` above 0 only so many sizes of each curve are kept. PACE_E_INPUT when nothing was measured. */
 pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count,
                                    int probes) PACE_MUST_CHECK;
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -241,6 +242,23 @@ def strangers():
         pool(f"exchange/uncalibrated-{name}-large", source, answers(large, None, *how), "<=0.15", note + "; from 16 MiB on")
 
 
+# A user's few sizes of every curve of the logs, and what they tell of the other sizes.
+def few():
+    machines = {"superbench-a100-8": "dgx-a100", "mleng-a100-8": "dgx-a100", "dgx2-v100-12": "dgx-2", "galvatron-a100-8": "dgx-a100"}
+    logs = [r for r in table(LOGS) if r["source"] in machines and r["inplace"] == "0" and float(r["bytes"]) >= 1024]
+    groups = {}
+    for r in logs:
+        groups.setdefault((r["source"], r["collective"]), []).append(r)
+    for number, probes in ((1, [1 << 20]), (2, [1 << 16, 1 << 24]), (3, [1 << 15, 1 << 20, 1 << 26])):
+        found = []
+        for (source, _), lines in groups.items():
+            near = [min(lines, key=lambda r: (abs(math.log(float(r["bytes"]) / b)), float(r["bytes"]))) for b in probes]
+            lines = [{**r, "source": ""} for r in lines if r not in near]
+            found += answers(lines, fit_of("few", [{**r, "source": ""} for r in near]), "--on", machines[source])
+        pool(f"exchange/logs-from-{number}-sizes", LOGS, found, "<=0.2",
+             "four systems in a node, seven collectives; how far a size tells of others was set with these curves; the bar is our own", "validation")
+
+
 def main():
     if not os.path.isdir(os.path.join(SHARED, "comm")):
         print("skipped: the reference data are not at hand")
@@ -249,6 +267,7 @@ def main():
     ranks()
     galvatron()
     uncalibrated()
+    few()
     if "--show" in sys.argv:
         for r in rows:
             print(r["case"], r["metric"], r["n"], r["value"], r["bar"], r["holds"])

@@ -140,6 +140,28 @@ for how, word in ((["--on", "dgx-a100"], "ok"), (["--on", "a100*8 nvlink=300GB/s
     for row, size in zip(rows, SIZES):
         expect(word != "ok" or (row["rung"] == "calibrated" and float(row["predicted"]) > law(8, size)), row)
 
+# One size, with a machine: it is answered as measured, and others by the machine's closed form, the more the further
+# they are. Without a machine it says nothing of others.
+run("fit", "--kind", "exchange", put("one_size.csv", "system,collective,gpus,bytes,time_us\nhgx-h100,all_reduce,8,1048576,100\nlab,all_reduce,8,1048576,100\n"), "-o", fit)
+asked = put("of_one.csv", "system,collective,gpus,bytes\n" + "".join(f"{s},all_reduce,8,{b}\n" for s in ("hgx-h100", "lab") for b in (1048576, 2097152, 1 << 30)))
+with_fit = list(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", asked, "--fit", fit)[1])))
+without = list(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", asked)[1])))
+off = [float(a["predicted"]) * 1e-6 / float(b["predicted"]) for a, b in zip(with_fit[:3], without[:3])]
+expect(abs(float(with_fit[0]["predicted"]) - 100) < 1e-6, with_fit[0])
+expect(off[0] > off[1] > off[2] > 1, off)
+expect(abs(float(with_fit[3]["predicted"]) - 100) < 1e-6 and with_fit[4]["status"] != "ok", with_fit[3:5])
+
+# Machines as people name them.
+named = [("8xH100 SXM5 NDR400", 16, 2), ("8xH100 SXM5 NDR400", 8, 1), ("p4d.24xlarge", 16, 2), ("ND96asr_v4", 16, 2), ("a3-highgpu-8g", 16, 2),
+         ("MI300X", 8, 1), ("p5.48xlarge", 16, 2), ("Standard_ND96isr_H100_v5", 16, 2), ("H800-SXM5", 8, 1), ("DGX-1", 8, 1), ("l40s", 8, 1)]
+code, out, err = run("predict", "--kind", "exchange", "--rows", put("named.csv", "system,collective,gpus,nodes,bytes\n" + "".join(
+    f"{s},all_reduce,{g},{n},1048576\n" for s, g, n in named)))
+for row in csv.DictReader(io.StringIO(out)):
+    expect(row["status"] == "ok" and row["rung"] == "formula", row)
+# A device of which no network is known is refused on two nodes, and answered on one behind it.
+code, out, err = run("predict", "--kind", "exchange", "--rows", put("behind.csv", "system,collective,gpus,nodes,bytes\nh200,all_reduce,16,2,1024\nh200,all_reduce,8,1,1024\n"))
+expect([r["status"] == "ok" for r in csv.DictReader(io.StringIO(out))] == [False, True], out)
+
 # Logs as launchers and older versions leave them.
 fits_and_answers(put("all_reduce_tagged.log", "".join("[1,0]<stdout>:" + line + "\n" for line in nccl_text(8).splitlines())))
 fits_and_answers(put("all_reduce_srun.log", "".join("0: " + line + "\n" for line in nccl_text(8).splitlines())))

@@ -30,12 +30,18 @@ UNEVEN = "72 devices are no power of two: the closed form lets every step cross 
 SLOT = "a device's PCIe slot is narrower than its NIC"
 BRICKS = "pairs have one brick or two: their ranks come to the NIC one after the other"
 QUEUE = "one NIC for all devices: messages of several rings queue at middle sizes"
+WAIT = "NICs of long latency, one for each device: chunks of several rings wait in turn at middle sizes"
+PORTS = "links inside are narrow beside as many NICs as devices: rings share ports"
 KNOWN = {("gb200-nvl72", "recursive_doubling"): (0.6, 1.3, UNEVEN), ("gb200-nvl72", "rabenseifner"): (0.6, 1.3, UNEVEN),
          ("gb200-nvl72", "knomial"): (0.6, 1.3, UNEVEN), ("gb200-nvl72", "bruck"): (0.6, 1.3, UNEVEN),
          ("dgx-1-v100", "ring"): (0.95, 1.07, SLOT), ("p3dn", "rabenseifner"): (0.93, 1.05, BRICKS),
          ("p3dn", "halving"): (0.93, 1.05, BRICKS)}
 for name in ("p100x4-25g-tcp", "pai-v100-pcie", "aws-p2-8"):
     KNOWN[name, "ring"] = (0.95, 1.10, QUEUE)
+for name in ("p5", "p5en", "a3-mega"):
+    KNOWN[name, "ring"] = (0.95, 1.20, WAIT)
+for name in ("hgx-a800", "hgx-h800"):
+    KNOWN[name, "ring"] = (0.87, 1.05, PORTS)
 
 listed = subprocess.run([PACELINE, "machines", "--format", "json"], capture_output=True).stdout
 for name in [m["name"] for m in json.loads(listed)["machines"]]:

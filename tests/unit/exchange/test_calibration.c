@@ -177,8 +177,8 @@ static void test_bad_fits(void **state) {
     (void)state;
     pace_exchange_fit fit = {0};
     pace_exchange_curve key = {.system = "here", .collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 1};
-    pace_curve_point one[] = {{8, 1}, {8, 2}}, negative[] = {{8, 1}, {16, -2}};
-    assert_int_equal(pace_exchange_fit_add(&fit, &key, one, 2), PACE_E_INPUT);
+    pace_curve_point negative[] = {{8, 1}, {16, -2}};
+    assert_int_equal(pace_exchange_fit_add(&fit, &key, negative, 0), PACE_E_INPUT);
     assert_int_equal(pace_exchange_fit_add(&fit, &key, negative, 2), PACE_E_INPUT);
     static const char *const texts[] = {
         "{}", "[1]", "{\"schema\": \"paceline.exchange-fit/1\"}",
