@@ -49,18 +49,37 @@ static double rate_of(const pace_device *device, const pace_op *op) {
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 
-static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+/* Returns the figure the parts are of; NULL when there is no formula for them. */
+static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
+                                             const pace_op *op) {
     pace_formula formula = pace_formula_of(op->family);
     const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
-    if (!formula || !figure) return false;
+    if (!formula || !figure) return NULL;
     double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
                                device->memory_bytes_per_s / figure->memory);
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
     pace_cost_where where = {device, figure, rate_of(device, op), memory, l2};
-    pace_cost_parts parts = {0};
-    if (!formula(&parts, op, &where)) return false;
+    *parts = (pace_cost_parts){0};
+    return formula(parts, op, &where) ? figure : NULL;
+}
+
+static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    pace_cost_parts parts;
+    const pace_cost_figure *figure = formula_parts(&parts, cost, device, op);
+    if (!figure) return false;
     *out = (pace_estimate){pace_cost_parts_s(&parts), figure->spread, PACE_RUNG_FORMULA};
     return out->median > 0;
+}
+
+/* How much longer an operation takes under load, whatever rung says how long it takes alone: only its arithmetic does.
+ */
+static double stretch(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    double load = pace_cost_figures_load_of(&cost->figures, op, device);
+    pace_cost_parts parts;
+    if (load == 1 || !formula_parts(&parts, cost, device, op)) return 1;
+    double alone_s = pace_cost_parts_s(&parts);
+    parts.compute_s *= load;
+    return pace_cost_parts_s(&parts) / alone_s;
 }
 
 static bool by_roofline(pace_estimate *out, const pace_device *device, const pace_op *op) {
@@ -94,6 +113,13 @@ pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const
 
 pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     return pace_cost_op_from(out_s, cost, device, op, "");
+}
+
+pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
+                               const pace_op *op, pace_load load) {
+    PACE_TRY(pace_cost_op(out_s, cost, device, op));
+    if (load == PACE_SUSTAINED) out_s->median *= stretch(cost, device, op);
+    return PACE_OK;
 }
 
 /* Formulas of streaming families need no more than bytes. */

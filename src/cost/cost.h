@@ -10,6 +10,11 @@
 
 typedef struct pace_cost pace_cost;
 
+/* What goes on around an operation. Alone: some repetitions, as tables of kernels are measured. In a step that is
+ * repeated for hours the device is at its limit of power, and what its matrix units compute takes longer
+ * (catalog/costs.yaml, load). */
+typedef enum { PACE_ALONE, PACE_SUSTAINED } pace_load;
+
 /** The ladder without measurements: formulas and rooflines, constants from catalog/costs.yaml. */
 pace_status pace_cost_create(pace_cost **out) PACE_MUST_CHECK;
 void pace_cost_free(pace_cost *cost);
@@ -23,7 +28,11 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CH
 pace_status pace_cost_op(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
                          const pace_op *op) PACE_MUST_CHECK;
 
-/** The same for an operation measured with a tool or library: "" = not said. */
+/** The same under a load; pace_cost_op() is of an operation alone. */
+pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, const pace_device *device,
+                               const pace_op *op, pace_load load) PACE_MUST_CHECK;
+
+/** pace_cost_op() for an operation measured with a tool or library: "" = not said. */
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) PACE_MUST_CHECK;
 

@@ -88,6 +88,24 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
     return read_figure(&figures->l2_over_memory, yaml, l2, "value", 1000);
 }
 
+static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "load");
+    if (!pace_yaml_is_list(list))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"load\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(list, i);
+        const char *device = pace_yaml_text(pace_yaml_get(entry, "device"));
+        pace_cost_load load = {0};
+        if (!device || !*device || strlen(device) >= sizeof load.device)
+            return pace_fail(PACE_E_INPUT, "%s: expected a device of 1 to %zu characters", pace_yaml_place(yaml, entry),
+                             sizeof load.device - 1);
+        memcpy(load.device, device, strlen(device) + 1);
+        PACE_TRY(read_figure(&load.factor, yaml, entry, "factor", 10));
+        PACE_TRY(PACE_PUSH(&figures->loads, load));
+    }
+    return PACE_OK;
+}
+
 static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const char *key, bool tensors) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "guess"), key);
     if (!pace_yaml_is_map(entry))
@@ -103,6 +121,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
     pace_cost_figures figures = {0};
     PACE_TRY(pace_catalog_load(&yaml, "costs.yaml"));
     pace_status status = read_rows(&figures, yaml);
+    if (status == PACE_OK) status = read_loads(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     pace_yaml_free(yaml);
@@ -111,7 +130,10 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
     return status;
 }
 
-void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows); }
+void pace_cost_figures_free(pace_cost_figures *figures) {
+    PACE_VEC_FREE(&figures->rows);
+    PACE_VEC_FREE(&figures->loads);
+}
 
 static bool on_matrix_units(const pace_op *op, const pace_device *device) {
     return (unsigned)op->precision < PACE_PRECISIONS && op->precision != PACE_FP64 &&
@@ -130,4 +152,14 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         return row;
     }
     return NULL;
+}
+
+double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device) {
+    bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
+    if (!product || device->is_cpu || !on_matrix_units(op, device)) return 1;
+    for (size_t i = 0; i < figures->loads.count; i++) {
+        const pace_cost_load *load = &figures->loads.items[i];
+        if (strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;
+    }
+    return 1;
 }

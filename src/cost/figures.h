@@ -24,8 +24,15 @@ typedef struct {
     double spread;
 } pace_cost_guess;
 
+/* How much longer arithmetic on matrix units takes in a step that goes on for hours. */
+typedef struct {
+    char device[16]; /* how the device's name begins */
+    double factor;
+} pace_cost_load;
+
 typedef struct {
     PACE_VEC(pace_cost_figure) rows;
+    PACE_VEC(pace_cost_load) loads;
     pace_cost_guess of_tensors, of_nothing;
     double l2_over_memory;
 } pace_cost_figures;
@@ -36,5 +43,9 @@ void pace_cost_figures_free(pace_cost_figures *figures);
 /** The last row that applies to the operation on a device, NULL when none does. */
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device);
+
+/** Times which the arithmetic of an operation takes under load: 1 for what multiplies no matrices, or not on matrix
+ * units, and for devices of which nothing is known. */
+double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device);
 
 #endif

@@ -8,6 +8,7 @@ typedef struct {
     struct {
         const pace_device *device; /* NULL = free */
         pace_op op;
+        pace_load load;
         pace_estimate price_s;
     } * slots;
 } pace_price_cache;
@@ -16,9 +17,10 @@ typedef struct {
 void pace_price_cache_init(pace_price_cache *cache);
 void pace_price_cache_free(pace_price_cache *cache);
 
-/** pace_cost_op() through the cache, which belongs to one ladder as long as nothing is added to it, and to one thread.
+/** pace_cost_op_under() through the cache, which belongs to one ladder as long as nothing is added to it, and to one
+ * thread.
  */
 pace_status pace_price_cached(pace_estimate *out_s, pace_price_cache *cache, const pace_cost *cost,
-                              const pace_device *device, const pace_op *op) PACE_MUST_CHECK;
+                              const pace_device *device, const pace_op *op, pace_load load) PACE_MUST_CHECK;
 
 #endif

@@ -63,8 +63,8 @@ static bool parts_cost(pace_estimate *out_s, const pace_pricing *p, uint32_t lau
          part = p->variant->next_part[part]) {
         const pace_op *op = pace_variant_part_op(p->variant, part);
         pace_estimate one;
-        if (!has_amounts(op) ||
-            pace_price_cached(&one, p->forecast->prices, p->forecast->cost, p->forecast->device, op) != PACE_OK)
+        if (!has_amounts(op) || pace_price_cached(&one, p->forecast->prices, p->forecast->cost, p->forecast->device, op,
+                                                  PACE_ALONE) != PACE_OK)
             return false;
         sum.median += one.median;
         sum.spread += one.median * one.spread;
@@ -122,7 +122,7 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     const pace_device *device = pace_pricing_device(p);
     pace_estimate here, there;
     if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
-        pace_price_cached(&there, p->forecast->prices, p->forecast->cost, device, op) != PACE_OK)
+        pace_price_cached(&there, p->forecast->prices, p->forecast->cost, device, op, PACE_ALONE) != PACE_OK)
         return by_rates(p, launch, measured);
     double variance =
         here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
@@ -197,7 +197,7 @@ static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing
         return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
     if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
     if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
-    else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op));
+    else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op, PACE_SUSTAINED));
     out_ns->median *= 1e9;
     if (!has_amounts(op)) return PACE_OK;
     double bound = pace_price_bound_ns(device, op);

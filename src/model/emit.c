@@ -172,15 +172,15 @@ void pace_emit_exchange(pace_lowering *to, const char *collective, const char *g
     pace_emit_open(to, name);
     exchange.collective = pace_emit_name(to, collective);
     exchange.group = pace_emit_name(to, group);
-    uint32_t number = add_launch(to, NULL, 1);
+    uint32_t number = add_launch(to, NULL, blocking ? 2 : 1); /* communicators have streams of their own */
     pace_emit_close(to);
     if (number == PACE_NO_LAUNCH) return;
     to->status = PACE_PUSH(&to->graph->exchanges, exchange);
     pace_launch *launch = &to->graph->launches.items[number];
     launch->exchange = (uint32_t)to->graph->exchanges.count;
     launch->waits[0] = to->last_launch;
-    to->last_exchange = number;
     if (blocking) to->await_exchange = number;
+    else to->last_exchange = number;
 }
 
 /* ---- operations ---- */

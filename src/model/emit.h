@@ -30,7 +30,7 @@ typedef struct {
     uint32_t after;          /* the next node waits for it */
     uint32_t last_launch;    /* on stream 0 */
     uint32_t await_exchange; /* the next launch on stream 0 waits for it */
-    uint32_t last_exchange;
+    uint32_t last_exchange;  /* of gradients */
 
     /* compiled: what is being fused */
     pace_op fused;
@@ -71,7 +71,7 @@ void pace_emit_backward_view(pace_lowering *to, const char *name);
 void pace_emit_launch(pace_lowering *to, pace_op op);
 /** Ends what is being fused. */
 void pace_emit_flush(pace_lowering *to);
-/** An exchange on stream 1 behind what stream 0 was given; `blocking`: stream 0 waits for it. */
+/** An exchange behind what stream 0 was given: on stream 2 when `blocking`, where stream 0 waits for it, else on 1. */
 void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
                         bool blocking);
 
@@ -96,6 +96,8 @@ void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
 /** Exchanges the gradients that no full bucket took along, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
+/** Copies one gradient back from its bucket. */
+void pace_lower_from_bucket(pace_lowering *to, double elements);
 
 /** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */
 static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {

@@ -371,3 +371,49 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
     else *out = graph;
     return status;
 }
+
+/* As lower_backward.c does with each gradient, and when all are there. */
+static void lower_gradient(pace_lowering *to, pace_model_rest rest, double elements) {
+    int bytes = pace_config_parameter_bytes(to->config);
+    pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
+    if (rest == PACE_REST_ACCUMULATE)
+        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+    else pace_emit_host(to, "aten::detach");
+    if (rest == PACE_REST_EXCHANGE) {
+        pace_emit_open(to, "torch::distributed::reducer::mul_out");
+        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+        pace_emit_close(to);
+    }
+    pace_emit_close_backward(to);
+}
+
+static void lower_gradients(pace_lowering *to, pace_model_rest rest) {
+    double parameters, tensors;
+    count_parameters(to, &parameters, &tensors);
+    to->stage = PACE_STAGE_BACKWARD;
+    enter_region(to, "CompiledFunctionBackward");
+    for (double i = 0; i < tensors && to->status == PACE_OK; i++) lower_gradient(to, rest, parameters / tensors);
+    for (double i = 0; rest == PACE_REST_EXCHANGE && i < tensors && to->status == PACE_OK; i++)
+        pace_lower_from_bucket(to, parameters / tensors);
+    leave_region(to);
+}
+
+pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
+                                  pace_model_rest rest) {
+    pace_graph graph;
+    pace_lowering to;
+    pace_config whole = *config;
+    if (whole.update == PACE_UPDATE_LOOP) whole.update = PACE_UPDATE_FOREACH; /* tensors come with backward */
+    PACE_TRY(pace_graph_init(&graph));
+    pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
+    if (status == PACE_OK && rest != PACE_REST_UPDATE) lower_gradients(&to, rest);
+    if (status == PACE_OK && rest == PACE_REST_UPDATE && whole.optimizer != PACE_NO_UPDATE) {
+        lower_zero_grad(&to);
+        lower_update(&to);
+    }
+    if (status == PACE_OK) status = to.status;
+    pace_lowering_end(&to);
+    if (status != PACE_OK) pace_graph_free(&graph);
+    else *out = graph;
+    return status;
+}

@@ -4,7 +4,7 @@
  *
  * Operators bear ATen's and autograd's names, so that host overheads measured by name apply. The forward pass is on
  * thread 0; backward is on thread 1, autograd's, after the loss, while thread 0 waits in "## backward ##". Stream 0
- * computes, stream 1 exchanges. Names of layers are the nodes' modules.
+ * computes, stream 1 exchanges gradients, stream 2 what stream 0 waits for. Names of layers are the nodes' modules.
  *
  *   eager      every operator with its launches
  *   compiled   forward and backward are one operator each; element-wise work is fused with its neighbours, matrix
@@ -26,5 +26,20 @@
 /** One step on one rank. The graph passes pace_graph_check(). Errors: PACE_E_USAGE for a configuration that makes no
  * sense or is not lowered, PACE_E_LIMIT for more than 2^24 launches. Free with pace_graph_free(). */
 pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+
+/* Parts of a step that are of gradients and parameters, not of layers. */
+typedef enum {
+    PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
+    PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
+    PACE_REST_EXCHANGE,   /* the same as plain, divided for an exchange, and copied back from buckets */
+    PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
+    PACE_MODEL_RESTS
+} pace_model_rest;
+
+/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides), tensors
+ * taken to be of one size. An update tensor by tensor counts as one of all tensors at once. The graph has no exchanges.
+ */
+pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
+                                  pace_model_rest rest) PACE_MUST_CHECK;
 
 #endif

@@ -606,14 +606,15 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     cast_inputs_back(to, &view);
 }
 
+void pace_lower_from_bucket(pace_lowering *to, double elements) {
+    pace_emit_open(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad");
+    pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
+    pace_emit_close(to);
+}
+
 void pace_lower_last_bucket(pace_lowering *to) {
     if (to->config->dp <= 1) return;
     exchange_bucket(to, 0, true);
-    to->await_exchange = to->last_exchange;
-    for (size_t i = 0; i < to->tensors.count; i++) {
-        pace_emit_open(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad");
-        pace_emit_op(to, "aten::copy_",
-                     pace_emit_copy(to, "copy", to->tensors.items[i], pace_config_parameter_bytes(to->config)));
-        pace_emit_close(to);
-    }
+    if (to->last_exchange != PACE_NO_LAUNCH) to->await_exchange = to->last_exchange;
+    for (size_t i = 0; i < to->tensors.count; i++) pace_lower_from_bucket(to, to->tensors.items[i]);
 }

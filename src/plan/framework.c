@@ -55,15 +55,14 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     return read_words(out, yaml, node);
 }
 
-static pace_status read_load(pace_load_entry *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+static pace_status read_attention(pace_attention_kernel_entry *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *device = pace_yaml_text(pace_yaml_get(node, "device"));
     const char *framework = pace_yaml_text(pace_yaml_get(node, "framework"));
-    const pace_yaml_node *matrix = pace_yaml_get(node, "matrix"), *attention = pace_yaml_get(node, "attention");
-    if (!device || !matrix || !attention) return fail_at(yaml, node, "device, matrix and attention");
+    const pace_yaml_node *factor = pace_yaml_get(node, "factor");
+    if (!device || !framework || !factor) return fail_at(yaml, node, "device, framework and factor");
     snprintf(out->device, sizeof out->device, "%.23s", device);
-    snprintf(out->framework, sizeof out->framework, "%.31s", framework ? framework : "");
-    PACE_TRY(pace_yaml_number(&out->load.matrix, yaml, matrix));
-    return pace_yaml_number(&out->load.attention, yaml, attention);
+    snprintf(out->framework, sizeof out->framework, "%.31s", framework);
+    return pace_yaml_number(&out->factor, yaml, factor);
 }
 
 static pace_status read_all(pace_frameworks *out) {
@@ -72,10 +71,11 @@ static pace_status read_all(pace_frameworks *out) {
         return fail_at(out->yaml, list ? list : root, "1 to 16 frameworks");
     for (; out->count < pace_yaml_count(list); out->count++)
         PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
-    const pace_yaml_node *load = pace_yaml_get(root, "load");
-    if (pace_yaml_count(load) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, load, "at most 16 devices");
-    for (; out->load_count < pace_yaml_count(load); out->load_count++)
-        PACE_TRY(read_load(&out->load[out->load_count], out->yaml, pace_yaml_item(load, out->load_count)));
+    const pace_yaml_node *attention = pace_yaml_get(root, "attention");
+    if (pace_yaml_count(attention) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, attention, "at most 16 kernels");
+    for (; out->attention_count < pace_yaml_count(attention); out->attention_count++)
+        PACE_TRY(read_attention(&out->attention[out->attention_count], out->yaml,
+                                pace_yaml_item(attention, out->attention_count)));
     const pace_yaml_node *spread = pace_yaml_get(pace_yaml_get(root, "spread"), "value");
     if (!spread) return fail_at(out->yaml, root, "spread: {value: ...}");
     return pace_yaml_number(&out->spread, out->yaml, spread);
@@ -95,13 +95,13 @@ void pace_frameworks_free(pace_frameworks *frameworks) {
     frameworks->yaml = NULL;
 }
 
-pace_load pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device, const char *framework) {
-    for (size_t i = 0; i < frameworks->load_count; i++) {
-        const pace_load_entry *entry = &frameworks->load[i];
-        bool named = !*entry->framework || strcmp(entry->framework, framework) == 0;
-        if (named && strncmp(device, entry->device, strlen(entry->device)) == 0) return entry->load;
+double pace_frameworks_attention(const pace_frameworks *frameworks, const char *device, const char *framework) {
+    for (size_t i = 0; i < frameworks->attention_count; i++) {
+        const pace_attention_kernel_entry *entry = &frameworks->attention[i];
+        if (strcmp(entry->framework, framework) == 0 && strncmp(device, entry->device, strlen(entry->device)) == 0)
+            return entry->factor;
     }
-    return (pace_load){1, 1};
+    return 1;
 }
 
 static bool contains(const char *text, const char *word) {

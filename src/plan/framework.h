@@ -15,32 +15,31 @@ typedef struct {
     double step_s;                        /* of every step */
 } pace_framework;
 
+/** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */
+static inline bool pace_framework_is_lowered(const pace_framework *framework) { return !(framework->launch_s > 0); }
+
 enum { PACE_FRAMEWORKS_MOST = 16 };
 
-/* How much longer kernels take in a step than alone: hours of full power lower the clock. */
+/* Attention kernels that are not made for a device: their time over the formula's. */
 typedef struct {
-    double matrix, attention;
-} pace_load;
-
-typedef struct {
-    char device[24], framework[32]; /* how the device's name begins; "" = any framework */
-    pace_load load;
-} pace_load_entry;
+    char device[24], framework[32]; /* how the device's name begins */
+    double factor;
+} pace_attention_kernel_entry;
 
 typedef struct {
     pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
     double spread; /* of a step by formula */
-    pace_load_entry load[PACE_FRAMEWORKS_MOST];
-    size_t load_count;
+    pace_attention_kernel_entry attention[PACE_FRAMEWORKS_MOST];
+    size_t attention_count;
 } pace_frameworks;
 
 pace_status pace_frameworks_load(pace_frameworks *out) PACE_MUST_CHECK;
 void pace_frameworks_free(pace_frameworks *frameworks);
 
-/** What is known of a device under load in a framework's steps; all 1 where nothing is. */
-pace_load pace_frameworks_load_of(const pace_frameworks *frameworks, const char *device, const char *framework);
+/** Times which a framework's attention takes on a device over the formula; 1 where nothing is known. */
+double pace_frameworks_attention(const pace_frameworks *frameworks, const char *device, const char *framework);
 
 /** The framework a table's word means; "" or an unknown word is the first. */
 const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word);

@@ -69,16 +69,30 @@ static double sharded_over(const pace_config *config, int stage) {
     return config->zero_stage >= stage ? config->dp * config->cp : 1;
 }
 
+/* Of one gradient: as wide as its parameter, unless the framework keeps those of half precision wider. */
+static double gradient_bytes(const pace_step_plan *plan) {
+    double own = pace_config_parameter_bytes(&plan->config), kept = plan->framework->gradient_bytes;
+    return kept > own ? kept : own;
+}
+
+/* DistributedDataParallel fills buckets; others exchange all at once, and say what hides. */
+static double last_bucket(const pace_step_plan *plan, double bytes) {
+    bool buckets = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3;
+    return buckets && bytes > plan->config.bucket_bytes ? plan->config.bucket_bytes / bytes : 1;
+}
+
 /* ZeRO 1 and 2: gradients are reduced and scattered, parameters gathered; else gradients are all-reduced. */
 static pace_status exchange_gradients(double *seconds, bool *across, const pace_step_plan *plan, double parameters,
                                       double ranks, double stride, const pace_step_place *place) {
-    double reduced_s, gathered_s = 0, bytes = parameters * plan->framework->gradient_bytes;
+    double reduced_s, gathered_s = 0, bytes = parameters * gradient_bytes(plan);
     const pace_config *config = &plan->config;
     bool sharded = config->zero_stage >= 1;
     *seconds = 0;
     if (ranks < 2 || !(parameters > 0)) return PACE_OK;
+    double buckets = fmax(1, round(1 / last_bucket(plan, bytes)));
     PACE_TRY(pace_group_exchange_s(&reduced_s, across, place->exchange, sharded ? PACE_REDUCESCATTER : PACE_ALLREDUCE,
-                                   bytes, ranks, stride));
+                                   bytes / buckets, ranks, stride));
+    reduced_s *= buckets;
     if (sharded && config->zero_stage < 3)
         PACE_TRY(pace_group_exchange_s(&gathered_s, across, place->exchange, PACE_ALLGATHER,
                                        parameters * pace_config_parameter_bytes(config), ranks, stride));
@@ -124,8 +138,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
                                    plan->slots->boundary_bytes, 2, far));
     if (plan->slots->tied_bytes > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
-                                       plan->slots->tied_bytes * plan->framework->gradient_bytes, 2,
-                                       far * (config->pp - 1)));
+                                       plan->slots->tied_bytes * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
 }
 
@@ -150,9 +163,10 @@ static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
     double expert_over[3];
     for (int i = 0; i < 3; i++) expert_over[i] = over[i] > 1 ? copies : 1;
     double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
+    state *= plan->slots->states;
     plan->weight_bytes = weight * (dense / over[0] + expert / expert_over[0]);
     if (trains) {
-        plan->gradient_bytes = plan->framework->gradient_bytes * (dense / over[1] + expert / expert_over[1]);
+        plan->gradient_bytes = gradient_bytes(plan) * (dense / over[1] + expert / expert_over[1]);
         plan->optimizer_bytes = state * (dense / over[2] + expert / expert_over[2]);
     }
     for (unsigned i = 0; i < plan->slots->count; i++) {
@@ -169,18 +183,35 @@ static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
 
 /* --- update ------------------------------------------------------------------------------------------------------- */
 
+/* Of the parameters that a rank holds, `part` of the model's. */
+static void add_rest(pace_step_plan *plan, double part) {
+    const pace_step_slots *slots = plan->slots;
+    bool exchanges = plan->config.dp > 1 && plan->config.zero_stage < 3;
+    double times[PACE_MODEL_RESTS] = {
+        [PACE_REST_ACCUMULATE] = plan->micro_batches - 1, [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
+    plan->rest_host_s = part * slots->rest_host_s[PACE_REST_UPDATE];
+    for (int i = 0; i < PACE_MODEL_RESTS; i++) {
+        plan->rest_s += part * times[i] * slots->rest_s[i];
+        plan->rest_host_s += part * times[i] * slots->rest_host_s[i];
+    }
+    plan->last_bucket = last_bucket(plan, plan->slots->parameters * part * gradient_bytes(plan));
+}
+
 static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     share held = fullest(plan);
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
     if (config->mode != PACE_TRAINING || config->frozen > 0 || !(rate > 0)) return;
     double expert_over = over > 1 ? config->dp * config->cp / config->ep : 1;
-    plan->update_s = plan->framework->update_bytes * (held.dense / over + held.expert / expert_over) / rate;
+    double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
+    if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
+    else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
+    if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
 }
 
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                const pace_config *config, const pace_step_place *place, pace_load load) {
-    pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .load = load};
+                                const pace_config *config, const pace_step_place *place, double attention) {
+    pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .attention = attention};
     PACE_TRY(pace_config_check(config));
     plan.micro_batches = pace_config_micro_batches(config);
     PACE_TRY(cut(&plan));

@@ -10,8 +10,9 @@ typedef struct {
     const pace_model *model;
     const pace_exchange *exchange;
     const pace_device *device;
-    double numbers[8];
-    int words[6];
+    const pace_step_host *host;
+    double numbers[9];
+    int words[8];
 } slot_key;
 
 struct pace_slot_cache {
@@ -47,10 +48,18 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
     key.model = model;
     key.exchange = place->exchange;
     key.device = place->device;
-    double numbers[] = {config->micro_batch, config->sequence,          config->tp,    config->cp, config->ep,
-                        config->frozen,      config->sequence_parallel, config->dp > 1};
-    int words[] = {config->mode,      config->precision, config->execution,
-                   config->attention, config->input,     config->recompute};
+    key.host = place->host;
+    double numbers[] = {config->micro_batch,
+                        config->sequence,
+                        config->tp,
+                        config->cp,
+                        config->ep,
+                        config->frozen,
+                        config->sequence_parallel,
+                        config->dp > 1,
+                        config->keep_gradients};
+    int words[] = {config->mode,  config->precision, config->execution, config->attention,
+                   config->input, config->recompute, config->optimizer, config->update};
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);
     return key;

@@ -58,7 +58,7 @@ static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const
 static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const pace_op *op,
                                 const pace_step_place *place) {
     pace_estimate price_s;
-    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, op));
+    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, op, PACE_SUSTAINED));
     if (op->family == PACE_OP_GEMM) slot->matrix_s += price_s.median;
     else if (op->family == PACE_OP_ATTENTION) slot->attention_s += price_s.median;
     else slot->stream_s += price_s.median;
@@ -86,6 +86,8 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
     PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
     pace_status status = price_graph(slot, slots, &graph, place);
+    if (status == PACE_OK && place->host) status = pace_step_host_s(&slot->host_s, place->host, &graph);
+    if (place->host) slot->gap_s = slot->launches * place->host->launch.between_ns / 1e9;
     pace_graph_free(&graph);
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
         slot->dispatches += model->layers.items[i].kind == PACE_LAYER_EXPERTS;
@@ -109,6 +111,36 @@ static pace_status price_part(pace_step_slots *slots, const pace_model *model, c
     if (config->mode != PACE_TRAINING) return PACE_OK;
     out->kept_bytes = kept(model, config, part);
     out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
+    return PACE_OK;
+}
+
+static pace_status price_rest(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                              pace_model_rest rest, const pace_step_place *place) {
+    pace_graph graph;
+    pace_slot slot = {0};
+    PACE_TRY(pace_model_lower_rest(&graph, model, config, rest));
+    pace_status status = price_graph(&slot, slots, &graph, place);
+    if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], place->host, &graph);
+    pace_graph_free(&graph);
+    slots->rest_s[rest] = slot.stream_s + slot.launches * place->host->launch.between_ns / 1e9;
+    return status;
+}
+
+static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                               const pace_step_place *place) {
+    pace_config adam = *config;
+    adam.optimizer = PACE_ADAM;
+    double whole = pace_model_total(model, &adam).optimizer_bytes;
+    slots->states = whole > 0 ? pace_model_total(model, config).optimizer_bytes / whole : 0;
+    for (unsigned i = 0; i < slots->count; i++) {
+        const pace_model_part *part = &slots->parts[i].part;
+        slots->parameters += part->turns * (part->parameters + part->expert_parameters);
+    }
+    if (!place->host || config->mode != PACE_TRAINING || config->frozen > 0) return PACE_OK;
+    for (int rest = 0; rest < PACE_MODEL_RESTS; rest++)
+        PACE_TRY(price_rest(slots, model, config, (pace_model_rest)rest, place));
+    for (int rest = PACE_REST_ACCUMULATE; rest <= PACE_REST_EXCHANGE; rest++) /* what it is more than in the slots */
+        slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
     return PACE_OK;
 }
 
@@ -138,6 +170,7 @@ pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model,
     slots.tied_bytes = tied_elements(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
         status = price_part(&slots, model, config, &parts.parts.items[i], place);
+    if (status == PACE_OK) status = price_rests(&slots, model, config, place);
     pace_model_parts_free(&parts);
     if (status == PACE_OK) *out = slots;
     return status;

@@ -11,8 +11,10 @@
 #include "cost/price_cache.h"
 #include "exchange/algorithms.h"
 #include "exchange/exchange.h"
+#include "model/lower.h"
 #include "model/lower_part.h"
 #include "model/parts.h"
+#include "plan/step_host.h"
 
 enum { PACE_SLOT_PARTS = 8 };
 
@@ -23,6 +25,8 @@ typedef struct {
     double matrix_s, attention_s;        /* products; attention in one kernel */
     double stream_s;                     /* the other kernels */
     double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
+    double host_s;                       /* what its operators take to be issued; 0 where no host is known */
+    double gap_s;                        /* between kernels that follow at once, as far as the host is known */
     double launches;                     /* kernels and exchanges the host issues */
     double dispatches;                   /* layers of experts, whose tokens the host sorts and waits for */
 } pace_slot;
@@ -37,7 +41,11 @@ typedef struct {
 typedef struct {
     pace_slot_part parts[PACE_SLOT_PARTS]; /* head, layers, tail */
     unsigned count;
-    double layers;                 /* of the model */
+    double layers;                                                  /* of the model */
+    double parameters;                                              /* of one rank, if it held all layers */
+    double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
+                                                                       issue them besides; where a host is known */
+    double states;                 /* what the optimizer keeps of a parameter over what Adam keeps */
     double boundary_bytes;         /* what one micro-batch passes on between stages */
     double tied_bytes;             /* output layer's weight that is the first stage's too, in elements */
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
@@ -50,6 +58,7 @@ typedef struct {
     const pace_device *device;
     const pace_exchange *exchange; /* NULL = one device */
     pace_price_cache *prices;      /* may be NULL */
+    const pace_step_host *host;    /* NULL = who composes the step knows what launches cost */
 } pace_step_place;
 
 /** Lowers and prices the parts of a model. Errors: those of pace_model_lower_part(), PACE_E_LIMIT for more than

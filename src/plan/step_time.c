@@ -7,8 +7,11 @@ pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1
 /* A stage's passes of one micro-batch, or sums of them. */
 typedef struct {
     double compute_s, host_s, group_s[PACE_SLOT_GROUPS];
-    double data_s; /* ZeRO 3 */
+    double data_s;                                /* ZeRO 3 */
+    double issue_s, backward_s, backward_issue_s; /* of these operators: the host's time; backward on the device */
 } work;
+
+static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
 
 static double total(const work *w) {
     double sum = w->compute_s + w->host_s + w->data_s;
@@ -20,6 +23,9 @@ static void add(work *into, const work *w, double times) {
     into->compute_s += times * w->compute_s;
     into->host_s += times * w->host_s;
     into->data_s += times * w->data_s;
+    into->issue_s += times * w->issue_s;
+    into->backward_s += times * w->backward_s;
+    into->backward_issue_s += times * w->backward_issue_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -37,16 +43,18 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     const pace_framework *framework = plan->framework;
     const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
                                               framework->overlap_expert};
-    work w = {.compute_s = f->matrix * plan->load.matrix * slot->matrix_s +
-                           f->attention * plan->load.attention * slot->attention_s + f->stream * slot->stream_s};
-    double device_s = w.compute_s,
-           host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches);
+    work w = {.compute_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s +
+                           f->stream * slot->stream_s + slot->gap_s};
+    double device_s = w.compute_s, host_s = f->launch * (framework->launch_s * slot->launches +
+                                                         framework->dispatch_s * slot->dispatches + slot->host_s);
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = factor(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
         device_s += w.group_s[g];
     }
-    if (host_s > device_s) w.host_s = host_s - device_s;
+    /* an eager host runs ahead where kernels are long, and makes good where they are short */
+    if (is_lowered(plan)) w.issue_s = host_s;
+    else if (host_s > device_s) w.host_s = host_s - device_s;
     double cover_s = host_s > device_s ? host_s : device_s;
     double exchanged_s = factor(f, plan->gradient_across) * (gather_s + reduce_s);
     if (exchanged_s > 0) w.data_s = exposed(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
@@ -66,6 +74,10 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
         if (pass != PACE_PART_FORWARD && !trains) continue;
         work one = slot_work(plan, f, &part->pass[pass], pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
                              backward && !(plan->config.frozen > 0) ? gather_s * gradients : 0);
+        if (pass != PACE_PART_FORWARD) {
+            one.backward_s = total(&one);
+            one.backward_issue_s = one.issue_s;
+        }
         add(&w, &one, 1);
     }
     return w;
@@ -114,6 +126,19 @@ double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batc
     return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
 }
 
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* Gradients that are all-reduced hide behind the last micro-batch's backward; parameters that are gathered behind the
+ * next step's forward too. */
+static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest) {
+    double backward_s = larger(slowest->backward_s, slowest->backward_issue_s);
+    double cover_s = plan->config.zero_stage > 0 ? larger(total(slowest), slowest->issue_s) : backward_s;
+    double alone_s =
+        factor(f, plan->gradient_across) * plan->gradient_s + factor(f, plan->expert_across) * plan->expert_gradient_s;
+    double hidden_s = exposed(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s);
+    return larger(hidden_s, is_lowered(plan) ? plan->last_bucket * alone_s : 0);
+}
+
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
     const pace_framework *framework = plan->framework;
     pipeline p = stages_of(plan, f);
@@ -133,12 +158,14 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
                        ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);
     }
     if (trains) {
-        double cover_s = p.slowest_s; /* the last micro-batch's backward, and the next step's first forward */
-        double dense_s = plan->config.zero_stage >= 3 ? 0 : factor(f, plan->gradient_across) * plan->gradient_s;
-        double expert_s = plan->config.zero_stage >= 3 ? 0 : factor(f, plan->expert_across) * plan->expert_gradient_s;
-        t.data_s += exposed(dense_s + expert_s, framework->overlap_gradients, f->hidden, cover_s);
+        if (plan->config.zero_stage < 3) t.data_s += gradients_s(plan, f, &p.slowest);
         t.data_s += factor(f, plan->pass_across) * plan->tied_s;
         t.update_s = f->update * plan->update_s;
+    }
+    if (is_lowered(plan)) { /* what the host of a whole step is late by */
+        double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
+        t.compute_s += plan->rest_s;
+        t.host_s = larger(0, m * p.slowest.issue_s + f->launch * plan->rest_host_s - device_s);
     }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +

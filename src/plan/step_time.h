@@ -30,7 +30,7 @@ typedef struct {
     const pace_step_slots *slots; /* borrowed */
     const pace_framework *framework;
     pace_config config;
-    pace_load load; /* pace_frameworks_load_of() */
+    double attention; /* pace_frameworks_attention() */
     double micro_batches;
     double layers_most;               /* of the stage that has most */
     double layers_first, layers_last; /* of the stages with head and tail */
@@ -41,7 +41,10 @@ typedef struct {
     double gather_s;        /* ZeRO 3: the parameters of one layer */
     double gather_end_s[2]; /* of head and tail */
     double tied_s;          /* the shared table's gradient, between first and last stage */
+    double last_bucket;     /* share of gradients that nothing can hide: they are ready when backward ends */
     double update_s;
+    double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
+                                   issue these and the update */
     double memory_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes;
     double device_bytes; /* memory of the device; 0 = unknown */
 } pace_step_plan;
@@ -61,7 +64,7 @@ typedef struct {
  * stages than layers, or micro-batches that an interleaved pipeline cannot take; those of exchanges. */
 pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
                                 const pace_config *config, const pace_step_place *place,
-                                pace_load load) PACE_MUST_CHECK;
+                                double attention) PACE_MUST_CHECK;
 
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);

@@ -1,5 +1,7 @@
 #include "report/model_settings.h"
 
+#include "source/model_inputs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,4 +42,18 @@ void pace_model_settings_free(pace_model_settings *settings) {
     for (size_t i = 0; i < settings->texts.count; i++) pace_free(settings->texts.items[i]);
     PACE_VEC_FREE(&settings->texts);
     PACE_VEC_FREE(&settings->items);
+}
+
+pace_status pace_model_ask(pace_model *out, pace_config *config, const char *name, const pace_words *set) {
+    enum { UNSAID = -1 };
+    pace_model_settings settings;
+    pace_config asked = *config;
+    asked.optimizer = UNSAID;
+    PACE_TRY(pace_model_settings_read(&settings, &asked, set));
+    pace_status status = pace_model_open(out, name, settings.items.items, settings.items.count);
+    pace_model_settings_free(&settings);
+    if (status != PACE_OK) return status;
+    if (asked.optimizer == UNSAID) asked.optimizer = out->sequence > 0 ? PACE_ADAM : PACE_SGD;
+    *config = asked;
+    return PACE_OK;
 }

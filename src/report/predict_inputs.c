@@ -98,15 +98,10 @@ static pace_status set_buckets(pace_config *config, const char *name) {
 }
 
 static pace_status lower(pace_graph *out, pace_config *config, const char *name, const pace_words *set) {
-    pace_model_settings settings;
     pace_model model;
-    PACE_TRY(pace_model_settings_read(&settings, config, set));
-    pace_status status = pace_model_open(&model, name, settings.items.items, settings.items.count);
-    if (status == PACE_OK) {
-        status = pace_model_lower(out, &model, config);
-        pace_model_free(&model);
-    }
-    pace_model_settings_free(&settings);
+    PACE_TRY(pace_model_ask(&model, config, name, set));
+    pace_status status = pace_model_lower(out, &model, config);
+    pace_model_free(&model);
     return status;
 }
 

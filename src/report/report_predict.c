@@ -317,7 +317,7 @@ static pace_status put_closed_form(pace_report *report, const prediction *p, con
     bool model;
     PACE_TRY(pace_predict_is_model(&model, name));
     if (!model || strcmp(name, "-") == 0 || !options->on.count || p->inputs.forecast.device->is_cpu) return PACE_OK;
-    return pace_put_closed_form(report, name, options);
+    return pace_put_closed_form(report, name, options, p->results[0].step_s.median);
 }
 
 static pace_status build(pace_report *report, prediction *p, const char *name, const pace_predict_options *options) {

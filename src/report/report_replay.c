@@ -88,7 +88,7 @@ static pace_status price(double *out_ns, const replayer *r, const pace_graph *gr
     if (!r->device)
         return pace_fail(PACE_E_USAGE, "kernel \"%.60s\" has no duration, and %s does not name its devices", name,
                          r->machine.name);
-    PACE_TRY(pace_cost_op(&s, r->cost, r->device, &graph->ops.items[launch->op]));
+    PACE_TRY(pace_cost_op_under(&s, r->cost, r->device, &graph->ops.items[launch->op], PACE_SUSTAINED));
     *out_ns = s.median * 1e9;
     return PACE_OK;
 }

@@ -6,7 +6,6 @@
 #include "report/report.h"
 #include "report/show.h"
 #include "rows/step_fit.h"
-#include "source/model_inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,15 +60,6 @@ static pace_status check_options(const pace_predict_options *options) {
     return PACE_OK;
 }
 
-static pace_status open_model(asked *a, const char *name, const pace_predict_options *options) {
-    pace_model_settings settings;
-    PACE_TRY(pace_model_settings_read(&settings, &a->row.config, &options->set));
-    pace_status status = pace_model_open(&a->model, name, settings.items.items, settings.items.count);
-    a->has_model = status == PACE_OK;
-    pace_model_settings_free(&settings);
-    return status;
-}
-
 static pace_status open_place(asked *a, const char *on) {
     double ranks = pace_config_ranks(&a->row.config);
     PACE_TRY(pace_machine_parse(&a->machine, on));
@@ -81,21 +71,19 @@ static pace_status open_place(asked *a, const char *on) {
                          a->machine.devices * a->machine.nodes, ranks);
     a->row.ranks = ranks;
     a->row.doubt = 1;
-    a->row.framework =
-        pace_frameworks_find(&a->frameworks, a->row.config.execution == PACE_EAGER ? "pytorch" : "megatron-core");
-    a->row.load = pace_frameworks_load_of(&a->frameworks, a->row.device->name, a->row.framework->name);
+    a->row.framework = pace_frameworks_find(&a->frameworks, "pytorch");
+    a->row.attention = pace_frameworks_attention(&a->frameworks, a->row.device->name, a->row.framework->name);
     if (ranks < 2) return PACE_OK;
     PACE_TRY(pace_exchange_open(&a->exchange, &a->machine, PACE_LIBRARY_AUTO, NULL));
     a->row.exchange = &a->exchange;
     return PACE_OK;
 }
 
-/* `optimizer` where the settings name none. */
-static pace_status answer(asked *a, const char *name, int optimizer, const pace_predict_options *options) {
+static pace_status answer(asked *a, const char *name, const pace_predict_options *options) {
     bool recomputed;
     a->row.config = pace_config_default();
-    a->row.config.optimizer = optimizer;
-    PACE_TRY(open_model(a, name, options));
+    PACE_TRY(pace_model_ask(&a->model, &a->row.config, name, &options->set));
+    a->has_model = true;
     PACE_TRY(open_place(a, options->on.items[0]));
     PACE_TRY(pace_step_pricer_open(&a->pricer));
     a->has_pricer = true;
@@ -202,6 +190,18 @@ static void put_help(pace_node *root, const asked *a) {
     }
 }
 
+/* What an answer rests on, said or not. */
+static void put_how(pace_node *root, const pace_config *config) {
+    const char *recompute = pace_config_word(config, "recompute");
+    if (config->mode != PACE_TRAINING)
+        pace_node_note(root, "Inference, %s, %s; --set says otherwise.", pace_config_word(config, "execution"),
+                       pace_config_word(config, "precision"));
+    else
+        pace_node_note(root, "Training, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
+                       pace_config_word(config, "execution"), pace_config_word(config, "precision"),
+                       pace_config_word(config, "optimizer"), recompute);
+}
+
 static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
     if (a->plan.device_bytes > 0 && bytes > a->plan.device_bytes)
         pace_report_warn(report, "does not fit: a rank needs %s, %s has %s", pace_show_bytes(bytes).text,
@@ -215,6 +215,7 @@ static pace_status build(pace_report *report, const asked *a, const char *on) {
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s a device.",
                        pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text,
                        a->row.ranks, on, pace_show_real(a->row.tokens / s.median).text);
+    put_how(root, &a->row.config);
     warn_of_memory(report, a, a->plan.memory_bytes);
     pace_node_text(root, "model", pace_names_text(&a->model.names, a->model.name));
     pace_node_text(root, "machine", on);
@@ -237,7 +238,7 @@ static pace_status answer_asked(asked *a, const char *name, const pace_predict_o
     PACE_TRY(check_options(options));
     if (options->fits.count) PACE_TRY(pace_step_fit_load(&a->fit, options->fits.items[0]));
     a->fitted = options->fits.count > 0;
-    return answer(a, name, PACE_ADAM, options);
+    return answer(a, name, options);
 }
 
 pace_status pace_predict_step(pace_report **out, const char *name, const pace_predict_options *options) {
@@ -260,51 +261,32 @@ pace_status pace_predict_step(pace_report **out, const char *name, const pace_pr
 /* Parameters from which on a model counts as large: the closed form was compared with published runs of such. */
 static const double LARGE_PARAMETERS = 1e9;
 
-/* The plan counts Adam's states. Another optimizer keeps its share of them; inference keeps parameters alone. */
-static double walked_bytes(const asked *a) {
-    pace_config adam = a->row.config;
-    adam.optimizer = PACE_ADAM;
-    double own = pace_model_total(&a->model, &a->row.config).optimizer_bytes;
-    double whole = pace_model_total(&a->model, &adam).optimizer_bytes, share = whole > 0 ? own / whole : 0;
-    if (a->row.config.mode != PACE_TRAINING) return a->plan.weight_bytes;
-    return a->plan.weight_bytes + a->plan.gradient_bytes + share * a->plan.optimizer_bytes + a->plan.activation_bytes;
-}
-
-static double unloaded_s(const asked *a) {
-    pace_step_factors factors = pace_step_factors_none();
-    factors.matrix /= a->row.load.matrix;
-    factors.attention /= a->row.load.attention;
-    return pace_step_compose(&a->plan, &factors).total_s;
-}
-
-static void put_beside(pace_report *report, const asked *a, const char *on) {
+static void put_beside(pace_report *report, const asked *a, const char *on, double walked_s) {
     pace_node *root = pace_report_root(report), *node = pace_node_object(root, "closed_form", NULL, PACE_FOR_JSON);
     pace_estimate s = a->answer.time_s;
-    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s), alone_s = unloaded_s(a);
-    double bytes = walked_bytes(a), device_bytes = a->plan.device_bytes;
+    double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
+    double bytes = a->plan.memory_bytes, device_bytes = a->plan.device_bytes;
     bool large = pace_model_total(&a->model, &a->row.config).parameters >= LARGE_PARAMETERS;
-    bool trains = a->row.config.mode == PACE_TRAINING;
     pace_node_int(node, "step_ns", ns(s.median));
     pace_node_int(node, "low_ns", (int64_t)floor(low_s * 1e9));
     pace_node_int(node, "high_ns", (int64_t)ceil(high_s * 1e9));
-    pace_node_int(node, "unloaded_ns", ns(alone_s));
+    pace_node_real(node, "ratio", s.median / walked_s);
     pace_node_real(node, "memory_bytes", bytes);
     pace_node_real(node, "device_memory_bytes", device_bytes > 0 ? device_bytes : NAN);
+    put_how(root, &a->row.config);
     warn_of_memory(report, a, bytes);
     if (a->row.ranks < 2 && !large) return;
     pace_node_note(root,
-                   "By the closed form that answers ZeRO and pipelines the step takes %s (%s to %s) on %s. It counts "
-                   "that under load products take %.2f and attention %.2f times as long as alone; without that %s. The "
-                   "walk has no such load. Both differ besides in the host%s (docs/step_rows.md).",
+                   "Check: the closed form that answers ZeRO and pipelines makes it %s (%s to %s) on %s, %+.1f %%.",
                    pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text, on,
-                   a->row.load.matrix, a->row.load.attention, pace_show_ns(ns(alone_s)).text,
-                   trains ? ", in what hides exchanges, and in the update, here Adam's" : "");
+                   100 * (s.median / walked_s - 1));
 }
 
-pace_status pace_put_closed_form(pace_report *report, const char *name, const pace_predict_options *options) {
+pace_status pace_put_closed_form(pace_report *report, const char *name, const pace_predict_options *options,
+                                 double walked_s) {
     asked a = {0};
-    pace_status status = answer(&a, name, PACE_SGD, options);
-    if (status == PACE_OK) put_beside(report, &a, options->on.items[0]);
+    pace_status status = answer(&a, name, options);
+    if (status == PACE_OK) put_beside(report, &a, options->on.items[0], walked_s);
     close_asked(&a);
     return status == PACE_E_MEMORY ? status : pace_report_status(report);
 }

@@ -12,10 +12,10 @@ bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pac
  * configuration that makes no sense; those of models, machines and fits. */
 pace_status pace_predict_step(pace_report **out, const char *name, const pace_predict_options *options) PACE_MUST_CHECK;
 
-/** Puts the closed form's time and memory, and why they differ, beside the walk of a model that the configuration
- * shares in no other way; warns of a step that does not fit into the first device's memory. Nothing is put where there
- * is no closed form: on fewer devices than ranks, or for too many kinds of layers. Errors: PACE_E_MEMORY. */
-pace_status pace_put_closed_form(pace_report *report, const char *name,
-                                 const pace_predict_options *options) PACE_MUST_CHECK;
+/** Puts beside a model's walk of `walked_s` what it rests on, and the closed form's time and memory as a check; warns
+ * of a step that does not fit into the first device's memory. Nothing is put where there is no closed form: on fewer
+ * devices than ranks, or for too many kinds of layers. Errors: PACE_E_MEMORY. */
+pace_status pace_put_closed_form(pace_report *report, const char *name, const pace_predict_options *options,
+                                 double walked_s) PACE_MUST_CHECK;
 
 #endif

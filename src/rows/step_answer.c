@@ -20,6 +20,7 @@ pace_status pace_step_pricer_open(pace_step_pricer *out) {
 void pace_step_pricer_close(pace_step_pricer *pricer) {
     pace_cost_free(pricer->cost);
     pace_slot_cache_free(pricer->slots);
+    pace_step_hosts_free(&pricer->hosts);
     pace_price_cache_free(&pricer->prices);
     *pricer = (pace_step_pricer){0};
 }
@@ -32,10 +33,12 @@ static double offset_of(const pace_step_fit *fit, const char *group) {
 
 static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_row *row,
                              const pace_config *config) {
-    pace_step_place place = {pricer->cost, row->device, row->exchange, &pricer->prices};
+    pace_step_place place = {pricer->cost, row->device, row->exchange, &pricer->prices, NULL};
     const pace_step_slots *slots;
+    if (pace_framework_is_lowered(row->framework))
+        PACE_TRY(pace_step_hosts_get(&place.host, &pricer->hosts, config->execution, row->device->vendor));
     PACE_TRY(pace_step_slots_get(&slots, pricer->slots, row->model, config, &place));
-    return pace_step_plan_make(out, slots, row->framework, config, &place, row->load);
+    return pace_step_plan_make(out, slots, row->framework, config, &place, row->attention);
 }
 
 /* What memory needs is known to a quarter or so. */

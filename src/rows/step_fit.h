@@ -48,6 +48,7 @@ typedef struct {
     pace_cost *cost;
     pace_price_cache prices;
     pace_slot_cache *slots;
+    pace_step_hosts hosts;
 } pace_step_pricer;
 
 pace_status pace_step_pricer_open(pace_step_pricer *out) PACE_MUST_CHECK;

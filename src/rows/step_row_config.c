@@ -201,7 +201,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     *config = pace_config_default();
     config->optimizer = PACE_ADAM;
     out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
-    out->load = pace_frameworks_load_of(&r->things->frameworks, out->device->name, out->framework->name);
+    out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     config->execution = out->framework->execution;
     config->attention = out->framework->attention;
     config->zero_stage = out->framework->zero_stage;

@@ -16,7 +16,7 @@ typedef struct {
     const pace_framework *framework;
     pace_config config;
     bool may_recompute;   /* the row does not say whether activations are recomputed */
-    pace_load load;       /* pace_frameworks_load_of() */
+    double attention;     /* pace_frameworks_attention() */
     double ranks, tokens; /* tokens: of a step on one device */
     double doubt;         /* times the spread: above 1 where sizes were guessed */
     double measured_s;    /* NAN = not measured */

@@ -47,7 +47,7 @@ def llm_errors():
         for row in csv.DictReader(file):
             if row["model"] == "switchxl4":  # a mixture of experts, which is not lowered
                 continue
-            settings = {"micro_batch": row["batch"], "sequence": row["seq"], "precision": "fp32", "attention": "math", "input": "synthetic",
+            settings = {"micro_batch": row["batch"], "sequence": row["seq"], "precision": "fp32", "attention": "math", "input": "synthetic", "optimizer": "sgd",
                         "mode": "inference" if row["mode"] == "inf" else "training",
                         "execution": "compiled" if row["variant"] == "fusion" else "eager"}
             name = f"{row['device']} {row['model']} {row['mode']} {row['variant']} x{row['batch']}"

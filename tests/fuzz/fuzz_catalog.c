@@ -122,7 +122,7 @@ static pace_status steps(void) {
     pace_frameworks found;
     PACE_TRY(pace_frameworks_load(&found));
     if (found.count < 1 || !pace_frameworks_find(&found, "pytorch")) abort();
-    (void)pace_frameworks_load_of(&found, "h100-80-sxm", "megatron");
+    (void)pace_frameworks_attention(&found, "h100-80-sxm", "fsdp");
     pace_frameworks_free(&found);
     return PACE_OK;
 }

@@ -163,8 +163,8 @@ static void open_bench(bench *b) {
     *b = (bench){0};
     assert_int_equal(pace_device_catalog_load(&b->devices), PACE_OK);
     assert_int_equal(pace_step_pricer_open(&b->pricer), PACE_OK);
-    b->place =
-        (pace_step_place){b->pricer.cost, pace_device_find(&b->devices, "a100-80-sxm", 0), NULL, &b->pricer.prices};
+    b->place = (pace_step_place){b->pricer.cost, pace_device_find(&b->devices, "a100-80-sxm", 0), NULL,
+                                 &b->pricer.prices, NULL};
 }
 
 static void close_bench(bench *b) {
@@ -182,7 +182,7 @@ static double kernels_s(const bench *b, const pace_graph *graph) {
         if (launch->op == PACE_NO_OP || (stage != PACE_STAGE_FORWARD && stage != PACE_STAGE_BACKWARD)) continue;
         const pace_op *op = &graph->ops.items[launch->op];
         if (strcmp(op->kind, "fill") == 0 && op->size[0] == 1) continue;
-        assert_int_equal(pace_cost_op(&s, b->pricer.cost, b->place.device, op), PACE_OK);
+        assert_int_equal(pace_cost_op_under(&s, b->pricer.cost, b->place.device, op, PACE_SUSTAINED), PACE_OK);
         sum += s.median;
     }
     return sum;
@@ -264,8 +264,7 @@ static void test_published_activations(void **state) {
             config.recompute = selective ? PACE_RECOMPUTE_SELECTIVE : PACE_RECOMPUTE_NONE;
             assert_int_equal(pace_model_load(&model, "gpt", settings, 5), PACE_OK);
             assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
-            assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, (pace_load){1, 1}),
-                             PACE_OK);
+            assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, 1), PACE_OK);
             double layer = 0, published = (selective ? runs[i].selective : runs[i].none) * 0x1p30;
             for (unsigned k = 0; k < slots.count; k++)
                 if (slots.parts[k].part.place == PACE_PART_LAYER) layer = slots.parts[k].kept_bytes;
@@ -302,14 +301,14 @@ static void test_composition(void **state) {
         const pace_step_slots *slots, *again;
         pace_step_plan plan;
         config.precision = PACE_RUN_BF16;
+        config.optimizer = PACE_ADAM;
         config.tp = 2;
         config.pp = 4;
         config.dp = 16;
         config.global_batch = 128;
         config.zero_stage = zero;
         assert_int_equal(pace_step_slots_get(&slots, b.pricer.slots, &model, &config, &b.place), PACE_OK);
-        assert_int_equal(pace_step_plan_make(&plan, slots, &frameworks.items[1], &config, &b.place, (pace_load){1, 1}),
-                         PACE_OK);
+        assert_int_equal(pace_step_plan_make(&plan, slots, &frameworks.items[1], &config, &b.place, 1), PACE_OK);
         pace_step_time t = pace_step_compose(&plan, &none);
         double sum = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s +
                      t.bubble_s + t.update_s + t.other_s;

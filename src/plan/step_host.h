@@ -1,0 +1,31 @@
+/* What the host takes to issue a part of a step, where no more is known of a framework than its operators. */
+#ifndef PACE_PLAN_STEP_HOST_H
+#define PACE_PLAN_STEP_HOST_H
+
+#include "cost/host_costs_measure.h"
+#include "machine/device.h"
+#include "model/config.h"
+
+/* Host costs of a way to run (catalog/frameworks.yaml), as a walk takes them. */
+typedef struct {
+    pace_host_costs costs;
+    pace_launch_costs launch;
+    int execution;
+    char vendor[16];
+} pace_step_host;
+
+typedef struct {
+    PACE_VEC(pace_step_host *) items;
+} pace_step_hosts;
+
+void pace_step_hosts_free(pace_step_hosts *hosts);
+
+/** The host costs of an execution with a vendor's devices, read once. Borrowed. */
+pace_status pace_step_hosts_get(const pace_step_host **out, pace_step_hosts *hosts, int execution,
+                                const char *vendor) PACE_MUST_CHECK;
+
+/** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time. Of a
+ * captured graph 0: one call issues all of a step. */
+pace_status pace_step_host_s(double *out_s, const pace_step_host *host, const pace_graph *graph) PACE_MUST_CHECK;
+
+#endif
