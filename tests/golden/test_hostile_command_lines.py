@@ -121,7 +121,7 @@ DAMAGED_COPIES = (("bom", lambda b: b"\xef\xbb\xbf" + b), ("crlf", lambda b: b.r
 def run(words, **more):
     words = [os.fsencode(word) for word in words]
     try:
-        return subprocess.run([PACELINE, *words], stdin=subprocess.DEVNULL, capture_output=True, env=ENVIRONMENT, timeout=60, **more)
+        return subprocess.run([PACELINE, *words], stdin=subprocess.DEVNULL, capture_output=True, env=ENVIRONMENT, cwd=FOLDER, timeout=60, **more)
     except subprocess.TimeoutExpired:
         expect(False, "does not end", words)
         return None
@@ -187,7 +187,7 @@ def option_cases():
                 yield base + [name, value]
                 if value in ("1", "nan", "", "a100*4"):
                     yield base + ["-f", "json", name, value]
-            yield base + [name, "1", name, "2"]
+            yield base + [name, "1", name, "2"]  # of a file to write: made in FOLDER
 
 
 def input_cases():
