@@ -295,6 +295,8 @@ static void backward_positions(pace_lowering *to, const layer_view *view) {
 
 /* Lin et al.'s kernel updates the rows in place: there is no gradient to keep. */
 static void backward_embedding_bag(pace_lowering *to, const layer_view *view) {
+    if (to->config->ep > 1)
+        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, view->elements * view->bytes, true);
     simple(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
            pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
 }

@@ -189,6 +189,9 @@ static void forward_positions(pace_lowering *to, const layer_view *view) {
 
 static void forward_embedding_bag(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "LookupFunction", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
+    if (to->config->ep >
+        1) /* each rank has some of the tables, and looks up every rank's samples (Naumov et al. 2019) */
+        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, view->elements * view->bytes, true);
 }
 
 static void forward_interaction(pace_lowering *to, const layer_view *view) {

@@ -196,6 +196,7 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         if (layer->kind == PACE_LAYER_EXPERTS) experts = layer->option[PACE_OPTION_EXPERTS];
+        if (layer->kind == PACE_LAYER_EMBEDDING_BAG) experts = config->ep; /* tables are cut wherever it fits */
         if (layer->kind == PACE_LAYER_ATTENTION && fmod(layer->option[PACE_OPTION_HEADS], config->tp) != 0)
             return pace_fail(PACE_E_USAGE, "tp %g does not divide the %g heads of \"%s\"", config->tp,
                              layer->option[PACE_OPTION_HEADS], name);

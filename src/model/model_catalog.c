@@ -1,6 +1,7 @@
 #include "model/model_catalog.h"
 
 #include "machine/catalog.h"
+#include "model/model_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -17,17 +18,6 @@ static const char *next_letter(const char *name, const char *at) {
     return "";
 }
 
-/* How many letters both begin with; whether that is all of both. */
-static size_t common_start(bool *same, const char *a, const char *b) {
-    size_t length = 0;
-    for (const char *x = a, *y = b;; x++, y++, length++) {
-        x = next_letter(a, x);
-        y = next_letter(b, y);
-        *same = !*x && !*y;
-        if (!*x || tolower((unsigned char)*x) != tolower((unsigned char)*y)) return length;
-    }
-}
-
 void pace_model_plain_name(char *out, size_t size, const char *name) {
     size_t used = 0;
     for (const char *c = next_letter(name, name); *c && used + 1 < size; c = next_letter(name, c + 1))
@@ -36,17 +26,17 @@ void pace_model_plain_name(char *out, size_t size, const char *name) {
 }
 
 bool pace_model_same_name(const char *a, const char *b) {
-    bool same;
-    common_start(&same, a, b);
-    return same;
+    for (const char *x = a, *y = b;; x++, y++) {
+        x = next_letter(a, x);
+        y = next_letter(b, y);
+        if (!*x && !*y) return true;
+        if (!*x || tolower((unsigned char)*x) != tolower((unsigned char)*y)) return false;
+    }
 }
 
 /* --- the catalogue ------------------------------------------------------------------------------------------------ */
 
-/* Calls for each model of each file until it says stop. */
-typedef pace_status (*visit_fn)(void *context, const pace_yaml *yaml, const char *name, bool *stop);
-
-static pace_status visit_file(const char *file, visit_fn visit, void *context, bool *stop) {
+static pace_status visit_file(const char *file, pace_description_visit visit, void *context, bool *stop) {
     pace_yaml *yaml = NULL;
     PACE_TRY(pace_catalog_load(&yaml, file));
     pace_status status = PACE_OK;
@@ -57,7 +47,7 @@ static pace_status visit_file(const char *file, visit_fn visit, void *context, b
     return status;
 }
 
-static pace_status visit_models(visit_fn visit, void *context) {
+pace_status pace_model_each_description(pace_description_visit visit, void *context) {
     pace_catalog_names files = {0};
     PACE_TRY(pace_catalog_list(&files, "models/"));
     pace_status status = PACE_OK;
@@ -85,7 +75,7 @@ static pace_status build_and_visit(void *context, const pace_yaml *yaml, const c
 
 pace_status pace_model_each(pace_model_visit visit, void *context) {
     each_call call = {visit, context};
-    return visit_models(build_and_visit, &call);
+    return pace_model_each_description(build_and_visit, &call);
 }
 
 typedef struct {
@@ -104,27 +94,19 @@ static pace_status build_when_named(void *context, const pace_yaml *yaml, const 
     return pace_model_build(wanted->out, yaml, name, wanted->settings, wanted->setting_count);
 }
 
-typedef struct {
-    const char *name;
-    char best[80];
-} nearest;
-
-static pace_status compare_name(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
-    nearest *found = context;
-    bool same;
-    (void)yaml, (void)stop;
-    if (!*found->best || common_start(&same, found->name, name) > common_start(&same, found->name, found->best))
-        snprintf(found->best, sizeof found->best, "%.79s", name);
-    return PACE_OK;
-}
-
-static pace_status fail_unknown(const char *name) {
-    nearest found = {.name = name};
-    PACE_TRY(visit_models(compare_name, &found));
-    return pace_fail(PACE_E_MISSING,
-                     "the catalogue has no model \"%.80s\"; the closest name is \"%s\" (a file of yours ends with "
-                     ".yaml)",
-                     name, found.best);
+/* By a name that others use for it; else the closest is named. */
+static pace_status build_when_called(search *wanted) {
+    pace_model_names names;
+    PACE_TRY(pace_model_names_load(&names));
+    const pace_model_called *called = pace_model_names_find(&names, wanted->name);
+    char name[64];
+    snprintf(name, sizeof name, "%s", called ? called->model : pace_model_names_closest(&names, wanted->name));
+    pace_model_names_free(&names);
+    if (!called)
+        return pace_fail(PACE_E_MISSING, "the catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",
+                         wanted->name, *name ? "; the closest name is \"" : "", name, *name ? "\"" : "");
+    search other = {wanted->out, name, wanted->settings, wanted->setting_count, true, false};
+    return pace_model_each_description(build_when_named, &other);
 }
 
 /* "FILE.yaml" or "FILE.yaml:NAME" */
@@ -156,8 +138,8 @@ pace_status pace_model_load(pace_model *out, const char *name, const pace_model_
     const char *suffix = strstr(name, ".yaml");
     if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
     search wanted = {out, name, settings, setting_count, true, false};
-    PACE_TRY(visit_models(build_when_named, &wanted));
+    PACE_TRY(pace_model_each_description(build_when_named, &wanted));
     wanted.to_the_letter = false;
-    if (!wanted.found && *name) PACE_TRY(visit_models(build_when_named, &wanted));
-    return wanted.found ? PACE_OK : fail_unknown(name);
+    if (!wanted.found && *name) PACE_TRY(pace_model_each_description(build_when_named, &wanted));
+    return wanted.found ? PACE_OK : build_when_called(&wanted);
 }

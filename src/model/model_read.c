@@ -28,8 +28,8 @@ typedef struct {
     uint32_t segment;
 } model_reader;
 
-static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants",
-                                       "inputs", "blocks", "layers", "loss"};
+static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants", "inputs",
+                                       "blocks", "layers", "loss",   "names",      "stated"};
 static const char *const modifiers[] = {"name", "from", "as", "repeat", "each", "shard"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
@@ -362,13 +362,15 @@ static pace_status read_turn(model_reader *reader, layer_item *item, const char 
     return status;
 }
 
-static pace_status read_repeated(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current) {
+static pace_status read_repeated(model_reader *reader, layer_item *item, const pace_scope *scope, uint32_t *current,
+                                 bool *left_out) {
     double times = 0;
     char name[MAX_PATH];
     memcpy(name, item->name, sizeof name);
     PACE_TRY(pace_model_number(&times, reader->yaml, item->repeat, scope));
     if (times < 0 || times > MAX_TIMES || times != floor(times))
         return fail_at(reader, item->repeat, "expected a whole number of times");
+    *left_out = times == 0;
     for (size_t turn = 0; (double)turn < times; turn++) {
         if (reader->depth == 0) reader->segment = ++reader->model->segments;
         PACE_TRY(read_turn(reader, item, name, scope, "i", (double)turn, turn, current));
@@ -398,10 +400,11 @@ static pace_status read_layers(model_reader *reader, const pace_yaml_node *list,
         PACE_TRY(take_apart(&item, reader, pace_yaml_item(list, i)));
         PACE_TRY(name_item(&item, reader, list, i));
         if (item.repeat && item.each) return fail_at(reader, item.each, "\"each\" beside \"repeat\"");
-        if (item.repeat) PACE_TRY(read_repeated(reader, &item, scope, current));
+        bool left_out = false;
+        if (item.repeat) PACE_TRY(read_repeated(reader, &item, scope, current, &left_out));
         else if (item.each) PACE_TRY(read_each(reader, &item, scope, current));
         else PACE_TRY(read_once(reader, &item, scope, current));
-        if (!item.as) continue;
+        if (!item.as || (left_out && item.from)) continue;
         if (!pace_yaml_text(item.as)) return fail_at(reader, item.as, "expected a name");
         PACE_TRY(save_output(reader, pace_yaml_text(item.as), *current));
     }
@@ -412,16 +415,17 @@ static pace_status read_layers(model_reader *reader, const pace_yaml_node *list,
 
 static pace_status read_shape(pace_layer *layer, const model_reader *reader, const pace_yaml_node *spec,
                               const pace_scope *scope) {
-    static const char *const words[] = {"image", "tokens", "features", "indices"};
+    static const char *const words[] = {"image", "tokens", "features", "indices", "vectors"};
+    enum { IMAGE, TOKENS, VECTORS = 4, WORDS };
     const char *key = pace_yaml_count(spec) == 1 ? pace_yaml_key(spec, 0) : NULL;
     const pace_yaml_node *value = pace_yaml_item(spec, 0);
     double sizes[3] = {1, 1, 1};
     size_t word = 0, count = pace_yaml_is_list(value) ? pace_yaml_count(value) : 1;
-    while (word < 4 && (!key || strcmp(words[word], key) != 0)) word++;
-    if (word == 4 || count != (word == 0 ? 3 : 1))
+    while (word < WORDS && (!key || strcmp(words[word], key) != 0)) word++;
+    if (word == WORDS || count != (word == IMAGE ? 3 : word == VECTORS ? 2 : 1))
         return fail_at(reader, spec,
-                       "expected {image: [channels, height, width]}, {tokens: N}, {features: N} or "
-                       "{indices: N}");
+                       "expected {image: [channels, height, width]}, {tokens: N}, {vectors: [N, width]}, "
+                       "{features: N} or {indices: N}");
     for (size_t i = 0; i < count; i++) {
         const pace_yaml_node *item = pace_yaml_is_list(value) ? pace_yaml_item(value, i) : value;
         PACE_TRY(pace_model_number(&sizes[i], reader->yaml, item, scope));
@@ -429,11 +433,13 @@ static pace_status read_shape(pace_layer *layer, const model_reader *reader, con
             return fail_at(reader, item, "expected a whole number of at least 1");
     }
     *layer = (pace_layer){.kind = PACE_LAYER_INPUT, .word = words[word]};
-    if (word == 1) {
+    bool sequence = word == TOKENS || word == VECTORS;
+    if (sequence) {
         reader->model->sequence = sizes[0];
-        sizes[0] = 1;
+        sizes[0] = word == VECTORS ? sizes[1] : 1;
+        sizes[1] = 1;
     }
-    layer->shape = (pace_shape){word == 1, false, sizes[0], sizes[1], sizes[2]};
+    layer->shape = (pace_shape){sequence, false, sizes[0], sizes[1], sizes[2]};
     return PACE_OK;
 }
 

@@ -5,7 +5,9 @@
  *   about: what it is                     source: where its shape is from
  *   parameters: {classes: 1000, n1: 3}    numbers or lists that expressions may name; a user may set them
  *   variants: {resnet50: {n1: 3}, …}      models of the family; without any, the family is one
- *   inputs: {image: {image: [3, 224, 224]}}   also {tokens: seq}, {features: 13}, {indices: 26}
+ *   names: {resnet50: [resnet, …]}        what others call a variant (model_names.h)
+ *   stated: [layers, vocab]               parameters that a row of a table may set; all where this is silent
+ *   inputs: {image: {image: [3, 224, 224]}}   also {tokens: seq}, {vectors: [seq, 768]}, {features: 13}, {indices: 26}
  *   blocks: {NAME: {parameters: {…}, layers: […]}}
  *   layers: […]                           from the first input to the output
  *   loss: cross_entropy                   or mse, binary_cross_entropy, or a map of them to conditions
@@ -17,10 +19,10 @@
  *   name: conv1      its name in reports and traces; a name on a block prefixes what is inside
  *   from: x          its input, or a list of them: outputs that were named with `as`
  *   as: x            names its output; the latest holder of a name counts
- *   repeat: N        so many times, one behind the other; expressions may name the turn `i` (0, 1, …); 0 = left out;
- *                    directly under `layers`, each turn is what full recomputation runs again
- *   each: {w: LIST}  once for each number of a list, which expressions may name `w`
- *   shard: column    linear layers: how tensor parallelism splits them (or row)
+ *   repeat: N        so many times, one behind the other; expressions may name the turn `i` (0, 1, …); 0 = left out,
+ *                    and its `as` with it where it has `from`; directly under `layers`, each turn is what full
+ * recomputation runs again each: {w: LIST}  once for each number of a list, which expressions may name `w` shard:
+ * column    linear layers: how tensor parallelism splits them (or row)
  *
  * `add`, `multiply` and `concat` take a list of branches: lists of layers that all start at the current output ([] is
  * that output itself), or names. `layers: […]` groups; `aux: […]` is a side branch with a loss of its own, in training

@@ -26,9 +26,13 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
         double all = pace_lower_parameters(&to, layer);
         double router =
             layer->kind == PACE_LAYER_EXPERTS ? layer->shape.channels * layer->option[PACE_OPTION_EXPERTS] : all;
+        part->tensors += layer->tensors;
+        if (layer->kind == PACE_LAYER_EMBEDDING_BAG) {
+            part->table_parameters += all;
+            continue;
+        }
         part->parameters += router;
         part->expert_parameters += all - router;
-        part->tensors += layer->tensors;
     }
 }
 

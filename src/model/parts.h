@@ -15,6 +15,7 @@ typedef struct {
     double turns;             /* 1 for head and tail */
     double parameters;        /* of one turn on one rank, without the routed experts' */
     double expert_parameters; /* the routed experts', which fewer ranks share */
+    double table_parameters;  /* of embedding bags: spread over `ep`, updated where they are */
     double tensors;           /* parameter tensors of one turn */
 } pace_model_part;
 

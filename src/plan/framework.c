@@ -115,12 +115,16 @@ static bool contains(const char *text, const char *word) {
 
 const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(frameworks->yaml), "frameworks");
+    const pace_framework *found = &frameworks->items[0];
+    size_t longest = 0; /* "torchtitan" is more than "torch" */
     for (size_t i = 0; i < frameworks->count; i++) {
         const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, i), "words");
         for (size_t k = 0; k < pace_yaml_count(words); k++) {
             const char *known = pace_yaml_text(pace_yaml_item(words, k));
-            if (known && *known && contains(word, known)) return &frameworks->items[i];
+            if (!known || strlen(known) <= longest || !contains(word, known)) continue;
+            longest = strlen(known);
+            found = &frameworks->items[i];
         }
     }
-    return &frameworks->items[0];
+    return found;
 }

@@ -175,6 +175,7 @@ static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
         if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns / plan->slots->layers;
         else ends += part->kept_bytes;
         if (again > widest) widest = again;
+        plan->weight_bytes += weight * part->part.table_parameters / config->ep;
     }
     plan->activation_bytes = kept * plan->layers_most * in_flight(plan) + ends + widest;
     plan->memory_bytes = plan->weight_bytes + plan->gradient_bytes + plan->optimizer_bytes + plan->activation_bytes;

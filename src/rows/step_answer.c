@@ -57,11 +57,19 @@ pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_
     return plan_with(out, pricer, row, &config);
 }
 
+pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors) {
+    pace_step_factors own = *factors;
+    if (row->matrix_factor > 0) own.matrix *= row->matrix_factor;
+    if (row->attention_factor > 0) own.attention *= row->attention_factor;
+    return own;
+}
+
 pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
                                  const pace_step_fit *fit, double formula_spread) {
     pace_step_factors factors = fit ? fit->factors : pace_step_factors_none();
     pace_step_plan plan;
     bool recomputed;
+    factors = pace_step_row_factors(row, &factors);
     PACE_TRY(pace_step_row_plan(&plan, &recomputed, pricer, row));
     *out = (pace_step_answer){.parts = pace_step_compose(&plan, &factors),
                               .memory_bytes = plan.memory_bytes,

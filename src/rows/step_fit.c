@@ -19,6 +19,7 @@ static const double expected[PACE_STEP_FACTORS] = {0.2, 0.3, 0.3, 0.4, 0.4, 0.7,
 typedef struct {
     pace_step_plan plan;
     pace_step_slots slots;
+    const pace_step_row *row;
     double measured_s;
     const char *group;
     unsigned model, unit; /* unit: rows that are held out together */
@@ -42,7 +43,7 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
     if (pace_step_row_plan(&plan, &recomputed, pricer, row) != PACE_OK) return PACE_OK; /* it has no answer either */
     sample *one = pace_alloc(1, sizeof *one);
     if (!one) return PACE_E_MEMORY;
-    *one = (sample){.plan = plan, .slots = *plan.slots, .measured_s = row->measured_s, .group = row->group};
+    *one = (sample){.plan = plan, .slots = *plan.slots, .row = row, .measured_s = row->measured_s, .group = row->group};
     one->plan.slots = &one->slots;
     pace_status status = PACE_PUSH(&s->items, one);
     if (status != PACE_OK) pace_free(one);
@@ -88,7 +89,8 @@ static pace_step_factors factors_of(const double *x) {
 }
 
 static double log_error(const sample *one, const pace_step_factors *factors) {
-    return log(pace_step_compose(&one->plan, factors).total_s / one->measured_s);
+    pace_step_factors own = pace_step_row_factors(one->row, factors);
+    return log(pace_step_compose(&one->plan, &own).total_s / one->measured_s);
 }
 
 /* Cauchy's: squared near 0, logarithmic beyond, so that rows that take two or three times as long as their neighbours

@@ -4,6 +4,7 @@
 
 #include "machine/machine.h"
 #include "model/model_catalog.h"
+#include "model/model_names.h"
 #include "rows/step_rows.h"
 
 typedef enum {
@@ -30,9 +31,11 @@ typedef enum {
     PACE_STEP_HIDDEN,
     PACE_STEP_LAYERS,
     PACE_STEP_HEADS,
+    PACE_STEP_HEAD_DIM,
     PACE_STEP_KV_HEADS,
     PACE_STEP_FFN,
     PACE_STEP_VOCAB,
+    PACE_STEP_IMAGE,
     PACE_STEP_SEQ,
     PACE_STEP_EXPERTS,
     PACE_STEP_TOPK,
@@ -48,8 +51,16 @@ typedef enum {
     PACE_STEP_ZERO_STAGE,
     PACE_STEP_DIST_OPT,
     PACE_STEP_SEQ_PAR,
+    PACE_STEP_FLASH,
+    PACE_STEP_SCHEDULE,
+    PACE_STEP_POWER,
+    PACE_STEP_TOKENS_BATCH,
+    PACE_STEP_TRAIN_TOKENS,
+    PACE_STEP_TRAIN_STEPS,
     PACE_STEP_COLUMNS
 } pace_step_column;
+
+enum { PACE_STEP_RATES = 15, PACE_STEP_RUNS = 5 };
 
 typedef struct {
     char *key; /* name and settings */
@@ -65,17 +76,12 @@ typedef struct {
     bool guessed;
 } pace_step_machine;
 
-/* A model of the catalogue. */
-typedef struct {
-    char plain[80], name[80], family[32]; /* plain: letters and digits alone */
-} pace_named_model;
-
 struct pace_step_things {
     pace_device_catalog devices;
     pace_machine_catalog machines;
     pace_frameworks frameworks;
-    PACE_VEC(pace_named_model) names; /* filled at first use */
-    pace_yaml *columns;               /* catalog/columns.yaml */
+    pace_model_names names;
+    pace_yaml *columns; /* catalog/columns.yaml */
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
 };
@@ -89,7 +95,7 @@ typedef struct {
     int measured;                  /* of time */
     double unit_s;
     bool guessed_unit;
-    int rate[PACE_STEP_RATES];
+    int rate[PACE_STEP_RATES], run[PACE_STEP_RUNS];
     bool distributed; /* the table has columns of how ranks share the work */
 } pace_step_reader;
 
@@ -103,6 +109,8 @@ void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *nam
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** The first column that is called like one of a list; -1 without. */
 int pace_step_find_column(const pace_csv *csv, const pace_yaml_node *list);
+/** The same, "number of" before names and what stands in parentheses behind them left away where none is called so. */
+int pace_step_find_size(const pace_csv *csv, const pace_yaml_node *list);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */
 double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
 
@@ -115,11 +123,33 @@ void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 
 /** Whether `word` occurs in `text`, whatever the case. */
 bool pace_step_says(const char *text, const char *word);
 
+/* What a text says of a model's size: "7B"; "8x7B" (experts); "30B-A3B" (active). 0 = nothing. */
+typedef struct {
+    double billions, experts, active;
+} pace_step_size;
+
+/* Sizes of a decoder. 0 = none. */
+typedef struct {
+    double hidden, layers, vocab, experts, topk, ffn;
+} pace_step_sizes;
+
+/** The size in a name or a cell; a number without a unit is none. */
+pace_step_size pace_step_size_of(const char *text);
+/** What a row says of it: in its own column, else in the model's name. */
+pace_step_size pace_step_size_stated(const pace_step_reader *reader, size_t row);
+/** A decoder of that size, said in the row's status. False without a size. */
+bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_step_reader *reader,
+                           pace_step_size size);
+
 /** The row's model, loaded once. False with the reason in the row's status. */
 bool pace_step_row_model(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** Its device, and its machine when it has several. */
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *reader, size_t row);
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** The first key of `says` (catalog/columns.yaml) under `kind` of which a text says a word; NULL without. */
+const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text);
+/** Precision, recomputation, execution, attention and sharding, as the row's words say. */
+bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** How it is run. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 

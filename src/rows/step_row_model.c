@@ -1,107 +1,46 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "rows/step_row.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS = 10 };
+enum { SETTINGS = 12 };
 
 typedef struct {
     pace_model_setting items[SETTINGS];
     size_t count;
 } settings;
 
-/* Every model of the catalogue, so that a row's is found without building them all. */
-static pace_status add_name(void *context, const pace_model *model) {
-    pace_step_things *things = context;
-    pace_named_model one;
-    const char *name = pace_names_text(&model->names, model->name);
-    pace_model_plain_name(one.plain, sizeof one.plain, name);
-    snprintf(one.name, sizeof one.name, "%s", name);
-    snprintf(one.family, sizeof one.family, "%s", pace_names_text(&model->names, model->family));
-    return PACE_PUSH(&things->names, one);
-}
+/* Sizes that columns state and models have as parameters. */
+static const struct {
+    const char *key;
+    pace_step_column column;
+} sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS},     {"heads", PACE_STEP_HEADS},
+             {"head_dim", PACE_STEP_HEAD_DIM}, {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_FFN},
+             {"vocab", PACE_STEP_VOCAB},       {"experts", PACE_STEP_EXPERTS},   {"topk", PACE_STEP_TOPK},
+             {"image", PACE_STEP_IMAGE}};
 
-static const pace_named_model *with_plain(const pace_step_things *things, const char *wanted, size_t length) {
-    for (size_t i = 0; i < things->names.count; i++) {
-        const pace_named_model *one = &things->names.items[i];
-        if (strlen(one->plain) == length && strncmp(one->plain, wanted, length) == 0) return one;
-    }
-    return NULL;
-}
-
-/* As the catalogue calls it, or as tables do. */
-static const pace_named_model *exactly(const pace_step_things *things, const char *wanted) {
-    const pace_yaml_node *names = pace_yaml_get(pace_yaml_get(pace_yaml_root(things->columns), "step"), "names");
-    const pace_named_model *found = with_plain(things, wanted, strlen(wanted));
-    char name[80];
-    for (size_t i = 0; !found && i < pace_yaml_count(names); i++) {
-        pace_model_plain_name(name, sizeof name, pace_yaml_key(names, i));
-        if (strcmp(name, wanted) != 0) continue;
-        pace_model_plain_name(name, sizeof name, pace_yaml_text(pace_yaml_get(names, pace_yaml_key(names, i))));
-        found = with_plain(things, name, strlen(name));
-    }
-    return found;
-}
-
-/* Takes a word that changes nothing off the front or the back of a name. */
-static bool strip(char *wanted, const pace_step_things *things) {
-    const pace_yaml_node *around = pace_yaml_get(pace_yaml_get(pace_yaml_root(things->columns), "step"), "around");
-    char word[40];
-    for (size_t i = 0; i < pace_yaml_count(around); i++) {
-        pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(around, i)));
-        size_t length = strlen(word), whole = strlen(wanted);
-        if (length == 0 || whole <= length) continue;
-        if (strcmp(wanted + whole - length, word) == 0) wanted[whole - length] = '\0';
-        else if (strncmp(wanted, word, length) == 0) memmove(wanted, wanted + length, whole - length + 1);
-        else continue;
-        return true;
-    }
-    return false;
-}
-
-/* "meta-llama/Llama-3.1-8B-Instruct": behind the last slash, words around it taken off until it is known. */
-static const pace_named_model *named(pace_step_things *things, const char *word) {
-    const char *slash = NULL, *end = strchr(word, '(');
-    for (const char *c = word; *c && c != end; c++)
-        if (*c == '/') slash = c;
-    const pace_named_model *found = NULL;
-    char wanted[80];
-    pace_model_plain_name(wanted, sizeof wanted, slash ? slash + 1 : word);
-    if (!*wanted || (things->names.count == 0 && pace_model_each(add_name, things) != PACE_OK)) return NULL;
-    do found = exactly(things, wanted);
-    while (!found && strip(wanted, things));
-    return found;
+static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_column column) {
+    return pace_step_number(out, r, row, column) && *out >= 1 && *out == floor(*out);
 }
 
 static void set(settings *to, const char *key, double value) {
+    for (size_t i = 0; i < to->count; i++)
+        if (strcmp(to->items[i].key, key) == 0) return;
     if (to->count < SETTINGS) to->items[to->count++] = (pace_model_setting){key, value};
 }
 
-/* Which sizes a family's description lets a row set. */
-static bool takes(const char *family, const char *key) {
-    static const struct {
-        const char *family, *keys;
-    } table[] = {{"gpt", " hidden layers heads ffn vocab seq "},
-                 {"llama", " hidden layers heads kv_heads ffn vocab seq "},
-                 {"moe", " hidden layers heads kv_heads head_dim ffn experts topk vocab seq "},
-                 {"deepseek", " layers vocab "},
-                 {"mpt", " hidden layers heads vocab "},
-                 {"nemotron4", " layers vocab "},
-                 {"bert", " hidden layers heads ffn vocab "},
-                 {"opt", " layers vocab "}};
-    char word[24];
-    snprintf(word, sizeof word, " %s ", key);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].family, family) == 0) return strstr(table[i].keys, word) != NULL;
-    return false;
+/* What a row states of the sizes that a model takes. */
+static void set_stated(settings *with, const pace_step_reader *r, size_t row, const pace_model_called *model) {
+    double value;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (pace_model_called_takes(model, sizes[i].key) && has(&value, r, row, sizes[i].column))
+            set(with, sizes[i].key, value);
 }
 
 static pace_status load(pace_step_model **out, pace_step_things *things, const char *name, const settings *with) {
-    char key[256];
+    char key[320];
     size_t used = (size_t)snprintf(key, sizeof key, "%.79s", name);
     for (size_t i = 0; i < with->count && used < sizeof key; i++)
         used += (size_t)snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key, with->items[i].value);
@@ -125,10 +64,43 @@ static pace_status load(pace_step_model **out, pace_step_things *things, const c
     return PACE_OK;
 }
 
+/* --- by name ------------------------------------------------------------------------------------------------------ */
+
+/* The name with the size that stands in a column of its own ("Llama 2", "70B"), else the name alone. */
+static const pace_model_called *named(const pace_step_reader *r, size_t row) {
+    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL), *size = pace_step_cell(r, row, PACE_STEP_PARAMS_B);
+    const pace_model_called *found = NULL;
+    double value;
+    char both[160];
+    if (!*word) return NULL;
+    if (*size) {
+        bool bare = pace_step_number(&value, r, row, PACE_STEP_PARAMS_B) && pace_step_size_of(size).billions == 0;
+        if (bare) snprintf(both, sizeof both, "%.100s-%gb", word, value);
+        else snprintf(both, sizeof both, "%.100s-%.40s", word, size);
+        found = pace_model_names_find(&r->things->names, both);
+    }
+    return found ? found : pace_model_names_find(&r->things->names, word);
+}
+
+/* A row that names a family and a size which is not that of the model found ("gpt3", 22). Mixtures are counted by what
+ * is visited as well, so that theirs says little. */
+static bool of_other_size(const pace_step_reader *r, size_t row, const pace_model_called *found,
+                          const pace_step_model *model) {
+    pace_step_size size = pace_step_size_of(pace_step_cell(r, row, PACE_STEP_PARAMS_B));
+    double value, hidden;
+    if (size.billions == 0 && pace_step_number(&value, r, row, PACE_STEP_PARAMS_B)) size.billions = value;
+    if (!(size.billions > 0) || *model->failed || has(&hidden, r, row, PACE_STEP_HIDDEN)) return false;
+    if (pace_model_called_takes(found, "experts") || strcmp(found->family, "deepseek") == 0) return false;
+    pace_config plain = pace_config_default();
+    double billions = pace_model_total(&model->model, &plain).parameters / 1e9;
+    return billions > 1.4 * size.billions || size.billions > 1.4 * billions;
+}
+
+/* --- by sizes ----------------------------------------------------------------------------------------------------- */
+
 /* A row that says how many parameters but not how many layers: 12 h^2 each, and the words' table. */
 static double layers_by_size(const pace_step_reader *r, size_t row, double hidden, double vocab) {
-    double billions;
-    if (!pace_step_number(&billions, r, row, PACE_STEP_PARAMS_B)) return 0;
+    double billions = pace_step_size_stated(r, row).billions;
     double layers = round((billions * 1e9 - vocab * hidden) / (12 * hidden * hidden));
     return layers >= 1 ? layers : 0;
 }
@@ -149,126 +121,110 @@ static double vocab_by_size(const pace_step_reader *r, size_t row, double hidden
     return vocab >= 1e5 && vocab <= 4e5 ? round(vocab / 1024) * 1024 : 0;
 }
 
-static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_column column) {
-    return pace_step_number(out, r, row, column) && *out >= 1 && *out == floor(*out);
-}
-
-/* Billions of parameters in a name: "my-model-7B", "350m". 0 without, and for mixtures ("8x7b", "30B-A3B"), whose
- * layers it does not tell. */
-static double billions_in(const char *text) {
-    double found = 0;
-    for (const char *c = text; *c; c++) {
-        if (!isdigit((unsigned char)*c)) continue;
-        bool starts = c == text || (!isdigit((unsigned char)c[-1]) && c[-1] != '.');
-        char *end, before = c == text ? ' ' : c[-1];
-        double value = strtod(c, &end);
-        char unit = (char)tolower((unsigned char)*end);
-        bool ends = unit && !isalnum((unsigned char)end[1]);
-        if (starts && ends && (unit == 'b' || unit == 'm')) {
-            bool mixture = tolower((unsigned char)before) == 'x' || tolower((unsigned char)before) == 'a';
-            if (mixture) return 0;
-            if (found == 0) found = unit == 'b' ? value : value / 1e3;
+/* The variant that stands in for a model of these sizes: the first of `decoders` that fits. */
+static const pace_model_called *decoder(const pace_step_reader *r, const char *word, bool experts, bool grouped) {
+    const pace_model_names *names = &r->things->names;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(names->words), "decoders");
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *one = pace_yaml_item(all, i), *words = pace_yaml_get(one, "words");
+        const char *model = pace_yaml_text(pace_yaml_get(one, "model"));
+        bool fits = !words && !pace_yaml_get(one, "experts") && !pace_yaml_get(one, "grouped");
+        fits |= (experts && pace_yaml_get(one, "experts")) || (grouped && pace_yaml_get(one, "grouped"));
+        for (size_t k = 0; !fits && k < pace_yaml_count(words); k++) {
+            const char *text = pace_yaml_text(pace_yaml_item(words, k));
+            fits = text && pace_step_says(word, text);
         }
-        c = end > c ? end - 1 : c;
+        if (fits && model) return pace_model_names_exact(names, model);
     }
-    return found;
+    return NULL;
 }
 
-/* A decoder of about that size: layers of 12 h^2 parameters, 128 times as wide as there are of them, which is what
- * GPT-3, Llama and Megatron have within a quarter; heads of 128. */
-static bool by_billions(pace_step_row *out, double billions, double *hidden, double *layers) {
-    if (!(billions >= 0.01 && billions <= 3000)) return false;
-    *hidden = 1024 * fmax(1, round(cbrt(billions * 1e9 * 128 / 12) / 1024));
-    if (billions < 1) *hidden = 256 * fmax(1, round(cbrt(billions * 1e9 * 64 / 12) / 256));
-    *layers = fmax(1, round(billions * 1e9 / (12 * *hidden * *hidden)));
-    pace_step_note(out, "assumed a decoder of %g billion parameters: %g layers of %g", billions, *layers, *hidden);
-    out->doubt = 1.6;
-    return true;
+static void refuse(pace_step_row *out, const pace_step_reader *r, const char *word) {
+    const char *why = pace_model_names_refusal(&r->things->names, word);
+    const char *closest = pace_model_names_closest(&r->things->names, word);
+    if (!*word) pace_step_note(out, "hidden is missing");
+    else if (why) pace_step_note(out, "unknown model \"%.40s\": %.80s", word, why);
+    else pace_step_note(out, "unknown model \"%.40s\", and no hidden", word);
+    if (*word && !why && *closest) pace_step_note(out, "the closest name is \"%.40s\"", closest);
 }
 
-static bool guess_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, double *hidden, double *layers) {
-    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
-    double billions = 0;
-    double experts;
-    if (pace_step_number(&experts, r, row, PACE_STEP_EXPERTS) && experts > 1) return false;
-    if (!pace_step_number(&billions, r, row, PACE_STEP_PARAMS_B)) billions = billions_in(word);
-    return by_billions(out, billions, hidden, layers);
-}
-
-/* Sizes alone: a template of the catalogue. Experts make it "moe", grouped queries or a gated layer "llama". */
-static bool by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, const char **name, settings *with) {
-    double hidden, layers = 0, heads, value, vocab = 50257, seq;
-    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
-    if (!has(&hidden, r, row, PACE_STEP_HIDDEN) && !guess_sizes(out, r, row, &hidden, &layers)) {
-        if (*word) pace_step_note(out, "unknown model \"%.40s\", and no hidden", word);
-        else pace_step_note(out, "hidden is missing");
-        return false;
-    }
-    if (!has(&seq, r, row, PACE_STEP_SEQ)) {
-        seq = 2048;
-        pace_step_note(out, "assumed seq 2048");
-    }
-    has(&vocab, r, row, PACE_STEP_VOCAB);
-    if (!has(&value, r, row, PACE_STEP_LAYERS) && layers == 0) {
-        layers = layers_by_size(r, row, hidden, vocab);
-        if (layers == 0) {
+/* Layers and words that the row leaves out, from its number of parameters. */
+static bool complete(pace_step_sizes *size, pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double vocab = 50257, value;
+    bool words = has(&vocab, r, row, PACE_STEP_VOCAB);
+    if (has(&value, r, row, PACE_STEP_LAYERS)) size->layers = value;
+    if (size->layers == 0) {
+        size->layers = layers_by_size(r, row, size->hidden, vocab);
+        if (size->layers == 0) {
             pace_step_note(out, "layers is missing");
             return false;
         }
-        pace_step_note(out, "assumed %g layers, from the size", layers);
-    } else if (layers == 0) layers = value;
-    if (!*pace_step_cell(r, row, PACE_STEP_VOCAB) && vocab_by_size(r, row, hidden, layers) > 0) {
-        vocab = vocab_by_size(r, row, hidden, layers);
+        pace_step_note(out, "assumed %g layers, from the size", size->layers);
+    }
+    if (!words && vocab_by_size(r, row, size->hidden, size->layers) > 0) {
+        vocab = vocab_by_size(r, row, size->hidden, size->layers);
         pace_step_note(out, "assumed vocab %g, from the size", vocab);
     }
-    if (!has(&heads, r, row, PACE_STEP_HEADS)) {
-        heads = usual_heads(hidden);
-        pace_step_note(out, "assumed %g heads", heads);
-    }
-    bool experts = has(&value, r, row, PACE_STEP_EXPERTS) && value > 1;
-    double groups = heads;
-    bool grouped = has(&groups, r, row, PACE_STEP_KV_HEADS) && groups < heads;
-    *name = experts ? "qwen3-30b-a3b" : grouped || pace_step_says(word, "llama") ? "llama2-7b" : "gpt";
-    double kv_heads = grouped ? groups : heads, ffn = *name[0] == 'l' ? 0 : 4 * hidden;
-    set(with, "hidden", hidden);
-    set(with, "layers", layers);
-    set(with, "heads", heads);
-    set(with, "seq", seq);
-    set(with, "vocab", vocab);
-    if (*name[0] != 'g') set(with, "kv_heads", kv_heads);
-    if (has(&value, r, row, PACE_STEP_FFN)) ffn = value;
-    if (ffn == 0) ffn = round(8 * hidden / 3 / 256) * 256; /* gated: three products instead of two */
-    set(with, "ffn", ffn);
-    if (!experts) return true;
-    has(&value, r, row, PACE_STEP_EXPERTS);
-    set(with, "experts", value);
-    set(with, "topk", has(&value, r, row, PACE_STEP_TOPK) ? value : 2);
-    if (with->count < SETTINGS) set(with, "head_dim", hidden / heads);
+    size->vocab = vocab;
     return true;
 }
 
-/* A name of the catalogue, with the sizes that the row states. */
-static void by_name(const pace_step_reader *r, size_t row, const pace_named_model *found, settings *with) {
-    static const struct {
+/* Sizes alone: a template of the catalogue. */
+static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_reader *r, size_t row, settings *with) {
+    pace_step_sizes size = {0};
+    double heads, groups, value, seq = 2048;
+    const char *word = pace_step_cell(r, row, PACE_STEP_MODEL);
+    bool wide = has(&size.hidden, r, row, PACE_STEP_HIDDEN);
+    bool known = wide || (!pace_model_names_refusal(&r->things->names, word) &&
+                          pace_step_sizes_guess(&size, out, r, pace_step_size_stated(r, row)));
+    if (!known) {
+        refuse(out, r, word);
+        return NULL;
+    }
+    if (!complete(&size, out, r, row)) return NULL;
+    if (!has(&seq, r, row, PACE_STEP_SEQ)) pace_step_note(out, "assumed seq 2048");
+    if (!has(&heads, r, row, PACE_STEP_HEADS)) {
+        heads = usual_heads(size.hidden);
+        pace_step_note(out, "assumed %g heads", heads);
+    }
+    bool experts = size.experts > 1 || (has(&value, r, row, PACE_STEP_EXPERTS) && value > 1);
+    bool grouped = has(&groups, r, row, PACE_STEP_KV_HEADS) && groups < heads;
+    const pace_model_called *model = decoder(r, word, experts, grouped);
+    if (!model) return NULL;
+    const struct {
         const char *key;
-        pace_step_column column;
-    } sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS}, {"heads", PACE_STEP_HEADS},
-                 {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_FFN},       {"vocab", PACE_STEP_VOCAB}};
-    double value;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (takes(found->family, sizes[i].key) && has(&value, r, row, sizes[i].column)) set(with, sizes[i].key, value);
+        double value;
+    } derived[] = {
+        {"hidden", size.hidden},   {"layers", size.layers}, {"heads", heads}, {"vocab", size.vocab}, {"seq", seq},
+        {"experts", size.experts}, {"topk", size.topk},     {"ffn", size.ffn}};
+    set_stated(with, r, row, model);
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
+        if (derived[i].value > 0 && pace_model_called_takes(model, derived[i].key))
+            set(with, derived[i].key, derived[i].value);
+    return model;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *r, const char *name,
+                 const settings *with) {
+    if (load(model, r->things, name, with) == PACE_OK) return true;
+    pace_step_note(out, "%.100s", pace_message());
+    return false;
 }
 
 bool pace_step_row_model(pace_step_row *out, pace_step_reader *r, size_t row) {
-    const pace_named_model *found = named(r->things, pace_step_cell(r, row, PACE_STEP_MODEL));
+    const pace_model_called *found = named(r, row);
     settings with = {0};
-    const char *name = found ? found->name : NULL;
-    pace_step_model *model;
-    if (found) by_name(r, row, found, &with);
-    else if (!by_sizes(out, r, row, &name, &with)) return false;
-    if (load(&model, r->things, name, &with) != PACE_OK) {
-        pace_step_note(out, "%.100s", pace_message());
-        return false;
+    pace_step_model *model = NULL;
+    if (found) {
+        set_stated(&with, r, row, found);
+        if (!take(&model, out, r, found->model, &with)) return false;
+        if (of_other_size(r, row, found, model)) found = NULL, with.count = 0;
+    }
+    if (!found) {
+        found = by_sizes(out, r, row, &with);
+        if (!found || !take(&model, out, r, found->model, &with)) return false;
     }
     if (*model->failed) {
         pace_step_note(out, "%.140s", model->failed);

@@ -8,13 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* In the order of pace_step_column. */
 static const char *const keys[PACE_STEP_COLUMNS] = {
-    "device",      "machine",      "model",      "family",        "framework", "task",      "mode",
-    "precision",   "fp8",          "recompute",  "sharding",      "fsdp",      "execution", "compile",
-    "notes",       "n_gpu",        "nodes",      "gpus_per_node", "node_gbit", "params_b",  "hidden",
-    "layers",      "heads",        "kv_heads",   "ffn",           "vocab",     "seq",       "experts",
-    "topk",        "tp",           "pp",         "vpp",           "cp",        "ep",        "dp",
-    "micro_batch", "global_batch", "grad_accum", "zero_stage",    "dist_opt",  "seq_par"};
+    "device",     "machine",       "model",     "family",   "framework", "task",        "mode",         "precision",
+    "fp8",        "recompute",     "sharding",  "fsdp",     "execution", "compile",     "notes",        "n_gpu",
+    "nodes",      "gpus_per_node", "node_gbit", "params_b", "hidden",    "layers",      "heads",        "head_dim",
+    "kv_heads",   "ffn",           "vocab",     "image",    "seq",       "experts",     "topk",         "tp",
+    "pp",         "vpp",           "cp",        "ep",       "dp",        "micro_batch", "global_batch", "grad_accum",
+    "zero_stage", "dist_opt",      "seq_par",   "flash",    "schedule",  "power",       "tokens_batch", "train_tokens",
+    "train_steps"};
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
@@ -27,13 +29,18 @@ const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step
     return text;
 }
 
+/* "Parameters (M)", "params_millions" */
+static bool in_millions(const char *name) { return strstr(name, "(M") || pace_step_says(name, "million"); }
+
 bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column) {
     const char *text = pace_step_cell(reader, row, column);
     char *end = NULL;
     double value = strtod(text, &end);
     if (end == text || !isfinite(value)) return false;
     while (*end == ' ') end++;
-    if (column == PACE_STEP_PARAMS_B && (*end == 'M' || *end == 'm')) value /= 1e3;
+    bool millions =
+        column == PACE_STEP_PARAMS_B && in_millions(pace_csv_name(&reader->rows->csv, (size_t)reader->column[column]));
+    if ((column == PACE_STEP_PARAMS_B && (*end == 'M' || *end == 'm')) || (millions && !*end)) value /= 1e3;
     if (column == PACE_STEP_PARAMS_B && value >= 1e6) value /= 1e9; /* a count, not billions of it */
     if ((*end == 'k' || *end == 'K') && column == PACE_STEP_SEQ) value *= 1024, end++;
     if (*end && *end != '(' && !(column == PACE_STEP_PARAMS_B && strchr("BbMm", *end))) return false;
@@ -70,7 +77,7 @@ static pace_status find_columns(pace_step_reader *r) {
                                                PACE_STEP_DP};
     const pace_yaml_node *names = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int i = 0; i < PACE_STEP_COLUMNS; i++)
-        r->column[i] = pace_step_find_column(&r->rows->csv, pace_yaml_get(names, keys[i]));
+        r->column[i] = pace_step_find_size(&r->rows->csv, pace_yaml_get(names, keys[i]));
     pace_step_find_measured(r, names);
     for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
     if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
@@ -82,7 +89,7 @@ static pace_status find_columns(pace_step_reader *r) {
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_row(pace_step_reader *r, size_t row) {
-    pace_step_row out = {.row = (uint32_t)row, .doubt = 1};
+    pace_step_row out = {.row = (uint32_t)row, .doubt = 1, .matrix_factor = 1, .attention_factor = 1};
     bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
                  pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row);
     if (!known) out.model = NULL;
@@ -95,6 +102,7 @@ static pace_status open_things(pace_step_things **out) {
     if (!things) return PACE_E_MEMORY;
     *out = things;
     PACE_TRY(pace_catalog_load(&things->columns, "columns.yaml"));
+    PACE_TRY(pace_model_names_load(&things->names));
     PACE_TRY(pace_device_catalog_load(&things->devices));
     PACE_TRY(pace_machine_catalog_load(&things->machines));
     return pace_frameworks_load(&things->frameworks);
@@ -111,7 +119,7 @@ static void close_things(pace_step_things *things) {
         pace_free(things->places.items[i]->key);
         pace_free(things->places.items[i]);
     }
-    PACE_VEC_FREE(&things->names);
+    pace_model_names_free(&things->names);
     PACE_VEC_FREE(&things->models);
     PACE_VEC_FREE(&things->places);
     pace_yaml_free(things->columns);

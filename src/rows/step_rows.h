@@ -15,12 +15,14 @@ typedef struct {
     const pace_exchange *exchange; /* NULL = one device */
     const pace_framework *framework;
     pace_config config;
-    bool may_recompute;   /* the row does not say whether activations are recomputed */
-    double attention;     /* pace_frameworks_attention() */
-    double ranks, tokens; /* tokens: of a step on one device */
-    double doubt;         /* times the spread: above 1 where sizes were guessed */
-    double measured_s;    /* NAN = not measured */
-    double unit_s;        /* 0 = the unit is a rate */
+    bool may_recompute;                     /* the row does not say whether activations are recomputed */
+    double attention;                       /* pace_frameworks_attention() */
+    bool half_causal;                       /* who made the table counts half of causal attention's operations */
+    double matrix_factor, attention_factor; /* of this row's own: their time over the formula's; 0 = as that */
+    double ranks, tokens;                   /* tokens: of a step on one device */
+    double doubt;                           /* times the spread: above 1 where sizes were guessed */
+    double measured_s;                      /* NAN = not measured */
+    double unit_s;                          /* 0 = the unit is a rate */
     const char *unit;
     char group[96];   /* what a fit may tell apart: precision and task */
     char status[160]; /* why it can't be asked, or what was assumed; "" = neither */
@@ -39,12 +41,11 @@ typedef struct {
     const char *machine; /* --on: a machine, or a device */
 } pace_step_defaults;
 
-enum { PACE_STEP_RATES = 5 };
-extern const char *const pace_step_rate_names[PACE_STEP_RATES]; /* "tokens_per_s_per_gpu", … */
-
+/** Whether a measure counts something a second: "tokens_per_s_per_gpu", "mfu_pct", … */
 bool pace_step_is_rate(const char *name);
 
-/** What a step of this row is, in what a rate counts: tokens of a device, tokens, samples, …; 0 = no such rate. */
+/** What a step of this row is, in what a rate counts: tokens of a device, tokens, samples, operations, seconds at the
+ * device's peak, …; 0 = no such rate. */
 double pace_step_row_amount(const pace_step_row *row, const char *rate);
 
 /** Reads a table. Errors: PACE_E_INPUT for a table without any column of a model's size, PACE_E_USAGE and

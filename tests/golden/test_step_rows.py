@@ -85,7 +85,6 @@ def test_reasons():
         "nope,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full": "unknown device",
         "A100-SXM4-80GB,64,,30,32,2048,51200,1,1,64,8,512,fp16,full": "hidden is missing",
         "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,63,8,512,fp16,full": "n_gpu 64 is not",
-        "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,,,fp16,full": "micro_batch and global_batch are missing",
         "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,int3,full": "unknown precision",
         "A100-SXM4-80GB,64,3072,30,24,2048,51200,16,1,4,8,512,fp16,full": "tp 16 does not divide",
         "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,32,2,8,512,fp16,full": "expected no more stages",
@@ -118,13 +117,14 @@ def test_names():
         assert rows[0]["predicted"] == rows[1]["predicted"] != "", (name, rows)
     rows = ask("gpu,model,batch,precision\nA100,ResNet-50,32,fp16\nA100,resnet50,32,fp16\nA100,vgg,32,fp32\n")
     assert rows[0]["predicted"] == rows[1]["predicted"] and all(row["predicted"] for row in rows)
-    # a size alone is a decoder of that size, known less well; a mixture's name does not tell its experts
+    # a size alone is a decoder of that size, known less well; a mixture's still less
     rows = ask(text + "H100,64,llama2-7b,4096,1,1,1,64,bf16\nH100,64,our-7B,4096,1,1,1,64,bf16\n"
                "H100,64,our-8x9B,4096,1,1,1,64,bf16\nH100,64,whatever,4096,1,1,1,64,bf16\n", warn=True)
     assert abs(float(rows[1]["predicted"]) / float(rows[0]["predicted"]) - 1) < 0.3
     assert float(rows[1]["high"]) / float(rows[1]["low"]) > 1.5 * float(rows[0]["high"]) / float(rows[0]["low"])
     assert "assumed a decoder of 7 billion" in rows[1]["status"]
-    assert "unknown model" in rows[2]["status"] and "unknown model" in rows[3]["status"]
+    assert "8 experts of" in rows[2]["status"] and float(rows[2]["high"]) / float(rows[2]["low"]) > 5
+    assert "unknown model" in rows[3]["status"]
 
 
 def test_spellings():
@@ -158,7 +158,7 @@ def test_measured():
     with tempfile.TemporaryDirectory() as folder:
         table, fit = pathlib.Path(folder) / "t.csv", pathlib.Path(folder) / "fit.json"
         for name, values in columns.items():
-            # the derived columns are somebody else's figures, and never looked at
+            # the derived columns are somebody else's figures, and not looked at beside the others
             table.write_text(f"{head},MFU,TFLOPs/GPU,{name}\n" + "".join(
                 f"{row},{i},{99 - i},{value!r}\n" for i, (row, value) in enumerate(zip(rows, values))))
             score = json.loads(run("fit", "--kind", "step", table, "-o", fit, "--format", "json").stdout)["score"][0]
@@ -169,7 +169,7 @@ def test_measured():
                 assert float(answer["low"]) < float(answer["predicted"]) < float(answer["high"])
     # the number of a step is no time
     row = ask(head + ",step,MFU\n" + rows[0] + ",1000,0.4\n")[0]
-    assert row["unit"] == "s" and row["status"].startswith("ok"), row
+    assert row["unit"] == "mfu_pct" and row["status"].startswith("ok"), row
 
 
 def test_memory():

@@ -1,0 +1,173 @@
+#include "model/model_names.h"
+
+#include "machine/catalog.h"
+#include "model/model_catalog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+/* " hidden layers … ": those of `stated`, or every parameter of the family. */
+static void list_sizes(char *out, size_t size, const pace_yaml_node *root) {
+    const pace_yaml_node *stated = pace_yaml_get(root, "stated"), *parameters = pace_yaml_get(root, "parameters");
+    size_t count = stated ? pace_yaml_count(stated) : pace_yaml_count(parameters);
+    size_t used = (size_t)snprintf(out, size, " ");
+    for (size_t i = 0; i < count; i++) {
+        const char *key = stated ? pace_yaml_text(pace_yaml_item(stated, i)) : pace_yaml_key(parameters, i);
+        if (key && used + strlen(key) + 2 < size) used += (size_t)snprintf(out + used, size - used, "%s ", key);
+    }
+}
+
+static pace_status add(pace_model_names *names, const pace_model_called *like, const char *name) {
+    pace_model_called one = *like;
+    pace_model_plain_name(one.plain, sizeof one.plain, name);
+    return PACE_PUSH(&names->all, one);
+}
+
+/* A model under its own name, and under those that its family's file lists in `names`. */
+static pace_status add_model(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
+    const pace_yaml_node *root = pace_yaml_root(yaml), *others = pace_yaml_get(root, "names");
+    const char *family = pace_yaml_text(pace_yaml_get(root, "family"));
+    pace_model_called one = {0};
+    (void)stop;
+    snprintf(one.model, sizeof one.model, "%s", name);
+    snprintf(one.family, sizeof one.family, "%s", family ? family : "");
+    list_sizes(one.sizes, sizeof one.sizes, root);
+    PACE_TRY(add(context, &one, name));
+    const pace_yaml_node *list = pace_yaml_get(others, name);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *text = pace_yaml_text(pace_yaml_item(list, i));
+        if (text) PACE_TRY(add(context, &one, text));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_model_names_load(pace_model_names *out) {
+    pace_model_names names = {0};
+    pace_status status = pace_catalog_load(&names.words, "model_names.yaml");
+    if (status == PACE_OK) status = pace_model_each_description(add_model, &names);
+    if (status != PACE_OK) pace_model_names_free(&names);
+    else *out = names;
+    return status;
+}
+
+void pace_model_names_free(pace_model_names *names) {
+    PACE_VEC_FREE(&names->all);
+    pace_yaml_free(names->words);
+    names->words = NULL;
+}
+
+/* --- finding ------------------------------------------------------------------------------------------------------ */
+
+static const pace_model_called *with_plain(const pace_model_names *names, const char *plain) {
+    for (size_t i = 0; i < names->all.count; i++)
+        if (strcmp(names->all.items[i].plain, plain) == 0) return &names->all.items[i];
+    return NULL;
+}
+
+enum { WORDS_OFF = 6 };
+
+/* Takes words that change nothing off the front and the back until the rest is known: "nvidianemotron4340bbase" has
+ * "nemo" in front once "nvidia" is off, and is known with "base" off instead, so that every order is tried. */
+static const pace_model_called *stripped(const pace_model_names *names, const char *plain, int left) {
+    const pace_yaml_node *around = pace_yaml_get(pace_yaml_root(names->words), "around");
+    const pace_model_called *found = with_plain(names, plain);
+    char word[40], rest[64];
+    size_t whole = strlen(plain);
+    for (size_t i = 0; !found && left > 0 && i < pace_yaml_count(around); i++) {
+        pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(around, i)));
+        size_t length = strlen(word);
+        if (length == 0 || whole <= length) continue;
+        if (strcmp(plain + whole - length, word) == 0) {
+            snprintf(rest, sizeof rest, "%.*s", (int)(whole - length), plain);
+            found = stripped(names, rest, left - 1);
+        }
+        if (!found && strncmp(plain, word, length) == 0) found = stripped(names, plain + length, left - 1);
+    }
+    return found;
+}
+
+static const pace_model_called *without_words(const pace_model_names *names, const char *text) {
+    char plain[64];
+    pace_model_plain_name(plain, sizeof plain, text);
+    return *plain ? stripped(names, plain, WORDS_OFF) : NULL;
+}
+
+/* Parentheses count as spaces. */
+static void open_parentheses(char *out, size_t size, const char *text) {
+    snprintf(out, size, "%s", text);
+    for (char *c = out; *c; c++)
+        if (*c == '(' || *c == ')') *c = ' ';
+}
+
+/* Behind the last slash: an owner stands before it. "ViT-L/16" has none: there it is part of the name. */
+static const char *behind_owner(const char *text) {
+    const char *slash = NULL, *end = strchr(text, '(');
+    for (const char *c = text; *c && c != end; c++)
+        if (*c == '/') slash = c;
+    return slash ? slash + 1 : text;
+}
+
+const pace_model_called *pace_model_names_find(const pace_model_names *names, const char *text) {
+    char opened[128];
+    const pace_model_called *found = without_words(names, text);
+    if (!found) found = without_words(names, behind_owner(text));
+    open_parentheses(opened, sizeof opened, text);
+    if (!found) found = without_words(names, opened);
+    return found ? found : without_words(names, behind_owner(opened));
+}
+
+const pace_model_called *pace_model_names_exact(const pace_model_names *names, const char *name) {
+    char plain[64];
+    pace_model_plain_name(plain, sizeof plain, name);
+    return with_plain(names, plain);
+}
+
+static size_t longest_common(const char *a, const char *b) {
+    size_t best = 0;
+    for (const char *i = a; *i; i++)
+        for (const char *j = b; *j; j++) {
+            size_t n = 0;
+            while (i[n] && i[n] == j[n]) n++;
+            if (n > best) best = n;
+        }
+    return best;
+}
+
+const char *pace_model_names_closest(const pace_model_names *names, const char *text) {
+    const char *best = "";
+    char plain[64];
+    size_t most = 0, shortest = 0;
+    pace_model_plain_name(plain, sizeof plain, behind_owner(text));
+    for (size_t i = 0; i < names->all.count; i++) {
+        const pace_model_called *one = &names->all.items[i];
+        size_t common = longest_common(plain, one->plain), length = strlen(one->plain);
+        if (common < most || (common == most && length >= shortest)) continue;
+        if (2 * common < strlen(plain) || 2 * common < length) continue;
+        most = common;
+        shortest = length;
+        best = one->model;
+    }
+    return best;
+}
+
+const char *pace_model_names_refusal(const pace_model_names *names, const char *text) {
+    const pace_yaml_node *refused = pace_yaml_get(pace_yaml_root(names->words), "refused");
+    char plain[64], word[64];
+    pace_model_plain_name(plain, sizeof plain, text);
+    for (size_t i = 0; i < pace_yaml_count(refused); i++) {
+        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(refused, i), "words");
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(words, k)));
+            if (*word && strstr(plain, word)) return pace_yaml_text(pace_yaml_get(pace_yaml_item(refused, i), "why"));
+        }
+    }
+    return NULL;
+}
+
+bool pace_model_called_takes(const pace_model_called *one, const char *parameter) {
+    char word[32];
+    snprintf(word, sizeof word, " %s ", parameter);
+    return strstr(one->sizes, word) != NULL;
+}

@@ -1,0 +1,40 @@
+/* What the catalogue's models are called: by themselves, and by tables, papers and hubs ("meta-llama/Llama-3.1-8B"). */
+#ifndef PACE_MODEL_MODEL_NAMES_H
+#define PACE_MODEL_MODEL_NAMES_H
+
+#include "base/yaml.h"
+
+/* One name of a model; a model has several. */
+typedef struct {
+    char plain[64]; /* pace_model_plain_name() of the name */
+    char model[64]; /* what the catalogue calls it */
+    char family[32];
+    char sizes[160]; /* parameters that a row of a table may set: " hidden layers … " */
+} pace_model_called;
+
+typedef struct {
+    PACE_VEC(pace_model_called) all;
+    pace_yaml *words; /* catalog/model_names.yaml */
+} pace_model_names;
+
+/** Reads the names of every model; builds none. Free with pace_model_names_free(). */
+pace_status pace_model_names_load(pace_model_names *out) PACE_MUST_CHECK;
+void pace_model_names_free(pace_model_names *names);
+
+/** The model that a text means: the name behind the last "/", words that change nothing (`around`) taken off its ends
+ * until it is known. What stands in parentheses counts only where it is not known without. NULL when none is meant. */
+const pace_model_called *pace_model_names_find(const pace_model_names *names, const char *text);
+
+/** A model of just this name; NULL when there is none. */
+const pace_model_called *pace_model_names_exact(const pace_model_names *names, const char *name);
+
+/** The name that shares the longest part with a text; "" when that is less than half of either. */
+const char *pace_model_names_closest(const pace_model_names *names, const char *text);
+
+/** Why a model of this name is not in the catalogue (`refused`); NULL when nothing is known of it. */
+const char *pace_model_names_refusal(const pace_model_names *names, const char *text);
+
+/** Whether a parameter is one that a row may set. */
+bool pace_model_called_takes(const pace_model_called *one, const char *parameter);
+
+#endif

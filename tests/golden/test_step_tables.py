@@ -1,0 +1,215 @@
+"""Tables of steps as others write them: models by many names, measures that follow from one another, what rows leave out."""
+import csv
+import os
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+
+
+def ask(text):
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", file.name, "--format", "csv"],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def one(head, row):
+    answer = ask(head + "\n" + row + "\n")[0]
+    assert answer["predicted"], (row, answer["status"])
+    assert float(answer["low"]) < float(answer["predicted"]) < float(answer["high"])
+    return answer
+
+
+def value(head, row):
+    return float(one(head, row)["predicted"])
+
+
+def near(a, b, share=1e-9):
+    assert abs(a / b - 1) < share, (a, b)
+
+
+def wide(answer):
+    return float(answer["high"]) / float(answer["low"])
+
+
+BASE = "device,model,n_gpu,tp,pp,micro_batch,global_batch,seq,precision,recompute"
+ROW = "H100,llama3-70b,64,4,4,1,128,8192,bf16,none"
+PARAMETERS = 70553706496  # of Llama 3 70B as released
+WORDS, HIDDEN, LAYERS = 128256, 8192, 80
+
+
+def test_names():
+    """Every name is a model of the catalogue, or has a reason."""
+    same = {
+        "llama3-8b": ["meta-llama/Meta-Llama-3-8B", "Llama-3 8B", "LLAMA3_8B", "meta-llama/Meta-Llama-3-8B-Instruct", "Llama 3 (8B)"],
+        "llama3-405b": ["Llama 3.1 405B", "llama3.1-405b", "Llama-405B"],
+        "mixtral-8x7b": ["mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B", "mixtral"],
+        "qwen2.5-72b": ["Qwen/Qwen2.5-72B", "Qwen2.5-72B-Instruct"],
+        "qwen3-30b-a3b": ["Qwen/Qwen3-30B-A3B", "Qwen3_30B_a3B (dropless)"],
+        "deepseek-v3": ["deepseek-ai/DeepSeek-V3", "DeepSeek-R1", "DeepSeekV3 (w/o MTP)"],
+        "nemotron4-340b": ["Nemotron-4 340B", "nvidia/Nemotron-4-340B-Base"],
+        "gpt-5b": ["gpt3_5b", "GPT 5B"],
+        "gpt_18.4b": ["GPT 18.4B"],
+        "gpt3_175b": ["GPT-3 175B", "gpt3-175b", "GPT-3"],
+        "t5-11b": ["T5-11B", "google-t5/t5-11b"],
+        "t5-v1.1-xl": ["google/flan-t5-xl"],
+        "vit_large_16": ["ViT-L/16", "google/vit-large-patch16-224", "vit_large_patch16_224"],
+        "bert_large": ["bert-large-uncased", "BERT"],
+        "resnet50": ["ResNet-50 v1.5", "torchvision/resnet50"],
+        "dlrm_dcnv2": ["dlrm-dcnv2", "DLRM_DCNv2"],
+    }
+    head = "gpu,model,n_gpu,micro_batch,global_batch,seq,precision\n"
+    for known, names in same.items():
+        rows = ask(head + "".join(f'H100,"{name}",8,1,8,512,bf16\n' for name in [known, *names]))
+        assert rows[0]["predicted"], (known, rows[0]["status"])
+        for row in rows[1:]:
+            assert row["predicted"] == rows[0]["predicted"], (known, row["model"], row["status"])
+    reasons = {"stable diffusion": "diffusion", "mamba-2.8b": "state-space", "maskrcnn": "detectors",
+               "llama4-maverick-400b": "experts", "mobilenet_v2": 'closest name is "mobilenet"', "whatever": "no hidden"}
+    for row in ask(head + "".join(f"H100,{name},8,1,8,512,bf16\n" for name in reasons)):
+        assert not row["predicted"] and reasons[row["model"]] in row["status"], row
+    # a family's name, and the size in a column of its own
+    rows = ask("gpu,model,params,n_gpu,micro_batch,global_batch,seq,precision\nH100,Llama 2,70B,64,1,64,4096,bf16\n"
+               "H100,llama2-70b,,64,1,64,4096,bf16\nH100,gpt3,22,64,1,64,2048,bf16\nH100,gpt_22b,,64,1,64,2048,bf16\n")
+    assert rows[0]["predicted"] == rows[1]["predicted"]
+    near(float(rows[2]["predicted"]), float(rows[3]["predicted"]), 0.2)
+
+
+def test_sizes():
+    """The same decoder by its dimensions, in several spellings."""
+    plain = value(BASE, ROW)
+    dims = "8192,80,64,8,28672,128256"
+    for names in ("hidden,layers,heads,kv_heads,ffn,vocab",
+                  "hidden_size,num_hidden_layers,num_attention_heads,num_key_value_heads,intermediate_size,vocab_size",
+                  "d_model,n_layers,n_heads,n_kv_heads,d_ff,n_vocab",
+                  "Hidden Size,Num Layers,Attention Heads,Query Groups,FFN Hidden Size,Padded Vocab Size",
+                  "dim,nlayers,nheads,num_query_groups,ffn_dim,vocabulary"):
+        near(value(BASE.replace("model", "family_name") + "," + names, ROW + "," + dims), plain, 1e-6)
+    # a mixture by its dimensions: Mixtral's
+    mixtral = value("device,model,n_gpu,ep,micro_batch,global_batch,seq,precision", "H100,mixtral-8x7b,8,8,1,64,4096,bf16")
+    shape = value("device,n_gpu,ep,micro_batch,global_batch,seq,precision,hidden,layers,heads,kv_heads,ffn,vocab,num_experts,top_k",
+                  "H100,8,8,1,64,4096,bf16,4096,32,32,8,14336,32000,8,2")
+    near(shape, mixtral, 1e-6)
+    # sizes alone, each known less well than the one before it
+    text = "device,model,n_gpu,micro_batch,global_batch,seq,precision\n"
+    rows = ask(text + "".join(f"H100,{name},64,1,64,4096,bf16\n" for name in ("qwen3-30b-a3b", "our-30B", "our-30B-A3B")))
+    assert wide(rows[0]) < wide(rows[1]) < wide(rows[2])
+    near(float(rows[2]["predicted"]), float(rows[0]["predicted"]), 0.5)
+    assert float(rows[2]["predicted"]) < float(rows[1]["predicted"])
+
+
+def test_measures():
+    """Each measure follows from the step's time: the arithmetic is done here again."""
+    seconds, head = value(BASE, ROW), BASE + ","
+    tokens, gpus = 128 * 8192, 64
+    ask_for = lambda name, more="", cells="": value(head + name + more, ROW + "," + cells)
+    for name, factor in (("step_time_ms", 1e3), ("iteration time (ms)", 1e3), ("sec/step", 1), ("ms/step", 1e3), ("min/step", 1 / 60)):
+        near(ask_for(name), seconds * factor)
+    for name, amount in (("tokens/s", tokens), ("tokens_per_sec_per_gpu", tokens / gpus), ("Throughput (tokens/s/GPU)", tokens / gpus),
+                         ("samples/s", 128), ("samples/s/gpu", 2), ("it/s", 1), ("tokens/day", 86400 * tokens)):
+        near(ask_for(name), amount / seconds)
+    # 6 operations a parameter that multiplies (not the table of words), 12 l s h for attention (Chowdhery et al. 2022, appendix B)
+    flop = tokens * (6 * (PARAMETERS - WORDS * HIDDEN) + 12 * LAYERS * 8192 * HIDDEN)
+    near(ask_for("TFLOP/s/GPU"), flop / gpus / seconds / 1e12, 1e-4)
+    near(ask_for("aggregate PFLOP/s"), flop / seconds / 1e15, 1e-4)
+    near(ask_for("MFU (%)"), 100 * flop / gpus / seconds / 989.4e12, 1e-3)
+    # recomputing a forward pass: a third more for the hardware, nothing for the model
+    full = ROW.replace("none", "full")
+    near(value(head + "hfu", full + ",") / value(head + "mfu", full + ","), 4 / 3)
+    # whole runs
+    near(ask_for("days", ",total_tokens", ",15e12"), seconds * 15e12 / tokens / 86400)
+    near(ask_for("gpu_hours", ",tokens_b", ",15000"), seconds * 15e12 / tokens / 3600 * gpus)
+    near(ask_for("train_hours", ",train_iters", ",1000"), seconds * 1000 / 3600)
+    answer = one(head + "days", ROW + ",")
+    assert answer["unit"] == "s" and "train_tokens" in answer["status"]
+    # an interval of a rate is in order, and a batch in tokens is one in samples
+    near(value(BASE.replace("global_batch", "batch_tokens"), ROW.replace(",128,", f",{tokens},")), seconds)
+
+
+def test_silence():
+    """What a row leaves out is assumed, said, and known less well."""
+    plain = one("device,model,n_gpu,micro_batch,global_batch,seq,precision", "H100,llama2-7b,8,1,8,4096,bf16")
+    bare = one("device,model,n_gpu", "H100,llama2-7b,8")
+    assert "assumed micro_batch 1" in bare["status"] and wide(bare) > wide(plain)
+    rate = one("device,model,n_gpu,tokens/s/gpu", "H100,llama2-7b,8,")
+    assert rate["unit"] == "tokens_per_s_per_gpu" and "assumed" in rate["status"]
+    near(value("GPU,Parameters,# GPUs", "A100,13B,16"), value("GPU,size,# GPUs", "A100,13,16"))
+    answer = ask("device,model\nH100,\n")[0]
+    assert not answer["predicted"] and "missing" in answer["status"]
+
+
+def test_words():
+    """Words that say how a step runs."""
+    head = "gpu,model,n_gpu,micro_batch,global_batch,seq,precision,framework,"
+    row = "H100,llama3-8b,8,1,16,8192,bf16,pytorch,"
+    ask_for = lambda name, cell: value(head + name, row + cell)
+    for cell in ("FSDP", "FULL_SHARD", "fsdp2", "ZeRO-3", "DeepSpeed ZeRO stage 3", "HSDP"):
+        near(ask_for("strategy", cell), ask_for("zero_stage", "3"), 0.3)
+    for word in ("DDP", "NO_SHARD"):
+        near(ask_for("strategy", word), ask_for("zero_stage", "0"))
+    near(ask_for("strategy", "TP8"), ask_for("tp", "8"))
+    near(ask_for("parallelism", "tp=2 pp=2 dp=2"), value(head + "tp,pp,dp", row + "2,2,2"))
+    full, none = ask_for("activation_checkpointing", "full"), ask_for("activation_checkpointing", "none")
+    assert full > 1.15 * none
+    for word in ("True", "block", "uniform"):
+        near(ask_for("ac", word), full)
+    near(ask_for("notes", "full AC"), full)
+    assert ask_for("attn_impl", "math") > ask_for("attn_impl", "flash_attention_2")
+    assert ask_for("notes", "eager") >= ask_for("notes", "torch.compile")
+    half = lambda word: value(head, row.replace("bf16", word))
+    near(half("bfloat16"), half("bf16-mixed"))
+    for word in ("FP8-CS", "mxfp8", "float8", "fp8_e4m3", "nvfp4"):
+        near(half(word), half("fp8"))
+    assert half("fp8") < half("bf16") < half("tf32")
+    # less power, slower products; stated or the part's own
+    assert 1.03 < ask_for("power_limit_w", "500") / ask_for("power_limit_w", "700") < (700 / 500) ** (1 / 3)
+    near(ask_for("notes", "capped at 500W"), ask_for("power_limit_w", "500"))
+    answer = one(head + "pp,schedule", row + "2,ZB-H1")
+    assert "taken for 1F1B" in answer["status"]
+
+
+# Seven tables in seven styles, after those of papers, hubs, logs and vendors; no figure is anybody's measurement.
+STYLES = {
+    "paper": ("Number of parameters (billion),Attention heads,Hidden size,Number of layers,Tensor model-parallel size,"
+              "Pipeline model-parallel size,Number of GPUs,Batch size,Sequence length,GPU,Achieved teraFLOP/s per GPU\n"
+              "39.1,64,8192,48,8,2,512,1536,2048,A100-SXM4-80GB,\n", "tflops_per_gpu"),
+    "hub": ("model_id,accelerator,num_gpus,per_device_train_batch_size,gradient_accumulation_steps,max_seq_length,bf16,strategy,"
+            "train_samples_per_second\nmeta-llama/Llama-2-7b-hf,NVIDIA A100-SXM4-80GB,8,2,4,2048,True,fsdp,\n", "samples_per_s"),
+    "vendor": ("System,GPUs,Model,Precision,GBS,MBS,Sequence Length,TP,PP,CP,VP,EP,Tokens / sec / GPU,Model TFLOP / sec / GPU\n"
+               "DGX-H100,64,LLAMA3_70B,FP8-CS,128,1,8192,4,8,1,5,1,,\n", "tokens_per_s_per_gpu"),
+    "foundry": ("Model,SeqLen (T),# GPUs,GPU,MFU,HFU,MicroBatchSize,GradAccum,GlobalBatchSize,Precision,MP Mode,Sharding Strategy,"
+                "Activation Checkpointing\n70B,2048,64,h100_80gb,,,8,4,2048,bf16,PURE,FULL_SHARD,True\n", "mfu_pct"),
+    "titan": ("model,gpu,n_gpu,techniques,local batch size,seq_len,tps/gpu\n"
+              "Llama 3.1 8B,H100,128,FSDP + torch.compile + float8,2,8192,\n", "tokens_per_s_per_gpu"),
+    "log": ("gpu_type,world_size,model_name,global_train_batch_size,n_ctx,dtype,remat,ms/step\n"
+            "A100-SXM4-40GB,32,gpt3_6.7b,256,2k,float16,full,\n", "ms"),
+    "report": ("Model,GPU type,GPUs,Global batch tokens,Context length,Training tokens (B),Training days\n"
+               "Llama 2 70B,A100-SXM4-80GB,2048,4M,4096,2000,\n", "train_days"),
+}
+
+
+def test_styles():
+    for style, (text, unit) in STYLES.items():
+        answer = ask(text)[0]
+        assert answer["predicted"] and answer["unit"] == unit, (style, answer["unit"], answer["status"])
+        mfu = {"tflops_per_gpu": 312, "mfu_pct": 100}.get(unit)
+        if mfu:
+            assert 0.2 < float(answer["predicted"]) / mfu < 0.75, (style, answer)
+    # Llama 2 70B took 1,720,320 hours of A100-80GB (Touvron et al. 2023, table 2): 35 days of 2048
+    answer = ask(STYLES["report"][0])[0]
+    assert float(answer["low"]) < 35 < float(answer["high"]), answer
+
+
+def main():
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(name, "ok")
+
+
+if __name__ == "__main__":
+    main()
