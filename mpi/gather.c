@@ -48,6 +48,44 @@ static int gather(const pace_processes *processes, const void *bytes, size_t len
     return failed;
 }
 
+/* To the right and from the left, one place further each time; in pieces, as MPI counts in int. */
+static void pass(const pace_processes *processes, int step, const void *bytes, size_t length, char *theirs,
+                 size_t their_length) {
+    int to = (processes->rank + step) % processes->count;
+    int from = (processes->rank + processes->count - step) % processes->count;
+    for (size_t at = 0; at < length || at < their_length; at += PIECE) {
+        size_t out = at < length ? (length - at < PIECE ? length - at : PIECE) : 0;
+        size_t in = at < their_length ? (their_length - at < PIECE ? their_length - at : PIECE) : 0;
+        MPI_Sendrecv((const char *)bytes + (out ? at : 0), (int)out, MPI_BYTE, out ? to : MPI_PROC_NULL, TAG,
+                     theirs + (in ? at : 0), (int)in, MPI_BYTE, in ? from : MPI_PROC_NULL, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
+static int exchange(const pace_processes *processes, const void *const *bytes, const size_t *lengths,
+                    pace_gathered_fn take, void *context) {
+    size_t count = (size_t)processes->count, own = (size_t)processes->rank;
+    unsigned long long *ours = calloc(2 * count, sizeof *ours), *theirs = ours ? ours + count : NULL;
+    char **got = calloc(count, sizeof *got);
+    if (!ours || !got) MPI_Abort(MPI_COMM_WORLD, 4);
+    for (size_t i = 0; i < count; i++) ours[i] = lengths[i];
+    MPI_Alltoall(ours, 1, MPI_UNSIGNED_LONG_LONG, theirs, 1, MPI_UNSIGNED_LONG_LONG, MPI_COMM_WORLD);
+    for (size_t step = 1; step < count; step++) {
+        size_t to = (own + step) % count, from = (own + count - step) % count;
+        got[from] = malloc(theirs[from] ? theirs[from] : 1);
+        if (!got[from]) MPI_Abort(MPI_COMM_WORLD, 4);
+        pass(processes, (int)step, bytes[to], lengths[to], got[from], theirs[from]);
+    }
+    int failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!failed) failed = take(context, (int)i, i == own ? bytes[own] : got[i], theirs[i]);
+        free(got[i]);
+    }
+    free(got);
+    free(ours);
+    return failed;
+}
+
 static void close_processes(const pace_processes *processes) {
     (void)processes;
     MPI_Finalize();
@@ -56,7 +94,10 @@ static void close_processes(const pace_processes *processes) {
 PACE_API const pace_processes *pace_processes_open(void);
 
 const pace_processes *pace_processes_open(void) {
-    static pace_processes processes = {.version = PACE_PROCESSES_VERSION, .gather = gather, .close = close_processes};
+    static pace_processes processes = {.version = PACE_PROCESSES_VERSION,
+                                       .gather = gather,
+                                       .exchange = exchange,
+                                       .close = close_processes};
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return NULL;
     MPI_Comm_rank(MPI_COMM_WORLD, &processes.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &processes.count);

@@ -263,12 +263,15 @@ PACE_API pace_status pace_predict_scaling(pace_report **out, const char *const *
 typedef struct pace_processes pace_processes;
 /** Given each process's bytes; anything but 0 is a failure. */
 typedef int (*pace_gathered_fn)(void *context, int rank, const void *bytes, size_t length);
-enum { PACE_PROCESSES_VERSION = 1 };
+enum { PACE_PROCESSES_VERSION = 2 };
 struct pace_processes {
     int version, rank, count;
     /** Called by all: process 0 is given everybody's bytes, its own first, then by rank; returns its first failure. */
     int (*gather)(const pace_processes *processes, const void *bytes, size_t length, pace_gathered_fn take,
                   void *context);
+    /** Called by all: process r is given what each process has in bytes[r], by rank; returns the first failure. */
+    int (*exchange)(const pace_processes *processes, const void *const *bytes, const size_t *lengths,
+                    pace_gathered_fn take, void *context);
     void (*close)(const pace_processes *processes);
 };
 

@@ -152,6 +152,16 @@ uint64_t pace_input_stored_bytes(const pace_input *input) { return input->base +
 
 uint64_t pace_input_stored_size(const pace_input *input) { return input->size; }
 
+pace_status pace_input_seek(pace_input *input, uint64_t at) {
+    if (input->kind != KIND_PLAIN || input->fd < 0)
+        return pace_fail(PACE_E_INTERNAL, "%s: no plain file, or not read so far", input->name);
+    if (lseek(input->fd, (off_t)at, SEEK_SET) < 0)
+        return pace_fail(PACE_E_IO, "%s: byte %llu: %s", input->name, (unsigned long long)at, strerror(errno));
+    input->at = input->length = 0;
+    input->base = at;
+    return PACE_OK;
+}
+
 /* ---- stored bytes ---- */
 
 static size_t left_over(const pace_input *input) { return input->length - input->at; }

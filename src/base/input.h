@@ -20,6 +20,9 @@ pace_status pace_input_peek(pace_input **out, const char *path) PACE_MUST_CHECK;
 pace_status pace_input_open_memory(pace_input **out, const char *name, const void *bytes,
                                    size_t length) PACE_MUST_CHECK;
 
+/** Reads on from byte `at` of a plain file. PACE_E_INTERNAL for others, and before the first read. */
+pace_status pace_input_seek(pace_input *input, uint64_t at) PACE_MUST_CHECK;
+
 /** Reads up to `capacity` decompressed bytes; *got = 0 only at the end. A stream that breaks off (truncated or
  * corrupt compression) delivers all bytes before the break first, then fails with PACE_E_INPUT and the byte
  * offset in the compressed file. Expansion beyond 2000 times its input past 1 GiB fails with PACE_E_LIMIT. */

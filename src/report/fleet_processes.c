@@ -2,10 +2,137 @@
 
 #include <string.h>
 
-void pace_fleet_own_files(size_t *first, size_t *count, size_t path_count, const pace_processes *processes) {
-    size_t rank = (size_t)processes->rank, all = (size_t)processes->count;
-    *first = path_count * rank / all;
-    *count = path_count * (rank + 1) / all - *first;
+/* ---- who reads what ---- */
+
+/* Where a process stops within a file: how many lines it has of it. */
+typedef struct {
+    uint64_t file, lines;
+} part_read;
+
+typedef struct {
+    pace_job_stretch *first; /* that begins within a file; NULL = none */
+    int rank;
+} placing;
+
+static int add_lines(void *context, int rank, const void *bytes, size_t length) {
+    const placing *p = context;
+    part_read part;
+    if (length != sizeof part) return 1;
+    memcpy(&part, bytes, sizeof part);
+    if (p->first && rank < p->rank && part.file == p->first->file) p->first->line += part.lines;
+    return 0;
+}
+
+static pace_status fail_talk(void) { return pace_fail(PACE_E_IO, "the processes could not talk to each other"); }
+
+/* Everybody is told the same. */
+static pace_status tell_all(const pace_processes *processes, const void *bytes, size_t length, pace_gathered_fn take,
+                            void *context) {
+    size_t count = (size_t)processes->count;
+    const void **same = pace_alloc(count, sizeof *same);
+    size_t *lengths = pace_alloc(count, sizeof *lengths);
+    for (size_t i = 0; same && lengths && i < count; i++) same[i] = bytes, lengths[i] = length;
+    int failed = same && lengths ? processes->exchange(processes, same, lengths, take, context) : 1;
+    pace_free(same);
+    pace_free(lengths);
+    return failed ? fail_talk() : PACE_OK;
+}
+
+pace_status pace_fleet_deal(pace_job_stretches *out, const char *const *paths, size_t count,
+                            const pace_processes *processes) {
+    part_read part = {UINT64_MAX, 0};
+    placing p = {.rank = processes->rank};
+    pace_status status = pace_job_stretches_of(out, paths, count, (size_t)processes->rank, (size_t)processes->count);
+    if (status == PACE_OK && out->count > 0) {
+        pace_job_stretch *last = &out->items[out->count - 1];
+        if (out->items[0].begin > 0) p.first = &out->items[0];
+        if (last->end < last->size) {
+            part.file = last->file;
+            status = pace_job_stretch_lines(&part.lines, last, paths[last->file]);
+        }
+    }
+    pace_status told = tell_all(processes, &part, sizeof part, add_lines, &p);
+    return status == PACE_OK ? told : status;
+}
+
+/* ---- ids that several processes have: each looks at a range of them ---- */
+
+typedef struct {
+    pace_job_ids ids;
+    pace_fleet_hashes *of; /* by process: what an earlier one has, too */
+    pace_status status;
+} comparing;
+
+static int compare(void *context, int rank, const void *bytes, size_t length) {
+    comparing *c = context;
+    for (size_t at = 0; c->status == PACE_OK && at + 8 <= length; at += 8) {
+        uint64_t hash;
+        bool seen = false;
+        size_t repeats = 0;
+        memcpy(&hash, (const char *)bytes + at, sizeof hash);
+        c->status = pace_job_ids_add(&seen, &repeats, &c->ids, &hash, 1);
+        if (c->status == PACE_OK && seen) c->status = PACE_PUSH(&c->of[rank], hash);
+    }
+    return 0;
+}
+
+static int take_repeats(void *context, int rank, const void *bytes, size_t length) {
+    comparing *c = context;
+    (void)rank;
+    for (size_t at = 0; c->status == PACE_OK && at + 8 <= length; at += 8) {
+        uint64_t hash;
+        memcpy(&hash, (const char *)bytes + at, sizeof hash);
+        c->status = PACE_PUSH(&c->of[0], hash);
+    }
+    return 0;
+}
+
+static size_t looked_at_by(uint64_t hash, size_t processes) { return (size_t)((hash >> 32) * processes >> 32); }
+
+static pace_status deal(pace_fleet_hashes *to, pace_job_ids *ids, size_t processes) {
+    for (size_t i = 0; i < ids->slot_count; i++)
+        if (ids->slots[i]) PACE_TRY(PACE_PUSH(&to[looked_at_by(ids->slots[i], processes)], ids->slots[i]));
+    pace_job_ids_free(ids);
+    return PACE_OK;
+}
+
+static int swap(const pace_processes *processes, pace_fleet_hashes *lists, const void **bytes, size_t *lengths,
+                pace_gathered_fn take, comparing *c) {
+    for (int i = 0; i < processes->count; i++) {
+        bytes[i] = lists[i].items;
+        lengths[i] = lists[i].count * sizeof(uint64_t);
+    }
+    int failed = processes->exchange(processes, bytes, lengths, take, c);
+    for (int i = 0; i < processes->count; i++) PACE_VEC_FREE(&lists[i]);
+    return failed;
+}
+
+/* Both exchanges take place whatever fails: the others wait for them. */
+static pace_status find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, const pace_processes *processes,
+                                pace_fleet_hashes *dealt, pace_fleet_hashes *found, const void **bytes,
+                                size_t *lengths) {
+    comparing looking = {.of = found}, told = {.of = out};
+    looking.status = pace_job_ids_init(&looking.ids, SIZE_MAX);
+    pace_status status = deal(dealt, ids, (size_t)processes->count);
+    int failed = swap(processes, dealt, bytes, lengths, compare, &looking);
+    pace_job_ids_free(&looking.ids);
+    failed |= swap(processes, found, bytes, lengths, take_repeats, &told);
+    if (failed) return fail_talk();
+    if (status != PACE_OK) return status;
+    return looking.status != PACE_OK ? looking.status : told.status;
+}
+
+pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, const pace_processes *processes) {
+    size_t count = (size_t)processes->count;
+    pace_fleet_hashes *lists = pace_alloc(2 * count, sizeof *lists);
+    const void **bytes = pace_alloc(count, sizeof *bytes);
+    size_t *lengths = pace_alloc(count, sizeof *lengths);
+    pace_status status = PACE_E_MEMORY;
+    if (lists && bytes && lengths) status = find_repeats(out, ids, processes, lists, lists + count, bytes, lengths);
+    pace_free(lists);
+    pace_free(bytes);
+    pace_free(lengths);
+    return status;
 }
 
 /* ---- as bytes: status and message; or counts, remarks, ids, and the fleet ---- */
@@ -24,13 +151,6 @@ static uint64_t *const *counts_of(uint64_t *out[COUNTS], pace_job_reading *readi
     return out;
 }
 
-static pace_status pack_ids(pace_bytes *bytes, const pace_job_ids *ids) {
-    PACE_TRY(pace_pack_u64(bytes, ids->count));
-    for (size_t i = 0; i < ids->slot_count; i++)
-        if (ids->slots[i]) PACE_TRY(pace_pack_u64(bytes, ids->slots[i]));
-    return PACE_OK;
-}
-
 /* In the order of the files, as the processes are. */
 static pace_status pack_sizes(pace_bytes *bytes, const pace_job_reading *reading) {
     PACE_TRY(pace_pack_u64(bytes, reading->bytes.count));
@@ -47,7 +167,6 @@ static pace_status pack(pace_bytes *bytes, pace_fleet *fleet, pace_job_reading *
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) PACE_TRY(pace_pack_real(bytes, reading->greatest[i]));
     PACE_TRY(pack_remarks(bytes, &reading->rejects));
     PACE_TRY(pack_remarks(bytes, &reading->remarks));
-    PACE_TRY(pack_ids(bytes, &reading->ids));
     return pace_fleet_pack(bytes, fleet);
 }
 
@@ -81,24 +200,10 @@ static pace_status merge_sizes(pace_job_reading *into, pace_unpack *from) {
     return PACE_OK;
 }
 
-static pace_status merge_ids(pace_job_ids *into, pace_unpack *from, uint64_t *shared) {
-    uint64_t count = 0, hash = 0;
-    PACE_TRY(pace_unpack_u64(&count, from));
-    for (uint64_t i = 0; i < count; i++) {
-        bool seen;
-        size_t repeats;
-        PACE_TRY(pace_unpack_u64(&hash, from));
-        PACE_TRY(pace_job_ids_add(&seen, &repeats, into, &hash, 1));
-        *shared += repeats;
-    }
-    return PACE_OK;
-}
-
 typedef struct {
     pace_fleet *fleet;
     pace_job_reading *reading;
     pace_status status;
-    uint64_t shared; /* ids that several processes read */
 } gathering;
 
 static pace_status merge(gathering *g, pace_unpack *from) {
@@ -124,8 +229,6 @@ static pace_status merge(gathering *g, pace_unpack *from) {
     }
     PACE_TRY(merge_remarks(&g->reading->rejects, from, PACE_JOB_SHOWN_REJECTS));
     PACE_TRY(merge_remarks(&g->reading->remarks, from, SIZE_MAX));
-    if (!g->reading->ids.slots) PACE_TRY(pace_job_ids_init(&g->reading->ids, 0));
-    PACE_TRY(merge_ids(&g->reading->ids, from, &g->shared));
     return pace_fleet_merge_packed(g->fleet, from);
 }
 
@@ -146,11 +249,44 @@ pace_status pace_fleet_gather(pace_fleet *fleet, pace_job_reading *reading, pace
     }
     int failed = processes->gather(processes, bytes.items, bytes.count, take, &g);
     PACE_VEC_FREE(&bytes);
-    if (failed) return pace_fail(PACE_E_IO, "the processes could not talk to each other");
-    if (processes->rank > 0) return PACE_OK;
-    if (g.status == PACE_OK && g.shared > 0)
-        return pace_fail(PACE_E_INPUT,
-                         "%llu job ids are in files of several processes: read these files with one process",
-                         (unsigned long long)g.shared);
-    return g.status;
+    if (failed) return fail_talk();
+    return processes->rank > 0 ? PACE_OK : g.status;
+}
+
+/* ---- refused rows ---- */
+
+static int append(void *context, int rank, const void *bytes, size_t length) {
+    FILE *file = context;
+    if (rank > 0 && file) fwrite(bytes, 1, length, file);
+    return 0;
+}
+
+/* All that is in the list behind its heading. */
+static pace_status read_list(pace_bytes *out, FILE *list) {
+    char piece[4096];
+    size_t got;
+    int at = 0;
+    rewind(list);
+    while (at != EOF && at != '\n') at = getc(list);
+    while ((got = fread(piece, 1, sizeof piece, list)) > 0) {
+        PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + got, 1));
+        memcpy(out->items + out->count, piece, got);
+        out->count += got;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_fleet_gather_rejects(FILE *list, const char *path, const pace_processes *processes) {
+    pace_bytes bytes = {0};
+    pace_status status = PACE_OK;
+    FILE *file = processes->rank == 0 ? fopen(path, "ab") : NULL;
+    if (processes->rank > 0 && list) status = read_list(&bytes, list);
+    if (status != PACE_OK) bytes.count = 0;
+    int failed = processes->gather(processes, bytes.items, bytes.count, append, file);
+    bool written = processes->rank > 0 || (file && !ferror(file));
+    if (file && fclose(file) != 0) written = false;
+    PACE_VEC_FREE(&bytes);
+    if (failed) return fail_talk();
+    if (!written) return pace_fail(PACE_E_IO, "%s: could not be written", path);
+    return status;
 }

@@ -5,12 +5,27 @@
 #include "fleet/fleet.h"
 #include "source/job_reader.h"
 
-/** The files of a process: paths [*first, *first + *count), so that processes in order have the files in order. */
-void pace_fleet_own_files(size_t *first, size_t *count, size_t path_count, const pace_processes *processes);
+#include <stdio.h>
+
+typedef PACE_VEC(uint64_t) pace_fleet_hashes; /* free with PACE_VEC_FREE */
+
+/** What this process reads of the files: in the order of processes the rows have the order of the files. To be called
+ * by all. */
+pace_status pace_fleet_deal(pace_job_stretches *out, const char *const *paths, size_t count,
+                            const pace_processes *processes) PACE_MUST_CHECK;
+
+/** Those of this process's ids that an earlier one has, too; the ids are freed. Each process looks at a range of
+ * hashes, so that together they need the memory that one would. To be called by all, with no ids by those that failed.
+ */
+pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids,
+                                    const pace_processes *processes) PACE_MUST_CHECK;
+
+/** Appends the refused rows of processes 1, 2, ... (their `list`) to process 0's file at `path`. To be called by all.
+ */
+pace_status pace_fleet_gather_rejects(FILE *list, const char *path, const pace_processes *processes) PACE_MUST_CHECK;
 
 /** Merges what all processes read into process 0's fleet and reading; to be called by all, `status` being what became
- * of this one. Process 0 returns the first failure of all; the others PACE_OK. Errors: PACE_E_INPUT when files of
- * different processes have the same job ids, as only one process could have told which row came first. */
+ * of this one. Process 0 returns the first failure of all; the others PACE_OK. */
 pace_status pace_fleet_gather(pace_fleet *fleet, pace_job_reading *reading, pace_status status,
                               const pace_processes *processes) PACE_MUST_CHECK;
 

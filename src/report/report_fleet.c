@@ -6,7 +6,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     pace_job_catalog catalog;
@@ -38,26 +40,74 @@ static pace_status open_workers(characterization *c, bool exact) {
 static pace_status read_own(characterization *c, const char *const *paths, size_t count,
                             const pace_job_reader_options *how, bool exact) {
     PACE_TRY(open_workers(c, exact));
-    if (count > 0) PACE_TRY(pace_jobs_read(&c->reading, paths, count, how, take, c));
+    PACE_TRY(pace_jobs_read(&c->reading, paths, count, how, take, c));
     PACE_TRY(pace_fleet_init(&c->view.fleet, &c->setting, &c->questions, exact));
     for (size_t w = 0; w < c->worker_count; w++) PACE_TRY(pace_fleet_merge(&c->view.fleet, &c->workers[w]));
     return PACE_OK;
 }
 
-/* Every process reads some of the files, and process 0 gets what all have. The others list their refused rows in
- * FILE.RANK. */
+static void forget(characterization *c) {
+    for (size_t w = 0; w < c->worker_count; w++) pace_fleet_free(&c->workers[w]);
+    pace_free(c->workers);
+    c->workers = NULL;
+    c->worker_count = 0;
+    pace_fleet_free(&c->view.fleet);
+    pace_job_reading_free(&c->reading);
+}
+
+/* Reads the stretches of this process, and once more where it turns out that earlier ones have some of its ids: only
+ * then is it known which rows are repeats. */
+static pace_status read_stretches(characterization *c, const char *const *paths, size_t count,
+                                  pace_job_reader_options *how, const pace_fleet_options *options) {
+    pace_job_stretches stretches = {0};
+    pace_fleet_hashes repeats = {0};
+    pace_status status = pace_fleet_deal(&stretches, paths, count, options->processes);
+    how->stretches = &stretches;
+    if (status == PACE_OK) status = read_own(c, paths, count, how, options->exact);
+    pace_status found = pace_fleet_find_repeats(&repeats, &c->reading.ids, options->processes);
+    if (status == PACE_OK) status = found;
+    if (status == PACE_OK && repeats.count > 0) {
+        forget(c);
+        how->known_ids = repeats.items;
+        how->known_count = repeats.count;
+        status = read_own(c, paths, count, how, options->exact);
+        pace_job_ids_free(&c->reading.ids);
+    }
+    how->stretches = NULL;
+    how->known_ids = NULL;
+    how->known_count = 0;
+    PACE_VEC_FREE(&repeats);
+    PACE_VEC_FREE(&stretches);
+    return status;
+}
+
+/* A list of this process's own, which goes to process 0's. */
+static FILE *own_list(char path[64]) {
+    snprintf(path, 64, "/tmp/paceline-rejects-XXXXXX");
+    int file = mkstemp(path);
+    FILE *list = file < 0 ? NULL : fdopen(file, "rb");
+    if (file >= 0 && !list) close(file);
+    return list;
+}
+
+/* Every process reads a stretch of the files, and process 0 gets what all have. */
 static pace_status read_shared(characterization *c, const char *const *paths, size_t count,
                                pace_job_reader_options *how, const pace_fleet_options *options) {
-    char rejects[4096];
-    size_t first, own;
+    char path[64];
+    const char *rejects = how->rejects_path;
+    bool apart = rejects && options->processes->rank > 0;
+    FILE *list = apart ? own_list(path) : NULL;
     how->partial = true;
-    if (how->rejects_path && options->processes->rank > 0) {
-        snprintf(rejects, sizeof rejects, "%s.%d", how->rejects_path, options->processes->rank);
-        how->rejects_path = rejects;
-    }
-    pace_fleet_own_files(&first, &own, count, options->processes);
-    pace_status status = read_own(c, paths + first, own, how, options->exact);
-    PACE_TRY(pace_fleet_gather(&c->view.fleet, &c->reading, status, options->processes));
+    if (apart) how->rejects_path = list ? path : NULL;
+    pace_status status = read_stretches(c, paths, count, how, options);
+    if (apart && !list) status = pace_fail(PACE_E_IO, "%s: a list of refused rows could not be made", path);
+    status = pace_fleet_gather(&c->view.fleet, &c->reading, status, options->processes);
+    pace_status listed = rejects ? pace_fleet_gather_rejects(list, rejects, options->processes) : PACE_OK;
+    if (list) fclose(list);
+    if (list) unlink(path);
+    how->rejects_path = rejects;
+    PACE_TRY(status);
+    PACE_TRY(listed);
     return options->processes->rank > 0 ? PACE_OK : pace_job_reading_judge(&c->reading, how, paths[0]);
 }
 
@@ -82,10 +132,7 @@ static pace_status read_jobs(characterization *c, const char *const *paths, size
 }
 
 static void close_characterization(characterization *c) {
-    for (size_t w = 0; w < c->worker_count; w++) pace_fleet_free(&c->workers[w]);
-    pace_free(c->workers);
-    pace_fleet_free(&c->view.fleet);
-    pace_job_reading_free(&c->reading);
+    forget(c);
     pace_fleet_questions_free(&c->questions);
     pace_job_catalog_free(&c->catalog);
 }

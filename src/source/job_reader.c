@@ -72,13 +72,24 @@ static pace_status read_file(pace_job_rounds *rounds, const char *path) {
     return status;
 }
 
+static pace_status read_files(pace_job_rounds *rounds, const char *const *paths, size_t count) {
+    const pace_job_stretches *stretches = rounds->options->stretches;
+    size_t parts = stretches ? stretches->count : count;
+    for (size_t i = 0; i < parts; i++) {
+        rounds->stretch = stretches ? &stretches->items[i] : NULL;
+        rounds->file = stretches ? stretches->items[i].file : i;
+        PACE_TRY(read_file(rounds, paths[rounds->file]));
+    }
+    return PACE_OK;
+}
+
 static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, size_t count, pace_input *input) {
     PACE_TRY(pace_job_rounds_open(rounds));
     if (input) {
         rounds->name = pace_input_name(input);
         PACE_TRY(pace_job_text_read(rounds, input));
     }
-    for (rounds->file = 0; rounds->file < count; rounds->file++) PACE_TRY(read_file(rounds, paths[rounds->file]));
+    PACE_TRY(read_files(rounds, paths, count));
     rounds->reading->unchecked_ids = rounds->ids.unchecked;
     find_greatest(rounds);
     if (!rounds->options->partial)

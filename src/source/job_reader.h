@@ -12,6 +12,7 @@
 #include "base/input.h"
 #include "source/job_columns.h"
 #include "source/job_ids.h"
+#include "source/job_stretches.h"
 
 /* The share of refused rows beyond which a table is refused. */
 #define PACE_JOBS_MOST_REJECTED 0.01
@@ -25,7 +26,10 @@ typedef struct {
     const char *table;        /* of a database; NULL = "jobs", or the only one */
     double most_rejected;     /* share; 0 = PACE_JOBS_MOST_REJECTED, 1 = any */
     bool repeats;             /* ids may be there twice: they are not remembered */
-    bool partial;             /* others read other files: what is of all rows is judged later, and the ids are kept */
+    bool partial;             /* others read other rows: what is of all rows is judged later, and the ids are kept */
+    const pace_job_stretches *stretches; /* partial: what to read of the files; NULL = all of them */
+    const uint64_t *known_ids;           /* partial: ids that rows of others had before, as hashes */
+    size_t known_count;
     pace_progress_fn progress;
     void *progress_context;
 } pace_job_reader_options;

@@ -75,12 +75,22 @@ pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_rejec
 
 /* ---- a round ---- */
 
+static pace_status know_ids(pace_job_rounds *rounds) {
+    PACE_TRY(pace_job_ids_init(&rounds->ids, 0));
+    for (size_t i = 0; i < rounds->options->known_count; i++) {
+        bool seen;
+        size_t repeats;
+        PACE_TRY(pace_job_ids_add(&seen, &repeats, &rounds->ids, &rounds->options->known_ids[i], 1));
+    }
+    return PACE_OK;
+}
+
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     rounds->block_count = BLOCKS_PER_WORKER * pace_job_workers();
     rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
     if (!rounds->blocks) return PACE_E_MEMORY;
     PACE_TRY(pace_job_limits_load(&rounds->limits));
-    PACE_TRY(pace_job_ids_init(&rounds->ids, 0));
+    PACE_TRY(know_ids(rounds));
     return open_rejects(rounds);
 }
 

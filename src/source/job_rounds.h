@@ -25,7 +25,8 @@ typedef struct {
     size_t block_count, used; /* used: in this round */
     const char *name;         /* of the file that is read */
     size_t file;
-    uint64_t line; /* of the first row of the next block */
+    const pace_job_stretch *stretch; /* what to read of it; NULL = all */
+    uint64_t line;                   /* of the first row of the next block */
 } pace_job_rounds;
 
 pace_status pace_job_rounds_open(pace_job_rounds *rounds) PACE_MUST_CHECK;

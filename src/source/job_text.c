@@ -14,6 +14,7 @@ typedef struct {
     char *text;
     size_t length, capacity, done; /* [done, length) was not parsed so far */
     bool over;
+    uint64_t left;  /* bytes of the stretch that were not read so far */
     char rest[256]; /* of the last row of a stream that broke off */
     size_t rest_length;
     const char **from; /* the blocks of this round: [from[i], from[i + 1]) */
@@ -41,12 +42,13 @@ static pace_status reject_rest(reader *r) {
 
 static pace_status read_on(reader *r) {
     while (!r->over && r->length < r->capacity) {
-        size_t got;
-        pace_status status = pace_input_read(r->input, r->text + r->length, r->capacity - r->length, &got);
+        size_t got, room = r->capacity - r->length;
+        pace_status status = pace_input_read(r->input, r->text + r->length, room < r->left ? room : r->left, &got);
         if (status == PACE_E_INPUT) return break_off(r);
         PACE_TRY(status);
         r->length += got;
-        r->over = got == 0;
+        r->left -= got;
+        r->over = got == 0 || r->left == 0;
     }
     memset(r->text + r->length, 0, PADDING);
     return PACE_OK;
@@ -89,6 +91,16 @@ static pace_status parse_block(void *context, size_t worker, size_t i) {
                                 r->from[i + 1]);
 }
 
+/* What is to be said of a file's columns is said by whoever reads its first row. */
+static pace_status find_layout(pace_job_rounds *rounds, const char *const *names, size_t count) {
+    pace_remarks unsaid = {0};
+    bool first = !rounds->stretch || rounds->stretch->begin == 0;
+    pace_status status = pace_job_layout_find(&rounds->layout, first ? &rounds->reading->remarks : &unsaid,
+                                              rounds->name, names, count, rounds->options->columns);
+    pace_remarks_free(&unsaid);
+    return status;
+}
+
 /* The header: the first line that is neither empty nor a comment. */
 static pace_status read_header(reader *r) {
     pace_job_rounds *rounds = r->rounds;
@@ -111,8 +123,26 @@ static pace_status read_header(reader *r) {
     for (size_t i = 0; i < count && i < PACE_JOB_MOST_CELLS; i++, name += strlen(name) + 1) names[i] = name;
     rounds->line++;
     r->done = (size_t)((stop < end ? stop + 1 : end) - r->text);
-    return pace_job_layout_find(&rounds->layout, &rounds->reading->remarks, rounds->name, names, count,
-                                rounds->options->columns);
+    return find_layout(rounds, names, count);
+}
+
+/* From the text of a file's beginning to that of the stretch: what lies behind its end is cut off, or read later. */
+static pace_status go_to_stretch(reader *r) {
+    const pace_job_stretch *stretch = r->rounds->stretch;
+    uint64_t at = r->length; /* of the file was read */
+    if (stretch->begin > r->done) {
+        PACE_TRY(pace_input_seek(r->input, stretch->begin));
+        r->rounds->line = stretch->line;
+        r->length = r->done = 0;
+        at = stretch->begin;
+        r->over = false;
+    } else if (at > stretch->end) {
+        r->length = stretch->end > r->done ? (size_t)stretch->end : r->done;
+        at = stretch->end;
+    }
+    r->left = stretch->end > at ? stretch->end - at : 0;
+    r->over = r->over || r->left == 0;
+    return PACE_OK;
 }
 
 static void tell(const reader *r) {
@@ -126,6 +156,7 @@ static pace_status read_rounds(reader *r) {
     r->rounds->line = 1;
     PACE_TRY(read_on(r));
     PACE_TRY(read_header(r));
+    if (r->rounds->stretch && !r->rounds->stretch->whole) PACE_TRY(go_to_stretch(r));
     PACE_TRY(refill(r));
     while (r->length > 0) {
         PACE_TRY(cut(r));
@@ -137,12 +168,14 @@ static pace_status read_rounds(reader *r) {
 }
 
 pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
-    reader r = {.rounds = rounds, .input = input, .capacity = rounds->block_count * BLOCK_BYTES};
+    reader r = {.rounds = rounds, .input = input, .capacity = rounds->block_count * BLOCK_BYTES, .left = UINT64_MAX};
     r.text = pace_alloc(r.capacity + PADDING, 1);
     r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
     pace_status status = r.text && r.from ? read_rounds(&r) : PACE_E_MEMORY;
     pace_free(r.text);
     pace_free(r.from);
-    if (status == PACE_OK) status = PACE_PUSH(&rounds->reading->bytes, pace_input_stored_bytes(input));
-    return status;
+    const pace_job_stretch *stretch = rounds->stretch;
+    if (status != PACE_OK || (stretch && stretch->begin > 0)) return status; /* counted where the file begins */
+    return PACE_PUSH(&rounds->reading->bytes,
+                     stretch && !stretch->whole ? stretch->size : pace_input_stored_bytes(input));
 }

@@ -50,8 +50,54 @@ for extra in ((), ("--exact",)):
     for processes in (2, 3, 5):
         code, out, err = run(processes, "--format", "json", "--rejects", "refused.csv", *extra, *parts)
         expect(code == 0 and out == alone, "other bytes", processes, extra, code, err[-300:])
-code, out, err = run(2, parts[0], parts[0])
-expect(code == 3 and "7500 job ids are in files of several processes" in err and not out, "ids", code, err)
+
+
+def same_as_one(name, *words):
+    """Report, list of refused rows, messages and exit status, whatever the number of processes."""
+    known = None
+    for processes in (1, 2, 3, 4):
+        code, out, err = run(processes, "--format", "json", "--rejects", "listed.csv", *words)
+        with open(os.path.join(FOLDER, "listed.csv"), "rb") as file:
+            seen = (code, out, file.read(), [line for line in err.split("\n") if line.startswith("paceline")])
+        os.remove(os.path.join(FOLDER, "listed.csv"))
+        known = known or seen
+        expect(seen == known, name, processes, *[(a[-300:], b[-300:]) if isinstance(a, bytes) else (a, b)
+                                                 for a, b in zip(seen, known) if a != b])
+    return known
+
+
+def put(name, text):
+    with open(os.path.join(FOLDER, name), "w") as file:
+        file.write(text)
+    return name
+
+
+# One file, cut at rows: with comments, empty lines, an odd column, rows that are no jobs, other line ends, no last line end.
+rows = lines[2:30002]
+rows[7:7] = ["", "cut,ps_worker,4"]
+rows[15000:15000] = ["odd,ps_worker,-1,1,1,1,1,1,1,1,1", ""]
+rows[29990:29990] = ["late,ps_worker,4"]
+header = "# a comment\n\n" + lines[1].replace("user", "usr")
+code, out, listed, _ = same_as_one("one file", put("one.csv", header + "\n" + "\n".join(rows)))
+expect(code == 0 and listed.count(b"\n") == 4 and b'"one.csv",12,' in listed and b'"one.csv",29994,' in listed, "lines", listed)
+expect(b'"bytes": %d' % os.path.getsize(os.path.join(FOLDER, "one.csv")) in out or
+       b'"bytes":%d' % os.path.getsize(os.path.join(FOLDER, "one.csv")) in out, "size", out[:400])
+same_as_one("returns", put("returns.csv", header + "\r\n" + "\r\n".join(rows) + "\r\n"))
+same_as_one("few rows", put("few.csv", lines[1] + "\n" + lines[2]))
+same_as_one("long comment", put("comment.csv", "#" + 3000 * "x" + "\n" + "\n".join(lines[1:12]) + "\n"))
+expect(same_as_one("no rows", put("none.csv", lines[1] + "\n"))[0] == 3, "no rows")
+expect(same_as_one("no columns", put("empty.csv", ""))[0] == 3, "empty")
+expect(same_as_one("not a column", put("other.csv", header.replace("flop", "flip") + "\n" + "\n".join(rows)))[0] == 3, "no flop")
+# Ids that come again: in the same file, in another, in a compressed one; the first counts.
+subprocess.run(["gzip", "-k", parts[1]], cwd=FOLDER, check=True)
+code, out, listed, _ = same_as_one("twice", "--most-rejected", "1", parts[0], parts[0])
+expect(code == 0 and listed.count(b"was there before") == 7500, "repeats", code, listed[:300])
+code, out, listed, _ = same_as_one("again", "--most-rejected", "1", parts[3], parts[1] + ".gz", "one.csv", parts[2])
+expect(code == 0 and listed.count(b"was there before") == 22500, "repeats", code, listed.count(b"was there before"))
+inside = rows[:20000] + rows[100:400] + rows[20000:] + rows[5:9]
+expect(same_as_one("inside", "--most-rejected", "0.5", put("inside.csv", header + "\n" + "\n".join(inside) + "\n"))[0] == 0, "inside")
+expect(same_as_one("too many", parts[0], parts[0])[0] == 3, "too many")
+expect(same_as_one("let them", "--repeats", "--exact", parts[0], parts[0])[0] == 0, "let them")
 code, out, err = run(2, parts[0], "absent.csv")
 expect(code == 3 and "absent.csv: No such file" in err and not out, "absent", code, err)
 code, out, err = run(2, "--most-rejected", "0.00001", *parts)
