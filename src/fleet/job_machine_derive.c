@@ -26,13 +26,24 @@ static void set(pace_job_machine *out, int figure, double value, pace_figure_sou
     out->source[figure] = source;
 }
 
+/* What somebody reached of a peak, where that is known; else the share stays as it is. */
+static void set_share(pace_job_machine *out, pace_job_resource resource, double reached, double peak,
+                      pace_figure_source source) {
+    if (reached > 0 && peak > 0)
+        set(out, PACE_FIGURE_EFFICIENCY + (int)resource, reached < peak ? reached / peak : 1, source);
+}
+
 /* The first of some precisions that the device has. */
 static pace_status set_peak(pace_job_machine *out, int figure, const pace_job_catalog *catalog,
                             const pace_device *device, const pace_precision *order, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!(device->flop_per_s[order[i]] > 0)) continue;
-        set(out, figure, device->flop_per_s[order[i]],
-            pace_device_figure_source(&catalog->devices, device, "flop_per_s", pace_precision_key(order[i])));
+        const char *key = pace_precision_key(order[i]);
+        double peak = device->flop_per_s[order[i]];
+        if (!(peak > 0)) continue;
+        set(out, figure, peak, pace_device_figure_source(&catalog->devices, device, "flop_per_s", key));
+        if (figure == PACE_JOB_COMPUTE)
+            set_share(out, PACE_JOB_COMPUTE, device->achievable_flop_per_s[order[i]], peak,
+                      pace_device_figure_source(&catalog->devices, device, "achievable_flop_per_s", key));
         return PACE_OK;
     }
     return pace_fail(PACE_E_MISSING, "device %s: no %s is known", device->name, pace_job_figure_names[figure]);
@@ -48,6 +59,10 @@ static pace_status set_device(pace_job_machine *out, const pace_job_catalog *cat
         return pace_fail(PACE_E_MISSING, "device %s: the size or rate of its memory is not known", device->name);
     set(out, PACE_JOB_MEMORY, device->memory_bytes_per_s,
         pace_device_figure_source(devices, device, "memory_bytes_per_s", NULL));
+    set_share(out, PACE_JOB_MEMORY, device->achievable_bytes_per_s, device->memory_bytes_per_s,
+              pace_device_figure_source(devices, device, "achievable_bytes_per_s", NULL));
+    set_share(out, PACE_JOB_PCIE, device->pcie_pinned_bytes_per_s, device->pcie_bytes_per_s,
+              pace_device_figure_source(devices, device, "pcie_pinned_bytes_per_s", NULL));
     set(out, PACE_FIGURE_DEVICE_MEMORY, device->memory_bytes,
         pace_device_figure_source(devices, device, "memory_bytes", NULL));
     if (device->pcie_bytes_per_s > 0)
@@ -66,12 +81,24 @@ static double widest_pair(const pace_machine *machine) {
     return most > 0 && machine->brick_bytes_per_s > 0 ? most * machine->brick_bytes_per_s : machine->inside.bytes_per_s;
 }
 
+/* A machine's links have one source for all their figures: bus bandwidth of large all-reduces, of this one or a
+ * sibling. */
+static pace_figure_source exchanged(pace_figure_source machine) {
+    return (pace_figure_source){"what large exchanges reach of the link (catalog/machines.yaml)",
+                                strcmp(machine.confidence, "high") == 0 ? "medium" : machine.confidence};
+}
+
 static void set_links(pace_job_machine *out, const pace_machine *machine, pace_figure_source source) {
     const pace_figure_source alone = {"one device a server: nothing joins it but the host link", "low"};
     if (machine->pcie_bytes_per_s > 0) set(out, PACE_JOB_PCIE, machine->pcie_bytes_per_s, source);
-    if (machine->between.kind != PACE_LINK_NONE) set(out, PACE_JOB_NETWORK, machine->between.bytes_per_s, source);
-    else out->source[PACE_JOB_NETWORK] = not_described;
+    if (machine->between.kind != PACE_LINK_NONE) {
+        set(out, PACE_JOB_NETWORK, machine->between.bytes_per_s, source);
+        set_share(out, PACE_JOB_NETWORK, machine->between.efficiency, 1, exchanged(source));
+    } else {
+        out->source[PACE_JOB_NETWORK] = not_described;
+    }
     if (machine->inside.kind != PACE_LINK_NONE) {
+        set_share(out, PACE_JOB_NVLINK, machine->inside.efficiency, 1, exchanged(source));
         set(out, PACE_JOB_NVLINK, widest_pair(machine), source);
         set(out, PACE_FIGURE_NVLINK_AGGREGATE, machine->inside.bytes_per_s, source);
     } else {

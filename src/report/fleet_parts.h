@@ -40,6 +40,7 @@ double pace_fleet_speedup(const pace_fleet_view *view, size_t question, int leve
 int pace_fleet_best(const pace_fleet_view *view, pace_asked_kind kind);
 
 void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view);
+void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view);
 void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view);
 void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view);
 void pace_put_fleet_worst(pace_node *root, const pace_fleet_view *view);

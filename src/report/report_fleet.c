@@ -271,6 +271,7 @@ static pace_status build(pace_report *report, characterization *c) {
         pace_node_note(root, "%s jobs name no GPU-hours: an hour of each of their cNodes is counted.",
                        pace_show_int((int64_t)c->view.fleet.hours_assumed).text);
     pace_put_fleet_levels(root, &c->view);
+    pace_put_fleet_matrix(root, &c->view);
     pace_put_fleet_bottlenecks(root, &c->view);
     pace_put_fleet_sizes(root, &c->view);
     pace_put_fleet_projections(root, &c->view);

@@ -22,6 +22,7 @@ void pace_fleet_view_sum(pace_fleet_view *view) {
             pace_sum_merge(&all->lost_hours[k], &g->lost_hours[k]);
             pace_sum_merge(&all->lost_error[k], &g->lost_error[k]);
             pace_sum_merge(&all->bottleneck_hours[k], &g->bottleneck_hours[k]);
+            pace_sum_merge(&all->mean_step_s[k], &g->mean_step_s[k]);
         }
     }
 }
@@ -95,6 +96,27 @@ void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view) {
     pace_node *levels = pace_node_object(root, "levels", NULL, PACE_FOR_ALL);
     put_level(levels, view, PACE_LEVEL_JOB, "By job: every job counts once");
     put_level(levels, view, PACE_LEVEL_CNODE, "By cNode: every GPU with a replica counts once");
+}
+
+/* --- the matrix --------------------------------------------------------------------------------------------------- */
+
+/* What the features tell of stages and resources: input is copied; forward, backward and update are one. */
+void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
+    static const char *const stages[] = {"input", "forward_backward_update"};
+    static const char *const resources[] = {"compute_bound", "memory_bound", "copy", "exposed_communication"};
+    int64_t mean_ns[PACE_JOB_COMPONENTS];
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
+        mean_ns[k] = llround(pace_sum_value(&view->all.mean_step_s[k]) / (double)view->all.jobs * 1e9);
+    const int64_t cells[] = {0,
+                             0,
+                             mean_ns[PACE_COMPONENT_INPUT],
+                             0,
+                             mean_ns[PACE_COMPONENT_COMPUTE],
+                             mean_ns[PACE_COMPONENT_MEMORY],
+                             0,
+                             mean_ns[PACE_COMPONENT_WEIGHTS]};
+    pace_node_matrix(root, "matrix", "The mean step of all jobs, by stage and resource", PACE_FOR_ALL, stages,
+                     COUNT(stages), resources, COUNT(resources), cells);
 }
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "report/fleet_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -113,6 +114,35 @@ static void put_projection_bounds(pace_node *root, const pace_fleet_view *view) 
     }
 }
 
+static const pace_column before_columns[] = {
+    {"jobs", "Jobs that fit", PACE_SHOW_TEXT},
+    {"input_share", "Input", PACE_SHOW_SHARE},
+    {"compute_bound_share", "Compute-bound", PACE_SHOW_SHARE},
+    {"memory_bound_share", "Memory-bound", PACE_SHOW_SHARE},
+    {"weights_share", "Weights", PACE_SHOW_SHARE},
+};
+
+static void put_shares(pace_node *table, const char *name, const pace_sum share[PACE_JOB_COMPONENTS], double jobs) {
+    pace_table_row(table);
+    pace_table_text(table, name);
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) pace_table_real(table, part_of(pace_sum_value(&share[k]), jobs));
+}
+
+static void put_before_and_after(pace_node *root, const pace_fleet_view *view) {
+    pace_node *table = pace_node_table(root, "before_and_after", "Mean share of a step, before and after",
+                                       PACE_FOR_PEOPLE, before_columns, COUNT(before_columns), 0);
+    for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
+        const pace_fleet_projection *p = &view->fleet.projections[t];
+        const char *target = pace_job_architecture_names[pace_fleet_targets[t]];
+        double jobs = fitting(p, &view->fleet.groups[PACE_JOB_PS_WORKER]);
+        char name[64];
+        snprintf(name, sizeof name, "%s: before", target);
+        put_shares(table, name, p->share_before, jobs);
+        snprintf(name, sizeof name, "%s: after", target);
+        put_shares(table, name, p->share_after, jobs);
+    }
+}
+
 void pace_put_fleet_projections(pace_node *root, pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "projections", "PS/Worker jobs as another architecture", PACE_FOR_ALL,
                                        projection_columns, COUNT(projection_columns), 0);
@@ -121,6 +151,7 @@ void pace_put_fleet_projections(pace_node *root, pace_fleet_view *view) {
         put_projection(table, &view->fleet.projections[t], ps, pace_job_architecture_names[pace_fleet_targets[t]]);
     if (ps->jobs == 0) return;
     put_projection_bounds(root, view);
+    put_before_and_after(root, view);
     pace_node_note(
         root, "A job gains when it trains more samples per second; the others lose by fewer replicas, by replicas that "
               "share the host link, or by both. Speed-ups are medians. Saved: GPU-hours of as many samples when "

@@ -14,6 +14,7 @@ static const pace_column answer_columns[] = {
     {"compute_bound_s", "compute_bound_s", PACE_SHOW_REAL},
     {"memory_bound_s", "memory_bound_s", PACE_SHOW_REAL},
     {"weight_s", "weight_s", PACE_SHOW_REAL},
+    {"bottleneck", "bottleneck", PACE_SHOW_TEXT},
 };
 
 typedef struct {
@@ -51,6 +52,7 @@ static void add_answer(pace_answered_rows *rows, const asked *a, size_t row) {
     pace_answered_time(rows, fault ? NULL : values, a->rows.unit, time_s.rung);
     pace_table_text(rows->table, fault ? fault : "ok");
     for (int c = 0; c < PACE_JOB_COMPONENTS; c++) pace_table_real(rows->table, fault ? NAN : components_s[c]);
+    pace_table_text(rows->table, fault ? "" : pace_job_component_names[pace_job_bottleneck(components_s)]);
 }
 
 static pace_status put_rows(pace_report *report, const asked *a) {

@@ -124,6 +124,12 @@ def as_it_is(jobs, seen):
             if row["architecture"] != "all":
                 over = weighted(group, level, lambda j: parts(j)["weights"] / total(parts(j)) >= 0.8)
                 expect(abs(row["weights_over_80_share"] - over) < 0.02, level, row, over)
+    cells = {"input": ("input", "copy_ns"), "compute": ("forward_backward_update", "compute_bound_ns"),
+             "memory": ("forward_backward_update", "memory_bound_ns"), "weights": ("forward_backward_update", "exposed_communication_ns")}
+    for part, (stage, resource) in cells.items():
+        known = mean(parts(j)[part] for j in jobs)
+        expect(abs(seen["matrix"][stage][resource] - known * 1e9) <= 1, "matrix", part, known)
+    expect(sum(ns for row in seen["matrix"].values() for ns in row.values()) - mean(total(parts(j)) for j in jobs) * 1e9 < 4, "sum")
     lost = dict.fromkeys(("input", "compute", "memory", "weights"), 0)
     largest = dict.fromkeys(lost, 0)
     for j in jobs:
