@@ -1,5 +1,6 @@
 #include "report/fleet_processes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- who reads what ---- */
@@ -255,38 +256,49 @@ pace_status pace_fleet_gather(pace_fleet *fleet, pace_job_reading *reading, pace
 
 /* ---- refused rows ---- */
 
+typedef struct {
+    const char *path;
+    bool failed;
+} listing;
+
+/* A failed run without refused rows has no list so far, and gets one with the first that another process refused. */
 static int append(void *context, int rank, const void *bytes, size_t length) {
-    FILE *file = context;
-    if (rank > 0 && file) fwrite(bytes, 1, length, file);
+    listing *to = context;
+    if (rank == 0 || length == 0) return 0;
+    FILE *file = fopen(to->path, "ab");
+    if (file && ftell(file) == 0) fputs("file,line,reason,row\n", file);
+    bool written = file && fwrite(bytes, 1, length, file) == length;
+    if (file && fclose(file) != 0) written = false;
+    to->failed = to->failed || !written;
     return 0;
 }
 
 /* All that is in the list behind its heading. */
-static pace_status read_list(pace_bytes *out, FILE *list) {
+static pace_status read_list(pace_bytes *out, const char *path) {
     char piece[4096];
     size_t got;
     int at = 0;
-    rewind(list);
+    FILE *list = fopen(path, "rb");
+    if (!list) return PACE_OK; /* none was kept */
     while (at != EOF && at != '\n') at = getc(list);
-    while ((got = fread(piece, 1, sizeof piece, list)) > 0) {
-        PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + got, 1));
-        memcpy(out->items + out->count, piece, got);
-        out->count += got;
+    pace_status status = PACE_OK;
+    while (status == PACE_OK && (got = fread(piece, 1, sizeof piece, list)) > 0) {
+        status = pace_grow(&out->items, &out->capacity, out->count + got, 1);
+        if (status == PACE_OK) memcpy(out->items + out->count, piece, got);
+        if (status == PACE_OK) out->count += got;
     }
-    return PACE_OK;
+    fclose(list);
+    return status;
 }
 
-pace_status pace_fleet_gather_rejects(FILE *list, const char *path, const pace_processes *processes) {
+pace_status pace_fleet_gather_rejects(const char *own, const char *path, const pace_processes *processes) {
     pace_bytes bytes = {0};
-    pace_status status = PACE_OK;
-    FILE *file = processes->rank == 0 ? fopen(path, "ab") : NULL;
-    if (processes->rank > 0 && list) status = read_list(&bytes, list);
+    listing to = {.path = path};
+    pace_status status = own ? read_list(&bytes, own) : PACE_OK;
     if (status != PACE_OK) bytes.count = 0;
-    int failed = processes->gather(processes, bytes.items, bytes.count, append, file);
-    bool written = processes->rank > 0 || (file && !ferror(file));
-    if (file && fclose(file) != 0) written = false;
+    int failed = processes->gather(processes, bytes.items, bytes.count, append, &to);
     PACE_VEC_FREE(&bytes);
     if (failed) return fail_talk();
-    if (!written) return pace_fail(PACE_E_IO, "%s: could not be written", path);
+    if (to.failed) return pace_fail(PACE_E_IO, "%s: could not be written", path);
     return status;
 }

@@ -5,8 +5,6 @@
 #include "fleet/fleet.h"
 #include "source/job_reader.h"
 
-#include <stdio.h>
-
 typedef PACE_VEC(uint64_t) pace_fleet_hashes; /* free with PACE_VEC_FREE */
 
 /** What this process reads of the files: in the order of processes the rows have the order of the files. To be called
@@ -20,9 +18,10 @@ pace_status pace_fleet_deal(pace_job_stretches *out, const char *const *paths, s
 pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids,
                                     const pace_processes *processes) PACE_MUST_CHECK;
 
-/** Appends the refused rows of processes 1, 2, ... (their `list`) to process 0's file at `path`. To be called by all.
- */
-pace_status pace_fleet_gather_rejects(FILE *list, const char *path, const pace_processes *processes) PACE_MUST_CHECK;
+/** Appends the refused rows of processes 1, 2, ... (their lists at `own`, NULL = none) to process 0's at `path`. To be
+ * called by all. */
+pace_status pace_fleet_gather_rejects(const char *own, const char *path,
+                                      const pace_processes *processes) PACE_MUST_CHECK;
 
 /** Merges what all processes read into process 0's fleet and reading; to be called by all, `status` being what became
  * of this one. Process 0 returns the first failure of all; the others PACE_OK. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -82,12 +83,21 @@ static pace_status read_stretches(characterization *c, const char *const *paths,
 }
 
 /* A list of this process's own, which goes to process 0's. */
-static FILE *own_list(char path[64]) {
+static bool own_list(char path[64]) {
     snprintf(path, 64, "/tmp/paceline-rejects-XXXXXX");
     int file = mkstemp(path);
-    FILE *list = file < 0 ? NULL : fdopen(file, "rb");
-    if (file >= 0 && !list) close(file);
-    return list;
+    if (file >= 0) close(file);
+    return file >= 0;
+}
+
+/* A run that fails without a refused row leaves no list, as with one process. */
+static pace_status judge_shared(characterization *c, const pace_job_reader_options *how, const char *name,
+                                pace_status status) {
+    struct stat file;
+    if (status == PACE_OK) status = pace_job_reading_judge(&c->reading, how, name);
+    bool empty = status != PACE_OK && how->rejects_path && c->reading.rejected == 0;
+    if (empty && lstat(how->rejects_path, &file) == 0 && S_ISREG(file.st_mode)) unlink(how->rejects_path);
+    return status;
 }
 
 /* Every process reads a stretch of the files, and process 0 gets what all have. */
@@ -96,19 +106,17 @@ static pace_status read_shared(characterization *c, const char *const *paths, si
     char path[64];
     const char *rejects = how->rejects_path;
     bool apart = rejects && options->processes->rank > 0;
-    FILE *list = apart ? own_list(path) : NULL;
+    bool list = apart && own_list(path);
     how->partial = true;
     if (apart) how->rejects_path = list ? path : NULL;
     pace_status status = read_stretches(c, paths, count, how, options);
     if (apart && !list) status = pace_fail(PACE_E_IO, "%s: a list of refused rows could not be made", path);
     status = pace_fleet_gather(&c->view.fleet, &c->reading, status, options->processes);
-    pace_status listed = rejects ? pace_fleet_gather_rejects(list, rejects, options->processes) : PACE_OK;
-    if (list) fclose(list);
+    pace_status listed = rejects ? pace_fleet_gather_rejects(list ? path : NULL, rejects, options->processes) : PACE_OK;
     if (list) unlink(path);
     how->rejects_path = rejects;
-    PACE_TRY(status);
-    PACE_TRY(listed);
-    return options->processes->rank > 0 ? PACE_OK : pace_job_reading_judge(&c->reading, how, paths[0]);
+    if (status == PACE_OK) status = listed;
+    return options->processes->rank > 0 ? status : judge_shared(c, how, paths[0], status);
 }
 
 static pace_status read_jobs(characterization *c, const char *const *paths, size_t count,
