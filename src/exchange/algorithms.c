@@ -29,9 +29,31 @@ static double shared(const pace_message_model *model, double bytes, double slown
     return slowness > 1 ? s + (slowness - 1) * (s - pace_message_s(model, 0)) : s;
 }
 
-static double slowness_at(const pace_exchange_terms *t, const double *of, int distance) {
-    if (!t->network.shared) return 1;
-    return of[distance > t->ranks_per_node ? ilogb(distance / t->ranks_per_node) : 0];
+static int far_index(const pace_exchange_terms *t, int distance) {
+    return distance > t->ranks_per_node ? ilogb(distance / t->ranks_per_node) : 0;
+}
+
+/* A message over NICs to the node of the rank so much further, all ranks of a node sending. */
+static double far_shift(const pace_exchange_terms *t, int distance, double bytes) {
+    int i = far_index(t, distance);
+    if (!t->network.shared) return pace_message_s(&t->across, bytes);
+    return shared(&t->across, bytes, t->network.of_distance[i]) + t->network.hops_s_of_distance[i];
+}
+static double far_pair(const pace_exchange_terms *t, int distance, double bytes) {
+    int i = far_index(t, distance);
+    if (!t->network.shared) return pace_message_s(&t->across, bytes);
+    return shared(&t->across, bytes, t->network.of_pair[i]) + t->network.hops_s_of_pair[i];
+}
+
+/* To all others in turn. */
+static double far_all(const pace_exchange_terms *t, double bytes) {
+    if (!t->network.shared) return pace_message_s(&t->across, bytes);
+    return shared(&t->across, bytes, t->network.of_all) + t->network.hops_s_of_all;
+}
+
+/* One rank of a node alone, to the next node. */
+static double far_alone(const pace_exchange_terms *t, double bytes) {
+    return pace_message_s(&t->across_one, bytes) + (t->network.shared ? t->network.hops_s_of_distance[0] : 0);
 }
 
 /* Whether some of the ranks that exchange in blocks of `block` sit on two nodes. */
@@ -40,7 +62,7 @@ static bool crosses(const pace_exchange_terms *t, int block) { return t->nodes >
 /* A step in which every rank r exchanges with r ^ distance, a power of two: across nodes when they are no neighbours.
  */
 static double step_at(const pace_exchange_terms *t, int distance, double bytes) {
-    if (crosses(t, 2 * distance)) return shared(&t->across, bytes, slowness_at(t, t->network.of_pair, distance));
+    if (crosses(t, 2 * distance)) return far_pair(t, distance, bytes);
     return t->pairs_differ ? pace_message_s(&t->pair[floor_log2(distance)], bytes) : inside(t, bytes);
 }
 
@@ -49,13 +71,15 @@ static double step_at(const pace_exchange_terms *t, int distance, double bytes) 
 static double shift_at(const pace_exchange_terms *t, int distance, int block, double bytes) {
     double near_s = any_pair(t, bytes);
     if (!crosses(t, block)) return near_s;
-    double far_s = shared(&t->across, bytes, slowness_at(t, t->network.of_distance, distance));
+    double far_s = far_shift(t, distance, bytes);
     return distance < t->ranks_per_node && near_s > far_s ? near_s : far_s;
 }
 
 /* step_at() where one rank of a node sends alone. */
 static double lone_step_at(const pace_exchange_terms *t, int distance, double bytes) {
-    return crosses(t, 2 * distance) ? pace_message_s(&t->across_one, bytes) : step_at(t, distance, bytes);
+    if (!crosses(t, 2 * distance)) return step_at(t, distance, bytes);
+    double hops_s = t->network.shared ? t->network.hops_s_of_pair[far_index(t, distance)] : 0;
+    return pace_message_s(&t->across_one, bytes) + hops_s;
 }
 
 static double share(const pace_exchange_terms *t) { return (double)(t->ranks - 1) / t->ranks; }
@@ -143,7 +167,7 @@ static double best_segments(const pipe *p) {
 /* Hops that lead to another node are as slow as one NIC. */
 static double hop_s(const pace_exchange_terms *t, double far_share) {
     double near_s = any_pair(t, 0);
-    return t->nodes > 1 ? near_s + far_share * (pace_message_s(&t->across_one, 0) - near_s) : near_s;
+    return t->nodes > 1 ? near_s + far_share * (far_alone(t, 0) - near_s) : near_s;
 }
 static double hop_rate(const pace_exchange_terms *t) {
     double near = t->ranks_per_node > 1 ? any_pair(t, 1) - any_pair(t, 0) : 0, far = 0;
@@ -180,8 +204,8 @@ typedef struct {
 
 /* Inside one node ranks are the nodes. */
 static double_trees flat_trees(const pace_exchange_terms *t) {
-    double levels = ceil_log2(t->ranks), hop = t->nodes > 1 ? pace_message_s(&t->across_one, 0) : any_pair(t, 0);
-    double byte = (t->nodes > 1 ? pace_message_s(&t->across_one, 1) : any_pair(t, 1)) - hop;
+    double levels = ceil_log2(t->ranks), hop = t->nodes > 1 ? far_alone(t, 0) : any_pair(t, 0);
+    double byte = (t->nodes > 1 ? far_alone(t, 1) : any_pair(t, 1)) - hop;
     double load = t->ranks < 4 ? t->ranks : 4;
     if (t->nodes == 1 && t->pairs_differ && load > 2) load = 2; /* of a pair's links, not of a port */
     return (double_trees){2 * levels * hop, 2 * levels * byte, load * byte, 2 * levels, t->bytes / 2};
@@ -190,8 +214,8 @@ static double_trees flat_trees(const pace_exchange_terms *t) {
 static double_trees double_trees_of(const pace_exchange_terms *t) {
     if (t->nodes == 1 || t->ranks_per_node == 1) return flat_trees(t);
     double g = t->ranks_per_node, channels = t->channels > 0 ? t->channels : g, levels = ceil_log2(t->nodes);
-    double near_s = inside(t, 1) - inside(t, 0), latency_s = pace_message_s(&t->across, 0);
-    double far_s = (shared(&t->across, 1, slowness_at(t, t->network.of_distance, 1)) - latency_s) * channels / g;
+    double near_s = inside(t, 1) - inside(t, 0), latency_s = far_shift(t, 1, 0);
+    double far_s = (far_shift(t, 1, 1) - latency_s) * channels / g;
     double ends = 2 * channels >= g ? 2 * channels / g : 0; /* of chains, at a device: its own head and another's end */
     double near_load = 4 * channels - 2 * ends, far_load = t->nodes < 4 ? t->nodes : 4;
     return (double_trees){.alpha_s = 2 * (g - 1) * inside(t, 0) + 2 * levels * latency_s,
@@ -271,8 +295,7 @@ static double multicast(const pace_exchange_terms *t) {
 /* Of an all-to-all, first to the device on the rail of the target, then along the rails. */
 static double rails_to_all(const pace_exchange_terms *t) {
     double g = t->ranks_per_node, n = t->nodes;
-    double slowness = t->network.shared ? t->network.of_all : 1;
-    return (g - 1) * any_pair(t, t->bytes / g) + (n - 1) * shared(&t->across, t->bytes / n, slowness);
+    return (g - 1) * any_pair(t, t->bytes / g) + (n - 1) * far_all(t, t->bytes / n);
 }
 
 static double rails(const pace_exchange_terms *t) {
@@ -292,7 +315,7 @@ static double leaders(const pace_exchange_terms *t) {
     int levels = ceil_log2(t->ranks_per_node);
     double s = levels * add_s(t, t->bytes);
     for (int i = 0; i < levels; i++) s += 2 * step_at(t, 1 << i, t->bytes);
-    s += 2 * (t->nodes - 1) * pace_message_s(&t->across_one, t->bytes / t->nodes);
+    s += 2 * (t->nodes - 1) * far_alone(t, t->bytes / t->nodes);
     return s + add_s(t, t->bytes * (t->nodes - 1) / t->nodes);
 }
 
@@ -323,9 +346,9 @@ static double torus(const pace_exchange_terms *t) {
 /* Ranks of the own node, then all others, one partner at a time; unless they are a power of two, in every step some
  * have a partner on another node. */
 static double pairwise(const pace_exchange_terms *t) {
-    double each = t->bytes / t->ranks, slowness = t->network.shared ? t->network.of_all : 1;
+    double each = t->bytes / t->ranks;
     int near = t->nodes == 1 || power_of_two(t) ? t->ranks_per_node - 1 : 0;
-    return near * any_pair(t, each) + (t->ranks - 1 - near) * shared(&t->across, each, slowness);
+    return near * any_pair(t, each) + (t->ranks - 1 - near) * far_all(t, each);
 }
 
 /* The steps below a node's size go, one after the other, less than twice as far as it is long: only so many of them, at
@@ -349,7 +372,7 @@ static double bruck(const pace_exchange_terms *t) {
 }
 
 static double message(const pace_exchange_terms *t) {
-    return t->nodes > 1 ? pace_message_s(&t->across_one, t->bytes) : any_pair(t, t->bytes);
+    return t->nodes > 1 ? far_alone(t, t->bytes) : any_pair(t, t->bytes);
 }
 
 /* --- the table --------------------------------------------------------------------------------------------------- */

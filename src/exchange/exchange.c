@@ -104,6 +104,7 @@ static void terms_across(pace_exchange_terms *out, const pace_machine *m, double
     double nic = m->between.bytes_per_s * m->between.efficiency / m->oversubscription / pace_network_slowness_alone(m);
     double alpha = m->inside.latency_s, far_alpha = m->between.latency_s, g = out->ranks_per_node;
     pace_network_slowness_of(&out->network, m, out->nodes);
+    double next_alpha = far_alpha + (out->network.shared ? out->network.hops_s_of_distance[0] : 0);
     double far_s = (out->network.shared ? out->network.of_distance[0] : 1) / far;
     double one_near = out->pairs_differ ? out->any_pair.pieces[0].s_per_byte : near_s, at_a_port;
     double rings = rings_over_nodes(&at_a_port, m, out->ranks_per_node), full = near_s * at_a_port / rings;
@@ -112,8 +113,8 @@ static void terms_across(pace_exchange_terms *out, const pace_machine *m, double
     double hop = out->pairs_differ || full >= far_s ? full : near_s / rings;
     out->across = pace_message_hockney(far_alpha, g / far);
     out->across_one = pace_message_hockney(far_alpha, 1 / nic);
-    out->ring = ring_over_nodes(out, alpha, hop, far_alpha, far_s, most(full, far_s));
-    out->one_ring = ring_over_nodes(out, alpha, one_near, far_alpha, 1 / nic, most(one_near, 1 / nic));
+    out->ring = ring_over_nodes(out, alpha, hop, next_alpha, far_s, most(full, far_s));
+    out->one_ring = ring_over_nodes(out, alpha, one_near, next_alpha, 1 / nic, most(one_near, 1 / nic));
 }
 
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pace_collective collective, double bytes,

@@ -11,7 +11,7 @@ typedef struct {
     pace_network_links network;
     uint32_t devices, nodes;
     uint32_t *out_link, *in_link; /* NIC -> its links to and from the network, in a node */
-    double inside_ns, between_ns;
+    double inside_ns, between_ns, hop_ns;
 } plan;
 
 static void free_plan(void *of) {
@@ -64,7 +64,10 @@ static pace_status route(pace_route *out, const pace_fabric *f, uint32_t from, u
 static double latency_ns(const pace_fabric *f, uint32_t from, uint32_t to) {
     const plan *p = f->plan;
     if (from >= p->devices * p->nodes || to >= p->devices * p->nodes) return p->inside_ns / 2;
-    return from / p->devices == to / p->devices ? p->inside_ns : p->between_ns;
+    uint32_t a = from / p->devices, b = to / p->devices;
+    if (a == b) return p->inside_ns;
+    uint32_t nic = p->node.nic_of[from % p->devices], other = p->node.nic_of[to % p->devices];
+    return p->between_ns + p->hop_ns * pace_network_hops(&p->network, a, nic, b, other);
 }
 
 static void describe(char out[PACE_FABRIC_NAME], const pace_fabric *f, uint32_t link) {
@@ -130,6 +133,7 @@ pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *m, bool
     p->nodes = (uint32_t)m->nodes;
     p->inside_ns = m->inside.latency_s * 1e9;
     p->between_ns = m->between.latency_s * 1e9;
+    p->hop_ns = m->network.hop_s * 1e9;
     pace_status status = make(out, p, m, with_switch);
     if (status != PACE_OK) free_plan(p);
     return status;

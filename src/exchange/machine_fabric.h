@@ -9,7 +9,8 @@
 #include "machine/machine.h"
 
 /** Places are devices, node by node. `with_switch`: behind them a place for each node, the switch inside, which adds
- * and multiplies (NVLink SHARP). Messages take the machine's latency; half of it to and from the switch.
+ * and multiplies (NVLink SHARP). Messages take the machine's latency, and between nodes its network's for every
+ * switch beyond the first; half of it to and from the switch.
  * PACE_E_INPUT when devices are not joined, or there is no such switch. */
 pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *machine, bool with_switch) PACE_MUST_CHECK;
 

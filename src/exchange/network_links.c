@@ -156,6 +156,38 @@ pace_status pace_network_route(pace_route *out, const pace_network_links *n, uin
     }
 }
 
+/* --- switches on the way ------------------------------------------------------------------------------------------ */
+
+static uint32_t torus_hops(const pace_network_links *n, uint32_t from, uint32_t to) {
+    uint32_t hops = 0;
+    for (uint32_t d = 0; d < dimensions(n); d++) {
+        uint32_t extent = n->shape[d], ahead = (to % extent + extent - from % extent) % extent;
+        hops += ahead < extent - ahead ? ahead : extent - ahead;
+        from /= extent;
+        to /= extent;
+    }
+    return hops;
+}
+
+static uint32_t dragonfly_hops(const pace_network_links *n, uint32_t from, uint32_t to) {
+    uint32_t routers = n->shape[1], a = from / n->shape[0], b = to / n->shape[0];
+    uint32_t group = a / routers, other = b / routers;
+    if (group == other) return a != b;
+    return 1u + (a % routers != other % routers) + (group % routers != b % routers);
+}
+
+uint32_t pace_network_hops(const pace_network_links *n, uint32_t from, uint32_t from_nic, uint32_t to,
+                           uint32_t to_nic) {
+    uint32_t a = n->shape[0] ? from / n->shape[0] : 0, b = n->shape[0] ? to / n->shape[0] : 0;
+    switch (n->kind) {
+    case PACE_NETWORK_FAT_TREE: return a == b ? 0 : n->outer && a / n->shape[1] != b / n->shape[1] ? 4 : 2;
+    case PACE_NETWORK_RAILS: return a == b && from_nic == to_nic ? 0 : 2;
+    case PACE_NETWORK_DRAGONFLY: return dragonfly_hops(n, from, to);
+    case PACE_NETWORK_TORUS: return torus_hops(n, from, to) - 1;
+    default: return 0;
+    }
+}
+
 void pace_network_describe(char *out, size_t size, const pace_network_links *n, uint32_t link) {
     uint32_t at = link - n->first, groups = n->groups, routers = n->shape[1];
     switch (n->kind) {

@@ -31,6 +31,10 @@ void pace_network_links_fill(pace_fabric *fabric, const pace_network_links *netw
 pace_status pace_network_route(pace_route *out, const pace_network_links *network, uint32_t from_node,
                                uint32_t from_nic, uint32_t to_node, uint32_t to_nic) PACE_MUST_CHECK;
 
+/** Switches on that way beyond the first; of a torus nodes between the two. */
+uint32_t pace_network_hops(const pace_network_links *network, uint32_t from_node, uint32_t from_nic, uint32_t to_node,
+                           uint32_t to_nic);
+
 void pace_network_describe(char *out, size_t size, const pace_network_links *network, uint32_t link);
 
 #endif

@@ -68,6 +68,51 @@ double pace_network_slowness_alone(const pace_machine *m) {
     return most(2.0 * torus_dimensions(n) / m->nics, 1);
 }
 
+/* --- switches beyond the first ------------------------------------------------------------------------------------ */
+
+/* The share of nodes whose partner is in another block. */
+static double crossing(double block, int nodes, int distance, bool pairs) {
+    if (block <= 0 || nodes <= block) return 0;
+    if (pairs) return fmod(block, 2.0 * distance) == 0 ? 0 : 1;
+    return least(distance, block) / block;
+}
+
+/* Where a digit's sum carries over, the next is one greater. */
+static double torus_hops(const pace_network *n, int distance) {
+    double carry = 0, hops = 0;
+    for (int i = 0; i < torus_dimensions(n); i++) {
+        int extent = n->shape[i], digit = distance % extent, next = (digit + 1) % extent;
+        hops += (1 - carry) * least(digit, extent - digit) + carry * least(next, extent - next);
+        carry = (double)digit / extent;
+        distance /= extent;
+    }
+    return hops > 1 ? hops - 1 : 0;
+}
+
+double pace_network_extra_hops(const pace_machine *m, int nodes, int distance, bool pairs) {
+    const pace_network *n = &m->network;
+    double block = n->shape[0], outer = block * n->shape[1];
+    double leaves = crossing(block, nodes, distance, pairs), pods = crossing(outer, nodes, distance, pairs);
+    switch (n->kind) {
+    case PACE_NETWORK_FAT_TREE: return 2 * leaves + 2 * pods;
+    case PACE_NETWORK_RAILS: return 2 * leaves;
+    case PACE_NETWORK_DRAGONFLY: return most(leaves - pods, 0) + pods * (1 + 2 * (1 - 1.0 / n->shape[1]));
+    case PACE_NETWORK_TORUS: return torus_hops(n, distance);
+    default: return 0;
+    }
+}
+
+static void find_hops(pace_network_slowness *out, const pace_machine *m, int nodes, int step) {
+    double sum = 0, weight = 0;
+    for (int i = 0; i < PACE_NODE_DISTANCES; i++) {
+        int distance = 1 << i < nodes ? 1 << i : nodes - 1;
+        out->hops_s_of_distance[i] = m->network.hop_s * pace_network_extra_hops(m, nodes, distance, false);
+        out->hops_s_of_pair[i] = m->network.hop_s * pace_network_extra_hops(m, nodes, distance, true);
+    }
+    for (int d = 1; d < nodes; d += step) sum += pace_network_extra_hops(m, nodes, d, false), weight++;
+    out->hops_s_of_all = m->network.hop_s * sum / weight;
+}
+
 /* Distances are many, and what they cost changes little from one to the next: at most so many are looked at. */
 enum { LOOKED_AT = 64 };
 
@@ -83,4 +128,5 @@ void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m,
     }
     for (int d = 1; d < nodes; d += step) sum += pace_network_slowness_at(m, nodes, d), weight++;
     out->of_all = sum / weight;
+    find_hops(out, m, nodes, step);
 }

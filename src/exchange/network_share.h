@@ -18,7 +18,11 @@ double pace_network_slowness_of_pairs(const pace_machine *machine, int nodes, in
 /** The same where one NIC sends alone. */
 double pace_network_slowness_alone(const pace_machine *machine);
 
-/** The first two for all powers of two, and the mean of the first over all distances. */
+/** Switches beyond the first that a message passes when every node sends to the one `distance` further, or k to
+ * k ^ distance: mean over the nodes. */
+double pace_network_extra_hops(const pace_machine *machine, int nodes, int distance, bool pairs);
+
+/** The first two, and the last, for all powers of two, and the mean of the first over all distances. */
 void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *machine, int nodes);
 
 #endif

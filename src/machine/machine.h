@@ -49,6 +49,7 @@ typedef struct {
     int shape[3];            /* fat tree: nodes of a leaf, leaves of a pod (0 = no pods); rails: nodes of a group;
                                 dragonfly: nodes of a router, routers of a group; torus: extents, 0 = no such dimension */
     double oversubscription; /* of the links above leaves, above rail switches, between groups; >= 1 */
+    double hop_s;            /* of every switch that a message passes beyond the first */
 } pace_network;
 
 enum { PACE_TREE_MOST = 64, PACE_NOWHERE = -1 };

@@ -40,24 +40,31 @@ static bool read_shape(int shape[3], int *count, const char *text) {
     }
 }
 
-/* Half of a switch's ports lead down. */
-static pace_status default_shape(pace_network *network, const pace_machine *m) {
+/* The catalogue's entry of a kind: 0 where it says nothing. */
+static pace_status read_entry(double *ports, double *hop_s, pace_network_kind kind) {
     pace_yaml *yaml;
-    double ports = 0;
+    double hop_ns = 0;
+    *ports = *hop_s = 0;
     PACE_TRY(pace_catalog_load(&yaml, "networks.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
     pace_status status = PACE_OK;
     for (size_t i = 0; i < pace_yaml_count(list) && status == PACE_OK; i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+        const pace_yaml_node *entry = pace_yaml_item(list, i), *count = pace_yaml_get(entry, "switch_ports");
+        const pace_yaml_node *hop = pace_yaml_get(entry, "hop_ns");
         const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
-        if (name && strcmp(name, pace_network_kind_names[network->kind]) == 0)
-            status = pace_yaml_number(&ports, yaml, pace_yaml_get(entry, "switch_ports"));
+        if (!name || strcmp(name, pace_network_kind_names[kind])) continue;
+        if (count) status = pace_yaml_number(ports, yaml, count);
+        if (hop && status == PACE_OK) status = pace_yaml_number(&hop_ns, yaml, pace_yaml_get(hop, "value"));
     }
     pace_yaml_free(yaml);
-    if (status != PACE_OK) return status;
-    int down = (int)(ports / 2), of_node = network->kind == PACE_NETWORK_FAT_TREE && m->nics > 0 ? m->nics : 1;
-    network->shape[0] = down > of_node ? down / of_node : 1;
-    return PACE_OK;
+    *hop_s = hop_ns * 1e-9;
+    return status;
+}
+
+/* Half of a switch's ports lead down. */
+static int nodes_below(double ports, pace_network_kind kind, const pace_machine *m) {
+    int down = (int)(ports / 2), of_node = kind == PACE_NETWORK_FAT_TREE && m->nics > 0 ? m->nics : 1;
+    return down > of_node ? down / of_node : 1;
 }
 
 /* "2" and "1" of "…:2:1". */
@@ -90,8 +97,10 @@ pace_status pace_network_parse(pace_network *out, const pace_machine *machine, c
     if ((kind == PACE_NETWORK_SWITCH || kind == PACE_NETWORK_TORUS) && network.oversubscription > 1)
         return pace_fail(PACE_E_USAGE, "network \"%.60s\": a %s is not oversubscribed", text,
                          pace_network_kind_names[kind]);
+    double ports;
+    if (kind != PACE_NETWORK_SWITCH) PACE_TRY(read_entry(&ports, &network.hop_s, network.kind));
     if (!shaped && (kind == PACE_NETWORK_FAT_TREE || kind == PACE_NETWORK_RAILS))
-        PACE_TRY(default_shape(&network, machine));
+        network.shape[0] = nodes_below(ports, network.kind, machine);
     *out = network;
     return PACE_OK;
 }

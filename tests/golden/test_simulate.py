@@ -60,7 +60,8 @@ near(size["time_us"], 5 + 3 * 0.8 + 9 / 8 * S / (450e9 * 0.82) * 1e6)
 plain = row("--on", "dgx-h100*64", "--algorithm", "rails", "--bytes", "1G")
 rails = row("--on", "dgx-h100*64 net=rails:16", "--algorithm", "rails", "--bytes", "1G")
 near(plain["time_us"], plain["closed_form_us"])
-near(rails["time_us"], plain["time_us"])
+# but the switches of the spine, where a chunk goes from group to group: in each half on 3 or 4 of its 63 steps
+expect(plain["time_us"] < rails["time_us"] < plain["time_us"] + 2 * 4 * 0.3 + 1e-6, plain, rails)
 
 # An all-to-all crosses a fat tree: of 64 nodes in leaves of 4, 60/64 of what a leaf sends goes up, at half the width.
 words = ["--collective", "alltoall", "--algorithm", "pairwise", "--bytes", "1G"]

@@ -83,7 +83,8 @@ for name in ("dgx-h100", "mi300x-node", "dgx-1-v100", "pcie-8xp100", "p100x4-25g
 for algorithm in ("ring", "rails"):
     plain = sizes("dgx-h100*8", "allreduce", "--algorithm", algorithm, "--bytes", "1G")[0]["time_us"]
     rails = sizes("dgx-h100*8 net=rails:4:4:1", "allreduce", "--algorithm", algorithm, "--bytes", "1G")[0]["time_us"]
-    expect(abs(rails / plain - 1) < 1e-9, algorithm, plain, rails)
+    # but the time in the spine's switches, on a few of 14 steps (us)
+    expect(plain < rails < plain + 14 * 0.3, algorithm, plain, rails)
 
 # Shared networks: port and bisection limits are in the closed form too.
 for net in ("fat-tree:4:2:1", "fat-tree:4:4:1", "fat-tree:4x2:2:1", "rails:4:4:1", "dragonfly:2x4:2:1", "torus:4x4", "torus:4x2x2"):
