@@ -1,6 +1,7 @@
 #include "cost/cost.h"
 
 #include "cost/formula.h"
+#include "cost/quantise.h"
 #include "cost/roofline.h"
 
 struct pace_cost {
@@ -60,7 +61,9 @@ static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
     pace_cost_where where = {device, figure, rate_of(device, op), memory, l2};
     *parts = (pace_cost_parts){0};
-    return formula(parts, op, &where) ? figure : NULL;
+    if (!formula(parts, op, &where)) return NULL;
+    parts->fixed_s += pace_quantise_s(op, &cost->figures.quantise, device);
+    return figure;
 }
 
 static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
@@ -89,10 +92,17 @@ static bool by_roofline(pace_estimate *out, const pace_device *device, const pac
     return bound > 0;
 }
 
+/* Where no row of the fit quantises, its answer is for the product alone. */
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
                    const char *source) {
-    for (size_t i = cost->fits.count; i-- > 0;)
-        if (pace_fit_time(out, &cost->fits.items[i], op, device, source)) return true;
+    for (size_t i = cost->fits.count; i-- > 0;) {
+        const pace_fit_model *fit = &cost->fits.items[i];
+        bool apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
+        pace_op alone = apart ? pace_quantised_alone(op) : *op;
+        if (!pace_fit_time(out, fit, &alone, device, source)) continue;
+        if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
+        return true;
+    }
     return false;
 }
 

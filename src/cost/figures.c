@@ -116,6 +116,16 @@ static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const
     return read_figure(&out->spread, yaml, entry, "spread", 10);
 }
 
+static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml) {
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "quantise");
+    if (!pace_yaml_is_map(entry))
+        return pace_fail(PACE_E_INPUT, "%s: expected a map \"quantise\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    PACE_TRY(read_figure(&out->fixed_s, yaml, entry, "fixed_s", 1));
+    PACE_TRY(read_figure(&out->row_s, yaml, entry, "row_s", 1));
+    PACE_TRY(read_figure(&out->stride, yaml, entry, "stride", 1e9));
+    return read_figure(&out->memory, yaml, entry, "memory", 1);
+}
+
 pace_status pace_cost_figures_load(pace_cost_figures *out) {
     pace_yaml *yaml = NULL;
     pace_cost_figures figures = {0};
@@ -124,6 +134,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
     if (status == PACE_OK) status = read_loads(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
+    if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
     pace_yaml_free(yaml);
     if (status != PACE_OK) pace_cost_figures_free(&figures);
     else *out = figures;

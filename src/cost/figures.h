@@ -30,11 +30,20 @@ typedef struct {
     double factor;
 } pace_cost_load;
 
+/* Of kernels that quantise the input of a product, row by row (quantise.h). */
+typedef struct {
+    double fixed_s; /* of each kernel */
+    double row_s;   /* of each kernel and row, on one multiprocessor */
+    double stride;  /* values of a row that are taken at a time */
+    double memory;  /* share of the peak */
+} pace_cost_quantise;
+
 typedef struct {
     PACE_VEC(pace_cost_figure) rows;
     PACE_VEC(pace_cost_load) loads;
     pace_cost_guess of_tensors, of_nothing;
     double l2_over_memory;
+    pace_cost_quantise quantise;
 } pace_cost_figures;
 
 pace_status pace_cost_figures_load(pace_cost_figures *out) PACE_MUST_CHECK;

@@ -10,7 +10,7 @@
 
 #include "cost/learn.h"
 
-enum { PACE_FIT_VERSION = 2 };
+enum { PACE_FIT_VERSION = 3 };
 
 typedef struct {
     char unit[8];    /* of the measured column: "us" */
@@ -28,6 +28,9 @@ pace_status pace_fit_write(unsigned char **out, size_t *length, const pace_fit_m
  * messages. */
 pace_status pace_fit_parse(pace_fit_model *out, const char *name, const unsigned char *bytes,
                            size_t length) PACE_MUST_CHECK;
+
+/** Whether a row of the operation's family, pass and kind was fitted, on any device and in any precision. */
+bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op);
 
 /** The time of an operation, false when no family knows it. */
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,

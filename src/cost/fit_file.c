@@ -186,6 +186,16 @@ void pace_fit_free(pace_fit_model *fit) {
     PACE_VEC_FREE(&fit->families);
 }
 
+bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op) {
+    for (size_t i = 0; i < fit->families.count; i++) {
+        const pace_learned *learned = &fit->families.items[i];
+        for (size_t k = 0; learned->family == op->family && k < learned->series.count; k++)
+            if (learned->series.items[k].pass == op->pass && strcmp(learned->series.items[k].kind, op->kind) == 0)
+                return true;
+    }
+    return false;
+}
+
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
                    const char *source) {
     for (size_t i = 0; i < fit->families.count; i++)

@@ -1,6 +1,7 @@
 /*
  * The formula rung: what a kernel computes and moves, held against what the device sustains, one function per kind
- * of family. A kernel takes its fixed time and then the longest of its parts (they overlap).
+ * of family. A kernel takes its fixed time and then the longest of its parts (they overlap), or of products more, whose
+ * parts overlap in part.
  */
 #ifndef PACE_COST_FORMULA_H
 #define PACE_COST_FORMULA_H
@@ -10,6 +11,8 @@
 /* The parts of a kernel's time on one device, in seconds. */
 typedef struct {
     double compute_s, memory_s, l2_s, fixed_s;
+    double chain_s;     /* of steps that wait for each other */
+    bool partly_hidden; /* arithmetic, traffic and waiting hide each other in part only */
 } pace_cost_parts;
 
 typedef struct {

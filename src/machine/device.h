@@ -17,6 +17,7 @@ typedef enum {
     PACE_BF16,
     PACE_FP8,
     PACE_INT8,
+    PACE_FP4,
     PACE_PRECISIONS
 } pace_precision;
 

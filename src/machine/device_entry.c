@@ -12,7 +12,7 @@ typedef struct {
 static const char *const precision_keys[PACE_PRECISIONS] = {
     [PACE_FP64] = "fp64", [PACE_FP32] = "fp32", [PACE_FP32_MATRIX] = "fp32_matrix",
     [PACE_TF32] = "tf32", [PACE_FP16] = "fp16", [PACE_BF16] = "bf16",
-    [PACE_FP8] = "fp8",   [PACE_INT8] = "int8",
+    [PACE_FP8] = "fp8",   [PACE_INT8] = "int8", [PACE_FP4] = "fp4",
 };
 
 static const char *const text_keys[] = {"name", "vendor", "kind", "match", "source", "confidence"};

@@ -13,7 +13,7 @@
 static const char *const rate_keys[PACE_PRECISIONS] = {
     [PACE_FP64] = "fp64_flop_per_s", [PACE_FP32] = "fp32_flop_per_s", [PACE_FP32_MATRIX] = "fp32_matrix_flop_per_s",
     [PACE_TF32] = "tf32_flop_per_s", [PACE_FP16] = "fp16_flop_per_s", [PACE_BF16] = "bf16_flop_per_s",
-    [PACE_FP8] = "fp8_flop_per_s",   [PACE_INT8] = "int8_op_per_s",
+    [PACE_FP8] = "fp8_flop_per_s",   [PACE_INT8] = "int8_op_per_s",   [PACE_FP4] = "fp4_flop_per_s",
 };
 
 static const char *const achievable_keys[PACE_PRECISIONS] = {
@@ -25,12 +25,13 @@ static const char *const achievable_keys[PACE_PRECISIONS] = {
     [PACE_BF16] = "achievable_bf16_flop_per_s",
     [PACE_FP8] = "achievable_fp8_flop_per_s",
     [PACE_INT8] = "achievable_int8_op_per_s",
+    [PACE_FP4] = "achievable_fp4_flop_per_s",
 };
 
 static const char *const rate_titles[PACE_PRECISIONS] = {
     [PACE_FP64] = "FP64", [PACE_FP32] = "FP32", [PACE_FP32_MATRIX] = "FP32 matrix",
     [PACE_TF32] = "TF32", [PACE_FP16] = "FP16", [PACE_BF16] = "BF16",
-    [PACE_FP8] = "FP8",   [PACE_INT8] = "INT8",
+    [PACE_FP8] = "FP8",   [PACE_INT8] = "INT8", [PACE_FP4] = "FP4",
 };
 
 /* The figures that are one number, in the order they are shown. */

@@ -278,6 +278,21 @@ bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *wo
     return false;
 }
 
+static bool starts_with_one(const pace_yaml_node *words, const char *text) {
+    for (size_t i = 0; i < pace_yaml_count(words); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(words, i));
+        if (word && strncasecmp(text, word, strlen(word)) == 0) return true;
+    }
+    return false;
+}
+
+const char *pace_columns_quantised(const pace_columns *columns, const char *source, const char *dtype) {
+    const pace_yaml_node *rules = member(columns, "quantised");
+    bool twice = starts_with_one(pace_yaml_get(rules, "twice"), source);
+    if (!twice && !starts_with_one(pace_yaml_get(rules, "once"), source)) return "";
+    return twice && !pace_word_listed(pace_yaml_get(rules, "once_dtypes"), dtype) ? "quantised" : "quantised_once";
+}
+
 static double number_of(const pace_columns *columns, const pace_yaml_node *entry, const char *key, double otherwise) {
     const pace_yaml_node *node = pace_yaml_get(entry, key);
     double value;

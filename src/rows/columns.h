@@ -93,6 +93,9 @@ pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, 
 /** Words of cells. False when the word is not known. */
 bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *word);
 bool pace_columns_op(pace_op_words *out, const pace_columns *columns, const char *word);
+/** How a layer of such a precision, measured with such a tool ("vllm_0.14.0"), quantises its input before its product:
+ * the kind of src/cost/quantise.h, "" when it does not. */
+const char *pace_columns_quantised(const pace_columns *columns, const char *source, const char *dtype);
 bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const char *word);
 
 #endif

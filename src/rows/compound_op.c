@@ -54,6 +54,12 @@ static pace_op_part in_turn(pace_op_part part) {
     return part;
 }
 
+/* Of all time steps at once, but in a recurrent layer's library: the catalogue has figures for this kind, too. */
+static pace_op_part at_once(pace_op_part part) {
+    memcpy(part.op.kind, "recurrent", sizeof "recurrent");
+    return part;
+}
+
 /* Gates' products of the input run over all time steps at once; those of the state must go step by step, each followed
  * by the gates' pointwise work. The gradient of the weights needs no order: products over all steps (Appleyard,
  * Kocisky, Blunsom 2016, "Optimizing performance of recurrent neural networks on GPUs", section 3). An input of size 0
@@ -71,7 +77,7 @@ static unsigned recurrent(pace_op_part *out, const pace_op *op) {
         out[n++] = in_turn(pointwise(op, s[B] * s[HIDDEN], gates + 1, back ? gates + 1 : 2, repeat * s[STEPS]));
     }
     if (op->pass == PACE_PASS_BACKWARD_WEIGHT || op->pass == PACE_PASS_BACKWARD)
-        out[n++] = product(op, PACE_PASS_BACKWARD_WEIGHT, 1, columns, rows, s[INPUT] + s[HIDDEN], repeat);
+        out[n++] = at_once(product(op, PACE_PASS_BACKWARD_WEIGHT, 1, columns, rows, s[INPUT] + s[HIDDEN], repeat));
     return n;
 }
 

@@ -126,6 +126,13 @@ static bool no_op(pace_kernel_row *out, const reader *r, const char *op) {
     return false;
 }
 
+/* What does not multiply 4 bits multiplies the unpacked operands in ways no table tells of. */
+static bool has_rate(pace_kernel_row *out) {
+    if (out->op.precision != PACE_FP4 || out->device->flop_per_s[PACE_FP4] > 0) return true;
+    snprintf(out->status, sizeof out->status, "no rate of %.40s for products of 4 bits is known", out->device->name);
+    return false;
+}
+
 static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
     const char *op = cell(r->rows, row, columns->op), *dtype = cell(r->rows, row, columns->dtype);
@@ -141,7 +148,7 @@ static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, siz
     }
     out->op = words->op;
     if (out->op.element_bytes == 0) out->op.precision = PACE_FP32, out->op.element_bytes = 4;
-    if (!*dtype || set_dtype(out, r, dtype)) return true;
+    if (!*dtype || set_dtype(out, r, dtype)) return has_rate(out);
     if ((columns->op < 0 || columns->op_is_hint) &&
         set_op(&moved, r, dtype)) { /* a column "type" may name the operation */
         *words = moved;
@@ -152,6 +159,18 @@ static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, siz
     }
     snprintf(out->status, sizeof out->status, "unknown precision \"%.40s\"", dtype);
     return false;
+}
+
+/* A layer's product of 8 or 4 bits may hold more than the product. */
+static void mark_quantised(pace_kernel_row *out, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    pace_op *op = &out->op;
+    bool narrow = op->precision == PACE_FP8 || op->precision == PACE_INT8 || op->precision == PACE_FP4;
+    if (!narrow || op->family != PACE_OP_GEMM || op->pass != PACE_PASS_FORWARD) return;
+    const char *how = pace_columns_quantised(columns, out->source, cell(r->rows, out->row, columns->dtype));
+    size_t length = strlen(op->kind);
+    if (*how && length + 1 + strlen(how) < sizeof op->kind)
+        snprintf(op->kind + length, sizeof op->kind - length, "%s%s", length ? "_" : "", how);
 }
 
 /* "NT", "TN": of the columns trans_a and trans_b, or of one. */
@@ -287,6 +306,7 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
         *compound = layout->compound;
         if (fill_sizes(out, words, r, layout)) {
             *out->status = '\0';
+            mark_quantised(out, r);
             mark_transposes(&out->op, cell(r->rows, out->row, columns->trans_a),
                             cell(r->rows, out->row, columns->trans_b), cell(r->rows, out->row, columns->layout));
             out->shape = pace_hash(out->op.size, sizeof out->op.size) ^ (uint64_t)out->op.family;

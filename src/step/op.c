@@ -23,6 +23,13 @@ static void move(pace_op *op, double read_elements, double written_elements) {
 
 static bool is_backward(const pace_op *op) { return op->pass != PACE_PASS_FORWARD; }
 
+/* Operands of 4 bits and a scale of 8 for each 16 of them (NVFP4; MXFP4 has 32), results of 16 bits. */
+static void pack(pace_op *op) {
+    if (op->precision != PACE_FP4) return;
+    op->read_bytes *= (0.5 + 1.0 / 16) / op->element_bytes;
+    op->write_bytes *= 2.0 / op->element_bytes;
+}
+
 static bool gemm(pace_op *op) {
     if (!positive(op, 4)) return false;
     double b = op->size[0], m = op->size[1], n = op->size[2], k = op->size[3];
@@ -32,6 +39,7 @@ static bool gemm(pace_op *op) {
     else if (op->pass == PACE_PASS_BACKWARD_DATA) move(op, b * (m * n + n * k), b * m * k);
     else if (op->pass == PACE_PASS_BACKWARD_WEIGHT) move(op, b * (m * n + m * k), b * n * k);
     else move(op, b * (m * k + k * n), b * m * n);
+    pack(op);
     return true;
 }
 

@@ -161,7 +161,35 @@ static void test_tiles(void **state) {
     assert_true(pace_tiling_best(81, 256, 128, 64, 80).cost > 1.1);
     assert_true(pace_tiling_best(1, 1, 1, 64, 80).cost > 1000);
     for (double m = 1; m < 3000; m += 97)
-        for (double k = 1; k < 3000; k += 211) assert_true(pace_tiling_best(1, m, 777, k, 108).cost >= 1);
+        for (double k = 1; k < 3000; k += 211) {
+            assert_true(pace_tiling_best(1, m, 777, k, 108).cost >= 1);
+            assert_true(pace_tiling_product(1, m, 777, k, 108).cost >= 1);
+        }
+    pace_tiling long_one = pace_tiling_product(80, 256, 128, 65536, 80); /* the start and end of a tile hardly count */
+    assert_true(long_one.waves == 1 && long_one.cost > 1 && long_one.cost < 1.001);
+    assert_true(pace_tiling_product(80, 256, 128, 32, 80).cost > 1.9);
+}
+
+/* All work of one product, for sizes one step apart: more of any size is never less work, whatever the tiles. */
+static void test_tiles_are_monotone(void **state) {
+    (void)state;
+    uint64_t x = 88172645463325252u;
+    for (int i = 0; i < 20000; i++) {
+        double size[4], more[4];
+        for (int j = 0; j < 4; j++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            size[j] = more[j] = floor(pow(2, (double)(x % 1300) / 100)) + 1;
+        }
+        more[i % 4] += 1 + (double)(x % 3) * size[i % 4] / 2;
+        double sms = 20 + (double)(x % 130), a = size[0] * size[1] * size[2] * size[3],
+               b = more[0] * more[1] * more[2] * more[3];
+        double less = a * pace_tiling_product(size[0], size[1], size[2], size[3], sms).cost;
+        double most = b * pace_tiling_product(more[0], more[1], more[2], more[3], sms).cost;
+        assert_true(most >= less * (1 - 1e-9));
+        less = a * pace_tiling_best(size[0], size[1], size[2], size[3], sms).cost;
+        most = b * pace_tiling_best(more[0], more[1], more[2], more[3], sms).cost;
+        assert_true(most >= less * (1 - 1e-9));
+    }
 }
 
 int main(void) {
@@ -170,6 +198,7 @@ int main(void) {
                                        cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_unknown),
                                        cmocka_unit_test(test_tiles),
+                                       cmocka_unit_test(test_tiles_are_monotone),
                                        cmocka_unit_test(test_convolutions_on_v100),
                                        cmocka_unit_test(test_sustained_rate)};
     return cmocka_run_group_tests(tests, load, unload);
