@@ -149,7 +149,8 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
         int *column;
     } words[] = {{"device", &columns->device},   {"source", &columns->source},   {"op", &columns->op},
                  {"dtype", &columns->dtype},     {"pass", &columns->pass},       {"layout", &columns->layout},
-                 {"trans_a", &columns->trans_a}, {"trans_b", &columns->trans_b}, {"unit", &columns->unit}};
+                 {"trans_a", &columns->trans_a}, {"trans_b", &columns->trans_b}, {"unit", &columns->unit},
+                 {"window", &columns->window}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i].column = column_of(columns, csv, words[i].key);
     const pace_yaml_node *sizes = member(columns, "sizes");
     if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > sizeof columns->layouts / sizeof *columns->layouts)
@@ -311,6 +312,8 @@ static bool take_op(pace_op_words *out, const pace_columns *columns, const pace_
     snprintf(op->kind, sizeof op->kind, "%s", kind ? kind : "");
     out->queries = number_of(columns, entry, "queries", NAN);
     out->causal = number_of(columns, entry, "causal", NAN);
+    out->head_dim = number_of(columns, entry, "head_dim", NAN);
+    out->kv_heads = number_of(columns, entry, "kv_heads", NAN);
     if (op->family == PACE_OP_ELEMENTWISE) {
         op->size[1] = number_of(columns, entry, "inputs", 1);
         op->size[2] = number_of(columns, entry, "outputs", 1);

@@ -11,6 +11,8 @@
 #include "rows/plain_name.h"
 #include "step/op.h"
 
+#include <math.h>
+
 enum {
     PACE_COLUMN_FACTORS = 4,
     PACE_COLUMN_CHOICES = 5,
@@ -59,7 +61,7 @@ typedef struct {
 typedef struct {
     pace_yaml *yaml;
     const pace_yaml_node *kernel;
-    int device, source, op, dtype, pass, layout, trans_a, trans_b, unit; /* columns; -1 = not there */
+    int device, source, op, dtype, pass, layout, trans_a, trans_b, unit, window; /* columns; -1 = not there */
     bool op_is_hint;                         /* the column of operations is a name that need not say one */
     int shape[PACE_SHAPE_COLUMNS];           /* each a shape, or a tensor's */
     char shape_order[PACE_SHAPE_COLUMNS][8]; /* of a column called "mnk" or "MxNxK"; "" = the usual */
@@ -74,9 +76,12 @@ typedef struct {
 typedef struct {
     pace_op op;
     pace_compound compound;
-    bool both;              /* forward and backward together */
-    double queries, causal; /* that the operation's name implies; NAN = it does not */
+    bool both;                                  /* forward and backward together */
+    double queries, causal, head_dim, kv_heads; /* that the operation's name implies; NAN = it does not */
 } pace_op_words;
+
+/** Words that say nothing yet. */
+#define PACE_OP_NO_WORDS ((pace_op_words){.queries = NAN, .causal = NAN, .head_dim = NAN, .kv_heads = NAN})
 
 /** Finds the columns of a table. Never fails for lack of one: what is not there is -1 or counted as missing. */
 pace_status pace_columns_find(pace_columns *out, const pace_csv *csv) PACE_MUST_CHECK;

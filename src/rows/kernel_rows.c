@@ -98,7 +98,7 @@ static bool set_op(pace_op_words *out, reader *r, const char *op) {
     bool fresh;
     memo *known = recall(r->ops, op, &fresh);
     if (fresh) {
-        known->words = (pace_op_words){.queries = NAN, .causal = NAN};
+        known->words = PACE_OP_NO_WORDS;
         known->known = pace_columns_op(&known->words, &r->rows->columns, op);
     }
     if (known->known) *out = known->words;
@@ -138,7 +138,7 @@ static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, siz
     const char *op = cell(r->rows, row, columns->op), *dtype = cell(r->rows, row, columns->dtype);
     const char *pass = cell(r->rows, row, columns->pass);
     pace_op_words moved;
-    *words = (pace_op_words){.queries = NAN, .causal = NAN};
+    *words = PACE_OP_NO_WORDS;
     if (*op && !set_op(words, r, op)) return no_op(out, r, op);
     bool direction = *pass && !set_pass(words, r, pass); /* of a transfer: "h2d" */
     if (direction && set_op(&moved, r, pass) && moved.op.family == PACE_OP_TRANSFER) *words = moved;
@@ -258,15 +258,28 @@ static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigne
              layout->names[size]);
 }
 
+enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
+
+/* Of a sliding window each query sees as many keys, fewer at the start of a causal sequence: on average so many. */
+static void slide_window(pace_kernel_row *out, const reader *r) {
+    double *size = out->op.size, window;
+    const char *text = cell(r->rows, out->row, r->rows->columns.window);
+    if (out->op.family != PACE_OP_ATTENTION || !pace_csv_number(&window, text)) return;
+    if (!(window > 0) || !(window < size[KEYS])) return;
+    if (size[CAUSAL] > 0 && size[QUERIES] > 1) window -= window * window / (2 * size[KEYS]);
+    size[KEYS] = window, size[CAUSAL] = 0;
+}
+
 /* Sizes as one layout finds them, then as shapes say, then by default. */
 static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const reader *r, const pace_layout *layout) {
-    enum { QUERIES = 3, CAUSAL = 6 };
     bool named = words->op.family != PACE_OP_UNKNOWN;
     out->op.family = layout->family;
     for (unsigned i = 0; i < layout->count; i++)
         if (!read_size(&out->op.size[i], out, r, &layout->size[i])) return false;
     if (layout->family == PACE_OP_ATTENTION) {
         if (!isnan(words->queries)) out->op.size[QUERIES] = words->queries;
+        if (!isnan(words->kv_heads)) out->op.size[KV_HEADS] = words->kv_heads;
+        if (!isnan(words->head_dim)) out->op.size[HEAD_DIM] = words->head_dim;
         if (isnan(out->op.size[CAUSAL])) out->op.size[CAUSAL] = words->causal;
     }
     if (r->rows->columns.shape_count > 0 && !layout->compound) read_shapes(out, r);
@@ -278,6 +291,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         say_missing(out, layout, i);
         return false;
     }
+    slide_window(out, r);
     return true;
 }
 
@@ -391,7 +405,7 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
     pace_kernel_row asked = {.row = (uint32_t)row, .time_s = NAN};
-    pace_op_words words = {.queries = NAN, .causal = NAN};
+    pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
     asked.source = cell(r->rows, row, columns->source);
     bool good =

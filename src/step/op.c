@@ -66,6 +66,10 @@ static bool convolution(pace_op *op) {
     return true;
 }
 
+/* Queries on a packed cache: of its 576 values per key all are key and 512 value too, 544 on average. */
+static const double latent = 576.0 / 544;
+static bool is_latent(const pace_op *op) { return strcmp(op->kind, "mla_latent") == 0; }
+
 /* Backward forms the scores anew: five products where forward has two (Dao et al. 2022, appendix B). */
 static bool attention(pace_op *op) {
     enum { B, HEADS, KV_HEADS, QUERIES, KEYS, HEAD_DIM, CAUSAL };
@@ -75,7 +79,7 @@ static bool attention(pace_op *op) {
     double q = s[B] * s[HEADS] * s[QUERIES] * s[HEAD_DIM], kv = s[B] * s[KV_HEADS] * s[KEYS] * s[HEAD_DIM];
     op->flop = (is_backward(op) ? 5 : 2) * 2 * scores * s[HEAD_DIM];
     if (is_backward(op)) move(op, 3 * q + 2 * kv, q + 2 * kv);
-    else move(op, q + 2 * kv, q);
+    else move(op, q + (is_latent(op) ? latent : 2) * kv, q);
     return true;
 }
 

@@ -1,0 +1,77 @@
+"""What the words of kernel tables mean: windows, latent attention, layers that quantise, four bits."""
+import csv
+import io
+import os
+import subprocess
+import tempfile
+
+PACELINE = os.environ["PACELINE"]
+
+
+def ask(text):
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text)
+        file.flush()
+        run = subprocess.run([PACELINE, "predict", "--kind", "kernel", "--rows", file.name, "--format", "csv"],
+                             capture_output=True, text=True)
+    assert run.returncode in (0, 1), run.stderr
+    return list(csv.DictReader(io.StringIO(run.stdout)))
+
+
+def seconds(rows):
+    scale = {"s": 1, "ms": 1e-3, "us": 1e-6}
+    return [float(row["predicted"]) * scale[row["unit"]] if row["predicted"] else None for row in rows]
+
+
+def windows():
+    head = "device,op_name,attn_dtype,batch_size,isl,num_heads,num_key_value_heads,head_dim,step,window_size\n"
+    full, none, wide, narrow = seconds(ask(head + "".join(
+        f"H100,context_attention,bfloat16,1,16384,32,8,128,0,{window}\n" for window in (0, -1, 16384, 128))))
+    assert full == none == wide
+    assert narrow < full / 20  # 128 of 8192 keys on average; the rest is traffic and the start
+    all_keys, some = seconds(ask(head + "".join(
+        f"H100,generation_attention,bfloat16,64,1,32,8,128,4095,{window}\n" for window in (0, 128))))
+    assert 64 * 8 * 128 * 128 * 2 * 2 / 3.35e12 < some < all_keys / 5
+
+
+def latent():
+    head = "device,op_name,mla_dtype,num_heads,batch_size,isl,step\n"
+    one, two, prefill = seconds(ask(head + "H100,mla_generation,bfloat16,16,64,1,4095\n"
+                                    "H100,mla_generation,bfloat16,16,128,1,4095\n"
+                                    "H100,mla_context,bfloat16,16,1,4096,0\n"))
+    traffic_s = 64 * 4096 * 576 * 2 / 3.35e12  # the packed cache, once
+    assert traffic_s < one < 3 * traffic_s
+    assert 1.5 * one < two < 2.05 * one
+    flop = 2 * 16 * 4096 * 4096 / 2 * (192 + 128)
+    assert flop / 989e12 < prefill < 5 * flop / 989e12
+
+
+def quantised():
+    head = "device,dtype,source,m,n,k\n"
+    rows = ask(head + "".join(f"{row}\n" for row in (
+        "H100,fp8,,4096,4096,4096", "H100,fp8,vllm_0.24.0,4096,4096,4096", "H100,fp8_block,vllm_0.24.0,4096,4096,4096",
+        "H100,bf16,vllm_0.24.0,4096,4096,4096", "H100,bf16,,4096,4096,4096", "H100,fp8,trtllm,4096,4096,4096",
+        "H100,nvfp4,,4096,4096,4096", "B200,nvfp4,,16384,16384,16384", "B200,fp8,,16384,16384,16384",
+        "H100,int8_wo,,16,8192,8192", "H100,bf16,,16,8192,8192", "B200,mxfp8,,16384,16384,16384")))
+    plain, twice, once, wide, same, static, refused, four, eight, weights, both, scaled = seconds(rows)
+    least_s = 4096 * 4096 * 2 / 3.35e12  # the 16-bit input is read once more
+    assert plain + least_s < once < twice and twice - plain > 2 * least_s
+    assert static == once and wide == same and scaled == eight
+    assert refused is None and "4 bits" in rows[6]["status"]
+    assert eight / 2.2 < four < eight
+    assert weights < 0.8 * both
+
+
+def synonyms():
+    names = ("table_batched_embedding", "tbe")
+    times = seconds(ask("device,op,dtype,batch_size,num_tables,num_embeddings,embedding_dim,pooling_factor\n" + "".join(
+        f"A100,{name},fp16,4096,64,1000000,128,20\n" for name in names)))
+    assert times[0] == times[1] > 0
+    times = seconds(ask("device,op,dtype,num_groups,m,n,k\n" + "".join(
+        f"H100,{name},bf16,8,1024,4096,4096\n" for name in ("grouped_gemm", "m_grouped_gemm_masked", "grouped_mm"))))
+    assert len(set(times)) == 1 and times[0] > 8 * 2 * 1024 * 4096 * 4096 / 989e12
+
+
+for check in (windows, latent, quantised, synonyms):
+    check()
+print("kernel words: all as they should be")
