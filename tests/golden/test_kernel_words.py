@@ -63,7 +63,7 @@ def quantised():
 
 
 def synonyms():
-    names = ("table_batched_embedding", "tbe")
+    names = ("table_batched_embedding", "fbgemm_tbe")
     times = seconds(ask("device,op,dtype,batch_size,num_tables,num_embeddings,embedding_dim,pooling_factor\n" + "".join(
         f"A100,{name},fp16,4096,64,1000000,128,20\n" for name in names)))
     assert times[0] == times[1] > 0
