@@ -322,7 +322,7 @@ static pace_status byteps_s(double *out_s, const question *q, double bytes) {
     return PACE_OK;
 }
 
-pace_status pace_approach_device_s(double *out_s, const pace_approach *approach, const pace_machine *machine,
+pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach, const pace_machine *machine,
                                    const pace_approach_setup *setup, const pace_gradients *gradients,
                                    const double *ready_s) {
     int near = setup->ranks_per_node ? setup->ranks_per_node : machine->devices,
@@ -334,7 +334,7 @@ pace_status pace_approach_device_s(double *out_s, const pace_approach *approach,
     if (nodes > 1 || near > PACE_MESH_MOST)
         return pace_fail(PACE_E_USAGE, "%s is for one node of at most %d devices, found %d nodes of %d", approach->name,
                          PACE_MESH_MOST, nodes, near);
-    return pace_device_store_s(out_s, &store, gradients, ready_s);
+    return pace_device_store_s(out_s, ends_s, &store, gradients, ready_s);
 }
 
 /* One tensor alone would use few links and threads: it takes them as long as parts of it would, one for each device. */
@@ -345,7 +345,7 @@ static pace_status device_s(double *out_s, const question *q, double bytes) {
     pace_approach_setup setup = {q->ranks_per_node, q->nodes, q->copy_rate, 0};
     for (int i = 0; i < q->ranks_per_node && i < PACE_MESH_MOST; i++) part[i] = bytes / q->ranks_per_node;
     each.copy_s /= q->ranks_per_node;
-    return pace_approach_device_s(out_s, &each, &q->exchange->machine, &setup, &even, NULL);
+    return pace_approach_device_s(out_s, NULL, &each, &q->exchange->machine, &setup, &even, NULL);
 }
 
 /* One launch of many collectives, which run one after another, each once around the ring at the least. */
@@ -431,7 +431,7 @@ pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approa
     PACE_TRY(question_of(&q, approach, exchange, setup));
     if (q.ranks_per_node * q.nodes > 1) {
         if (approach->family == PACE_APPROACH_DEVICE)
-            PACE_TRY(pace_approach_device_s(&s, approach, &exchange->machine, setup, gradients, NULL));
+            PACE_TRY(pace_approach_device_s(&s, NULL, approach, &exchange->machine, setup, gradients, NULL));
         else if (approach->family == PACE_APPROACH_SERVER)
             PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
         else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));

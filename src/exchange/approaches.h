@@ -39,9 +39,10 @@ typedef struct {
 
 /** When all tensors are back on all devices. They are placed largest first, each on the device with the fewest bytes;
  * all others copy to it and get the sum back. Each device has one thread that copies away from it, one copy after
- * another (MXNET_GPU_COPY_NTHREADS). `ready_s` of each tensor, ascending; NULL = all at 0. */
-pace_status pace_device_store_s(double *out_s, const pace_device_store *store, const pace_gradients *gradients,
-                                const double *ready_s) PACE_MUST_CHECK;
+ * another (MXNET_GPU_COPY_NTHREADS). `ready_s` of each tensor, ascending; NULL = all at 0. `ends_s`: when each is back;
+ * NULL = not asked. */
+pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
+                                const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
 
 /* How an approach exchanges. */
 typedef enum {
@@ -103,6 +104,16 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
 /** The same, of the catalogue. */
 pace_status pace_approach_named(pace_approach *out, const char *text) PACE_MUST_CHECK;
 
+/** Whether its buffers are filled in the order in which gradients come, whoever is free: PyTorch's buckets. */
+static inline bool pace_approach_has_buckets(const pace_approach *approach) {
+    return approach->family == PACE_APPROACH_ALLREDUCE && approach->waits > 0;
+}
+
+/** Whether something comes back to each worker before its next forward pass: parameters of servers, rows of tables. */
+static inline bool pace_approach_pulls(const pace_approach *approach) {
+    return approach->family == PACE_APPROACH_SERVER || approach->family == PACE_APPROACH_PEARL;
+}
+
 /** Makes a machine ready for an approach: with the library that it exchanges with. */
 pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach,
                                const pace_machine *machine) PACE_MUST_CHECK;
@@ -125,9 +136,9 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
 pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
                                  const pace_approach_setup *setup, double touched_bytes) PACE_MUST_CHECK;
 
-/** Of the device store: when all tensors are back, `ready_s` as for pace_device_store_s(). PACE_E_USAGE for more than
- * one node. */
-pace_status pace_approach_device_s(double *out_s, const pace_approach *approach, const pace_machine *machine,
+/** Of the device store: when all tensors are back, `ends_s` and `ready_s` as for pace_device_store_s(). PACE_E_USAGE for
+ * more than one node. */
+pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach, const pace_machine *machine,
                                    const pace_approach_setup *setup, const pace_gradients *gradients,
                                    const double *ready_s) PACE_MUST_CHECK;
 

@@ -63,7 +63,7 @@ typedef struct {
     const pace_gradients *gradients;
     tensors t;
     double free_s[PACE_MESH_MOST]; /* the one thread of a device that copies away from it */
-    double end_s;
+    double end_s, *ends_s; /* of all; of each, NULL = not asked */
 } walk;
 
 static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bool gathers) {
@@ -90,15 +90,18 @@ static void send_back(walk *w, size_t count, double until_s) {
                 first = i;
         if (first == count) return;
         size_t root = w->t.root[first];
+        double end = 0;
         for (int j = 0; j < w->store->ranks; j++)
-            if ((size_t)j != root) w->end_s = most(w->end_s, copy(w, first, root, (size_t)j, w->t.ready[first], false));
+            if ((size_t)j != root) end = most(end, copy(w, first, root, (size_t)j, w->t.ready[first], false));
+        w->end_s = most(w->end_s, end);
+        if (w->ends_s) w->ends_s[first] = end;
         w->t.sent[first] = true;
     }
 }
 
-pace_status pace_device_store_s(double *out_s, const pace_device_store *store, const pace_gradients *gradients,
-                                const double *ready_s) {
-    walk w = {.store = store, .gradients = gradients};
+pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
+                                const pace_gradients *gradients, const double *ready_s) {
+    walk w = {.store = store, .gradients = gradients, .ends_s = ends_s};
     size_t n = gradients->count;
     *out_s = 0;
     if (store->ranks < 2 || store->ranks > PACE_MESH_MOST || store->ranks > store->machine->devices) return PACE_OK;

@@ -3,7 +3,9 @@
 #include "cost/host_costs_catalog.h"
 #include "insight/critical.h"
 #include "insight/forecast_edit.h"
+#include "insight/forecast_gradients.h"
 #include "insight/forecast_price.h"
+#include "insight/scaling.h"
 #include "insight/self_check.h"
 #include "source/graph_from_step.h"
 #include "step/graph_edit.h"
@@ -32,6 +34,7 @@ void pace_forecast_free(pace_forecast *forecast) {
     for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
     PACE_VEC_FREE(&forecast->ranks);
     PACE_VEC_FREE(&forecast->offloaded);
+    PACE_VEC_FREE(&forecast->tables);
     if (forecast->prices) pace_price_cache_free(forecast->prices);
     pace_free(forecast->prices);
     pace_cost_free(forecast->cost);
@@ -372,6 +375,20 @@ static pace_status price_rank(walk_room *room, size_t number, pace_forecast_resu
     return PACE_OK;
 }
 
+static void free_steps(walk_room *room) {
+    for (size_t i = 0; i < room->count; i++) pace_step_free(&room->steps[i]);
+}
+
+/* Walked as if gradients took no time, and again when it is known from that what they take. */
+static pace_status exchange_and_walk(walk_room *room, pace_forecast_result *result, const pace_pricing *pricing,
+                                     const pace_walk_options *options) {
+    PACE_TRY(pace_walk(room->steps, room->ranks, room->count, options));
+    if (!pace_gradients_have_lanes(pricing->scenario) || room->count > 1 || result->exchange.ranks < 2) return PACE_OK;
+    pace_status status = pace_gradients_price(room->launch_ns[0], &result->exchange, pricing, &room->steps[0]);
+    free_steps(room);
+    return status == PACE_OK ? pace_walk(room->steps, room->ranks, room->count, options) : status;
+}
+
 static pace_status price_and_walk(walk_room *room, pace_forecast_result *result, const pace_forecast *forecast,
                                   const pace_scenario *scenario) {
     pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = forecast->repeats};
@@ -383,16 +400,43 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
         pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario};
         PACE_TRY(price_rank(room, i, result, &pricing));
     }
-    PACE_TRY(pace_walk(room->steps, room->ranks, room->count, &options));
+    if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);
+    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario};
+    PACE_TRY(exchange_and_walk(room, result, &first, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < room->count; i++)
         status = pace_self_check_walk(&room->steps[i], &room->ranks[i], forecast->repeats);
     if (status != PACE_OK) {
-        for (size_t i = 0; i < room->count; i++) pace_step_free(&room->steps[i]);
+        free_steps(room);
         return status;
     }
     return pace_analysis_of_steps(&result->analysis, room->steps, room->count, room->names, device);
+}
+
+/* Communication that nothing hides in the last of the steps. */
+static double exposed_s(const pace_analysis *analysis) {
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    if (rank->marks.items.count == 0) return 0;
+    const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
+    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    int64_t sum = 0;
+    for (int stage = 0; stage < PACE_STAGES; stage++) sum += matrix.cell_ns[stage][PACE_EXPOSED_COMMUNICATION];
+    return (double)sum / 1e9;
+}
+
+/* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */
+static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario) {
+    pace_forecast_exchange *exchange = &result->exchange;
+    pace_estimate *step_s = &result->step_s;
+    if (exchange->ranks < 2) return;
+    exchange->exposed_s = exposed_s(&result->analysis);
+    exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks,
+                                             step_s->median - exchange->exposed_s);
+    step_s->median += exchange->skew_s;
+    double share = exchange->exposed_s / step_s->median * pace_scaling_exchange_spread;
+    step_s->spread = sqrt(step_s->spread * step_s->spread + share * share +
+                          pace_scaling_step_spread * pace_scaling_step_spread);
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
@@ -405,8 +449,12 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     status = pace_self_check_matrix(&result.analysis);
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario));
-    if (status == PACE_OK) *out = result;
-    else pace_analysis_free(&result.analysis);
+    if (status == PACE_OK) {
+        add_exchange(&result, scenario);
+        *out = result;
+    } else {
+        pace_analysis_free(&result.analysis);
+    }
     return status;
 }
 

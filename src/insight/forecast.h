@@ -15,6 +15,7 @@
 #include "insight/batch_size.h"
 #include "insight/pair_calibration.h"
 #include "insight/scenario.h"
+#include "schedule/gradients.h"
 #include "schedule/walk.h"
 
 typedef struct {
@@ -36,7 +37,8 @@ typedef struct {
     pace_cost *cost;
     pace_price_cache *prices;                 /* of it */
     const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
-    double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
+    pace_gradient_tables tables; /* of embeddings, among the gradients; none = all are dense */
+    double host_spread;          /* of host costs that are not the inputs' own: standard deviation of the logarithm */
     unsigned repeats;   /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
@@ -77,9 +79,19 @@ typedef struct {
     size_t dropped_types;    /* of overheads that some rank has and now does without */
 } pace_forecast_edits;
 
+/* How gradients were exchanged, where an approach was named. */
+typedef struct {
+    int64_t ranks;          /* that exchange; 0 = none do, or no approach was named */
+    double exchange_s;      /* with nothing to hide behind */
+    double exposed_s;       /* what of all communication nothing hid, the whole step's */
+    double skew_s;          /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
+    const char *bottleneck; /* of the lanes; static; NULL = buckets have none */
+} pace_forecast_exchange;
+
 typedef struct {
     pace_analysis analysis; /* of the walked steps */
-    pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in */
+    pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in; and the skew */
+    pace_forecast_exchange exchange;
     pace_forecast_family families[PACE_OP_FAMILIES];
     pace_forecast_edits edits;
     size_t beyond; /* measured kernels faster than their device's roofline allows */

@@ -2,6 +2,7 @@
 
 #include "cost/formula.h"
 #include "cost/roofline.h"
+#include "insight/forecast_gradients.h"
 #include "step/op_edit.h"
 
 #include <string.h>
@@ -20,6 +21,11 @@ static const double usual_pcie = 1e10;
 
 const pace_device *pace_pricing_device(const pace_pricing *p) {
     return p->scenario->device ? p->scenario->device : p->forecast->device;
+}
+
+double pace_pricing_copy_rate(const pace_pricing *p) {
+    double to_host = pace_pricing_device(p)->pcie_bytes_per_s;
+    return to_host > 0 ? to_host : usual_pcie;
 }
 
 static bool moves(const pace_pricing *p) {
@@ -145,22 +151,15 @@ static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exc
     return (int64_t)machine->devices * machine->nodes;
 }
 
-/* Gradients of data-parallel ranks: a bucket as the approach exchanges it. */
+/* Gradients of data-parallel ranks: a bucket as the approach exchanges it; those that lanes exchange have no price of
+ * their own (forecast_gradients.h). */
 static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, const pace_exchange_question *question) {
-    const pace_scenario *scenario = p->scenario;
-    double to_host = pace_pricing_device(p)->pcie_bytes_per_s, s;
-    pace_approach_setup setup = {question->ranks_per_node, question->nodes, to_host > 0 ? to_host : usual_pcie, 1};
-    if (scenario->approach.family == PACE_APPROACH_SERVER)
-        return pace_fail(PACE_E_USAGE, "%s: servers take tensors side by side: ask with --workers",
-                         scenario->approach.name);
-    PACE_TRY(pace_approach_buffer_s(&s, &scenario->approach, &scenario->exchange, &setup, question->bytes, 1));
+    double s = 0;
+    pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p), 1};
+    if (!pace_gradients_have_lanes(p->scenario))
+        PACE_TRY(pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
     *out_ns = (pace_estimate){s * 1e9, unknown_spread, PACE_RUNG_FORMULA};
     return PACE_OK;
-}
-
-static bool is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange) {
-    return strcmp(pace_names_text(&graph->names, exchange->group), "dp") == 0 &&
-           strcmp(pace_names_text(&graph->names, exchange->collective), "allreduce") == 0;
 }
 
 /* What ranks exchange, by the closed forms of how they are joined. */
@@ -169,7 +168,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[launch].exchange - 1];
     const char *name = pace_names_text(&graph->names, exchange->collective);
     pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = exchange->bytes};
-    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0;
+    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0, pull = pace_exchange_is_pull(graph, exchange);
     const pace_machine *machine = &p->scenario->exchange.machine;
     bool known = true;
     int64_t size = point ? 2 : ranks_of(&known, p, exchange);
@@ -178,12 +177,13 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
             PACE_E_MISSING,
             "%s: its ranks exchange data (%s): name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
             p->rank->name, name, pace_pricing_device(p)->name);
-    if (!pace_collective_find(&question.collective, point ? "sendrecv" : name))
+    if (!pull && !pace_collective_find(&question.collective, point ? "sendrecv" : name))
         return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
     if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
     PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
                                  exchange->group_stride > 0 ? exchange->group_stride : 1));
-    if (p->scenario->has_approach && is_gradients(graph, exchange)) return by_approach(out_ns, p, &question);
+    if (p->scenario->has_approach && (pull || pace_exchange_is_gradients(graph, exchange)))
+        return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
     out_ns->median *= 1e9;

@@ -16,6 +16,9 @@ typedef struct {
 /** The device the scenario runs on; NULL = unknown. */
 const pace_device *pace_pricing_device(const pace_pricing *pricing);
 
+/** Bytes/s between that device, which must be known, and its host. */
+double pace_pricing_copy_rate(const pace_pricing *pricing);
+
 /** Time of one launch of the variant, ns, without the scenario's scales. */
 pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
 

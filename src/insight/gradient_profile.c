@@ -2,6 +2,7 @@
 
 #include "insight/forecast.h"
 #include "insight/gradient_parts.h"
+#include "insight/gradient_tables.h"
 #include "model/lower.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static pace_status walk(pace_forecast_result *out, pace_forecast *forecast, cons
         lowered.dp = 2;
         lowered.global_batch = 0;
         lowered.bucket_bytes = 1;
+        lowered.gradients = PACE_GRADIENTS_TENSORS;
     }
     PACE_TRY(pace_model_lower(&graph, model, &lowered));
     PACE_TRY(pace_forecast_of_graphs(forecast, &graph, 1, &name, device, modes[config->execution]));
@@ -144,35 +146,13 @@ static pace_status make(pace_gradient_profile *profile, pace_estimate *step_s, c
     return status;
 }
 
-/* --- tables --------------------------------------------------------------------------------------------------------
- */
-
-/* A table that a linear layer uses as its weight gets a gradient for every row. */
-static bool is_tied(const pace_model *model, const pace_layer *table) {
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
-        if (layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0 &&
-            layer->option[PACE_OPTION_OUT] == table->option[PACE_OPTION_ROWS])
-            return true;
-    }
-    return false;
-}
-
-/* Gradients are of 4 bytes an element, as exchanged. */
-static void mark_tables(pace_gradient_profile *profile, const pace_model *model, const pace_config *config) {
-    for (size_t i = 0; i < model->layers.count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
-        const double *option = layer->option;
-        if (layer->kind == PACE_LAYER_EMBEDDING && layer->tensors > 0 && !is_tied(model, layer))
-            pace_gradient_profile_mark_table(profile, 4 * layer->parameters, option[PACE_OPTION_ROWS],
-                                             config->micro_batch * pace_model_sequence(model, config));
-        if (layer->kind != PACE_LAYER_EMBEDDING_BAG) continue;
-        for (size_t t = 0; t < (size_t)option[PACE_OPTION_TABLES]; t++) {
-            double rows = model->rows.items[(size_t)option[PACE_OPTION_ROWS] + t];
-            pace_gradient_profile_mark_table(profile, 4 * rows * option[PACE_OPTION_WIDTH], rows,
-                                             config->micro_batch * option[PACE_OPTION_LOOKUPS]);
-        }
-    }
+static pace_status mark_tables(pace_gradient_profile *profile, const pace_model *model, const pace_config *config) {
+    pace_gradient_tables tables = {0};
+    pace_status status = pace_gradient_tables_of(&tables, model, config);
+    for (size_t i = 0; status == PACE_OK && i < tables.count; i++)
+        pace_gradient_profile_mark_table(profile, &tables.items[i]);
+    PACE_VEC_FREE(&tables);
+    return status;
 }
 
 pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, const pace_model *model,
@@ -183,11 +163,11 @@ pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate
     if (config->dp > 1 || config->tp > 1 || config->pp > 1)
         return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp and pp of 1");
     pace_status status = make(&profile, &estimate, model, config, device);
+    if (status == PACE_OK) status = mark_tables(&profile, model, config);
     if (status != PACE_OK) {
         pace_gradient_profile_free(&profile);
         return status;
     }
-    mark_tables(&profile, model, config);
     *out = profile;
     *step_s = estimate;
     return PACE_OK;

@@ -4,9 +4,9 @@
 
 /* Of exchanges, where one worker's time is known: the largest that leaves one in ten fitted rows outside
  * (docs/scaling.md). */
-static const double exchange_spread = 0.13;
+const double pace_scaling_exchange_spread = 0.13;
 /* Steps of many workers differ from one measured worker's by jitter and the input, a few percent. */
-static const double step_spread = 0.05;
+const double pace_scaling_step_spread = 0.05;
 static const double z90 = 1.645;
 
 bool pace_scaling_rate_can_be(double samples_per_s) { return samples_per_s >= 1e-6 && samples_per_s <= 1e12; }
@@ -52,12 +52,12 @@ pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profi
                               const pace_approach *approach, const pace_scaling_exchange *over) {
     pace_gradient_times times, slow, fast;
     PACE_TRY(run(&times, profile, approach, &over->exchange, &over->setup, 1));
-    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(z90 * exchange_spread)));
-    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * exchange_spread)));
+    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(z90 * pace_scaling_exchange_spread)));
+    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * pace_scaling_exchange_spread)));
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
     double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
     double spread =
-        sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? step_spread * step_spread : 0));
+        sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? pace_scaling_step_spread * pace_scaling_step_spread : 0));
     *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
     return PACE_OK;
 }

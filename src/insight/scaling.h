@@ -8,6 +8,9 @@
  * endless time. */
 bool pace_scaling_rate_can_be(double samples_per_s);
 
+/* Spreads: of exchanges; and of steps of many workers, of which one was measured. */
+extern const double pace_scaling_exchange_spread, pace_scaling_step_spread;
+
 /** How `workers` sit on a machine: they fill its nodes, or fewer than a node's devices one node. `*placed` is the
  * machine with as many nodes. PACE_E_USAGE when they do not fill whole nodes, or the machine has fewer. */
 pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,

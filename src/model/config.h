@@ -33,6 +33,10 @@ typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH } pace_attention_kernel
 /* Where a batch comes from: made on the device, or copied from pinned or pageable host memory. */
 typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE } pace_input_copy;
 
+/* How data-parallel ranks are given gradients: in buckets that are copied to and from (DistributedDataParallel), each
+ * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass. */
+typedef enum { PACE_GRADIENTS_BUCKETS, PACE_GRADIENTS_TENSORS, PACE_GRADIENTS_PULLED } pace_gradient_way;
+
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
@@ -45,6 +49,7 @@ typedef struct {
         sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
     double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
+    int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
 } pace_config;
 
 /** Single-device eager training of one sample in fp32 with SGD; input from pageable memory; 25 MiB buckets, which is

@@ -93,7 +93,8 @@ static void issue(pace_lowering *to, const pace_op *op) {
     uint32_t number = add_launch(to, op, 0);
     if (number == PACE_NO_LAUNCH) return;
     to->graph->launches.items[number].waits[0] = to->await_exchange;
-    to->await_exchange = PACE_NO_LAUNCH;
+    to->graph->launches.items[number].waits[1] = to->await_pull;
+    to->await_exchange = to->await_pull = PACE_NO_LAUNCH;
     to->last_launch = number;
 }
 
@@ -160,27 +161,40 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     issue(to, &op);
 }
 
-void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
-                        bool blocking) {
-    pace_graph_exchange exchange = {.group_size = (int64_t)group_size,
+/* Behind what stream 0 was given so far. */
+static uint32_t launch_exchange(pace_lowering *to, const char *collective, const char *group, double group_size,
+                                double bytes, uint32_t stream) {
+    pace_graph_exchange exchange = {.collective = pace_emit_name(to, collective),
+                                    .group = pace_emit_name(to, group),
+                                    .group_size = (int64_t)group_size,
                                     .group_stride = pace_config_stride(to->config, group),
                                     .peer = -1,
                                     .bytes = bytes};
-    pace_emit_flush(to);
-    char name[48];
-    snprintf(name, sizeof name, "c10d::%.32s_", collective);
-    pace_emit_open(to, name);
-    exchange.collective = pace_emit_name(to, collective);
-    exchange.group = pace_emit_name(to, group);
-    uint32_t number = add_launch(to, NULL, blocking ? 2 : 1); /* communicators have streams of their own */
-    pace_emit_close(to);
-    if (number == PACE_NO_LAUNCH) return;
+    uint32_t number = add_launch(to, NULL, stream);
+    if (number == PACE_NO_LAUNCH) return number;
     to->status = PACE_PUSH(&to->graph->exchanges, exchange);
     pace_launch *launch = &to->graph->launches.items[number];
     launch->exchange = (uint32_t)to->graph->exchanges.count;
     launch->waits[0] = to->last_launch;
+    return number;
+}
+
+/* Communicators have streams of their own: 1 that of gradients and parameters, 2 what the next operation waits for. */
+void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
+                        bool blocking) {
+    pace_emit_flush(to);
+    char name[48];
+    snprintf(name, sizeof name, "c10d::%.32s_", collective);
+    pace_emit_open(to, name);
+    uint32_t number = launch_exchange(to, collective, group, group_size, bytes, blocking ? 2 : 1);
+    pace_emit_close(to);
+    if (number == PACE_NO_LAUNCH) return;
     if (blocking) to->await_exchange = number;
     else to->last_exchange = number;
+}
+
+uint32_t pace_emit_pull(pace_lowering *to, double bytes) {
+    return launch_exchange(to, "pull", "dp", to->config->dp, bytes, 1);
 }
 
 /* ---- operations ---- */

@@ -31,6 +31,7 @@ typedef struct {
     uint32_t last_launch;    /* on stream 0 */
     uint32_t await_exchange; /* the next launch on stream 0 waits for it */
     uint32_t last_exchange;  /* of gradients */
+    uint32_t await_pull;     /* and for this one */
 
     /* compiled: what is being fused */
     pace_op fused;
@@ -43,6 +44,7 @@ typedef struct {
     uint32_t *gradients; /* arrived at its output in this backward pass */
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
+    uint32_t *pulls; /* that bring its parameters; PACE_NO_LAUNCH = it has none, or they stay on the device */
     double bucket_bytes;      /* gradients not yet exchanged */
     unsigned buckets;         /* exchanged in this step */
     PACE_VEC(double) tensors; /* elements of each parameter tensor, as their gradients come */
@@ -74,6 +76,10 @@ void pace_emit_flush(pace_lowering *to);
 /** An exchange behind what stream 0 was given: on stream 2 when `blocking`, where stream 0 waits for it, else on 1. */
 void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
                         bool blocking);
+
+/** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
+ * that is open; PACE_NO_LAUNCH after a failure. */
+uint32_t pace_emit_pull(pace_lowering *to, double bytes);
 
 /* ---- operations; `bytes` of an element ---- */
 pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, double k, int bytes);

@@ -88,6 +88,19 @@ static void leave_region(pace_lowering *to) {
     pace_emit_close(to);
 }
 
+/* One operator asks the servers for all parameters at once, when the token says that they are of this step. */
+static void lower_pulls(pace_lowering *to) {
+    to->stage = PACE_STAGE_FORWARD;
+    pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
+    pace_emit_open(to, "c10d::pull_");
+    for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        double elements = layer->kind == PACE_LAYER_EMBEDDING_BAG ? 0 : pace_lower_parameters(to, layer);
+        if (elements > 0) to->pulls[i] = pace_emit_pull(to, elements * pace_config_parameter_bytes(to->config));
+    }
+    pace_emit_close(to);
+}
+
 static void lower_forward(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING;
     to->stage = PACE_STAGE_FORWARD;
@@ -95,6 +108,7 @@ static void lower_forward(pace_lowering *to) {
     for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
         if (to->model->layers.items[i].training_only && !training) continue;
         to->module = module_of(to, i);
+        if (to->pulls[i] != PACE_NO_LAUNCH) to->await_pull = to->pulls[i]; /* those before have come by then */
         pace_lower_forward(to, i);
     }
     to->module = 0;
@@ -283,6 +297,7 @@ static void lower_step(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
     bool updates = training && to->config->optimizer != PACE_NO_UPDATE;
     double micro_batches = pace_config_micro_batches(to->config);
+    if (to->config->dp > 1 && to->config->gradients == PACE_GRADIENTS_PULLED && training) lower_pulls(to);
     lower_input(to);
     if (graph) { /* captured: it begins with zeroed gradients and holds the update */
         to->stage = PACE_STAGE_FORWARD;
@@ -329,12 +344,15 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
                         .after = PACE_NO_NODE,
                         .last_launch = PACE_NO_LAUNCH,
                         .await_exchange = PACE_NO_LAUNCH,
-                        .last_exchange = PACE_NO_LAUNCH};
+                        .last_exchange = PACE_NO_LAUNCH,
+                        .await_pull = PACE_NO_LAUNCH};
     to.bytes = pace_alloc(count, sizeof *to.bytes);
     to.gradients = pace_alloc(count, sizeof *to.gradients);
     to.uses = pace_alloc(count, sizeof *to.uses);
     to.needs_gradient = pace_alloc(count, sizeof *to.needs_gradient);
-    if (to.bytes && to.gradients && to.uses && to.needs_gradient) plan_layers(&to);
+    to.pulls = pace_alloc(count, sizeof *to.pulls);
+    for (size_t i = 0; to.pulls && i < count; i++) to.pulls[i] = PACE_NO_LAUNCH;
+    if (to.bytes && to.gradients && to.uses && to.needs_gradient && to.pulls) plan_layers(&to);
     else to.status = PACE_E_MEMORY;
     *out = to;
     return to.status;
@@ -346,6 +364,7 @@ void pace_lowering_end(pace_lowering *to) {
     pace_free(to->gradients);
     pace_free(to->uses);
     pace_free(to->needs_gradient);
+    pace_free(to->pulls);
 }
 
 static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config) {

@@ -75,12 +75,12 @@ static void accumulate(pace_lowering *to, double elements) {
     else pace_emit_host(to, "aten::detach");
     if (to->exchanges_gradients) {
         if (to->status == PACE_OK) to->status = PACE_PUSH(&to->tensors, elements);
-        if (to->config->dp > 1) {
+        if (to->config->dp > 1 && to->config->gradients == PACE_GRADIENTS_BUCKETS) {
             pace_emit_open(to, "torch::distributed::reducer::mul_out");
             pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
             pace_emit_close(to);
-            exchange_bucket(to, elements * bytes, false);
         }
+        if (to->config->dp > 1) exchange_bucket(to, elements * bytes, false);
     }
     pace_emit_close_backward(to);
 }
@@ -618,5 +618,9 @@ void pace_lower_last_bucket(pace_lowering *to) {
     if (to->config->dp <= 1) return;
     exchange_bucket(to, 0, true);
     if (to->last_exchange != PACE_NO_LAUNCH) to->await_exchange = to->last_exchange;
+    if (to->config->gradients != PACE_GRADIENTS_BUCKETS) { /* whoever reads them next waits for all */
+        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
+        return;
+    }
     for (size_t i = 0; i < to->tensors.count; i++) pace_lower_from_bucket(to, to->tensors.items[i]);
 }

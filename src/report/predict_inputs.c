@@ -1,6 +1,7 @@
 #include "report/predict_inputs.h"
 
 #include "base/text.h"
+#include "insight/gradient_tables.h"
 #include "model/lower.h"
 #include "report/model_settings.h"
 #include "rows/fit_rows.h"
@@ -88,19 +89,24 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
 
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
-/* What a buffer of the approach holds; every tensor alone where it fuses nothing. */
-static pace_status set_buckets(pace_config *config, const char *name) {
+/* What a buffer of the approach holds; every tensor alone where lanes exchange them. */
+static pace_status set_exchange(pace_config *config, const char *name) {
     pace_approach approach;
     if (!name) return PACE_OK;
     PACE_TRY(pace_approach_named(&approach, name));
-    config->bucket_bytes = approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
+    bool buckets = pace_approach_has_buckets(&approach);
+    config->bucket_bytes = buckets && approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
+    if (!buckets)
+        config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
     return PACE_OK;
 }
 
-static pace_status lower(pace_graph *out, pace_config *config, const char *name, const pace_words *set) {
+static pace_status lower(pace_graph *out, pace_gradient_tables *tables, pace_config *config, const char *name,
+                         const pace_words *set) {
     pace_model model;
     PACE_TRY(pace_model_ask(&model, config, name, set));
-    pace_status status = pace_model_lower(out, &model, config);
+    pace_status status = pace_gradient_tables_of(tables, &model, config);
+    if (status == PACE_OK) status = pace_model_lower(out, &model, config);
     pace_model_free(&model);
     return status;
 }
@@ -112,9 +118,13 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
     pace_graph graph;
     pace_config config = pace_config_default();
     PACE_TRY(keep(&out->paths, name));
-    PACE_TRY(set_buckets(&config, options->approach));
-    PACE_TRY(lower(&graph, &config, name, &options->set));
-    return forecast(out, &graph, 1, device, modes[config.execution]);
+    pace_gradient_tables tables = {0};
+    PACE_TRY(set_exchange(&config, options->approach));
+    pace_status status = lower(&graph, &tables, &config, name, &options->set);
+    if (status == PACE_OK) status = forecast(out, &graph, 1, device, modes[config.execution]);
+    if (status == PACE_OK) out->forecast.tables = tables;
+    else PACE_VEC_FREE(&tables);
+    return status;
 }
 
 /* --- which it is ---------------------------------------------------------------------------------------------------

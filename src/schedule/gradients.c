@@ -9,8 +9,9 @@ void pace_gradient_profile_free(pace_gradient_profile *profile) {
     *profile = (pace_gradient_profile){0};
 }
 
-void pace_gradient_profile_mark_table(pace_gradient_profile *profile, double bytes, double rows, double lookups) {
-    double touched = rows > 1 ? -expm1(lookups * log1p(-1 / rows)) * bytes : bytes;
+void pace_gradient_profile_mark_table(pace_gradient_profile *profile, const pace_gradient_table *table) {
+    double bytes = table->bytes;
+    double touched = table->rows > 1 ? -expm1(table->lookups * log1p(-1 / table->rows)) * bytes : bytes;
     for (size_t i = 0; i < profile->count; i++)
         if (profile->bytes[i] == bytes && profile->touched_bytes[i] < 0) {
             profile->touched_bytes[i] = touched;
@@ -30,7 +31,16 @@ typedef struct {
     const pace_approach *approach;
     const pace_exchange *exchange;
     const pace_approach_setup *setup;
+    pace_gradient_ends *ends; /* NULL = not asked */
 } question;
+
+static void put_end(const question *q, size_t tensor, double end_s) {
+    if (q->ends) q->ends->end_s[tensor] = fmax(q->ends->end_s[tensor], end_s);
+}
+
+static void put_back(const question *q, size_t tensor, double back_s) {
+    if (q->ends) q->ends->back_s[tensor] = fmax(q->ends->back_s[tensor], back_s);
+}
 
 /* --- buffers: one after another, while backward goes on -------------------------------------------------------------
  */
@@ -82,6 +92,8 @@ static pace_status run_tables(pace_gradient_times *out, double *lane_s, const qu
     PACE_TRY(pace_approach_rows_s(&gather_s, PACE_ALLGATHER, q->exchange, q->setup, touched));
     PACE_TRY(pace_approach_rows_s(&scatter_s, PACE_REDUCESCATTER, q->exchange, q->setup, touched));
     *lane_s = fmax(*lane_s, ready_s) + scatter_s;
+    put_end(q, p->count - 1, *lane_s);
+    for (size_t i = 0; i < p->count; i++) put_back(q, i, gather_s);
     out->exchange_s += gather_s + scatter_s;
     out->exposed_s += gather_s;
     return PACE_OK;
@@ -97,6 +109,7 @@ static pace_status run_buffers(pace_gradient_times *out, const question *q) {
         buffer b = next_buffer(q, i, free_s);
         PACE_TRY(pace_approach_buffer_s(&s, q->approach, q->exchange, q->setup, b.bytes, b.tensors));
         free_s = fmax(free_s, b.ready_s) + s;
+        put_end(q, b.next - 1, free_s);
         out->exchange_s += s;
         out->buffers++;
         i = b.next;
@@ -115,8 +128,8 @@ static pace_status run_device(pace_gradient_times *out, const question *q) {
     pace_gradients gradients = {p->bytes, p->count};
     double end_s;
     const pace_machine *m = &q->exchange->machine;
-    PACE_TRY(pace_approach_device_s(&end_s, q->approach, m, q->setup, &gradients, p->ready_s));
-    PACE_TRY(pace_approach_device_s(&out->exchange_s, q->approach, m, q->setup, &gradients, NULL));
+    PACE_TRY(pace_approach_device_s(&end_s, q->ends ? q->ends->end_s : NULL, q->approach, m, q->setup, &gradients, p->ready_s));
+    PACE_TRY(pace_approach_device_s(&out->exchange_s, NULL, q->approach, m, q->setup, &gradients, NULL));
     out->exposed_s = fmax(0, end_s - p->backward_s);
     out->exchange_s = fmax(out->exchange_s, out->exposed_s);
     out->bottleneck = "exchange";
@@ -140,6 +153,19 @@ static double behind_s(const question *q, const double *work_s, double window_s)
     return worst;
 }
 
+/* What a lane has pushed behind each tensor, and what it brings before each layer of the next step. */
+static void put_lane(const question *q, const double *work_s) {
+    double end = 0, back = 0;
+    for (size_t i = 0; i < q->profile->count; i++) {
+        end = fmax(end, q->profile->ready_s[i]) + work_s[i];
+        put_end(q, i, end);
+    }
+    for (size_t i = q->profile->count; i-- > 0;) {
+        back += work_s[i];
+        put_back(q, i, back);
+    }
+}
+
 static pace_status run_servers(pace_gradient_times *out, const question *q) {
     pace_server_lanes lanes;
     pace_gradients gradients = {q->profile->bytes, q->profile->count};
@@ -147,6 +173,7 @@ static pace_status run_servers(pace_gradient_times *out, const question *q) {
     PACE_TRY(pace_server_lanes_make(&lanes, q->approach, &q->exchange->machine, &gradients, q->setup));
     for (size_t lane = 0; lane < lanes.lanes; lane++) {
         const double *work_s = lanes.work_s + lane * lanes.tensors;
+        put_lane(q, work_s);
         double pushed = behind_s(q, work_s, q->profile->backward_s);
         double pulled = behind_s(q, work_s, q->profile->forward_s), sum = 0;
         for (size_t i = 0; i < lanes.tensors; i++) sum += work_s[i];
@@ -175,24 +202,66 @@ double pace_expected_most(int count) {
     return low;
 }
 
-pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
-                                    const pace_approach *approach, const pace_exchange *exchange,
-                                    const pace_approach_setup *setup) {
-    question q = {profile, approach, exchange, setup};
-    const pace_machine *m = &exchange->machine;
+double pace_gradients_skew_s(const pace_approach *approach, int64_t ranks, double step_s) {
+    return approach->skew * pace_expected_most((int)ranks) * step_s;
+}
+
+static pace_status answer(pace_gradient_times *out, const question *q) {
+    const pace_gradient_profile *profile = q->profile;
+    const pace_approach *approach = q->approach;
+    const pace_approach_setup *setup = q->setup;
+    const pace_machine *m = &q->exchange->machine;
     int near = setup->ranks_per_node ? setup->ranks_per_node : m->devices,
         nodes = setup->nodes ? setup->nodes : m->nodes;
     pace_gradient_times times = {.bottleneck = "compute"};
     if (near * nodes > 1 && profile->count > 0) {
-        if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, &q));
-        else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(run_device(&times, &q));
-        else PACE_TRY(run_buffers(&times, &q));
+        if (approach->family == PACE_APPROACH_SERVER) PACE_TRY(run_servers(&times, q));
+        else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(run_device(&times, q));
+        else PACE_TRY(run_buffers(&times, q));
     }
-    times.skew_s = approach->skew * pace_expected_most(near * nodes) * pace_gradient_profile_step_s(profile);
+    times.skew_s = pace_gradients_skew_s(approach, near * nodes, pace_gradient_profile_step_s(profile));
     if (times.exposed_s < times.skew_s) times.bottleneck = "slowest worker";
     if (fmax(times.exposed_s, times.skew_s) < 0.01 * pace_gradient_profile_step_s(profile))
         times.bottleneck = "compute";
     times.step_s = pace_gradient_profile_step_s(profile) + times.skew_s + times.exposed_s;
     *out = times;
+    return PACE_OK;
+}
+
+pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
+                                    const pace_approach *approach, const pace_exchange *exchange,
+                                    const pace_approach_setup *setup) {
+    question q = {profile, approach, exchange, setup, NULL};
+    return answer(out, &q);
+}
+
+void pace_gradient_ends_free(pace_gradient_ends *ends) {
+    pace_free(ends->end_s);
+    pace_free(ends->back_s);
+    *ends = (pace_gradient_ends){0};
+}
+
+/* Where the lanes did nothing a tensor ends when it is ready. */
+static void put_in_order(pace_gradient_ends *ends, const double *ready_s) {
+    for (size_t i = 0; i < ends->count; i++) {
+        double before = i ? ends->end_s[i - 1] : 0;
+        ends->end_s[i] = fmax(ends->end_s[i], fmax(before, ready_s[i]));
+    }
+}
+
+pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *times,
+                                const pace_gradient_profile *profile, const pace_approach *approach,
+                                const pace_exchange *exchange, const pace_approach_setup *setup) {
+    size_t count = profile->count;
+    pace_gradient_ends made = {count, pace_alloc(count + 1, sizeof *made.end_s),
+                               pace_alloc(count + 1, sizeof *made.back_s)};
+    question q = {profile, approach, exchange, setup, &made};
+    pace_status status = made.end_s && made.back_s ? answer(times, &q) : PACE_E_MEMORY;
+    if (status != PACE_OK) {
+        pace_gradient_ends_free(&made);
+        return status;
+    }
+    put_in_order(&made, profile->ready_s);
+    *ends = made;
     return PACE_OK;
 }

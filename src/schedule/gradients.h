@@ -17,9 +17,15 @@ typedef struct {
     double more_touched_bytes; /* the same of tables that are not among the tensors */
 } pace_gradient_profile;
 
-/** Marks a table of an embedding: a tensor of `bytes`, of whose rows one worker's step looks up `lookups`, all equally
- * likely, so that rows x (1 - (1 - 1/rows)^lookups) differ. */
-void pace_gradient_profile_mark_table(pace_gradient_profile *profile, double bytes, double rows, double lookups);
+/* A table of an embedding: a tensor of `bytes`, of whose rows one worker's step looks up `lookups`. */
+typedef struct {
+    double bytes, rows, lookups;
+} pace_gradient_table;
+
+typedef PACE_VEC(pace_gradient_table) pace_gradient_tables;
+
+/** Marks a table. All rows are equally likely, so that rows x (1 - (1 - 1/rows)^lookups) differ. */
+void pace_gradient_profile_mark_table(pace_gradient_profile *profile, const pace_gradient_table *table);
 
 void pace_gradient_profile_free(pace_gradient_profile *profile);
 
@@ -38,16 +44,34 @@ typedef struct {
                                "slowest worker", or "compute" when nothing adds 1 %; static */
 } pace_gradient_times;
 
+/* When the exchange of each tensor has ended, for whoever walks the step they are of. The lanes do one tensor after
+ * another: none ends before the one before it. */
+typedef struct {
+    size_t count;
+    double *end_s;  /* after backward began */
+    double *back_s; /* after the next step began: what its layer needs has come back; servers, and tables that are split */
+} pace_gradient_ends;
+
+void pace_gradient_ends_free(pace_gradient_ends *ends);
+
 /** When a lane is done that takes work[i] once ready[i] has come, in order: max over i of ready[i] + work[i] + … */
 double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count);
 
 /** The largest of `count` draws of a standard normal, as expected: Blom's score (1958). */
 double pace_expected_most(int count);
 
+/** What the slowest of so many ranks takes longer than one alone, whose step is `step_s`. */
+double pace_gradients_skew_s(const pace_approach *approach, int64_t ranks, double step_s);
+
 /** The step with its exchange. `exchange` is open for the approach (pace_approach_open()). Errors: those of
  * pace_approach_buffer_s(). */
 pace_status pace_gradients_exchange(pace_gradient_times *out, const pace_gradient_profile *profile,
                                     const pace_approach *approach, const pace_exchange *exchange,
                                     const pace_approach_setup *setup) PACE_MUST_CHECK;
+
+/** The same, and when each tensor's exchange ends. */
+pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *times,
+                                const pace_gradient_profile *profile, const pace_approach *approach,
+                                const pace_exchange *exchange, const pace_approach_setup *setup) PACE_MUST_CHECK;
 
 #endif

@@ -94,7 +94,7 @@ static void test_orderings(void **state) {
 static double store_s(const pace_machine *m, int ranks, const pace_gradients *g, double copy_s, const double *ready_s) {
     pace_device_store store = {.machine = m, .ranks = ranks, .copy_s = copy_s};
     double out;
-    assert_int_equal(pace_device_store_s(&out, &store, g, ready_s), PACE_OK);
+    assert_int_equal(pace_device_store_s(&out, NULL, &store, g, ready_s), PACE_OK);
     return out;
 }
 
