@@ -59,6 +59,7 @@ static int predict_scaling(const char *const *inputs, size_t count, pace_scaling
     if (others->on.count == 1) options->on = others->on.items[0];
     options->batch = others->batch;
     options->set = others->set;
+    options->jitter = others->jitter;
     options->samples = others->samples;
     options->from = others->from;
     options->step_regex = others->step_regex;
@@ -155,6 +156,8 @@ int cmd_predict(cli_arguments *arguments) {
         {"--workers", 0, OPTION_TEXT, "N,N", "a model's step on so many workers: 1..128, or 1,2,4,8", &scaling.workers},
         {"--approach", 0, OPTION_LIST, "NAME,NAME", "how workers exchange gradients: grpc, horovod-nccl, ...",
          &approach},
+        {"--jitter", 0, OPTION_TEXT, "SHARE", "with --approach: how much workers' steps differ: 5%, 0 = not at all",
+         &options.jitter},
         {"--weak", 0, OPTION_FLAG, NULL, "workers: the batch is each one's (default)", &weak},
         {"--strong", 0, OPTION_FLAG, NULL, "workers: the batch is that of all together", &scaling.strong},
         {"--one-worker", 0, OPTION_NUMBER, "RATE", "workers: samples/s that were measured of one", &scaling.one_worker},
@@ -238,6 +241,12 @@ int cmd_predict(cli_arguments *arguments) {
     options.overheads = (pace_words){overheads.items, overheads.count};
     bool ranks = false; /* of a model run on several: its step is walked */
     for (size_t i = 0; i < set.count; i++) ranks = ranks || strncmp(set.items[i], "dp=", 3) == 0;
+    if (ranks && !scaling.workers && (approach.count > 1 || (approach.count && strchr(approach.items[0], ',')))) {
+        fprintf(stderr,
+                "paceline predict: with --set dp=N the step is walked by one --approach (several with --workers), "
+                "found more\n");
+        return CLI_USAGE;
+    }
     if (approach.count == 1 && ranks && !scaling.workers) options.approach = approach.items[0];
     if (scaling.workers || (approach.count && !options.approach)) {
         scaling.approach = (pace_words){approach.items, approach.count};
@@ -252,14 +261,15 @@ int cmd_predict(cli_arguments *arguments) {
         }
         if (!only(
                 table, count, "--workers",
-                " --workers --approach --batch --on --set --samples --from --step-regex --one-worker --weak --strong "))
+                " --workers --approach --jitter --batch --on --set --samples --from --step-regex --one-worker --weak --strong "))
             return CLI_USAGE;
         return predict_scaling(arguments->words, (size_t)operands, &scaling, &options, &output);
     }
     if (!cli_output_format(&format, "predict", &output)) return CLI_USAGE;
     if (!only(table, count, "a step, without --workers or --kind exchange,",
               " --on --from --set --calibrate --batch --samples --precision --fuse --fuse-tables --balance-tables "
-              "--scale --drop-overhead --graph --overheads --fit --step-regex --approach "))
+              "--scale --drop-overhead --graph --overheads --fit --step-regex --approach "
+              "--jitter "))
         return CLI_USAGE;
     options.progress = cli_progress(&output);
     pace_report *report;

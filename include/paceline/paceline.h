@@ -122,19 +122,20 @@ typedef struct {
     pace_words on;    /**< devices it would run on: names, files, changed figures (src/machine/device_resolve.h) */
     const char *from; /**< device it was measured on; NULL = what the trace says */
     pace_words scale; /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
-    pace_words drop_overhead;  /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
-    pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
-    const char *approach;      /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
-    pace_words calibrate;      /**< "FROM_TRACE=TO_TRACE": steps recorded on both devices of a move */
-    pace_words batch;          /**< samples a rank's step would have */
-    double samples;            /**< as many as it has; 0 = inferred from shapes */
-    pace_words precision;      /**< "fp32", "tf32", "fp16", "bf16", "fp8": of matrix operations */
-    pace_words fuse;           /**< regular expressions: chains of element-wise kernels so named that are fused */
-    bool fuse_tables;          /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
-    bool balance_tables;       /**< embedding tables spread evenly over the ranks */
-    bool graph;                /**< the step as one captured device graph: launches cost nothing */
-    pace_words fits;           /**< files of pace_fit(), the last that knows an operation's family answers */
-    pace_words overheads;      /**< files of host overheads, pooled, to use in place of the inputs' own */
+    pace_words drop_overhead; /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
+    pace_words set;           /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *approach;     /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
+    const char *jitter;   /**< with an approach: how much ranks' steps differ, "0.05" or "5%"; NULL = the catalogue's */
+    pace_words calibrate; /**< "FROM_TRACE=TO_TRACE": steps recorded on both devices of a move */
+    pace_words batch;     /**< samples a rank's step would have */
+    double samples;       /**< as many as it has; 0 = inferred from shapes */
+    pace_words precision; /**< "fp32", "tf32", "fp16", "bf16", "fp8": of matrix operations */
+    pace_words fuse;      /**< regular expressions: chains of element-wise kernels so named that are fused */
+    bool fuse_tables;     /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
+    bool balance_tables;  /**< embedding tables spread evenly over the ranks */
+    bool graph;           /**< the step as one captured device graph: launches cost nothing */
+    pace_words fits;      /**< files of pace_fit(), the last that knows an operation's family answers */
+    pace_words overheads; /**< files of host overheads, pooled, to use in place of the inputs' own */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
@@ -243,6 +244,7 @@ typedef struct {
     const char *workers; /**< "1..128": each twice the last, or "1,2,4,8"; NULL = 1 up to all devices of the machine */
     pace_words approach; /**< how gradients are exchanged (catalog/approaches.yaml), each "NAME:KEY=NUMBER,NAME"; none =
                               PyTorch's DistributedDataParallel */
+    const char *jitter;  /**< how much workers' steps differ, "0.05" or "5%"; NULL = as the catalogue has it */
     pace_words batch;  /**< "16,32": samples of one worker, or with `strong` of all; none = as configured or recorded */
     pace_words set;    /**< "KEY=VALUE" of the model's configuration or its parameters */
     bool strong;       /**< the batch of all workers stays; else that of each */

@@ -1,5 +1,7 @@
 #include "exchange/approaches.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>
@@ -82,9 +84,9 @@ static int family_of(const char *word) {
     return -1;
 }
 
-static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry, double jitter) {
     const char *name = pace_yaml_text(pace_yaml_get(entry, "name"));
-    *out = (pace_approach){.family = family_of(pace_yaml_text(pace_yaml_get(entry, "family")))};
+    *out = (pace_approach){.family = family_of(pace_yaml_text(pace_yaml_get(entry, "family"))), .skew = jitter};
     if (!name || strlen(name) >= sizeof out->name || out->family < 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a name, and family: allreduce, server, device, byteps or pearl",
                          pace_yaml_place(yaml, entry));
@@ -102,9 +104,12 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
 
 static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "approaches");
+    const pace_yaml_node *node = pace_yaml_get(pace_yaml_root(yaml), "jitter");
+    double jitter = 0;
+    if (node) PACE_TRY(pace_yaml_number(&jitter, yaml, node));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_approach row;
-        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i)));
+        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), jitter));
         PACE_TRY(PACE_PUSH(&out->rows, row));
     }
     return PACE_OK;
@@ -178,8 +183,14 @@ static void append(char *list, size_t size, const char *word) {
 
 static pace_status unknown_name(const pace_approaches *approaches, const char *name) {
     char list[512] = "";
-    for (size_t i = 0; i < approaches->rows.count; i++) append(list, sizeof list, approaches->rows.items[i].name);
-    return pace_fail(PACE_E_USAGE, "unknown approach \"%.40s\": expected one of %s", name, list);
+    const char *best = "";
+    for (size_t i = 0; i < approaches->rows.count; i++) {
+        const char *own = approaches->rows.items[i].name;
+        append(list, sizeof list, own);
+        if (!*best || pace_word_edits(name, own) < pace_word_edits(name, best)) best = own;
+    }
+    return pace_fail(PACE_E_USAGE, "unknown approach \"%.40s\": the closest name is \"%s\"; expected one of %s", name,
+                     best, list);
 }
 
 static pace_status unknown_key(const char *name, const char *key) {
@@ -226,7 +237,7 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     memcpy(words, text, strlen(text) + 1);
     char *name = strtok_r(words, ":", &rest);
     const pace_approach *found = name ? pace_approach_find(approaches, name) : NULL;
-    if (!found) return unknown_name(approaches, text);
+    if (!found) return unknown_name(approaches, name ? name : "");
     pace_approach approach = *found;
     for (char *word = strtok_r(NULL, ":", &rest); word; word = strtok_r(NULL, ":", &rest))
         PACE_TRY(set_figure(&approach, word));
@@ -240,6 +251,19 @@ pace_status pace_approach_named(pace_approach *out, const char *text) {
     pace_status status = pace_approach_parse(out, &approaches, text);
     pace_approaches_free(&approaches);
     return status;
+}
+
+pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) {
+    char *end;
+    double share = text ? strtod(text, &end) : 0;
+    if (!text) return PACE_OK;
+    if (end != text && *end == '%') share /= 100, end++;
+    if (end == text || *end || !(share >= 0 && share <= 1))
+        return pace_fail(PACE_E_USAGE,
+                         "--jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'",
+                         text);
+    approach->skew = share;
+    return PACE_OK;
 }
 
 /* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
@@ -322,9 +346,9 @@ static pace_status byteps_s(double *out_s, const question *q, double bytes) {
     return PACE_OK;
 }
 
-pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach, const pace_machine *machine,
-                                   const pace_approach_setup *setup, const pace_gradients *gradients,
-                                   const double *ready_s) {
+pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach,
+                                   const pace_machine *machine, const pace_approach_setup *setup,
+                                   const pace_gradients *gradients, const double *ready_s) {
     int near = setup->ranks_per_node ? setup->ranks_per_node : machine->devices,
         nodes = setup->nodes ? setup->nodes : machine->nodes;
     pace_device_store store = {.machine = machine,

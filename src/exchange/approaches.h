@@ -104,6 +104,10 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
 /** The same, of the catalogue. */
 pace_status pace_approach_named(pace_approach *out, const char *text) PACE_MUST_CHECK;
 
+/** How much workers' steps differ, instead of the catalogue's figure: "0.05" or "5%" of a step; NULL changes nothing.
+ * PACE_E_USAGE for another text. */
+pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) PACE_MUST_CHECK;
+
 /** Whether its buffers are filled in the order in which gradients come, whoever is free: PyTorch's buckets. */
 static inline bool pace_approach_has_buckets(const pace_approach *approach) {
     return approach->family == PACE_APPROACH_ALLREDUCE && approach->waits > 0;
@@ -136,11 +140,11 @@ pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach,
 pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
                                  const pace_approach_setup *setup, double touched_bytes) PACE_MUST_CHECK;
 
-/** Of the device store: when all tensors are back, `ends_s` and `ready_s` as for pace_device_store_s(). PACE_E_USAGE for
- * more than one node. */
-pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach, const pace_machine *machine,
-                                   const pace_approach_setup *setup, const pace_gradients *gradients,
-                                   const double *ready_s) PACE_MUST_CHECK;
+/** Of the device store: when all tensors are back, `ends_s` and `ready_s` as for pace_device_store_s(). PACE_E_USAGE
+ * for more than one node. */
+pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach,
+                                   const pace_machine *machine, const pace_approach_setup *setup,
+                                   const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
 
 /* What parameter servers occupy: in each phase (push, then pull) every lane does its share of one tensor after another.
  */

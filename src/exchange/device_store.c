@@ -63,7 +63,7 @@ typedef struct {
     const pace_gradients *gradients;
     tensors t;
     double free_s[PACE_MESH_MOST]; /* the one thread of a device that copies away from it */
-    double end_s, *ends_s; /* of all; of each, NULL = not asked */
+    double end_s, *ends_s;         /* of all; of each, NULL = not asked */
 } walk;
 
 static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bool gathers) {

@@ -431,12 +431,12 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
     exchange->exposed_s = exposed_s(&result->analysis);
-    exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks,
-                                             step_s->median - exchange->exposed_s);
+    double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
+    exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
     step_s->median += exchange->skew_s;
     double share = exchange->exposed_s / step_s->median * pace_scaling_exchange_spread;
-    step_s->spread = sqrt(step_s->spread * step_s->spread + share * share +
-                          pace_scaling_step_spread * pace_scaling_step_spread);
+    step_s->spread =
+        sqrt(step_s->spread * step_s->spread + share * share + pace_scaling_step_spread * pace_scaling_step_spread);
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {

@@ -37,8 +37,8 @@ typedef struct {
     pace_cost *cost;
     pace_price_cache *prices;                 /* of it */
     const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
-    pace_gradient_tables tables; /* of embeddings, among the gradients; none = all are dense */
-    double host_spread;          /* of host costs that are not the inputs' own: standard deviation of the logarithm */
+    pace_gradient_tables tables;              /* of embeddings, among the gradients; none = all are dense */
+    double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
     unsigned repeats;   /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
@@ -82,6 +82,7 @@ typedef struct {
 /* How gradients were exchanged, where an approach was named. */
 typedef struct {
     int64_t ranks;          /* that exchange; 0 = none do, or no approach was named */
+    double alone_s;         /* the step without it; 0 = was not walked */
     double exchange_s;      /* with nothing to hide behind */
     double exposed_s;       /* what of all communication nothing hid, the whole step's */
     double skew_s;          /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */

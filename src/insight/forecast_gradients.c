@@ -25,7 +25,8 @@ bool pace_exchange_is_pull(const pace_graph *graph, const pace_graph_exchange *e
     return is_exchange(graph, exchange, "pull");
 }
 
-/* --- which launches ------------------------------------------------------------------------------------------------- */
+/* --- which launches -------------------------------------------------------------------------------------------------
+ */
 
 /* Launches in the order in which their stream does them. */
 typedef struct {
@@ -70,7 +71,8 @@ static pace_status place(pace_approach_setup *out, const pace_pricing *p, const 
     return PACE_OK;
 }
 
-/* --- when gradients are ready --------------------------------------------------------------------------------------- */
+/* --- when gradients are ready ---------------------------------------------------------------------------------------
+ */
 
 static bool walked_gradients(const pace_step *step, uint32_t task) {
     const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
@@ -166,6 +168,7 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
     if (status == PACE_OK && ends.count) {
         price_pushes(launch_ns, &launches, &profile, &ends);
         price_pulls(launch_ns, &launches, graph, &profile, &ends);
+        out->alone_s = profile.forward_s + profile.backward_s;
         out->exchange_s = times.exchange_s;
         out->bottleneck = times.bottleneck;
     }

@@ -157,7 +157,8 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
     double s = 0;
     pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p), 1};
     if (!pace_gradients_have_lanes(p->scenario))
-        PACE_TRY(pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
+        PACE_TRY(
+            pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
     *out_ns = (pace_estimate){s * 1e9, unknown_spread, PACE_RUNG_FORMULA};
     return PACE_OK;
 }
@@ -281,6 +282,15 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
     return any;
 }
 
+/* What lanes price (forecast_gradients.h) is no kernel's time. */
+static bool has_lanes(const pace_pricing *p, uint32_t number) {
+    const pace_graph *graph = &p->variant->graph;
+    uint32_t exchange = graph->launches.items[number].exchange;
+    const pace_graph_exchange *of = exchange ? &graph->exchanges.items[exchange - 1] : NULL;
+    return of && pace_gradients_have_lanes(p->scenario) &&
+           (pace_exchange_is_gradients(graph, of) || pace_exchange_is_pull(graph, of));
+}
+
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_op *op = pace_variant_op(p->variant, number);
     pace_forecast_family *of = &families[op ? op->family : PACE_OP_UNKNOWN];
@@ -303,7 +313,7 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
         PACE_TRY(pace_price_launch(&ns, pricing, i));
         pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
-        if (families) count_in(families, pricing, i, ns);
+        if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);
     }
     return PACE_OK;
 }

@@ -17,8 +17,7 @@ static pace_status add_bags(pace_gradient_tables *out, const pace_model *model, 
     const double *option = layer->option;
     for (size_t t = 0; t < (size_t)option[PACE_OPTION_TABLES]; t++) {
         double rows = model->rows.items[(size_t)option[PACE_OPTION_ROWS] + t];
-        pace_gradient_table table = {4 * rows * option[PACE_OPTION_WIDTH], rows,
-                                     samples * option[PACE_OPTION_LOOKUPS]};
+        pace_gradient_table table = {4 * rows * option[PACE_OPTION_WIDTH], rows, samples * option[PACE_OPTION_LOOKUPS]};
         PACE_TRY(PACE_PUSH(out, table));
     }
     return PACE_OK;

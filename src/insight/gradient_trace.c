@@ -123,8 +123,8 @@ static void mark_tables(pace_gradient_profile *profile, const search *s) {
         double rows = (double)shapes.dims[0][0], size = shapes.element_bytes[0] ? shapes.element_bytes[0] : 4,
                looked = 1;
         for (int d = 0; d < shapes.rank[1]; d++) looked *= (double)shapes.dims[1][d];
-        pace_gradient_profile_mark_table(
-            profile, &(pace_gradient_table){rows * (double)shapes.dims[0][1] * size, rows, looked});
+        pace_gradient_profile_mark_table(profile,
+                                         &(pace_gradient_table){rows * (double)shapes.dims[0][1] * size, rows, looked});
     }
 }
 

@@ -56,8 +56,8 @@ pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profi
     PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * pace_scaling_exchange_spread)));
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
     double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
-    double spread =
-        sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? pace_scaling_step_spread * pace_scaling_step_spread : 0));
+    double spread = sqrt(compute * compute + by_exchange * by_exchange +
+                         (over->workers > 1 ? pace_scaling_step_spread * pace_scaling_step_spread : 0));
     *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
     return PACE_OK;
 }

@@ -44,7 +44,7 @@ typedef struct {
     uint32_t *gradients; /* arrived at its output in this backward pass */
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
-    uint32_t *pulls; /* that bring its parameters; PACE_NO_LAUNCH = it has none, or they stay on the device */
+    uint32_t *pulls;          /* that bring its parameters; PACE_NO_LAUNCH = it has none, or they stay on the device */
     double bucket_bytes;      /* gradients not yet exchanged */
     unsigned buckets;         /* exchanged in this step */
     PACE_VEC(double) tensors; /* elements of each parameter tensor, as their gradients come */

@@ -96,8 +96,7 @@ static pace_status set_exchange(pace_config *config, const char *name) {
     PACE_TRY(pace_approach_named(&approach, name));
     bool buckets = pace_approach_has_buckets(&approach);
     config->bucket_bytes = buckets && approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
-    if (!buckets)
-        config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
+    if (!buckets) config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
     return PACE_OK;
 }
 

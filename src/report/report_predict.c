@@ -2,6 +2,7 @@
 #include "report/analyze_parts.h"
 #include "report/predict_calibration.h"
 #include "report/predict_edits.h"
+#include "report/predict_gradients.h"
 #include "report/predict_inputs.h"
 #include "report/report_step.h"
 #include "report/scenarios.h"
@@ -148,7 +149,7 @@ static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
 static void put_scenario(pace_node *table, const prediction *p, size_t number) {
     const pace_forecast_result *result = &p->results[number];
     pace_matrix matrix;
-    pace_mean_matrix(&matrix, pace_analysis_slowest(&result->analysis));
+    pace_predicted_matrix(&matrix, result);
     pace_table_row(table);
     pace_table_text(table, p->scenarios.items.items[number].label);
     pace_table_int(table, ns(result->step_s.median));
@@ -196,7 +197,7 @@ static void put_predicted(pace_node *root, const prediction *p) {
                        p->inputs.forecast.device->name);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
-    pace_node_int(step, "walked_ns", ns(step_s->median));
+    pace_node_int(step, "walked_ns", ns(step_s->median - p->results[0].exchange.skew_s));
     pace_node_null(step, "walk_error");
 }
 
@@ -327,10 +328,11 @@ static pace_status build(pace_report *report, prediction *p, const char *name, c
     pace_matrix matrix;
     put_headline(root, p);
     PACE_TRY(put_closed_form(report, p, name, options));
+    pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     put_scenarios(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
-    pace_mean_matrix(&matrix, slowest);
+    pace_predicted_matrix(&matrix, end);
     pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
     put_unknown(root, p, end);
@@ -353,7 +355,12 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     static const pace_predict_options defaults;
     if (!options) options = &defaults;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
-    if (pace_is_closed_form_step(paths, path_count, options)) return pace_predict_step(out, paths[0], options);
+    bool closed = pace_is_closed_form_step(paths, path_count, options);
+    if (closed && options->approach)
+        return pace_fail(PACE_E_USAGE,
+                         "--approach: pipelines, ZeRO, context and expert parallelism are answered in closed "
+                         "form, which exchanges as NCCL does: ask for dp and tp alone, or without it");
+    if (closed) return pace_predict_step(out, paths[0], options);
     prediction p = {0};
     pace_report *report = NULL;
     pace_status status = run(&p, paths, path_count, options);

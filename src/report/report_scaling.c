@@ -99,6 +99,7 @@ static pace_status all_workers(asked *a) {
 static pace_status add_approach(asked *a, const char *text) {
     pace_approach approach;
     PACE_TRY(pace_approach_parse(&approach, &a->table, text));
+    PACE_TRY(pace_approach_set_jitter(&approach, a->options->jitter));
     PACE_TRY(PACE_PUSH(&a->approaches, approach));
     char *label = pace_copy_text(text, strlen(text));
     if (!label) return PACE_E_MEMORY;

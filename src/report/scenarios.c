@@ -234,6 +234,9 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
     pace_predict_options others = *options;
     maker m = {.out = &scenarios, .options = &others, .devices = devices};
     if (options->approach) PACE_TRY(pace_approach_named(&m.approach, options->approach));
+    if (options->jitter && !options->approach)
+        return pace_fail(PACE_E_USAGE, "--jitter is of ranks that exchange gradients: name an --approach");
+    PACE_TRY(pace_approach_set_jitter(&m.approach, options->jitter));
     if (!timed && options->on.count) {
         m.base = options->on.items[0];
         others.on = (pace_words){options->on.items + 1, options->on.count - 1};

@@ -128,7 +128,8 @@ static pace_status run_device(pace_gradient_times *out, const question *q) {
     pace_gradients gradients = {p->bytes, p->count};
     double end_s;
     const pace_machine *m = &q->exchange->machine;
-    PACE_TRY(pace_approach_device_s(&end_s, q->ends ? q->ends->end_s : NULL, q->approach, m, q->setup, &gradients, p->ready_s));
+    PACE_TRY(pace_approach_device_s(&end_s, q->ends ? q->ends->end_s : NULL, q->approach, m, q->setup, &gradients,
+                                    p->ready_s));
     PACE_TRY(pace_approach_device_s(&out->exchange_s, NULL, q->approach, m, q->setup, &gradients, NULL));
     out->exposed_s = fmax(0, end_s - p->backward_s);
     out->exchange_s = fmax(out->exchange_s, out->exposed_s);

@@ -48,8 +48,9 @@ typedef struct {
  * another: none ends before the one before it. */
 typedef struct {
     size_t count;
-    double *end_s;  /* after backward began */
-    double *back_s; /* after the next step began: what its layer needs has come back; servers, and tables that are split */
+    double *end_s; /* after backward began */
+    double
+        *back_s; /* after the next step began: what its layer needs has come back; servers, and tables that are split */
 } pace_gradient_ends;
 
 void pace_gradient_ends_free(pace_gradient_ends *ends);

@@ -143,11 +143,42 @@ static void test_largest_tensor(void **state) {
     bytes[3] = kept;
 }
 
+/* A walk that starts each layer when its tensors are back, and waits for the last exchange, is as much longer as the
+ * closed form says: forward by the latest layer, whose place in it mirrors its gradient's in backward. */
+static void test_ends(void **state) {
+    (void)state;
+    static const char *const names[] = {"grpc",      "grpc:servers=7", "ps",  "byteps",
+                                        "baidu-mpi", "horovod-mpi",    "p2p", "nccl"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *machine = k < 6 ? slow : fast;
+        pace_machine m;
+        pace_exchange e;
+        pace_approach a;
+        pace_gradient_times times, same = asked(machine, names[k]);
+        pace_gradient_ends ends;
+        pace_approach_setup setup = {.copy_rate = 1e10};
+        double late = 0, before = 0;
+        assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+        assert_int_equal(pace_approach_parse(&a, &table, names[k]), PACE_OK);
+        assert_int_equal(pace_approach_open(&e, &a, &m), PACE_OK);
+        assert_int_equal(pace_gradients_ends(&ends, &times, &profile, &a, &e, &setup), PACE_OK);
+        assert_true(times.step_s == same.step_s);
+        for (size_t i = 0; i < ends.count; i++) {
+            assert_true(ends.end_s[i] >= ready[i] && ends.end_s[i] >= before);
+            before = ends.end_s[i];
+            late = fmax(late, ends.back_s[i] - profile.forward_s * (1 - ready[i] / profile.backward_s));
+            assert_true(ends.back_s[i] == 0 || a.family == PACE_APPROACH_SERVER);
+        }
+        assert_true(fabs(fmax(0, before - profile.backward_s) + late - times.exposed_s) < 1e-9);
+        pace_gradient_ends_free(&ends);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lane),           cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_against_clock),  cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache),
-        cmocka_unit_test(test_largest_tensor),
+        cmocka_unit_test(test_largest_tensor), cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

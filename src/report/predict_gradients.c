@@ -1,0 +1,60 @@
+#include "report/predict_gradients.h"
+
+#include "report/analyze_parts.h"
+#include "report/show.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t ns(double s) { return llround(s * 1e9); }
+
+/* Synchronous ranks wait for the slowest where they exchange. */
+void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
+    pace_mean_matrix(out, pace_analysis_slowest(&result->analysis));
+    out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += ns(result->exchange.skew_s);
+}
+
+static void put_object(pace_node *root, const pace_scenario *scenario, const pace_forecast_exchange *exchange) {
+    pace_node *node = pace_node_object(root, "exchange", NULL, PACE_FOR_JSON);
+    pace_node_text(node, "approach", scenario->approach.name);
+    pace_node_text(node, "family", pace_approach_family_names[scenario->approach.family]);
+    pace_node_int(node, "ranks", exchange->ranks);
+    if (exchange->bottleneck) pace_node_int(node, "exchange_ns", ns(exchange->exchange_s));
+    else pace_node_null(node, "exchange_ns");
+    pace_node_int(node, "exposed_ns", ns(exchange->exposed_s));
+    pace_node_real(node, "jitter_share", scenario->approach.skew);
+    pace_node_int(node, "skew_ns", ns(exchange->skew_s));
+    if (exchange->bottleneck) pace_node_text(node, "bottleneck", exchange->bottleneck);
+    else pace_node_null(node, "bottleneck");
+}
+
+/* What limits it, where the lanes say more than that it is the exchange. */
+static const char *limit_of(const pace_forecast_exchange *exchange, char *text, size_t size) {
+    const char *limit = exchange->bottleneck;
+    text[0] = '\0';
+    if (limit && strcmp(limit, "exchange") != 0 && strcmp(limit, "compute") != 0 &&
+        strcmp(limit, "slowest worker") != 0)
+        snprintf(text, size, ", limited by the %s", limit);
+    return text;
+}
+
+void pace_put_gradients(pace_report *report, const pace_scenario *scenario, const pace_forecast_result *result) {
+    const pace_forecast_exchange *exchange = &result->exchange;
+    pace_node *root = pace_report_root(report);
+    char limit[64];
+    if (!scenario->has_approach) return;
+    if (exchange->ranks < 2) {
+        pace_report_warn(report, "%s: nothing is exchanged: the step is of one data-parallel rank, or trains nothing",
+                         scenario->approach.name);
+        return;
+    }
+    pace_node_sentence(root, false,
+                       "%" PRId64 " ranks exchange gradients by %s: %s of communication is not hidden%s. Waiting for "
+                       "the slowest rank, whose step differs by %.3g %%, is %s of the step.",
+                       exchange->ranks, scenario->approach.name, pace_show_ns(ns(exchange->exposed_s)).text,
+                       limit_of(exchange, limit, sizeof limit), 100 * scenario->approach.skew,
+                       pace_show_ns(ns(exchange->skew_s)).text);
+    put_object(root, scenario, exchange);
+}
