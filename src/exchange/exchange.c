@@ -226,12 +226,14 @@ static pace_status resolve(pace_exchange_question *q, const pace_machine *m) {
     return PACE_OK;
 }
 
-/* Elements of one byte are added by no switch (NCCL's ncclNvlsSupported). */
+/* A single message has the NICs of its device. Elements of one byte are added by no switch (NCCL's ncclNvlsSupported).
+ */
 static double choose(int *algorithm, int *protocol, pace_nccl_curves *curves, const pace_exchange *e,
                      const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
+    int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
     pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
-                      pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, q->ranks_per_node));
+                      pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, senders));
     if (q->element_bytes == 1 && pace_collective_adds(q->collective))
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;

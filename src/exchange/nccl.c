@@ -1,5 +1,7 @@
 #include "exchange/nccl.h"
 
+#include "exchange/network_share.h"
+
 #include <math.h>
 
 typedef struct {
@@ -158,11 +160,21 @@ static void prepare_messages(preparation *p) {
     out->bytes_per_s[PACE_NCCL_RING][PACE_NCCL_SIMPLE] = p->bus / moved;
 }
 
+/* How many times as long bytes take for what nodes share of their network, which NCCL knows nothing of: rings and trees
+ * go from node to node as textbook ones do (algorithms.c). */
+static double network_slowness(const preparation *p) {
+    pace_network_slowness of;
+    pace_network_slowness_of(&of, p->machine, p->out->nodes);
+    if (!of.shared) return 1;
+    if (p->out->collective == PACE_SENDRECV) return pace_network_slowness_alone(p->machine);
+    return p->out->collective == PACE_ALLTOALL ? of.of_all : of.of_distance[0];
+}
+
 /* The catalogue's share of the peak that large exchanges reach, against what NCCL counts on. */
 static double slowness(const preparation *p, double inside_rate, double node_rate) {
     const pace_machine *m = p->machine;
     double inside = p->per_node > 1 ? inside_rate * m->inside.efficiency : INFINITY;
-    double across = p->out->nodes > 1 ? node_rate * m->between.efficiency : INFINITY;
+    double across = p->out->nodes > 1 ? node_rate * m->between.efficiency / network_slowness(p) : INFINITY;
     double reached = least(inside, across);
     return reached > 0 && isfinite(reached) ? most(1, p->bus / reached) : 1;
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -95,9 +96,71 @@ static void test_trees_of_two_nodes(void **state) {
     assert_true(536870912 * 1.875 / us / 1e3 > 50);
 }
 
+/* What a node must send over its NICs of an exchange, in units of the size asked. */
+static double sent_by_node(pace_collective c, double g, double nodes) {
+    double others = (nodes - 1) / nodes;
+    switch (c) {
+    case PACE_ALLREDUCE: return 2 * others;
+    case PACE_ALLGATHER:
+    case PACE_REDUCESCATTER: return others;
+    case PACE_ALLTOALL: return g * others;
+    default: return 1;
+    }
+}
+
+/* Nothing is faster than its NICs at their peak: all of a node, or of a single message those of one device. */
+static void test_no_faster_than_nics(void **state) {
+    (void)state;
+    static const char *const names[] = {"dgx-1-v100", "dgx-2",   "dgx-a100",   "p4de",
+                                        "dgx-h100",   "a3-high", "pcie-8xp100"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int nodes = 2; nodes <= 16; nodes *= 2) {
+            char text[64];
+            pace_exchange e;
+            snprintf(text, sizeof text, "%s*%d", names[i], nodes);
+            open_on(&e, text);
+            double nics = fmax(1, e.machine.nics), one = ceil(nics / e.machine.devices), g = e.machine.devices;
+            for (int c = 0; c < PACE_COLLECTIVES; c++) {
+                double peak = e.machine.between.bytes_per_s * (c == PACE_SENDRECV ? one : nics);
+                double s = time_us(&e, (pace_collective)c, 0, 0, 1e9, PACE_STACK_CURRENT) / 1e6;
+                double least_s = 1e9 * sent_by_node((pace_collective)c, g, nodes) / peak;
+                if (s < least_s) fail_msg("%s of %s: %g s, its NICs %g s", pace_collective_names[c], text, s, least_s);
+            }
+        }
+}
+
+/* On a network that many share, bytes take as much longer as textbook algorithms of the same pattern do. */
+static void test_shared_networks(void **state) {
+    (void)state;
+    static const char *const nets[] = {"fat-tree:4:8:1", "rails:4:4:1", "dragonfly:4x2:8:1", "torus:4x4", "torus:16"};
+    pace_exchange alone;
+    open_on(&alone, "dgx-h100*16");
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        char text[64];
+        pace_machine m;
+        pace_exchange nccl, textbook;
+        snprintf(text, sizeof text, "dgx-h100*16 net=%s", nets[i]);
+        assert_int_equal(pace_machine_parse(&m, text), PACE_OK);
+        open_on(&nccl, text);
+        assert_int_equal(pace_exchange_open(&textbook, &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
+        double all = time_us(&nccl, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT);
+        within(all, time_us(&textbook, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT), 0.15);
+        assert_true(all > 3 * time_us(&alone, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT));
+        double ring = time_us(&nccl, PACE_ALLGATHER, 0, 0, 4e9, PACE_STACK_CURRENT);
+        pace_exchange_question q = {PACE_ALLGATHER, 4e9, 0, 0, pace_exchange_algorithm_find("ring"), PACE_ANY, 0};
+        pace_estimate s;
+        assert_int_equal(pace_exchange_time(&s, &textbook, &q), PACE_OK);
+        within(ring, s.median * 1e6, 0.25);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published), cmocka_unit_test(test_own_part),
-                                       cmocka_unit_test(test_hosts), cmocka_unit_test(test_monotone),
-                                       cmocka_unit_test(test_trees_of_two_nodes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
+                                       cmocka_unit_test(test_own_part),
+                                       cmocka_unit_test(test_hosts),
+                                       cmocka_unit_test(test_monotone),
+                                       cmocka_unit_test(test_trees_of_two_nodes),
+                                       cmocka_unit_test(test_no_faster_than_nics),
+                                       cmocka_unit_test(test_shared_networks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
