@@ -312,3 +312,30 @@ void pace_jsonw_raw(pace_jsonw *json, const char *text, size_t length) {
     separate(json);
     pace_sink_bytes(json->sink, text, length);
 }
+
+void pace_jsonw_key_text(pace_jsonw *json, const char *key, const char *text) {
+    pace_jsonw_key(json, key);
+    if (text) pace_jsonw_text(json, text);
+    else pace_jsonw_null(json);
+}
+
+void pace_jsonw_key_int(pace_jsonw *json, const char *key, int64_t value) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_int(json, value);
+}
+
+void pace_jsonw_key_real(pace_jsonw *json, const char *key, double value) {
+    pace_jsonw_key(json, key);
+    pace_jsonw_real(json, value);
+}
+
+void pace_jsonw_document(pace_jsonw *json, pace_sink *sink, int indent, const char *schema) {
+    pace_jsonw_init(json, sink, indent);
+    pace_jsonw_object(json);
+    pace_jsonw_key_text(json, "schema", schema);
+}
+
+void pace_jsonw_document_end(pace_jsonw *json) {
+    pace_jsonw_object_end(json);
+    pace_sink_text(json->sink, "\n");
+}

@@ -51,6 +51,16 @@ void pace_jsonw_real(pace_jsonw *json, double value);
 void pace_jsonw_ns_as_us(pace_jsonw *json, int64_t ns);
 void pace_jsonw_bool(pace_jsonw *json, bool value);
 void pace_jsonw_null(pace_jsonw *json);
+
+/** Key and value of a member; a text of NULL is null. */
+void pace_jsonw_key_text(pace_jsonw *json, const char *key, const char *text);
+void pace_jsonw_key_int(pace_jsonw *json, const char *key, int64_t value);
+void pace_jsonw_key_real(pace_jsonw *json, const char *key, double value);
+
+/** A document of our own: an object with its "schema" first, closed with a newline behind it. */
+void pace_jsonw_document(pace_jsonw *json, pace_sink *sink, int indent, const char *schema);
+void pace_jsonw_document_end(pace_jsonw *json);
+
 /** A value that is JSON text already. */
 void pace_jsonw_raw(pace_jsonw *json, const char *text, size_t length);
 

@@ -1,5 +1,6 @@
 #include "cost/host_costs_catalog.h"
 
+#include "base/yaml_member.h"
 #include "machine/catalog.h"
 
 #include <stdio.h>
@@ -31,12 +32,8 @@ static pace_status refuse_unknown(const reader *r, const pace_yaml_node *entry, 
 }
 
 static pace_status read_us(double *out_ns, const reader *r, const pace_yaml_node *entry, const char *key) {
-    const pace_yaml_node *node = pace_yaml_get(entry, key);
-    double us = 0;
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
-    PACE_TRY(pace_yaml_number(&us, r->yaml, node));
-    if (!(us >= 0) || us > MOST_US)
-        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" of 0 to %g", pace_yaml_place(r->yaml, node), key, MOST_US);
+    double us;
+    PACE_TRY(pace_yaml_real(&us, r->yaml, entry, key, 0, MOST_US));
     *out_ns = us * 1e3;
     return PACE_OK;
 }
@@ -90,15 +87,6 @@ static pace_status read_launch(pace_launch_costs *out, const reader *r) {
     return PACE_OK;
 }
 
-static pace_status read_share(double *out, const reader *r, const pace_yaml_node *entry, const char *key, double most) {
-    const pace_yaml_node *node = pace_yaml_get(entry, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(r->yaml, entry), key);
-    PACE_TRY(pace_yaml_number(out, r->yaml, node));
-    if (*out > 0 && *out <= most) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g", pace_yaml_place(r->yaml, node), key,
-                     most);
-}
-
 static pace_status read_overhead(pace_host_costs *costs, const reader *r, const pace_yaml_node *entry) {
     static const char *const known[] = {"mode", "type", "name", "mean_us", "std_us", "parameters", "source", NULL};
     pace_host_cost figure = {.count = 1};
@@ -118,7 +106,7 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
     if (of && (!name || !pace_is_optimizer_step(name) || type != PACE_T2))
         return pace_fail(PACE_E_INPUT, "%s: expected \"parameters\" of the t2 of an \"Optimizer.step\" alone",
                          pace_yaml_place(r->yaml, of));
-    if (of) PACE_TRY(read_share(&parameters, r, entry, "parameters", MOST_PARAMETERS));
+    if (of) PACE_TRY(pace_yaml_positive(&parameters, r->yaml, entry, "parameters", MOST_PARAMETERS));
     if (strcmp(mode, r->mode) != 0) return PACE_OK;
     if (of) PACE_TRY(pace_host_costs_add_optimizer(costs, name, parameters, figure.mean_ns));
     return pace_host_costs_add(costs, (pace_overhead_type)type, name, figure);
@@ -152,14 +140,14 @@ pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *l
 
 static pace_status read_profiler(pace_profiler_figures *out, reader *r) {
     static const char *const known[] = {"quantile", "ratio", "spread", "source", NULL};
-    const pace_yaml_node *root = pace_yaml_root(r->yaml), *entry = pace_yaml_get(root, "profiler");
-    if (!entry) return pace_fail(PACE_E_INPUT, "%s: expected \"profiler\"", pace_yaml_place(r->yaml, root));
+    const pace_yaml_node *root = pace_yaml_root(r->yaml), *entry;
+    PACE_TRY(pace_yaml_member(&entry, r->yaml, root, "profiler"));
     r->sources = pace_yaml_get(root, "sources");
     PACE_TRY(refuse_unknown(r, entry, known));
     PACE_TRY(check_source(r, entry));
-    PACE_TRY(read_share(&out->quantile, r, entry, "quantile", 0.5));
-    PACE_TRY(read_share(&out->ratio, r, entry, "ratio", 1000));
-    return read_share(&out->spread, r, entry, "spread", 10);
+    PACE_TRY(pace_yaml_positive(&out->quantile, r->yaml, entry, "quantile", 0.5));
+    PACE_TRY(pace_yaml_positive(&out->ratio, r->yaml, entry, "ratio", 1000));
+    return pace_yaml_positive(&out->spread, r->yaml, entry, "spread", 10);
 }
 
 pace_status pace_profiler_figures_load(pace_profiler_figures *out) {

@@ -1,11 +1,11 @@
 #include "fleet/job_fit.h"
 
 #include "base/whole_file.h"
+#include "base/yaml_member.h"
 #include "cost/simplex.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char schema[] = "paceline.job-fit/1";
 
@@ -91,26 +91,15 @@ void pace_job_fit_apply(pace_job_setting *setting, const pace_job_fit *fit) {
 static pace_status write_fit(pace_sink *sink, void *context) {
     const pace_job_fit *fit = context;
     pace_jsonw json;
-    pace_jsonw_init(&json, sink, 2);
-    pace_jsonw_object(&json);
-    pace_jsonw_key(&json, "schema");
-    pace_jsonw_text(&json, schema);
+    pace_jsonw_document(&json, sink, 2, schema);
     for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
-        pace_jsonw_key(&json, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r]);
-        pace_jsonw_real(&json, fit->efficiency[r]);
+        pace_jsonw_key_real(&json, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], fit->efficiency[r]);
     }
-    pace_jsonw_key(&json, "spread");
-    pace_jsonw_real(&json, fit->spread);
-    pace_jsonw_key(&json, "samples");
-    pace_jsonw_int(&json, (int64_t)fit->samples);
-    pace_jsonw_key(&json, "machines");
-    pace_jsonw_int(&json, (int64_t)fit->machines);
-    if (*fit->machine) {
-        pace_jsonw_key(&json, "machine");
-        pace_jsonw_text(&json, fit->machine);
-    }
-    pace_jsonw_object_end(&json);
-    pace_sink_text(sink, "\n");
+    pace_jsonw_key_real(&json, "spread", fit->spread);
+    pace_jsonw_key_int(&json, "samples", (int64_t)fit->samples);
+    pace_jsonw_key_int(&json, "machines", (int64_t)fit->machines);
+    if (*fit->machine) pace_jsonw_key_text(&json, "machine", fit->machine);
+    pace_jsonw_document_end(&json);
     return PACE_OK;
 }
 
@@ -118,29 +107,19 @@ pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) {
     return pace_whole_file_write(path, write_fit, (void *)fit); /* only read */
 }
 
-static pace_status read_number(double *out, const pace_yaml *yaml, const char *key, double most) {
-    const pace_yaml_node *root = pace_yaml_root(yaml), *node = pace_yaml_get(root, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(yaml, root), key);
-    PACE_TRY(pace_yaml_number(out, yaml, node));
-    if (*out > 0 && *out <= most) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: %s: expected a number above 0, at most %g", pace_yaml_place(yaml, node), key,
-                     most);
-}
-
 static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
-    const char *found = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "schema"));
+    const pace_yaml_node *root = pace_yaml_root(yaml);
+    const char *machine = pace_yaml_text(pace_yaml_get(root, "machine"));
     double samples, machines;
-    if (!found || strcmp(found, schema) != 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a fit of jobs (schema \"%s\")",
-                         pace_yaml_place(yaml, pace_yaml_root(yaml)), schema);
+    PACE_TRY(pace_yaml_check_schema(yaml, schema, "a fit of jobs"));
     for (int r = 0; r < PACE_JOB_RESOURCES; r++)
-        PACE_TRY(read_number(&out->efficiency[r], yaml, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], 1));
-    PACE_TRY(read_number(&out->spread, yaml, "spread", 10));
-    PACE_TRY(read_number(&samples, yaml, "samples", 1e15));
-    PACE_TRY(read_number(&machines, yaml, "machines", 1e15));
+        PACE_TRY(
+            pace_yaml_positive(&out->efficiency[r], yaml, root, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r], 1));
+    PACE_TRY(pace_yaml_positive(&out->spread, yaml, root, "spread", 10));
+    PACE_TRY(pace_yaml_positive(&samples, yaml, root, "samples", 1e15));
+    PACE_TRY(pace_yaml_positive(&machines, yaml, root, "machines", 1e15));
     out->samples = (size_t)samples;
     out->machines = (size_t)machines;
-    const char *machine = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "machine"));
     snprintf(out->machine, sizeof out->machine, "%s", machine ? machine : "");
     return PACE_OK;
 }

@@ -1,14 +1,11 @@
 /* What devices and NICs of a node hang on: PCIe switches below sockets. */
+#include "base/yaml_member.h"
 #include "machine/machine_read.h"
 
 #include <math.h>
 #include <string.h>
 
-static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
-    const pace_yaml_node *node = pace_yaml_get(map, key);
-    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(yaml, map), key);
-    return pace_yaml_number(out, yaml, node);
-}
+static const double MOST_BYTES_PER_S = 1e15; /* beyond any switch: a slipped digit */
 
 static pace_status whole(int *out, const pace_yaml *yaml, const pace_yaml_node *node, int below) {
     double value;
@@ -41,7 +38,7 @@ static pace_status read_switch(pace_host_tree *tree, const pace_yaml *yaml, cons
                          pace_yaml_place(yaml, map), PACE_TREE_MOST);
     PACE_TRY(whole(&on, yaml, socket ? socket : above, socket ? sockets : vertex - sockets));
     tree->above[vertex] = (signed char)(socket ? on : sockets + on);
-    PACE_TRY(number(&tree->bytes_per_s[vertex], yaml, map, "bytes_per_s"));
+    PACE_TRY(pace_yaml_real(&tree->bytes_per_s[vertex], yaml, map, "bytes_per_s", 0, MOST_BYTES_PER_S));
     tree->count++;
     PACE_TRY(hang(tree->device_at, yaml, pace_yaml_get(map, "devices"), vertex));
     return hang(tree->nic_at, yaml, pace_yaml_get(map, "nics"), vertex);
@@ -49,21 +46,20 @@ static pace_status read_switch(pace_host_tree *tree, const pace_yaml *yaml, cons
 
 pace_status pace_host_tree_read(pace_host_tree *out, const pace_yaml *yaml, const pace_yaml_node *map) {
     pace_host_tree tree = {0};
-    double sockets, between;
+    double between;
+    int sockets;
     memset(tree.device_at, PACE_NOWHERE, sizeof tree.device_at);
     memset(tree.nic_at, PACE_NOWHERE, sizeof tree.nic_at);
-    PACE_TRY(number(&sockets, yaml, map, "sockets"));
-    PACE_TRY(number(&between, yaml, map, "socket_bytes_per_s"));
-    PACE_TRY(number(&tree.nic_bytes_per_s, yaml, map, "nic_bytes_per_s"));
-    if (!(sockets >= 1 && sockets <= 8) || sockets != floor(sockets))
-        return pace_fail(PACE_E_INPUT, "%s: expected 1 to 8 sockets", pace_yaml_place(yaml, map));
-    for (; tree.count < (int)sockets; tree.count++) {
+    PACE_TRY(pace_yaml_whole(&sockets, yaml, map, "sockets", 1, 8));
+    PACE_TRY(pace_yaml_real(&between, yaml, map, "socket_bytes_per_s", 0, MOST_BYTES_PER_S));
+    PACE_TRY(pace_yaml_real(&tree.nic_bytes_per_s, yaml, map, "nic_bytes_per_s", 0, MOST_BYTES_PER_S));
+    for (; tree.count < sockets; tree.count++) {
         tree.above[tree.count] = PACE_NOWHERE;
         tree.bytes_per_s[tree.count] = between;
     }
     const pace_yaml_node *switches = pace_yaml_get(map, "switches");
     for (size_t i = 0; i < pace_yaml_count(switches); i++)
-        PACE_TRY(read_switch(&tree, yaml, pace_yaml_item(switches, i), (int)sockets));
+        PACE_TRY(read_switch(&tree, yaml, pace_yaml_item(switches, i), sockets));
     *out = tree;
     return PACE_OK;
 }

@@ -4,6 +4,7 @@
 #include "machine/kernel_class.h"
 
 #include "base/text.h"
+#include "base/yaml_member.h"
 
 #include <string.h>
 #include <strings.h>
@@ -75,10 +76,8 @@ typedef pace_status (*rule_reader)(kernel_rule *out, const pace_yaml *yaml, cons
 
 static pace_status read_rules(rule_list *out, const char *file, const char *key, rule_reader reader) {
     PACE_TRY(pace_catalog_load(&out->yaml, file));
-    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(out->yaml), key);
-    if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"%s\"",
-                         pace_yaml_place(out->yaml, pace_yaml_root(out->yaml)), key);
+    const pace_yaml_node *list;
+    PACE_TRY(pace_yaml_list(&list, out->yaml, pace_yaml_root(out->yaml), key));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
         kernel_rule rule = {.match = pace_yaml_get(node, "match")};

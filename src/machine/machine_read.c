@@ -1,4 +1,5 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
+#include "base/yaml_member.h"
 #include "machine/machine_read.h"
 
 #include <math.h>
@@ -173,10 +174,9 @@ static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const 
 
 pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml) {
     pace_machine_catalog list = {0};
-    const pace_yaml_node *entries = pace_yaml_get(pace_yaml_root(yaml), "machines");
+    const pace_yaml_node *entries;
     pace_status status = PACE_OK;
-    if (!pace_yaml_is_list(entries) || pace_yaml_count(entries) == 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"machines\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    PACE_TRY(pace_yaml_list(&entries, yaml, pace_yaml_root(yaml), "machines"));
     for (size_t i = 0; i < pace_yaml_count(entries); i++) {
         pace_machine machine;
         PACE_TRY_GOTO(read_machine(&machine, yaml, pace_yaml_item(entries, i)), failed);

@@ -10,23 +10,14 @@ static void write_row(pace_jsonw *json, const pace_rank *rank, const pace_overhe
     const char *name = row->name ? pace_names_text(&rank->step.names, row->name) : NULL;
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "workload");
-    pace_jsonw_text(json, rank->path);
-    pace_jsonw_key(json, "type");
-    pace_jsonw_text(json, pace_overhead_names[row->type]);
-    pace_jsonw_key(json, "name");
-    if (name) pace_jsonw_text(json, name);
-    else pace_jsonw_null(json);
-    pace_jsonw_key(json, "count");
-    pace_jsonw_int(json, (int64_t)row->count);
-    pace_jsonw_key(json, "kept");
-    pace_jsonw_int(json, (int64_t)row->kept);
-    pace_jsonw_key(json, "mean_ns");
-    pace_jsonw_real(json, row->mean_ns);
-    pace_jsonw_key(json, "std_ns");
-    pace_jsonw_real(json, row->std_ns);
-    pace_jsonw_key(json, "median_ns");
-    pace_jsonw_real(json, row->median_ns);
+    pace_jsonw_key_text(json, "workload", rank->path);
+    pace_jsonw_key_text(json, "type", pace_overhead_names[row->type]);
+    pace_jsonw_key_text(json, "name", name);
+    pace_jsonw_key_int(json, "count", (int64_t)row->count);
+    pace_jsonw_key_int(json, "kept", (int64_t)row->kept);
+    pace_jsonw_key_real(json, "mean_ns", row->mean_ns);
+    pace_jsonw_key_real(json, "std_ns", row->std_ns);
+    pace_jsonw_key_real(json, "median_ns", row->median_ns);
     pace_jsonw_key(json, "samples_ns");
     pace_jsonw_array(json);
     for (size_t i = 0; i < row->count; i++) pace_jsonw_int(json, overheads->samples.items[row->first_sample + i]);
@@ -50,19 +41,14 @@ typedef struct {
 static pace_status write_document(pace_sink *sink, void *context) {
     const document *d = context;
     pace_jsonw json;
-    pace_jsonw_init(&json, sink, 1);
-    pace_jsonw_object(&json);
-    pace_jsonw_key(&json, "schema");
-    pace_jsonw_text(&json, "paceline.overheads/1");
-    pace_jsonw_key(&json, "profiler_event_ns");
-    pace_jsonw_real(&json, d->profiler_event_ns);
+    pace_jsonw_document(&json, sink, 1, "paceline.overheads/1");
+    pace_jsonw_key_real(&json, "profiler_event_ns", d->profiler_event_ns);
     pace_jsonw_key(&json, "rows");
     pace_jsonw_array(&json);
     for (size_t i = 0; i < d->analysis->traces.count; i++)
         PACE_TRY(write_rank(&json, d->analysis->traces.items[i], d->profiler_event_ns));
     pace_jsonw_array_end(&json);
-    pace_jsonw_object_end(&json);
-    pace_sink_text(sink, "\n");
+    pace_jsonw_document_end(&json);
     return PACE_OK;
 }
 

@@ -17,16 +17,11 @@ static void put_head(pace_jsonw *json, const char *name, const char *category, i
                      int64_t start_ns, int64_t duration_ns) {
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "ph");
-    pace_jsonw_text(json, "X");
-    pace_jsonw_key(json, "cat");
-    pace_jsonw_text(json, category);
-    pace_jsonw_key(json, "name");
-    pace_jsonw_text(json, name);
-    pace_jsonw_key(json, "pid");
-    pace_jsonw_int(json, pid);
-    pace_jsonw_key(json, "tid");
-    pace_jsonw_int(json, tid);
+    pace_jsonw_key_text(json, "ph", "X");
+    pace_jsonw_key_text(json, "cat", category);
+    pace_jsonw_key_text(json, "name", name);
+    pace_jsonw_key_int(json, "pid", pid);
+    pace_jsonw_key_int(json, "tid", tid);
     pace_jsonw_key(json, "ts");
     pace_jsonw_ns_as_us(json, start_ns);
     pace_jsonw_key(json, "dur");
@@ -36,26 +31,16 @@ static void put_head(pace_jsonw *json, const char *name, const char *category, i
 static void put_name(pace_jsonw *json, const char *what, int64_t pid, int64_t tid, const char *name) {
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "ph");
-    pace_jsonw_text(json, "M");
-    pace_jsonw_key(json, "name");
-    pace_jsonw_text(json, what);
-    pace_jsonw_key(json, "pid");
-    pace_jsonw_int(json, pid);
-    pace_jsonw_key(json, "tid");
-    pace_jsonw_int(json, tid);
+    pace_jsonw_key_text(json, "ph", "M");
+    pace_jsonw_key_text(json, "name", what);
+    pace_jsonw_key_int(json, "pid", pid);
+    pace_jsonw_key_int(json, "tid", tid);
     pace_jsonw_key(json, "args");
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "name");
-    pace_jsonw_text(json, name);
+    pace_jsonw_key_text(json, "name", name);
     pace_jsonw_object_end(json);
     pace_jsonw_object_end(json);
-}
-
-static void put_int(pace_jsonw *json, const char *key, int64_t value) {
-    pace_jsonw_key(json, key);
-    pace_jsonw_int(json, value);
 }
 
 /* The lines of an operator's shape text are the values of these arguments, as the trace had them. */
@@ -114,20 +99,21 @@ static pace_status number_tasks(numbers *out, const pace_step *step) {
 static void put_link(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_step *step = n->step;
     uint32_t cause = step->cause[task];
-    if (step->kind[task] == PACE_TASK_CALL) put_int(json, "correlation", n->of[task]);
-    else if (step->kind[task] == PACE_TASK_OP) put_int(json, "External id", (int64_t)task + 1);
-    else if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) put_int(json, "correlation", n->of[cause]);
-    else if (cause != PACE_NO_TASK) put_int(json, "External id", (int64_t)cause + 1);
+    if (step->kind[task] == PACE_TASK_CALL) pace_jsonw_key_int(json, "correlation", n->of[task]);
+    else if (step->kind[task] == PACE_TASK_OP) pace_jsonw_key_int(json, "External id", (int64_t)task + 1);
+    else if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL)
+        pace_jsonw_key_int(json, "correlation", n->of[cause]);
+    else if (cause != PACE_NO_TASK) pace_jsonw_key_int(json, "External id", (int64_t)cause + 1);
 }
 
 /* What a synchronisation waits for: an event recorded right after the launch of the last task waited for. */
 static void put_sync(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_sync *sync = &n->step->syncs.items[n->step->detail[task] - 1];
-    if (sync->call != PACE_NO_TASK) put_int(json, "correlation", n->of[sync->call]);
+    if (sync->call != PACE_NO_TASK) pace_jsonw_key_int(json, "correlation", n->of[sync->call]);
     uint32_t launch = sync->on == PACE_NO_TASK ? PACE_NO_TASK : n->step->cause[sync->on];
     if (launch == PACE_NO_TASK || n->step->kind[launch] != PACE_TASK_CALL) return;
-    put_int(json, "wait_on_stream", n->step->lane[sync->on]);
-    put_int(json, "wait_on_cuda_event_record_corr_id", (int64_t)n->of[launch] + 1);
+    pace_jsonw_key_int(json, "wait_on_stream", n->step->lane[sync->on]);
+    pace_jsonw_key_int(json, "wait_on_cuda_event_record_corr_id", (int64_t)n->of[launch] + 1);
 }
 
 /* A backward operator names its forward operator's number, on a thread named by its lane; one without names none. */
@@ -136,9 +122,9 @@ static void put_autograd(pace_jsonw *json, const numbers *n, uint32_t task) {
     const pace_gradient *gradient = pace_step_gradient(step, task);
     if (!gradient && n->of[task] == 0) return;
     bool known = gradient && gradient->forward != PACE_NO_TASK;
-    put_int(json, "Sequence number", !gradient ? n->of[task] : known ? n->of[gradient->forward] : 0);
-    put_int(json, "Fwd thread id",
-            !gradient ? 0 : 1 + (int64_t)(known ? step->lane[gradient->forward] : step->lanes.count));
+    pace_jsonw_key_int(json, "Sequence number", !gradient ? n->of[task] : known ? n->of[gradient->forward] : 0);
+    pace_jsonw_key_int(json, "Fwd thread id",
+                       !gradient ? 0 : 1 + (int64_t)(known ? step->lane[gradient->forward] : step->lanes.count));
 }
 
 /* What a host operator or a kernel exchanges, as the profiler names it. */
@@ -154,14 +140,13 @@ static void put_exchange(pace_jsonw *json, const pace_step *step, uint32_t task)
                  {"Process Group Ranks", info->group_ranks}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (texts[i].text == 0) continue;
-        pace_jsonw_key(json, texts[i].key);
-        pace_jsonw_text(json, pace_names_text(&step->names, texts[i].text));
+        pace_jsonw_key_text(json, texts[i].key, pace_names_text(&step->names, texts[i].text));
     }
-    if (info->in_elements) put_int(json, "In msg nelems", info->in_elements);
-    if (info->out_elements) put_int(json, "Out msg nelems", info->out_elements);
-    if (info->group_size) put_int(json, "Group size", info->group_size);
-    if (info->source != PACE_NO_RANK) put_int(json, "Src Rank", info->source);
-    if (info->destination != PACE_NO_RANK) put_int(json, "Dst Rank", info->destination);
+    if (info->in_elements) pace_jsonw_key_int(json, "In msg nelems", info->in_elements);
+    if (info->out_elements) pace_jsonw_key_int(json, "Out msg nelems", info->out_elements);
+    if (info->group_size) pace_jsonw_key_int(json, "Group size", info->group_size);
+    if (info->source != PACE_NO_RANK) pace_jsonw_key_int(json, "Src Rank", info->source);
+    if (info->destination != PACE_NO_RANK) pace_jsonw_key_int(json, "Dst Rank", info->destination);
 }
 
 static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
@@ -173,18 +158,17 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     pace_jsonw_key(json, "args");
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    if (device) put_int(json, "device", step->lanes.items[lane].device_id);
-    if (device) put_int(json, "stream", (int64_t)lane);
+    if (device) pace_jsonw_key_int(json, "device", step->lanes.items[lane].device_id);
+    if (device) pace_jsonw_key_int(json, "stream", (int64_t)lane);
     put_link(json, n, task);
     put_exchange(json, step, task);
     if (step->kind[task] == PACE_TASK_SYNC && step->detail[task]) put_sync(json, n, task);
     if (step->kind[task] == PACE_TASK_OP) put_autograd(json, n, task);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
-        put_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
+        pace_jsonw_key_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
         put_shapes(json, pace_names_text(&step->names, step->detail[task]));
-    pace_jsonw_key(json, "stage");
-    pace_jsonw_text(json, step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
+    pace_jsonw_key_text(json, "stage", step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
     pace_jsonw_object_end(json);
     pace_jsonw_object_end(json);
 }
@@ -193,20 +177,16 @@ static void put_wait_end(pace_jsonw *json, const pace_step *step, char phase, si
     bool device = step->lanes.items[step->lane[task]].device;
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "ph");
-    pace_jsonw_text(json, phase == 's' ? "s" : "f");
-    pace_jsonw_key(json, "cat");
-    pace_jsonw_text(json, "paceline_wait");
-    pace_jsonw_key(json, "name");
-    pace_jsonw_text(json, "waits for");
-    put_int(json, "id", (int64_t)id);
-    put_int(json, "pid", device ? 0 : 1);
-    put_int(json, "tid", (int64_t)step->lane[task]);
+    pace_jsonw_key_text(json, "ph", phase == 's' ? "s" : "f");
+    pace_jsonw_key_text(json, "cat", "paceline_wait");
+    pace_jsonw_key_text(json, "name", "waits for");
+    pace_jsonw_key_int(json, "id", (int64_t)id);
+    pace_jsonw_key_int(json, "pid", device ? 0 : 1);
+    pace_jsonw_key_int(json, "tid", (int64_t)step->lane[task]);
     pace_jsonw_key(json, "ts");
     pace_jsonw_ns_as_us(json, at_ns);
     if (phase == 'f') {
-        pace_jsonw_key(json, "bp");
-        pace_jsonw_text(json, "e");
+        pace_jsonw_key_text(json, "bp", "e");
     }
     pace_jsonw_object_end(json);
 }
@@ -250,9 +230,8 @@ static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, con
         pace_jsonw_key(json, "args");
         pace_jsonw_compact(json);
         pace_jsonw_object(json);
-        pace_jsonw_key(json, "resource");
-        pace_jsonw_text(json, pace_advice_names[piece->resource]);
-        if (step->rank >= 0) put_int(json, "rank", step->rank);
+        pace_jsonw_key_text(json, "resource", pace_advice_names[piece->resource]);
+        if (step->rank >= 0) pace_jsonw_key_int(json, "rank", step->rank);
         pace_jsonw_key(json, "waiting");
         pace_jsonw_bool(json, piece->waiting);
         pace_jsonw_object_end(json);
@@ -263,7 +242,7 @@ static pace_status put_path(pace_jsonw *json, const pace_analysis *analysis, con
 }
 
 static void put_about(pace_jsonw *json, const pace_step *step) {
-    put_int(json, "schemaVersion", 1);
+    pace_jsonw_key_int(json, "schemaVersion", 1);
     if (step->devices.count) {
         pace_jsonw_key(json, "deviceProperties");
         pace_jsonw_array(json);
@@ -271,10 +250,9 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
             const pace_traced_device *device = &step->devices.items[i];
             pace_jsonw_compact(json);
             pace_jsonw_object(json);
-            put_int(json, "id", device->id);
-            pace_jsonw_key(json, "name");
-            pace_jsonw_text(json, pace_names_text(&step->names, device->name));
-            put_int(json, "totalGlobalMem", (int64_t)device->memory_bytes);
+            pace_jsonw_key_int(json, "id", device->id);
+            pace_jsonw_key_text(json, "name", pace_names_text(&step->names, device->name));
+            pace_jsonw_key_int(json, "totalGlobalMem", (int64_t)device->memory_bytes);
             pace_jsonw_object_end(json);
         }
         pace_jsonw_array_end(json);
@@ -282,13 +260,12 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
     if (step->rank >= 0) {
         pace_jsonw_key(json, "distributedInfo");
         pace_jsonw_object(json);
-        put_int(json, "rank", step->rank);
-        if (step->world_size > 0) put_int(json, "world_size", step->world_size);
+        pace_jsonw_key_int(json, "rank", step->rank);
+        if (step->world_size > 0) pace_jsonw_key_int(json, "world_size", step->world_size);
         pace_jsonw_object_end(json);
     }
-    pace_jsonw_key(json, "displayTimeUnit");
-    pace_jsonw_text(json, "ms");
-    if (step->base_ns) put_int(json, "baseTimeNanoseconds", step->base_ns);
+    pace_jsonw_key_text(json, "displayTimeUnit", "ms");
+    if (step->base_ns) pace_jsonw_key_int(json, "baseTimeNanoseconds", step->base_ns);
 }
 
 pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {

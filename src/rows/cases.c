@@ -1,6 +1,7 @@
 #include "rows/cases.h"
 
 #include "base/text.h"
+#include "base/yaml_member.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,10 +87,8 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
 }
 
 static pace_status read_cases(pace_cases *cases) {
-    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(cases->yaml), "cases");
-    if (!pace_yaml_is_list(list))
-        return pace_fail(PACE_E_INPUT, "%s: expected a list \"cases\"",
-                         pace_yaml_place(cases->yaml, pace_yaml_root(cases->yaml)));
+    const pace_yaml_node *list;
+    PACE_TRY(pace_yaml_list(&list, cases->yaml, pace_yaml_root(cases->yaml), "cases"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_case one = {0};
         PACE_TRY(read_case(&one, cases->yaml, pace_yaml_item(list, i)));

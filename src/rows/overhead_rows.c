@@ -96,35 +96,24 @@ static void write_sample(pace_jsonw *json, const pace_host_samples *samples, con
     if (workload->batch > 0) snprintf(label + used, sizeof label - used, " %g", workload->batch);
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
-    pace_jsonw_key(json, "workload");
-    pace_jsonw_text(json, label);
-    pace_jsonw_key(json, "type");
-    pace_jsonw_text(json, pace_overhead_names[sample->type]);
-    pace_jsonw_key(json, "name");
-    if (sample->op) pace_jsonw_text(json, pace_names_text(&samples->names, sample->op));
-    else pace_jsonw_null(json);
-    pace_jsonw_key(json, "kept");
-    pace_jsonw_real(json, sample->figure.count);
-    pace_jsonw_key(json, "mean_ns");
-    pace_jsonw_real(json, sample->figure.mean_ns);
-    pace_jsonw_key(json, "std_ns");
-    pace_jsonw_real(json, sample->figure.std_ns);
+    pace_jsonw_key_text(json, "workload", label);
+    pace_jsonw_key_text(json, "type", pace_overhead_names[sample->type]);
+    pace_jsonw_key_text(json, "name", sample->op ? pace_names_text(&samples->names, sample->op) : NULL);
+    pace_jsonw_key_real(json, "kept", sample->figure.count);
+    pace_jsonw_key_real(json, "mean_ns", sample->figure.mean_ns);
+    pace_jsonw_key_real(json, "std_ns", sample->figure.std_ns);
     pace_jsonw_object_end(json);
 }
 
 static pace_status write_document(pace_sink *sink, void *context) {
     const pace_host_samples *samples = context;
     pace_jsonw json;
-    pace_jsonw_init(&json, sink, 1);
-    pace_jsonw_object(&json);
-    pace_jsonw_key(&json, "schema");
-    pace_jsonw_text(&json, "paceline.overheads/1");
+    pace_jsonw_document(&json, sink, 1, "paceline.overheads/1");
     pace_jsonw_key(&json, "rows");
     pace_jsonw_array(&json);
     for (size_t i = 0; i < samples->items.count; i++) write_sample(&json, samples, &samples->items.items[i]);
     pace_jsonw_array_end(&json);
-    pace_jsonw_object_end(&json);
-    pace_sink_text(sink, "\n");
+    pace_jsonw_document_end(&json);
     return PACE_OK;
 }
 

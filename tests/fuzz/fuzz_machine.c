@@ -27,9 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 if (pace_machine_check(&list.machines.items[i]) != PACE_OK) abort();
             pace_machine_catalog_free(&list);
         }
+        if (pace_exchange_fit_read(&fit, yaml) == PACE_OK) pace_exchange_fit_free(&fit);
         pace_yaml_free(yaml);
     }
-    if (pace_exchange_fit_parse(&fit, "fuzz", data, size) == PACE_OK) pace_exchange_fit_free(&fit);
     free(text);
     return 0;
 }

@@ -28,8 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_step_defaults defaults = {"dgx-a100*2"};
     pace_step_rows rows;
     pace_step_fit fit;
+    pace_yaml *yaml;
     pace_input *input;
-    if (pace_step_fit_read(&fit, "fit.json", data, size) == PACE_OK && !(fit.spread >= 0)) abort();
+    if (pace_yaml_parse(&yaml, "fit.json", data, size) == PACE_OK) {
+        if (pace_step_fit_read(&fit, yaml) == PACE_OK && !(fit.spread >= 0)) abort();
+        pace_yaml_free(yaml);
+    }
     if (pace_input_open_memory(&input, "steps.csv", data, size) != PACE_OK) return 0;
     if (pace_step_rows_read(&rows, input, &defaults) == PACE_OK) {
         answer_all(&rows);

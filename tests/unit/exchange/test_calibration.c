@@ -185,8 +185,12 @@ static void test_bad_fits(void **state) {
         "{\"schema\": \"paceline.exchange-fit/1\", \"unit\": \"us\", \"unit_s\": 1e-6, \"curves\": []}",
         "{\"schema\": \"paceline.exchange-fit/1\", \"unit\": \"us\", \"unit_s\": 1e-6, \"curves\": [{\"system\": \"a\", "
         "\"collective\": \"allreduce\", \"ranks_per_node\": 0, \"nodes\": 1, \"points\": [[8, 1], [16, 2]]}]}"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_int_equal(pace_exchange_fit_parse(&fit, "text", texts[i], strlen(texts[i])), PACE_E_INPUT);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        pace_yaml *yaml;
+        assert_int_equal(pace_yaml_parse(&yaml, "text", texts[i], strlen(texts[i])), PACE_OK);
+        assert_int_equal(pace_exchange_fit_read(&fit, yaml), PACE_E_INPUT);
+        pace_yaml_free(yaml);
+    }
     pace_exchange_fit_free(&fit);
 }
 

@@ -1,0 +1,82 @@
+#include "base/yaml_member.h"
+
+#include <math.h>
+#include <string.h>
+
+pace_status pace_yaml_check_schema(const pace_yaml *yaml, const char *schema, const char *what) {
+    const pace_yaml_node *root = pace_yaml_root(yaml);
+    const char *found = pace_yaml_text(pace_yaml_get(root, "schema"));
+    if (found && strcmp(found, schema) == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected %s (\"schema\": \"%s\"), found \"%.40s\"", pace_yaml_place(yaml, root),
+                     what, schema, found ? found : "none");
+}
+
+pace_status pace_yaml_member(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                             const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(map, key);
+    if (!node) return pace_fail(PACE_E_INPUT, "%s: expected \"%s\"", pace_yaml_place(yaml, map), key);
+    *out = node;
+    return PACE_OK;
+}
+
+pace_status pace_yaml_list(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                           const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(map, key);
+    if (!pace_yaml_is_list(node) || pace_yaml_count(node) == 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"%s\"", pace_yaml_place(yaml, node ? node : map), key);
+    *out = node;
+    return PACE_OK;
+}
+
+static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    const pace_yaml_node *node = NULL;
+    PACE_TRY(pace_yaml_member(&node, yaml, map, key));
+    return pace_yaml_number(out, yaml, node);
+}
+
+static const char *place(const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(map, key);
+    return pace_yaml_place(yaml, node ? node : map);
+}
+
+pace_status pace_yaml_real(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key, double least,
+                           double most) {
+    double value;
+    PACE_TRY(number(&value, yaml, map, key));
+    if (!(value >= least && value <= most))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" of %g to %g, found %g", place(yaml, map, key), key, least,
+                         most, value);
+    *out = value;
+    return PACE_OK;
+}
+
+pace_status pace_yaml_positive(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
+                               double most) {
+    double value;
+    PACE_TRY(number(&value, yaml, map, key));
+    if (!(value > 0 && value <= most))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\" above 0 and at most %g, found %g", place(yaml, map, key),
+                         key, most, value);
+    *out = value;
+    return PACE_OK;
+}
+
+pace_status pace_yaml_whole(int *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key, int least,
+                            int most) {
+    double value;
+    PACE_TRY(number(&value, yaml, map, key));
+    if (!(value >= least && value <= most) || value != floor(value))
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\", a whole number of %d to %d, found %g",
+                         place(yaml, map, key), key, least, most, value);
+    *out = (int)value;
+    return PACE_OK;
+}
+
+pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    const char *text = pace_yaml_text(pace_yaml_get(map, key));
+    if (!text || strlen(text) >= size)
+        return pace_fail(PACE_E_INPUT, "%s: expected \"%s\", a text of less than %zu bytes", place(yaml, map, key), key,
+                         size);
+    memcpy(out, text, strlen(text) + 1);
+    return PACE_OK;
+}

@@ -1,0 +1,36 @@
+/*
+ * Members that a map must have, checked as they are read: every reader of a file of our own says what it expects in the
+ * same words, behind the place "name:line:column". All fail with PACE_E_INPUT; outs are written only on success.
+ */
+#ifndef PACE_BASE_YAML_MEMBER_H
+#define PACE_BASE_YAML_MEMBER_H
+
+#include "base/yaml.h"
+
+/** The document's "schema" is this one; `what` says what was expected, "a fit of steps". */
+pace_status pace_yaml_check_schema(const pace_yaml *yaml, const char *schema, const char *what) PACE_MUST_CHECK;
+
+pace_status pace_yaml_member(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                             const char *key) PACE_MUST_CHECK;
+
+/** A list of at least one item. */
+pace_status pace_yaml_list(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
+                           const char *key) PACE_MUST_CHECK;
+
+/** A number of `least` to `most`. */
+pace_status pace_yaml_real(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key, double least,
+                           double most) PACE_MUST_CHECK;
+
+/** A number above 0 of at most `most`. */
+pace_status pace_yaml_positive(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
+                               double most) PACE_MUST_CHECK;
+
+/** A whole number of `least` to `most`. */
+pace_status pace_yaml_whole(int *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key, int least,
+                            int most) PACE_MUST_CHECK;
+
+/** A text that `out` holds with its zero. */
+pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *map,
+                           const char *key) PACE_MUST_CHECK;
+
+#endif
