@@ -135,7 +135,7 @@ int cmd_predict(cli_arguments *arguments) {
         CLI_JOB_OPTIONS(job.assume),
         {"--on", 0, OPTION_LIST, "DEVICE", "what if there: a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
-        {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (micro_batch, precision, ...) or parameters",
+        {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (precision, framework, ...) or parameters",
          &set},
         {"--calibrate", 0, OPTION_LIST, "TRACE=TRACE", "a step recorded here and there, to learn the move from",
          &calibrate},

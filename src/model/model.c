@@ -58,6 +58,8 @@ bool pace_layer_keeps_input(const pace_layer *layer) {
     case PACE_LAYER_LSTM:
     case PACE_LAYER_EXPERTS:
     case PACE_LAYER_MULTIPLY: return true;
+    case PACE_LAYER_LOSS:
+        return layer->word[0] == 'c'; /* who called for the loss holds the scores beside their softmax */
     case PACE_LAYER_ACTIVATION: return layer->word[0] == 'g' || layer->word[1] == 'i' || layer->word[1] == 'q';
     default: return false; /* activations above: gelu; silu, sigmoid (see below); squared_relu */
     }
@@ -78,8 +80,7 @@ static double elements_on_rank(const pace_shape *shape, const pace_config *confi
 static double attention_extra_bytes(const pace_layer *layer, const pace_config *config, double sequence,
                                     int element_bytes) {
     double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
-    if (config->attention == PACE_ATTENTION_FUSED) /* its output, and a scale per row */
-        return heads * sequence / config->cp * (layer->option[PACE_OPTION_VALUE_DIM] * element_bytes + 4);
+    if (config->attention == PACE_ATTENTION_FUSED) return heads * sequence / config->cp * 4; /* a scale per row */
     double scores = heads * sequence / config->cp * sequence; /* after softmax; after dropout, and its mask */
     return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
 }
@@ -135,6 +136,12 @@ static bool keeps_own(const pace_layer *layer, const pace_config *config) {
     return config->recompute == PACE_RECOMPUTE_NONE || layer->kind != PACE_LAYER_ATTENTION;
 }
 
+/* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
+static bool keeps_output(const pace_layer *layer, const pace_config *config) {
+    bool fused = layer->kind == PACE_LAYER_ATTENTION && config->attention == PACE_ATTENTION_FUSED;
+    return fused || pace_layer_keeps_output(layer);
+}
+
 /* Fused, a product of branches is formed with the activation before it, which backward forms anew. */
 static bool is_fused_away(const pace_layer *layer, const pace_layer *input, const pace_config *config) {
     return config->execution != PACE_EAGER && layer->kind == PACE_LAYER_MULTIPLY &&
@@ -158,7 +165,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         bool own = keeps_own(layer, config);
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
         if (own && i >= first && i <= last) sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
-        if (own && pace_layer_keeps_output(layer)) kept[i] = true;
+        if (own && keeps_output(layer, config)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];
             if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;

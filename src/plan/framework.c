@@ -113,18 +113,53 @@ static bool contains(const char *text, const char *word) {
     return false;
 }
 
-const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word) {
+/* The words of one framework, its name first; NULL behind the last. */
+static const char *word_of(const pace_frameworks *frameworks, size_t framework, size_t number) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(frameworks->yaml), "frameworks");
-    const pace_framework *found = &frameworks->items[0];
+    const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, framework), "words");
+    if (number == 0) return frameworks->items[framework].name;
+    return number <= pace_yaml_count(words) ? pace_yaml_text(pace_yaml_item(words, number - 1)) : NULL;
+}
+
+static const pace_framework *containing(const pace_frameworks *frameworks, const char *text) {
+    const pace_framework *found = NULL;
     size_t longest = 0; /* "torchtitan" is more than "torch" */
-    for (size_t i = 0; i < frameworks->count; i++) {
-        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, i), "words");
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *known = pace_yaml_text(pace_yaml_item(words, k));
-            if (!known || strlen(known) <= longest || !contains(word, known)) continue;
+    const char *known;
+    for (size_t i = 0; i < frameworks->count; i++)
+        for (size_t k = 0; (known = word_of(frameworks, i, k)); k++) {
+            if (strlen(known) <= longest || !contains(text, known)) continue;
             longest = strlen(known);
             found = &frameworks->items[i];
         }
-    }
     return found;
+}
+
+const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word) {
+    const pace_framework *found = containing(frameworks, word);
+    return found ? found : &frameworks->items[0];
+}
+
+static const char *closest(const pace_frameworks *frameworks, const char *name) {
+    const char *best = frameworks->items[0].name, *known;
+    for (size_t i = 0; i < frameworks->count; i++)
+        for (size_t k = 0; (known = word_of(frameworks, i, k)); k++)
+            if (pace_word_edits(name, known) < pace_word_edits(name, best)) best = known;
+    return best;
+}
+
+pace_status pace_frameworks_named(const pace_framework **out, const pace_frameworks *frameworks, const char *name) {
+    const pace_framework *found = containing(frameworks, name);
+    if (!found)
+        return pace_fail(PACE_E_USAGE,
+                         "framework: expected one of catalog/steps.yaml, found '%.60s'; the closest is '%s'", name,
+                         closest(frameworks, name));
+    *out = found;
+    return PACE_OK;
+}
+
+void pace_framework_defaults(pace_config *config, const pace_framework *framework) {
+    config->execution = framework->execution;
+    config->attention = framework->attention;
+    config->zero_stage = framework->zero_stage;
+    config->sequence_parallel = framework->sequence_parallel;
 }

@@ -44,4 +44,11 @@ double pace_frameworks_attention(const pace_frameworks *frameworks, const char *
 /** The framework a table's word means; "" or an unknown word is the first. */
 const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, const char *word);
 
+/** The framework that a name or a table's word means. PACE_E_USAGE names the closest where there is none. */
+pace_status pace_frameworks_named(const pace_framework **out, const pace_frameworks *frameworks,
+                                  const char *name) PACE_MUST_CHECK;
+
+/** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
+void pace_framework_defaults(pace_config *config, const pace_framework *framework);
+
 #endif

@@ -51,16 +51,41 @@ static share place_share(const pace_step_slots *slots, pace_part_place place) {
     return (share){0};
 }
 
-/* Parameters of the fullest stage. With several stages a tied output layer is held on both ends. */
+/* The stages that differ: with head, in the middle, with tail. One stage alone is the first and the last. */
+typedef enum { FIRST, MIDDLE, LAST, STAGES } stage;
+
+static bool has_head(stage which) { return which == FIRST; }
+static bool has_tail(const pace_step_plan *plan, stage which) { return which == LAST || plan->config.pp == 1; }
+
+static double layers_of(const pace_step_plan *plan, stage which) {
+    return which == FIRST ? plan->layers_first : which == LAST ? plan->layers_last : plan->layers_most;
+}
+
+/* Parameters of a stage. With several stages a tied output layer is held on both ends. */
+static share stage_share(const pace_step_plan *plan, stage which) {
+    share layer = layer_share(plan->slots), sum = {0};
+    sum.dense = layers_of(plan, which) * layer.dense;
+    sum.expert = layers_of(plan, which) * layer.expert;
+    if (has_head(which)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
+    if (has_tail(plan, which)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
+    if (has_tail(plan, which) && plan->config.pp > 1) sum.dense += plan->slots->tied_bytes;
+    return sum;
+}
+
+/* Of the stages that a pipeline of so many has. */
+static bool is_there(const pace_step_plan *plan, stage which) {
+    return which == FIRST || plan->config.pp > (which == MIDDLE ? 2 : 1);
+}
+
 static share fullest(const pace_step_plan *plan) {
-    share layer = layer_share(plan->slots), head = place_share(plan->slots, PACE_PART_HEAD);
-    share tail = place_share(plan->slots, PACE_PART_TAIL);
-    bool one = plan->config.pp == 1;
-    double first = plan->layers_first * layer.dense + head.dense + (one ? tail.dense : 0);
-    double last = plan->layers_last * layer.dense + tail.dense + plan->slots->tied_bytes;
-    double dense = one || first > last ? first : last;
-    if (plan->layers_most * layer.dense > dense) dense = plan->layers_most * layer.dense;
-    return (share){dense, plan->layers_most * layer.expert};
+    share most = {0};
+    for (stage which = FIRST; which < STAGES; which++) {
+        share one = stage_share(plan, which);
+        if (!is_there(plan, which)) continue;
+        if (one.dense > most.dense) most.dense = one.dense;
+        if (one.expert > most.expert) most.expert = one.expert;
+    }
+    return most;
 }
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
@@ -144,41 +169,67 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-/* Micro-batches whose activations the first stage holds, in units of a stage's layers (Korthikanti et al. 2022,
- * section 4.3 for the interleaved pipeline). */
-static double in_flight(const pace_step_plan *plan) {
+/* Micro-batches whose activations a stage holds, in units of its layers: as many as it starts before it ends one
+ * (Narayanan et al. 2021, section 2.2; Megatron's interleaved order warms up with two chunks for each stage behind this
+ * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). */
+static double in_flight(const pace_step_plan *plan, stage which) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
-    double flight = vpp > 1 ? pp * (1 + (pp - 1) / (pp * vpp)) : pp;
+    double behind = which == FIRST ? pp - 1 : which == MIDDLE ? pp - 2 : 0;
+    double flight = vpp > 1 ? (2 * behind + (vpp - 1) * pp + 1) / vpp : behind + 1;
     return flight < all ? flight : all;
 }
 
-static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
-    const pace_config *config = &plan->config;
-    share held = fullest(plan);
-    double dense = held.dense, expert = held.expert, replicas = config->dp * config->cp, copies = replicas / config->ep;
-    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
-         half = pace_config_parameter_bytes(config) == 2;
-    double weight = half ? 2 : 4, kept = 0, ends = 0, widest = 0;
-    double over[3] = {sharded_over(config, 3), sharded_over(config, 2), sharded_over(config, 1)};
-    double expert_over[3];
-    for (int i = 0; i < 3; i++) expert_over[i] = over[i] > 1 ? copies : 1;
-    double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
-    state *= plan->slots->states;
-    plan->weight_bytes = weight * (dense / over[0] + expert / expert_over[0]);
-    if (trains) {
-        plan->gradient_bytes = gradient_bytes(plan) * (dense / over[1] + expert / expert_over[1]);
-        plan->optimizer_bytes = state * (dense / over[2] + expert / expert_over[2]);
-    }
+/* What a stage keeps, and what one of its layers forms anew in backward. The last stage's tail goes backward at once.
+ */
+static double stage_activations(const pace_step_plan *plan, stage which) {
+    double layers = layers_of(plan, which) / plan->slots->layers, flight = in_flight(plan, which), kept = 0, widest = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         double again = part->whole_bytes - part->kept_bytes;
-        if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns / plan->slots->layers;
-        else ends += part->kept_bytes;
+        if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns * layers * flight;
+        else if (part->part.place == PACE_PART_HEAD && has_head(which)) kept += part->kept_bytes * flight;
+        else if (part->part.place == PACE_PART_TAIL && has_tail(plan, which)) kept += part->kept_bytes;
+        else continue;
         if (again > widest) widest = again;
-        plan->weight_bytes += weight * part->part.table_parameters / config->ep;
     }
-    plan->activation_bytes = kept * plan->layers_most * in_flight(plan) + ends + widest;
-    plan->memory_bytes = plan->weight_bytes + plan->gradient_bytes + plan->optimizer_bytes + plan->activation_bytes;
+    return kept + widest;
+}
+
+static double tables(const pace_step_slots *slots, double ep) {
+    double sum = 0;
+    for (unsigned i = 0; i < slots->count; i++) sum += slots->parts[i].part.table_parameters / ep;
+    return sum;
+}
+
+static pace_step_memory stage_memory(const pace_step_plan *plan, stage which) {
+    const pace_config *config = &plan->config;
+    share held = stage_share(plan, which);
+    double copies = config->dp * config->cp / config->ep;
+    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
+         half = pace_config_parameter_bytes(config) == 2;
+    double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them */
+    for (int i = 1; i <= 3; i++) {
+        double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
+        parameters[i] = held.dense / over + held.expert / expert_over;
+    }
+    double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
+    pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
+                               .activation_bytes = stage_activations(plan, which)};
+    if (trains) {
+        memory.gradient_bytes = gradient_bytes(plan) * parameters[2];
+        memory.optimizer_bytes = state * plan->slots->states * parameters[1];
+    }
+    memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
+    return memory;
+}
+
+static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
+    for (stage which = FIRST; which < STAGES; which++) {
+        pace_step_memory one = stage_memory(plan, which);
+        if (!is_there(plan, which)) continue;
+        if (one.all_bytes > plan->memory.all_bytes) plan->memory = one;
+        plan->last_rank_bytes = one.all_bytes;
+    }
     plan->device_bytes = place->device->memory_bytes;
 }
 

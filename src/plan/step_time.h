@@ -25,6 +25,11 @@ typedef struct {
 /** All factors 1. */
 pace_step_factors pace_step_factors_none(void);
 
+/* What a rank holds at most. */
+typedef struct {
+    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes;
+} pace_step_memory;
+
 /* Everything that does not depend on factors. */
 typedef struct {
     const pace_step_slots *slots; /* borrowed */
@@ -45,8 +50,9 @@ typedef struct {
     double update_s;
     double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
-    double memory_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes;
-    double device_bytes; /* memory of the device; 0 = unknown */
+    pace_step_memory memory;    /* of the fullest rank */
+    double last_rank_bytes;     /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double device_bytes;        /* memory of the device; 0 = unknown */
 } pace_step_plan;
 
 /* Seconds of one step on the slowest rank; the parts add up to the total. */

@@ -28,14 +28,32 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
     return PACE_PUSH(&settings->items, setting);
 }
 
-pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
+static bool names_framework(const char *word) { return strncmp(word, "framework=", 10) == 0 && word[10]; }
+
+const char *pace_framework_asked(const pace_words *set) {
+    const char *asked = NULL;
+    for (size_t i = 0; set && i < set->count; i++)
+        if (names_framework(set->items[i])) asked = set->items[i] + 10;
+    return asked;
+}
+
+/* `frameworks`: words that name one are somebody else's. */
+static pace_status read_words(pace_model_settings *out, pace_config *config, const pace_words *set, bool frameworks) {
     pace_model_settings settings = {0};
     pace_status status = PACE_OK;
-    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++)
-        status = read_word(&settings, config, set->items[i]);
+    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++) {
+        if (!names_framework(set->items[i])) status = read_word(&settings, config, set->items[i]);
+        else if (!frameworks)
+            status = pace_fail(PACE_E_USAGE, "--set %.80s: expected with `paceline predict MODEL --on` alone",
+                               set->items[i]);
+    }
     if (status != PACE_OK) pace_model_settings_free(&settings);
     else *out = settings;
     return status;
+}
+
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
+    return read_words(out, config, set, false);
 }
 
 void pace_model_settings_free(pace_model_settings *settings) {
@@ -49,7 +67,7 @@ pace_status pace_model_ask(pace_model *out, pace_config *config, const char *nam
     pace_model_settings settings;
     pace_config asked = *config;
     asked.optimizer = UNSAID;
-    PACE_TRY(pace_model_settings_read(&settings, &asked, set));
+    PACE_TRY(read_words(&settings, &asked, set, true));
     pace_status status = pace_model_open(out, name, settings.items.items, settings.items.count);
     pace_model_settings_free(&settings);
     if (status != PACE_OK) return status;

@@ -11,10 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a word names a framework whose steps no walk lowers, or none at all. */
+static bool is_not_walked(const char *framework) {
+    pace_frameworks frameworks;
+    const pace_framework *found;
+    if (pace_frameworks_load(&frameworks) != PACE_OK) return true;
+    bool walked = pace_frameworks_named(&found, &frameworks, framework) == PACE_OK && pace_framework_is_lowered(found);
+    pace_frameworks_free(&frameworks);
+    return !walked;
+}
+
 bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pace_predict_options *options) {
     static const char *const keys[] = {"pp", "vpp", "cp", "ep", "zero_stage"};
     bool model;
     if (count != 1 || pace_predict_is_model(&model, inputs[0]) != PACE_OK || !model) return false;
+    const char *framework = pace_framework_asked(&options->set);
+    if (framework && is_not_walked(framework)) return true;
     for (size_t i = 0; i < options->set.count; i++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *word = options->set.items[i], *value = strchr(word, '=');
@@ -64,14 +76,12 @@ static pace_status open_place(asked *a, const char *on) {
     double ranks = pace_config_ranks(&a->row.config);
     PACE_TRY(pace_machine_parse(&a->machine, on));
     PACE_TRY(pace_device_catalog_load(&a->devices));
-    PACE_TRY(pace_frameworks_load(&a->frameworks));
     PACE_TRY(pace_device_resolve(&a->row.device, &a->devices, a->machine.device, 0));
     if (ranks > (double)a->machine.devices * a->machine.nodes)
         return pace_fail(PACE_E_USAGE, "%s: expected at most its %d devices, found dp x tp x pp x cp = %g", on,
                          a->machine.devices * a->machine.nodes, ranks);
     a->row.ranks = ranks;
     a->row.doubt = 1;
-    a->row.framework = pace_frameworks_find(&a->frameworks, "pytorch");
     a->row.attention = pace_frameworks_attention(&a->frameworks, a->row.device->name, a->row.framework->name);
     if (ranks < 2) return PACE_OK;
     PACE_TRY(pace_exchange_open(&a->exchange, &a->machine, PACE_LIBRARY_AUTO, NULL));
@@ -79,9 +89,24 @@ static pace_status open_place(asked *a, const char *on) {
     return PACE_OK;
 }
 
+/* The framework, and how its steps run where no setting says: PyTorch's as a walk's, others' as their entry says. */
+static pace_status open_framework(asked *a, const pace_words *set) {
+    const char *name = pace_framework_asked(set);
+    pace_config *config = &a->row.config;
+    *config = pace_config_default();
+    PACE_TRY(pace_frameworks_load(&a->frameworks));
+    a->row.framework = pace_frameworks_find(&a->frameworks, "");
+    if (name) PACE_TRY(pace_frameworks_named(&a->row.framework, &a->frameworks, name));
+    if (pace_framework_is_lowered(a->row.framework)) return PACE_OK;
+    pace_framework_defaults(config, a->row.framework);
+    config->precision = a->row.framework->precision;
+    config->recompute = a->row.framework->recompute;
+    return PACE_OK;
+}
+
 static pace_status answer(asked *a, const char *name, const pace_predict_options *options) {
     bool recomputed;
-    a->row.config = pace_config_default();
+    PACE_TRY(open_framework(a, &options->set));
     PACE_TRY(pace_model_ask(&a->model, &a->row.config, name, &options->set));
     a->has_model = true;
     PACE_TRY(open_place(a, options->on.items[0]));
@@ -134,11 +159,11 @@ static void put_memory(pace_node *root, const pace_step_plan *plan) {
     const struct {
         const char *name;
         double bytes;
-    } kinds[] = {{"parameters", plan->weight_bytes},
-                 {"gradients", plan->gradient_bytes},
-                 {"optimizer", plan->optimizer_bytes},
-                 {"activations", plan->activation_bytes},
-                 {"all", plan->memory_bytes}};
+    } kinds[] = {{"parameters", plan->memory.weight_bytes},
+                 {"gradients", plan->memory.gradient_bytes},
+                 {"optimizer", plan->memory.optimizer_bytes},
+                 {"activations", plan->memory.activation_bytes},
+                 {"all", plan->memory.all_bytes}};
     pace_node *table = pace_node_table(root, "memory", "Memory of the fullest rank", PACE_FOR_ALL, columns, 2, 0);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         pace_table_row(table);
@@ -191,15 +216,24 @@ static void put_help(pace_node *root, const asked *a) {
 }
 
 /* What an answer rests on, said or not. */
-static void put_how(pace_node *root, const pace_config *config) {
-    const char *recompute = pace_config_word(config, "recompute");
+static void put_how(pace_node *root, const asked *a) {
+    const pace_config *config = &a->row.config;
+    const char *framework = a->row.framework->name, *execution = pace_config_word(config, "execution");
+    const char *precision = pace_config_word(config, "precision");
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, %s, %s; --set says otherwise.", pace_config_word(config, "execution"),
-                       pace_config_word(config, "precision"));
+        pace_node_note(root, "Inference, framework %s, %s, %s; --set says otherwise.", framework, execution, precision);
     else
-        pace_node_note(root, "Training, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
-                       pace_config_word(config, "execution"), pace_config_word(config, "precision"),
-                       pace_config_word(config, "optimizer"), recompute);
+        pace_node_note(root, "Training, framework %s, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
+                       framework, execution, precision, pace_config_word(config, "optimizer"),
+                       pace_config_word(config, "recompute"));
+}
+
+/* What a framework shares besides dp, tp, pp, which is not asked for by name. */
+static void put_sharing(pace_node *root, const asked *a) {
+    const pace_config *config = &a->row.config;
+    if (pace_framework_is_lowered(a->row.framework)) return;
+    pace_node_note(root, "ZeRO stage %g, sequence parallelism %s, attention %s.", config->zero_stage,
+                   config->sequence_parallel > 0 ? "on" : "off", pace_config_word(config, "attention"));
 }
 
 static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
@@ -215,11 +249,13 @@ static pace_status build(pace_report *report, const asked *a, const char *on) {
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s a device.",
                        pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text,
                        a->row.ranks, on, pace_show_real(a->row.tokens / s.median).text);
-    put_how(root, &a->row.config);
-    warn_of_memory(report, a, a->plan.memory_bytes);
+    put_how(root, a);
+    put_sharing(root, a);
+    warn_of_memory(report, a, a->plan.memory.all_bytes);
     pace_node_text(root, "model", pace_names_text(&a->model.names, a->model.name));
     pace_node_text(root, "machine", on);
     pace_node_text(root, "device", a->row.device->name);
+    pace_node_text(root, "framework", a->row.framework->name);
     pace_node_int(root, "ranks", (int64_t)a->row.ranks);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_int(step, "step_ns", ns(s.median));
@@ -265,7 +301,7 @@ static void put_beside(pace_report *report, const asked *a, const char *on, doub
     pace_node *root = pace_report_root(report), *node = pace_node_object(root, "closed_form", NULL, PACE_FOR_JSON);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
-    double bytes = a->plan.memory_bytes, device_bytes = a->plan.device_bytes;
+    double bytes = a->plan.memory.all_bytes, device_bytes = a->plan.device_bytes;
     bool large = pace_model_total(&a->model, &a->row.config).parameters >= LARGE_PARAMETERS;
     pace_node_int(node, "step_ns", ns(s.median));
     pace_node_int(node, "low_ns", (int64_t)floor(low_s * 1e9));
@@ -273,7 +309,7 @@ static void put_beside(pace_report *report, const asked *a, const char *on, doub
     pace_node_real(node, "ratio", s.median / walked_s);
     pace_node_real(node, "memory_bytes", bytes);
     pace_node_real(node, "device_memory_bytes", device_bytes > 0 ? device_bytes : NAN);
-    put_how(root, &a->row.config);
+    put_how(root, a);
     warn_of_memory(report, a, bytes);
     if (a->row.ranks < 2 && !large) return;
     pace_node_note(root,

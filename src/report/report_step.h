@@ -5,7 +5,7 @@
 #include "base/status.h"
 
 /** Whether a model is asked about with settings that no step is lowered for: pipelines, ZeRO, context or expert
- * parallelism. Nothing fails here: what is wrong is said by who answers. */
+ * parallelism, or a framework other than PyTorch. Nothing fails here: what is wrong is said by who answers. */
 bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pace_predict_options *options);
 
 /** The report. Errors: PACE_E_USAGE for options that belong to a walk, more ranks than the machine has, or a

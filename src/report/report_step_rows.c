@@ -10,6 +10,7 @@
 
 static const pace_column answer_columns[] = {PACE_ANSWERED_TIME,
                                              {"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
+                                             {"last_rank_bytes", "last_rank_bytes", PACE_SHOW_BYTES},
                                              PACE_ANSWERED_STATUS};
 
 typedef struct {
@@ -56,9 +57,11 @@ static void add_answer(pace_answered_rows *rows, asked *a, const pace_step_row *
     if (row->model && pace_step_row_answer(&answer, &a->pricer, row, fit, formula_spread) == PACE_OK) {
         put_time(rows, row, answer.time_s, unit_s, unit);
         pace_table_real(rows->table, answer.memory_bytes);
+        pace_table_real(rows->table, answer.last_rank_bytes);
         put_status(rows->table, row, &answer);
     } else {
         pace_answered_time(rows, NULL, unit, PACE_RUNGS);
+        pace_table_none(rows->table);
         pace_table_none(rows->table);
         pace_table_text(rows->table, row->model ? pace_message() : row->status);
     }

@@ -43,7 +43,7 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
 
 /* What memory needs is known to a quarter or so. */
 static bool fits(const pace_step_plan *plan) {
-    return !(plan->device_bytes > 0) || plan->memory_bytes < 1.25 * plan->device_bytes;
+    return !(plan->device_bytes > 0) || plan->memory.all_bytes < 1.25 * plan->device_bytes;
 }
 
 pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_pricer *pricer,
@@ -72,7 +72,8 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     factors = pace_step_row_factors(row, &factors);
     PACE_TRY(pace_step_row_plan(&plan, &recomputed, pricer, row));
     *out = (pace_step_answer){.parts = pace_step_compose(&plan, &factors),
-                              .memory_bytes = plan.memory_bytes,
+                              .memory_bytes = plan.memory.all_bytes,
+                              .last_rank_bytes = plan.last_rank_bytes,
                               .device_bytes = plan.device_bytes,
                               .recomputed = recomputed};
     double offset = fit ? exp(offset_of(fit, row->group)) : 1;

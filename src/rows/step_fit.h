@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     pace_estimate time_s;
     pace_step_time parts;
-    double memory_bytes, device_bytes;
+    double memory_bytes, last_rank_bytes, device_bytes;
     bool recomputed; /* taken for granted, so that it fits into memory */
 } pace_step_answer;
 

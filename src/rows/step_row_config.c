@@ -254,10 +254,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     config->optimizer = PACE_ADAM;
     out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
-    config->execution = out->framework->execution;
-    config->attention = out->framework->attention;
-    config->zero_stage = out->framework->zero_stage;
-    config->sequence_parallel = out->framework->sequence_parallel;
+    pace_framework_defaults(config, out->framework);
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row) || !set_batches(out, r, row)) return false;
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;

@@ -271,8 +271,8 @@ static void test_published_activations(void **state) {
             double held =
                 layer * runs[i].layers * (1 + (runs[i].vpp > 1 ? (runs[i].pp - 1) / (runs[i].pp * runs[i].vpp) : 0));
             assert_true(fabs(held / published - 1) < 1e-3);
-            assert_true(plan.activation_bytes >= held); /* the ends, and what one layer's backward forms anew */
-            assert_true(plan.activation_bytes < 1.35 * held);
+            assert_true(plan.memory.activation_bytes >= held); /* the ends, and what one layer's backward forms anew */
+            assert_true(plan.memory.activation_bytes < 1.35 * held);
             pace_model_free(&model);
         }
     close_bench(&b);
@@ -314,7 +314,7 @@ static void test_composition(void **state) {
                      t.bubble_s + t.update_s + t.other_s;
         assert_true(fabs(sum / t.total_s - 1) < 1e-12);
         assert_true(t.bubble_s > 0 && t.tensor_s > 0 && t.data_s > 0 && t.compute_s > 0 && t.context_s == 0);
-        memory[zero] = plan.memory_bytes;
+        memory[zero] = plan.memory.all_bytes;
         if (zero > 0) assert_true(memory[zero] < memory[zero - 1]);
         assert_int_equal(pace_step_slots_get(&again, b.pricer.slots, &model, &config, &b.place), PACE_OK);
         assert_ptr_equal(slots, again);
