@@ -1,5 +1,4 @@
-/* Fuzz target of fits: any bytes are refused or give a fit that answers without harm and writes the same bytes again.
- */
+/* Fuzz target of fits: any bytes are refused or give a fit that answers without harm and can be written again. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
