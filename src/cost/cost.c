@@ -41,11 +41,13 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
 static double equivalent(double rate, double most) { return rate < most ? rate : most; }
 
 /* AMD's matrix units multiply in full single precision, and its libraries use them. */
-static double rate_of(const pace_device *device, const pace_op *op) {
+static double rate_of(const pace_device *device, const pace_op *op, const pace_cost_figure *figure) {
     bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
     if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
         return device->flop_per_s[PACE_FP32_MATRIX];
     double rate = pace_device_rate(device, op->precision);
+    if (figure->own && (unsigned)op->precision < PACE_PRECISIONS && device->achievable_flop_per_s[op->precision] > 0)
+        return device->achievable_flop_per_s[op->precision] / figure->compute;
     if (op->precision != PACE_FP32 || device->is_cpu) return rate;
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
@@ -59,7 +61,7 @@ static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_
     double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
                                device->memory_bytes_per_s / figure->memory);
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
-    pace_cost_where where = {device, figure, rate_of(device, op), memory, l2};
+    pace_cost_where where = {device, figure, rate_of(device, op, figure), memory, l2};
     *parts = (pace_cost_parts){0};
     if (!formula(parts, op, &where)) return NULL;
     parts->fixed_s += pace_quantise_s(op, &cost->figures.quantise, device);
@@ -83,6 +85,11 @@ static double stretch(const pace_cost *cost, const pace_device *device, const pa
     double alone_s = pace_cost_parts_s(&parts);
     parts.compute_s *= load;
     return pace_cost_parts_s(&parts) / alone_s;
+}
+
+double pace_cost_start_share(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    pace_cost_parts parts;
+    return formula_parts(&parts, cost, device, op) ? parts.fixed_s / pace_cost_parts_s(&parts) : 0;
 }
 
 static bool by_roofline(pace_estimate *out, const pace_device *device, const pace_op *op) {

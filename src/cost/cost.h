@@ -36,6 +36,9 @@ pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, cons
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) PACE_MUST_CHECK;
 
+/** The share of an operation's time, by formula, that its start and end take; 0 where there is no formula. */
+double pace_cost_start_share(const pace_cost *cost, const pace_device *device, const pace_op *op);
+
 /** What an operation takes of which only the bytes of its tensors are known, or (`op` NULL, or without bytes) nothing:
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread
  * (catalog/costs.yaml, guess). Always answers. */

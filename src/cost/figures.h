@@ -12,6 +12,7 @@ typedef struct {
     char vendor[16]; /* of the device; "" = any */
     bool cpu;        /* of CPUs; without one for the family, that of accelerators is taken */
     bool matrix;     /* only on matrix units: at more than thrice the vector rate, as packed halves reach twice */
+    bool own;        /* the device's measured rate of the precision, where known, counts instead of `compute` */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double fixed_s;         /* of a kernel that does nothing */
     double spread;          /* of ln(measured / predicted) */

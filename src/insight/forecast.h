@@ -108,10 +108,10 @@ pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *de
  * catalog/frameworks.yaml. */
 pace_status pace_forecast_onload(pace_forecast *forecast) PACE_MUST_CHECK;
 
-/** Adds up the kernels of all ranks by family, moved to a device (NULL = as they are) by the ladder of `cost`, which
- * need not be the forecast's own. */
-pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIES], const pace_forecast *forecast,
-                                   const pace_cost *cost, const pace_device *device) PACE_MUST_CHECK;
+/** Adds the kernels of all ranks to the times of their families, moved to a device (NULL = as they are) by the ladder
+ * of `cost`, which need not be the forecast's own. */
+pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_forecast *forecast,
+                                     const pace_cost *cost, const pace_device *device) PACE_MUST_CHECK;
 
 /** Edits, prices, walks and checks (self_check.h). Errors: PACE_E_INPUT as pace_walk(), and for an edit that finds
  * nothing to change; PACE_E_INTERNAL when a check fails. */

@@ -114,17 +114,8 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
     return status;
 }
 
-static pace_status add_families(pace_forecast_family *families, const pace_pricing *pricing) {
-    size_t count = pricing->variant->graph.launches.count;
-    double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
-    if (!launch_ns) return PACE_E_MEMORY;
-    pace_status status = pace_price_launches(launch_ns, families, pricing);
-    pace_free(launch_ns);
-    return status;
-}
-
-pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIES], const pace_forecast *forecast,
-                                   const pace_cost *cost, const pace_device *device) {
+pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_forecast *forecast,
+                                     const pace_cost *cost, const pace_device *device) {
     pace_forecast by_ladder = *forecast; /* borrows */
     pace_scenario scenario;
     pace_scenario_init(&scenario, "moved");
@@ -136,7 +127,7 @@ pace_status pace_forecast_families(pace_forecast_family families[PACE_OP_FAMILIE
         pace_variant variant;
         PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph));
         pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario};
-        pace_status status = add_families(families, &pricing);
+        pace_status status = pace_price_pair_times(times, &pricing);
         pace_variant_free(&variant);
         if (status != PACE_OK) return status;
     }

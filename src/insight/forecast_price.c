@@ -104,15 +104,20 @@ static double rate_ratio(const pace_pricing *p, const pace_op *op) {
     return from > 0 && to > 0 ? from / to : 1;
 }
 
+static double start_share(const pace_pricing *p, const pace_op *op) {
+    return has_amounts(op) ? pace_cost_start_share(p->forecast->cost, pace_pricing_device(p), op) : 0;
+}
+
 /* What the ladder misses between these two devices, as other steps showed it. */
 static pace_estimate calibrated(const pace_pricing *p, const pace_op *op, pace_estimate moved) {
     const pace_pair_calibration *calibration = p->forecast->calibration;
-    pace_op_family family = op ? op->family : PACE_OP_UNKNOWN;
-    if (!moves(p) || !pace_pair_calibration_applies(calibration, p->forecast->device, pace_pricing_device(p)) ||
-        calibration->pairs[family] == 0)
+    if (!moves(p) || !pace_pair_calibration_applies(calibration, p->forecast->device, pace_pricing_device(p)))
         return moved;
-    return (pace_estimate){moved.median * pace_pair_calibration_factor(calibration, family),
-                           pace_pair_calibration_spread(calibration, family, moved.spread), PACE_RUNG_CALIBRATED};
+    const pace_pair_sums *sums = &calibration->of[op ? op->family : PACE_OP_UNKNOWN];
+    double share = start_share(p, op);
+    if (sums->pairs == 0) return moved;
+    return (pace_estimate){moved.median * pace_pair_factor(sums, share), pace_pair_spread(sums, share, moved.spread),
+                           PACE_RUNG_CALIBRATED};
 }
 
 static pace_estimate by_rates(const pace_pricing *p, uint32_t launch, double measured) {
@@ -305,6 +310,18 @@ static void count_in(pace_forecast_family *families, const pace_pricing *p, uint
     of->guessed++;
     of->guessed_of_tensors += has_amounts(op);
     of->guessed_ns += ns.median;
+}
+
+pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) {
+    for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
+        const pace_op *op = pace_variant_op(pricing->variant, i);
+        pace_pair_times *of = &times[op ? op->family : PACE_OP_UNKNOWN];
+        pace_estimate ns;
+        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        of->ns += ns.median;
+        of->start_ns += ns.median * start_share(pricing, op);
+    }
+    return PACE_OK;
 }
 
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {

@@ -29,6 +29,9 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families,
                                 const pace_pricing *pricing) PACE_MUST_CHECK;
 
+/** Adds the times of launches to those of their families. */
+pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) PACE_MUST_CHECK;
+
 /** The least an operation takes on a device at its peaks, ns: arithmetic at the rate of its precision, bytes at the
  * rate of the memory, or of the L2 cache (where known) when they fit into it. 0 = nothing is known. */
 double pace_price_bound_ns(const pace_device *device, const pace_op *op);

@@ -33,19 +33,23 @@ static pace_status read_side(side *out, const char *path, const pace_predict_opt
     return status;
 }
 
-static pace_status family_times(double out_ns[PACE_OP_FAMILIES], const side *s, const pace_cost *cost,
-                                const pace_device *device) {
-    pace_forecast_family families[PACE_OP_FAMILIES] = {0};
-    PACE_TRY(pace_forecast_families(families, &s->forecast, cost, device));
-    for (int f = 0; f < PACE_OP_FAMILIES; f++) out_ns[f] = families[f].kernel_ns / s->steps;
+/* Of one step. */
+static pace_status times_of(pace_pair_times out[PACE_OP_FAMILIES], const side *s, const pace_cost *cost,
+                            const pace_device *device) {
+    memset(out, 0, PACE_OP_FAMILIES * sizeof *out);
+    PACE_TRY(pace_forecast_pair_times(out, &s->forecast, cost, device));
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) {
+        out[f].ns /= s->steps;
+        out[f].start_ns /= s->steps;
+    }
     return PACE_OK;
 }
 
 static pace_status take_pair(pace_pair_calibration *out, const side *here, const side *there, const pace_cost *cost) {
-    double moved_ns[PACE_OP_FAMILIES], there_ns[PACE_OP_FAMILIES];
-    PACE_TRY(family_times(moved_ns, here, cost, there->forecast.device));
-    PACE_TRY(family_times(there_ns, there, cost, NULL));
-    return pace_pair_calibration_add(out, here->forecast.device, there->forecast.device, moved_ns, there_ns);
+    pace_pair_times moved[PACE_OP_FAMILIES], recorded[PACE_OP_FAMILIES];
+    PACE_TRY(times_of(moved, here, cost, there->forecast.device));
+    PACE_TRY(times_of(recorded, there, cost, NULL));
+    return pace_pair_calibration_add(out, here->forecast.device, there->forecast.device, moved, recorded);
 }
 
 pace_status pace_predict_calibrate(pace_pair_calibration *out, const char *pair, const pace_cost *cost,

@@ -221,7 +221,7 @@ def twins_rows():
             ("same-time", test_twins.same_time_errors(), "baseline: the recorded busy time stays; " + note),
             ("ladder", test_twins.ladder_errors(), "no calibration; " + note),
             ("one-pair", test_twins.calibrated_errors(), "calibrated on one model's pair, another predicted; that the ladder counts as one "
-             "pair more was decided with these models at hand; " + note),
+             "pair more, and start and work apart, was decided with these models at hand; " + note),
             ("two-pairs", test_twins.two_pair_errors(), "calibrated on two models' pairs, the third predicted; " + note)):
         sizes = [abs(e) for e in errors]
         rows.append(row(f"predict/twins-{name}", source, "max_abs_error", "ratio", len(sizes), max(sizes), "<=0.15", text))

@@ -81,7 +81,8 @@ def check_refusals():
 
 
 def check_own_pair():
-    """Calibrated by its own pair each family comes halfway to what was recorded, and its spread is smaller."""
+    """Calibrated by its own pair each family comes a third (start and work alike) to half (one of them alone) of the way to what
+    was recorded, and its spread is smaller."""
     for m, a, b in directions():
         there = {f["family"]: f for f in predict(trace(m, b))["families"]}
         plain = predict(trace(m, a), "--on", DEVICES[b])["families"]
@@ -93,7 +94,9 @@ def check_own_pair():
                 assert after["calibrated"] == after["launches"], after
                 assert after["spread"] < before["spread"], (before, after)
                 goal = math.log(there[before["family"]]["kernel_ns"] / before["kernel_ns"])
-                assert abs(math.log(after["kernel_ns"] / before["kernel_ns"]) - goal / 2) < 0.05, (m, before, after, goal)
+                way = math.log(after["kernel_ns"] / before["kernel_ns"])
+                low, high = sorted((goal / 3, goal / 2))
+                assert low - 0.05 < way < high + 0.05, (m, before, after, goal)
 
 
 def main():
