@@ -90,8 +90,8 @@ static share fullest(const pace_step_plan *plan) {
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
-static double sharded_over(const pace_config *config, int stage) {
-    return config->zero_stage >= stage ? config->dp * config->cp : 1;
+static double sharded_over(const pace_config *config, int zero_stage) {
+    return config->zero_stage >= zero_stage ? config->dp * config->cp : 1;
 }
 
 /* Of one gradient: as wide as its parameter, unless the framework keeps those of half precision wider. */
