@@ -51,7 +51,8 @@ pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_
     pace_config config = row->config;
     *recomputed = false;
     PACE_TRY(plan_with(out, pricer, row, &config));
-    if (!row->may_recompute || config.mode != PACE_TRAINING || fits(out)) return PACE_OK;
+    bool whole = config.recompute == PACE_RECOMPUTE_FULL;
+    if (!row->may_recompute || whole || config.mode != PACE_TRAINING || fits(out)) return PACE_OK;
     config.recompute = PACE_RECOMPUTE_FULL;
     *recomputed = true;
     return plan_with(out, pricer, row, &config);

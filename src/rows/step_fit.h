@@ -54,11 +54,11 @@ typedef struct {
 pace_status pace_step_pricer_open(pace_step_pricer *out) PACE_MUST_CHECK;
 void pace_step_pricer_close(pace_step_pricer *pricer);
 
-/** The row's step before any factor. Where a row does not say that nothing is recomputed and does not fit into memory
- * without, all is. `slots` is borrowed until the next call. Errors: those of pace_step_plan_make(). */
 /** Factors with what is known of the row alone. */
 pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors);
 
+/** The row's step before any factor. Where a row does not say that nothing is recomputed and does not fit into memory
+ * without, all is: `recomputed`. Errors: those of pace_step_plan_make(). */
 pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_pricer *pricer,
                                const pace_step_row *row) PACE_MUST_CHECK;
 

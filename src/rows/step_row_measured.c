@@ -260,12 +260,22 @@ static void take_rate(pace_step_row *out, int i) {
     out->unit = rates[i].name;
 }
 
+/* Of a model without words there are no tokens, of a device without a peak no shares of it. */
+static bool has_amount(const pace_step_row *row, int i) {
+    double amount = row->model ? pace_step_row_amount(row, rates[i].name) : 1;
+    return amount > 0 && isfinite(amount);
+}
+
 /* The first rate that the row has, else the first that the table asks for. */
 static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t row) {
     double value;
     int asked = -1, found = -1;
     for (int i = PACE_STEP_RATES - 1; i >= 0; i--) {
         if (r->rate[i] < 0) continue;
+        if (!has_amount(out, i)) {
+            pace_step_note(out, "%s says nothing of this model", rates[i].name);
+            continue;
+        }
         asked = i;
         if (positive(&value, r, row, r->rate[i])) found = i;
     }
@@ -284,7 +294,7 @@ static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t 
 static double run_steps(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     double value;
     if (pace_step_number(&value, r, row, PACE_STEP_TRAIN_STEPS) && value >= 1) return value;
-    if (!pace_step_number(&value, r, row, PACE_STEP_TRAIN_TOKENS) || !(value > 0)) return 0;
+    if (!pace_step_number(&value, r, row, PACE_STEP_TRAIN_TOKENS) || !(value > 0) || !(out->tokens > 0)) return 0;
     if (value < 1e5) value *= 1e9; /* billions, which is what such columns count in */
     return value / (out->tokens * out->ranks);
 }

@@ -43,6 +43,13 @@ static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t 
     return false;
 }
 
+/* Frameworks that recompute by default do so for layers with attention. */
+static bool attends(const pace_model *model) {
+    for (size_t i = 0; i < model->layers.count; i++)
+        if (model->layers.items[i].kind == PACE_LAYER_ATTENTION) return true;
+    return false;
+}
+
 static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
     const char *said = pace_step_said(r->things, "recompute", text);
@@ -60,6 +67,7 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     out->may_recompute = true;
     if (r->column[PACE_STEP_RECOMPUTE] >= 0 || !r->distributed || out->framework->recompute == config->recompute)
         return;
+    if (!attends(out->model)) return;
     config->recompute = out->framework->recompute;
     pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
 }

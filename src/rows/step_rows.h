@@ -25,7 +25,7 @@ typedef struct {
     double unit_s;                          /* 0 = the unit is a rate */
     const char *unit;
     char group[96];   /* what a fit may tell apart: precision and task */
-    char status[160]; /* why it can't be asked, or what was assumed; "" = neither */
+    char status[320]; /* why it can't be asked, or what was assumed; "" = neither */
 } pace_step_row;
 
 typedef struct pace_step_things pace_step_things; /* models and machines that rows share */
