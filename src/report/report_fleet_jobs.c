@@ -104,9 +104,13 @@ void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view) {
 void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
     static const char *const stages[] = {"input", "forward_backward_update"};
     static const char *const resources[] = {"compute_bound", "memory_bound", "copy", "exposed_communication"};
+    static const double most_ns = 1e18; /* 31 years, which only odd assumptions give; four of them fit 64 bits */
     int64_t mean_ns[PACE_JOB_COMPONENTS];
-    for (int k = 0; k < PACE_JOB_COMPONENTS; k++)
-        mean_ns[k] = llround(pace_sum_value(&view->all.mean_step_s[k]) / (double)view->all.jobs * 1e9);
+    for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
+        double ns = pace_sum_value(&view->all.mean_step_s[k]) / (double)view->all.jobs * 1e9;
+        if (ns > most_ns) return;
+        mean_ns[k] = llround(ns);
+    }
     const int64_t cells[] = {0,
                              0,
                              mean_ns[PACE_COMPONENT_INPUT],

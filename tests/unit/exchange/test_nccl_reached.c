@@ -64,6 +64,11 @@ static void test_hosts(void **state) {
         assert_true(time_us(&e, PACE_ALLTOALL, 8, 1, bytes, PACE_STACK_ONE_PROCESS) >
                     time_us(&e, PACE_ALLTOALL, 8, 1, bytes, PACE_STACK_CURRENT));
     }
+    pace_exchange nodes; /* a process for every device, ready before the network is; not so a framework */
+    open_on(&nodes, "dgx-a100*2");
+    double ready = time_us(&nodes, PACE_ALLREDUCE, 8, 2, 1e6, PACE_STACK_CURRENT);
+    assert_true(time_us(&nodes, PACE_ALLREDUCE, 8, 2, 1e6, PACE_STACK_OLDER) == ready);
+    assert_true(time_us(&nodes, PACE_ALLREDUCE, 8, 2, 1e6, PACE_STACK_FRAMEWORK) > ready);
     /* NCCL's table: a ring of two with LL takes 6.6 us and two hops of 0.6. */
     within(time_us(&e, PACE_ALLREDUCE, 2, 1, 1e-3, PACE_STACK_BELIEF), 7.8, 1e-6);
 }

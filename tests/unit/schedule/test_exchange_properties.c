@@ -3,6 +3,7 @@
  *   every rank ends with what the collective promises: each rank's contribution to each part exactly once
  *   what is sent is received, no link carries more than it can, nothing is faster than its busiest port
  *   ranks that are alike simulated once take the time that all take; the same question has the same answer
+ *   no rank ends an all-reduce, in pieces or not, before a slow one can have given its vector
  *
  * The first is checked by an interpreter of programs of its own, which knows only what a message carries: a partial sum
  * with the ranks in it, and finished parts. A case that fails is made smaller and printed. PACE_CASES=N tries more. */
@@ -418,7 +419,42 @@ static void exchanges_keep_what_they_promise(void **state) {
     }
 }
 
+/* All-reduces on wires alone, in a number of pieces, one rank slower than the others: each byte of its vector leaves
+ * it, in a sum or as a result, before another rank can end. */
+static void slow_rank_holds_up_all(const char *name, uint32_t ranks, uint32_t group, uint32_t segments, uint32_t slow) {
+    static const pace_wire wires[2] = {{.latency_ns = 1, .ns_per_byte = 1}, {.latency_ns = 2, .ns_per_byte = 1}};
+    const double S = 1 << 16, times = 50;
+    double slowness[MOST_RANKS], end_ns[MOST_RANKS];
+    pace_program program;
+    pace_flows_result result;
+    pace_program_question q = {.ranks = ranks, .bytes = S, .group = group, .segments = segments};
+    if (pace_program_build(&program, "allreduce", name, &q) != PACE_OK) return; /* not on so many ranks */
+    for (uint32_t i = 0; i < ranks; i++) slowness[i] = i == slow ? times : 1;
+    pace_flows_question asked = {.program = &program, .wires = wires, .wire_count = 2, .slowness = slowness};
+    assert_int_equal(pace_flows_run(&result, &asked, end_ns), PACE_OK);
+    for (uint32_t i = 0; i < ranks; i++)
+        if (i != slow && end_ns[i] < S * times * (1 - 1e-9))
+            fail_msg("%s on %u ranks in groups of %u, %u pieces: rank %u ends at %g ns, rank %u gives until %g ns",
+                     name, ranks, group, segments, i, end_ns[i], slow, S * times);
+    pace_program_free(&program);
+}
+
+static void nobody_ends_before_the_slowest_gave(void **state) {
+    (void)state;
+    static const uint32_t groups[] = {1, 4}, pieces[] = {1, 2, 5}, all[] = {2, 4, 8, 12, 16, 24};
+    for (size_t row = 0; row < pace_exchange_algorithm_count; row++) {
+        const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
+        if (!(a->collectives >> PACE_ALLREDUCE & 1) || a->in_switch) continue;
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            for (size_t g = 0; g < 2 && all[i] % groups[g] == 0; g++)
+                for (size_t k = 0; k < 3; k++)
+                    for (uint32_t slow = 0; slow < all[i]; slow++)
+                        slow_rank_holds_up_all(a->name, all[i], groups[g], pieces[k], slow);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(exchanges_keep_what_they_promise)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exchanges_keep_what_they_promise),
+                                       cmocka_unit_test(nobody_ends_before_the_slowest_gave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
