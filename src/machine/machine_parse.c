@@ -89,15 +89,14 @@ static pace_status set_option(parser *p, char *word) {
                      p->text, word);
 }
 
-/* Compute capability of NVIDIA's devices by name, for the constants of NCCL. */
-static int generation_of(const char *device) {
+int pace_machine_generation_of(const char *device) {
     static const struct {
         const char *word;
         int generation;
     } table[] = {{"b200", 100}, {"b300", 100}, {"gh200", 90}, {"h200", 90}, {"h100", 90},
                  {"a100", 80},  {"a10", 86},   {"l4", 89},    {"v100", 70}, {"p100", 60}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strstr(device, table[i].word)) return table[i].generation;
+        if (strcasestr(device, table[i].word)) return table[i].generation;
     return 0;
 }
 
@@ -107,7 +106,7 @@ static pace_status find_device(parser *p, const char *name) {
     const pace_device *device = pace_device_find(&devices, name, 0);
     if (device) {
         memcpy(p->machine->device, device->name, sizeof p->machine->device);
-        p->machine->generation = generation_of(device->name);
+        p->machine->generation = pace_machine_generation_of(device->name);
     }
     pace_device_catalog_free(&devices);
     if (device) return PACE_OK;

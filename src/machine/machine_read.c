@@ -169,6 +169,7 @@ static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const 
     if (!*out->name || !*out->source || !*out->confidence)
         return pace_fail(PACE_E_INPUT, "%s: expected name, source and confidence of a machine",
                          pace_yaml_place(yaml, entry));
+    if (!pace_yaml_get(entry, "generation")) out->generation = pace_machine_generation_of(out->device);
     return pace_machine_check(out);
 }
 

@@ -151,6 +151,11 @@ expect(abs(float(with_fit[0]["predicted"]) - 100) < 1e-6, with_fit[0])
 expect(off[0] > off[1] > off[2] > 1, off)
 expect(abs(float(with_fit[3]["predicted"]) - 100) < 1e-6 and with_fit[4]["status"] != "ok", with_fit[3:5])
 
+# A machine of a file has the NCCL of its device's generation, said or not.
+box = "machines:\n  - {name: box, device: a100-40-sxm, devices: 4, inside: {kind: nvlink, bytes_per_s: 3e11, efficiency: 0.8, latency_s: 3e-6}, launch_s: 8e-6, %s source: t, confidence: low}\n"
+answers = [run("predict", "--kind", "exchange", "--on", put("box.yaml", box % more), "--bytes", "1M", "--format", "csv")[1] for more in ("", "generation: 80,", "generation: 0,")]
+expect(answers[0] == answers[1] != answers[2] and list(csv.DictReader(io.StringIO(answers[0])))[0]["protocol"], answers)
+
 # Machines as people name them.
 named = [("8xH100 SXM5 NDR400", 16, 2), ("8xH100 SXM5 NDR400", 8, 1), ("p4d.24xlarge", 16, 2), ("ND96asr_v4", 16, 2), ("a3-highgpu-8g", 16, 2),
          ("MI300X", 8, 1), ("p5.48xlarge", 16, 2), ("Standard_ND96isr_H100_v5", 16, 2), ("H800-SXM5", 8, 1), ("DGX-1", 8, 1), ("l40s", 8, 1)]
