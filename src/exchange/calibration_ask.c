@@ -1,5 +1,6 @@
 /* What measured curves say of an exchange that was not measured: docs/exchange.md, "Calibration". */
 #include "exchange/calibration.h"
+#include "exchange/few_sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +14,10 @@ static const double ranks_spread = 0.04, beyond_spread = 0.14, tier_spread = 0.3
 static const double collective_spread = 0.12, direct_spread = 0.1; /* for other collectives; for direct sends */
 static const double host_floor = 2;         /* times the model's empty exchange, from which a floor is the host's */
 static const double larger_rings = -0.117;  /* time against NCCL's model, as a power of the ranks */
-static const double memory = 6;             /* doublings over which a size tells of others, with a model */
 static const double few_floor_bytes = 1024; /* at which few probes' floor is taken, by the model */
 static const double hop_share = 0.13;       /* one hop of a ring, as a share of an exchange that moves nothing */
 
-enum { MOST_ALIKE = 64, DOUBLINGS = 24, FEW_KNOTS = 3 };
+enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -58,34 +58,56 @@ static double steady_time(const pace_curve_point *points, size_t count, double b
     return least(time_s, later);
 }
 
-/* Few sizes say how far the model is off, not how time goes with size: of one place, by what its time is of the model's
- * at the sizes on both sides. Beyond them less is known the further it is: the logarithm of that ratio falls to the
- * e-th part in `memory` doublings. */
-static double shaped_time(const pace_curve_point *points, size_t count, const reading *place,
-                          const pace_fit_question *asked, double bytes) {
-    pace_exchange model = *asked->model;
-    pace_fit_question with_host = *asked, *q = &with_host;
-    model.stack = asked->stack;
-    with_host.model = &model;
-    size_t high = 0;
-    while (high < count && points[high].bytes < bytes) high++;
-    size_t low = high > 0 ? high - 1 : 0;
-    if (high == count) high = low;
-    double there = model_time(q, place, bytes, WAY_UNKNOWN),
-           below = model_time(q, place, points[low].bytes, WAY_UNKNOWN),
-           above = model_time(q, place, points[high].bytes, WAY_UNKNOWN), share = 0;
-    if (!isfinite(there + below + above) || !(below > 0) || !(above > 0)) return NAN;
-    if (high > low) share = log(bytes / points[low].bytes) / log(points[high].bytes / points[low].bytes);
-    double ratio = pow(points[low].time_s / below, 1 - share) * pow(points[high].time_s / above, share);
-    double apart = high > low ? 0 : fabs(log2(bytes / points[low].bytes));
-    return there * pow(ratio, exp(-apart / memory));
+static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
+    return (pace_exchange_question){.collective = q->collective,
+                                    .bytes = bytes,
+                                    .ranks_per_node = place->ranks_per_node,
+                                    .nodes = place->nodes,
+                                    .algorithm = PACE_ANY,
+                                    .protocol = PACE_ANY,
+                                    .element_bytes = q->element_bytes};
+}
+
+/* What the model says of a size on a place, with the host that the question names. False: nothing. */
+static bool modelled(pace_few_size *out, double *time_s, const reading *place, const pace_fit_question *q,
+                     double bytes) {
+    pace_exchange model = *q->model;
+    pace_exchange_question here = ask(q, place, bytes), empty = ask(q, place, least(bytes, few_floor_bytes));
+    pace_estimate whole, waiting;
+    model.stack = q->stack;
+    if (pace_exchange_time(&whole, &model, &here) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
+        return false;
+    *out = (pace_few_size){log2(bytes), whole.spread, least(waiting.median / whole.median, 1), 0};
+    *time_s = whole.median;
+    return whole.median > 0 && isfinite(whole.median);
+}
+
+/* Few sizes say how far the model is off, not how time goes with size; a measured one keeps its time. NAN: there is no
+ * model. */
+static double shaped_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
+                          const pace_fit_question *q, double bytes) {
+    pace_few_size measured[PACE_FEW_SIZES], asked;
+    double there, model_s, ratio;
+    if (!modelled(&asked, &there, place, q, bytes)) return NAN;
+    for (size_t i = 0; i < count; i++) {
+        if (points[i].bytes == bytes) {
+            *spread = spread_of_six;
+            return points[i].time_s;
+        }
+        if (!modelled(&measured[i], &model_s, place, q, points[i].bytes)) return NAN;
+        measured[i].log_ratio = log(points[i].time_s / model_s);
+    }
+    pace_few_sizes(&ratio, spread, measured, count, &asked);
+    return there * exp(ratio);
 }
 
 /* What one curve says; NAN: nothing, for one size without a model says nothing of others. */
-static double curve_time(const pace_curve_point *points, size_t count, const reading *place, const pace_fit_question *q,
-                         double bytes, bool steady) {
+static double curve_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
+                         const pace_fit_question *q, double bytes, bool steady) {
     double time_s = NAN;
-    if (count <= FEW_KNOTS && q->model && points[0].bytes > 0) time_s = shaped_time(points, count, place, q, bytes);
+    *spread = most(least_spread, spread_of_six * 6 / (double)count);
+    if (count <= PACE_FEW_SIZES && q->model && points[0].bytes > 0)
+        time_s = shaped_time(spread, points, count, place, q, bytes);
     if (isnan(time_s) && (count > 1 || bytes == points[0].bytes))
         time_s = (steady ? steady_time : pace_curve_time)(points, count, bytes);
     return time_s;
@@ -109,7 +131,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                        pace_collective collective, int ranks_per_node, int nodes, bool steady) {
     double times[MOST_ALIKE], floors[MOST_ALIKE];
     size_t alike = 0;
-    uint32_t knots = 0;
+    double tightest = INFINITY;
     int best = -1, element_bytes = 0;
     for (size_t i = 0; i < fit->curves.count; i++) {
         const pace_exchange_curve *curve = &fit->curves.items[i];
@@ -119,16 +141,16 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes;
         if (how < best || alike == MOST_ALIKE) continue;
         reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
-        double least_bytes = least(points[0].bytes, bytes),
-               time_s = curve_time(points, curve->count, &place, q, bytes, steady);
+        double least_bytes = least(points[0].bytes, bytes), spread, unused,
+               time_s = curve_time(&spread, points, curve->count, &place, q, bytes, steady);
         if (isnan(time_s)) continue;
         times[alike] = time_s;
-        floors[alike++] = curve->count <= FEW_KNOTS
-                              ? least(time_s, curve_time(points, curve->count, &place, q,
+        floors[alike++] = curve->count <= PACE_FEW_SIZES
+                              ? least(time_s, curve_time(&unused, points, curve->count, &place, q,
                                                          least(least_bytes, few_floor_bytes), steady))
                           : steady ? steady_time(points, curve->count, points[0].bytes)
                                    : points[0].time_s;
-        if (curve->count > knots) knots = curve->count;
+        tightest = least(tightest, spread);
     }
     if (alike == 0) return false;
     *out = (reading){.collective = collective,
@@ -136,7 +158,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .nodes = nodes,
                      .ranks = ranks_per_node * nodes,
                      .element_bytes = element_bytes,
-                     .spread = most(least_spread, spread_of_six * 6 / knots)};
+                     .spread = tightest};
     out->time_s = median(times, alike);
     out->floor_s = median(floors, alike);
     return true;
@@ -144,16 +166,6 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
 
 /* --- what the library does ------------------------------------------------------------------------------------------
  */
-
-static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
-    return (pace_exchange_question){.collective = q->collective,
-                                    .bytes = bytes,
-                                    .ranks_per_node = place->ranks_per_node,
-                                    .nodes = place->nodes,
-                                    .algorithm = PACE_ANY,
-                                    .protocol = PACE_ANY,
-                                    .element_bytes = q->element_bytes};
-}
 
 static way way_of(const pace_fit_question *q, const reading *place, double bytes) {
     pace_exchange_question question = ask(q, place, bytes);
