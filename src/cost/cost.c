@@ -40,14 +40,24 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
  */
 static double equivalent(double rate, double most) { return rate < most ? rate : most; }
 
+/* What was measured in this precision, else in one of the same peak, as FP16 and BF16 have it; 0 = nothing was. */
+static double measured_rate(const pace_device *device, pace_precision precision) {
+    const double *measured = device->achievable_flop_per_s, *peak = device->flop_per_s;
+    if ((unsigned)precision >= PACE_PRECISIONS || !(peak[precision] > 0)) return 0;
+    if (measured[precision] > 0) return measured[precision];
+    for (int p = 0; p < PACE_PRECISIONS; p++)
+        if (measured[p] > 0 && peak[p] == peak[precision]) return measured[p];
+    return 0;
+}
+
 /* AMD's matrix units multiply in full single precision, and its libraries use them. */
 static double rate_of(const pace_device *device, const pace_op *op, const pace_cost_figure *figure) {
     bool matrix = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION;
     if (matrix && op->precision == PACE_FP32 && device->flop_per_s[PACE_FP32_MATRIX] > 0)
         return device->flop_per_s[PACE_FP32_MATRIX];
     double rate = pace_device_rate(device, op->precision);
-    if (figure->own && (unsigned)op->precision < PACE_PRECISIONS && device->achievable_flop_per_s[op->precision] > 0)
-        return device->achievable_flop_per_s[op->precision] / figure->compute;
+    double own = figure->own ? measured_rate(device, op->precision) : 0;
+    if (own > 0) return own / figure->compute;
     if (op->precision != PACE_FP32 || device->is_cpu) return rate;
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
