@@ -51,6 +51,13 @@ static double far_all(const pace_exchange_terms *t, double bytes) {
     return shared(&t->across, bytes, t->network.of_all) + t->network.hops_s_of_all;
 }
 
+/* To all others of whatever rail; where ranks are a power of two, r with r ^ d. */
+static double far_pairwise(const pace_exchange_terms *t, double bytes) {
+    bool pairs = (t->ranks & (t->ranks - 1)) == 0;
+    if (!t->network.shared) return pace_message_s(&t->across, bytes);
+    return shared(&t->across, bytes, t->network.of_pairwise[pairs]) + t->network.hops_s_of_all;
+}
+
 /* One rank of a node alone, to the next node. */
 static double far_alone(const pace_exchange_terms *t, double bytes) {
     return pace_message_s(&t->across_one, bytes) + (t->network.shared ? t->network.hops_s_of_distance[0] : 0);
@@ -348,7 +355,7 @@ static double torus(const pace_exchange_terms *t) {
 static double pairwise(const pace_exchange_terms *t) {
     double each = t->bytes / t->ranks;
     int near = t->nodes == 1 || power_of_two(t) ? t->ranks_per_node - 1 : 0;
-    return near * any_pair(t, each) + (t->ranks - 1 - near) * far_all(t, each);
+    return near * any_pair(t, each) + (t->ranks - 1 - near) * far_pairwise(t, each);
 }
 
 /* The steps below a node's size go, one after the other, less than twice as far as it is long: only so many of them, at

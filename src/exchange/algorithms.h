@@ -39,6 +39,7 @@ typedef struct {
     double of_distance[PACE_NODE_DISTANCES]; /* when every node sends to the one 2^i further */
     double of_pair[PACE_NODE_DISTANCES];     /* when every node k exchanges with k ^ 2^i */
     double of_all;                           /* mean over all distances */
+    double of_pairwise[2];                   /* the same to devices of all rails; and mean over all k ^ d */
     /* and how much longer messages are on their way, over switches beyond the first: mean over the nodes */
     double hops_s_of_distance[PACE_NODE_DISTANCES], hops_s_of_pair[PACE_NODE_DISTANCES], hops_s_of_all;
 } pace_network_slowness;

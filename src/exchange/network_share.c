@@ -5,6 +5,9 @@
 static double most(double a, double b) { return a > b ? a : b; }
 static double least(double a, double b) { return a < b ? a : b; }
 
+/* Nodes stand in a ring: the way round the other side is as far. */
+static int nearer(int nodes, int distance) { return distance < nodes - distance ? distance : nodes - distance; }
+
 /* Of a block of nodes the last `distance` send beyond it, all when that is more than the block; nothing when there is
  * but one block. What they send by what the links above carry, in units of a node's NICs. */
 static double above(double block, double width, int nodes, int distance) {
@@ -38,6 +41,7 @@ static double torus(const pace_network *n, int distance) {
 double pace_network_slowness_at(const pace_machine *m, int nodes, int distance) {
     const pace_network *n = &m->network;
     double leaf = n->shape[0], up = leaf / n->oversubscription, load = 0;
+    distance = nearer(nodes, distance);
     switch (n->kind) {
     case PACE_NETWORK_FAT_TREE:
         load = above(leaf, up, nodes, distance);
@@ -92,6 +96,7 @@ static double torus_hops(const pace_network *n, int distance) {
 double pace_network_extra_hops(const pace_machine *m, int nodes, int distance, bool pairs) {
     const pace_network *n = &m->network;
     double block = n->shape[0], outer = block * n->shape[1];
+    if (!pairs) distance = nearer(nodes, distance);
     double leaves = crossing(block, nodes, distance, pairs), pods = crossing(outer, nodes, distance, pairs);
     switch (n->kind) {
     case PACE_NETWORK_FAT_TREE: return 2 * leaves + 2 * pods;
@@ -116,6 +121,20 @@ static void find_hops(pace_network_slowness *out, const pace_machine *m, int nod
 /* Distances are many, and what they cost changes little from one to the next: at most so many are looked at. */
 enum { LOOKED_AT = 64 };
 
+/* Every k with k ^ d: the highest bit of d says which blocks are left. A torus is as far both ways. */
+static double of_pairs(const pace_network_slowness *of, const pace_machine *m, int nodes, int step) {
+    double sum = 0, weight = 0;
+    if (m->network.kind == PACE_NETWORK_TORUS) return of->of_all;
+    for (int d = 1; d < nodes; d += step) sum += of->of_pair[ilogb(d)], weight++;
+    return sum / weight;
+}
+
+/* Messages to other rails go over the spine, however near. */
+static double over_spine(const pace_machine *m, double along_rail) {
+    double rails = m->network.kind == PACE_NETWORK_RAILS ? m->nics : 1;
+    return along_rail / rails + (1 - 1 / rails) * most(m->network.oversubscription, 1);
+}
+
 void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m, int nodes) {
     double sum = 0, weight = 0;
     int step = nodes > LOOKED_AT ? nodes / LOOKED_AT : 1;
@@ -128,5 +147,7 @@ void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m,
     }
     for (int d = 1; d < nodes; d += step) sum += pace_network_slowness_at(m, nodes, d), weight++;
     out->of_all = sum / weight;
+    out->of_pairwise[0] = over_spine(m, out->of_all);
+    out->of_pairwise[1] = over_spine(m, of_pairs(out, m, nodes, step));
     find_hops(out, m, nodes, step);
 }
