@@ -163,7 +163,7 @@ int cmd_predict(cli_arguments *arguments) {
         {"--one-worker", 0, OPTION_NUMBER, "RATE", "workers: samples/s that were measured of one", &scaling.one_worker},
         {"--collective", 0, OPTION_TEXT, "NAME", "exchange: allreduce (default), allgather, alltoall, ...",
          &exchange.collective},
-        {"--bytes", 0, OPTION_TEXT, "SIZES", "exchange: 8..1G (default), or 1M,25MB", &exchange.bytes},
+        {"--bytes", 0, OPTION_TEXT, "SIZES", "exchange: 8..1G (default), 1M,25MB, or 0,8..1G", &exchange.bytes},
         {"--library", 0, OPTION_TEXT, "NAME", "exchange: nccl, nccl-2.7, ... or textbook", &exchange.library},
         {"--algorithm", 0, OPTION_TEXT, "NAME", "exchange: instead of the library's choice", &exchange.algorithm},
         {"--protocol", 0, OPTION_TEXT, "NAME", "exchange: ll, ll128 or simple", &exchange.protocol},
@@ -223,9 +223,10 @@ int cmd_predict(cli_arguments *arguments) {
     }
     if (rows.path || job.job || operands == 0) {
         cli_say("paceline predict: expected %s (see 'paceline predict --help')",
-                rows.path ? "--rows alone, with one --on and one --fit at most"
-                : job.job ? "--job alone, with one --on and one --fit at most"
-                          : "a trace, an execution trace, a model, --rows or --job, found none");
+                rows.path     ? "--rows alone, with one --on and one --fit at most"
+                : job.job     ? "--job alone, with one --on and one --fit at most"
+                : of_exchange ? "--kind exchange with one --on and one --fit at most"
+                              : "a trace, an execution trace, a model, --rows or --job, found none");
         return CLI_USAGE;
     }
     pace_format format;

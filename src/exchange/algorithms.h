@@ -44,6 +44,13 @@ typedef struct {
     double hops_s_of_distance[PACE_NODE_DISTANCES], hops_s_of_pair[PACE_NODE_DISTANCES], hops_s_of_all;
 } pace_network_slowness;
 
+/* Hops of rings that use every NIC of a node, or of one ring. */
+typedef struct {
+    pace_message_model near; /* to the next device of a node, no other ring's chunk on the way */
+    pace_message_model far;  /* to the next node; count 0: there is none, all hops are near */
+    double port_s_per_byte;  /* near, where all rings' chunks share a device's port */
+} pace_ring_hops;
+
 /* What a closed form is evaluated on. Ranks are placed node by node. */
 typedef struct {
     pace_collective collective;
@@ -53,8 +60,8 @@ typedef struct {
     pace_message_model inside;     /* between two devices of a node, all devices sending at once */
     pace_message_model across;     /* between two nodes, all devices of a node sending at once over its NICs */
     pace_message_model across_one; /* the same, one device of a node sending alone */
-    pace_message_model ring;       /* one step of rings that use every NIC of a node */
-    pace_message_model one_ring;   /* one step of a single ring in the order of ranks; count 0: as `ring` */
+    pace_ring_hops ring;           /* of rings that use every NIC of a node */
+    pace_ring_hops one_ring;       /* of a single ring in the order of ranks; near.count 0: as `ring` */
     bool pairs_differ;             /* inside a node, of a mesh: the two below say what a pair of devices has */
     pace_message_model pair[PACE_PAIR_DISTANCES]; /* r and r ^ 2^i */
     pace_message_model any_pair;                  /* the slowest of all */

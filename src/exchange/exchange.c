@@ -75,22 +75,6 @@ static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int rank
     out->any_pair = pace_message_hockney(alpha, 1 / slowest);
 }
 
-/* A step of rings over several nodes, by two bounds. A chunk takes near hops and far ones in turn, `near_s` and `far_s`
- * a byte where links carry one ring at a time; of n - 1 hops as many as there are nodes may be far. And the busiest
- * link, `slow_s` a byte, passes one chunk after the other. */
-static pace_message_model ring_over_nodes(const pace_exchange_terms *t, double near_alpha, double near_s,
-                                          double far_alpha, double far_s, double slow_s) {
-    double steps = t->ranks - 1, far = least(t->nodes, steps);
-    double alpha = ((steps - far) * near_alpha + far * far_alpha) / steps;
-    double mean = ((t->ranks - t->nodes) * near_s + t->nodes * far_s) / t->ranks;
-    pace_message_model model = pace_message_hockney(alpha, mean);
-    if (slow_s > mean * (1 + 1e-12)) {
-        model.count = 2;
-        model.pieces[1] = (pace_message_piece){alpha / (slow_s - mean), 0, slow_s};
-    }
-    return model;
-}
-
 /* How many rings a device's port carries (exchange/program_rings.c): one for every NIC, or for every device where NICs
  * do not divide them; of as many as devices each leaves one for its NIC. */
 static double rings_over_nodes(double *at_a_port, const pace_machine *m, int ranks_per_node) {
@@ -109,12 +93,13 @@ static void terms_across(pace_exchange_terms *out, const pace_machine *m, double
     double one_near = out->pairs_differ ? out->any_pair.pieces[0].s_per_byte : near_s, at_a_port;
     double rings = rings_over_nodes(&at_a_port, m, out->ranks_per_node), full = near_s * at_a_port / rings;
     out->channels = (int)rings;
-    /* rings keep in step, and share ports, where ports are narrow; where NICs are, or each has bricks, they do not */
-    double hop = out->pairs_differ || full >= far_s ? full : near_s / rings;
+    /* on a mesh each ring has bricks of its own */
+    double hop = out->pairs_differ ? full : near_s / rings;
     out->across = pace_message_hockney(far_alpha, g / far);
     out->across_one = pace_message_hockney(far_alpha, 1 / nic);
-    out->ring = ring_over_nodes(out, alpha, hop, next_alpha, far_s, most(full, far_s));
-    out->one_ring = ring_over_nodes(out, alpha, one_near, next_alpha, 1 / nic, most(one_near, 1 / nic));
+    out->ring = (pace_ring_hops){pace_message_hockney(alpha, hop), pace_message_hockney(next_alpha, far_s), full};
+    out->one_ring =
+        (pace_ring_hops){pace_message_hockney(alpha, one_near), pace_message_hockney(next_alpha, 1 / nic), one_near};
 }
 
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pace_collective collective, double bytes,
@@ -128,10 +113,10 @@ void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pac
     double near_s = 0, near_alpha = m->inside.latency_s;
     if (ranks_per_node > 1) near_s = 1 / (pace_exchange_inside_rate(m, ranks_per_node) * m->inside.efficiency);
     out->inside = pace_message_hockney(near_alpha, near_s);
-    out->ring = out->inside;
+    out->ring.near = out->inside;
     if (m->mesh_devices > 0 && ranks_per_node > 1) {
         find_pairs(out, m, ranks_per_node);
-        out->one_ring = out->any_pair;
+        out->one_ring.near = out->any_pair;
     }
     if (nodes > 1) terms_across(out, m, near_s);
     if (m->multicast) {
@@ -261,10 +246,13 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     return PACE_OK;
 }
 
-/* Then latency and the busiest link add up. */
-static void keep_in_step(pace_message_model *ring) {
-    ring->pieces[0].s_per_byte = ring->pieces[ring->count - 1].s_per_byte;
-    ring->count = 1;
+/* Then the mean latency of a round's hops and the busiest link add up. */
+static void keep_in_step(pace_exchange_terms *t) {
+    pace_ring_hops *r = &t->ring;
+    if (!r->far.count) return;
+    double steps = t->ranks - 1, far = least(t->nodes, steps);
+    double alpha = ((steps - far) * pace_message_s(&r->near, 0) + far * pace_message_s(&r->far, 0)) / steps;
+    *r = (pace_ring_hops){.near = pace_message_hockney(alpha, most(r->port_s_per_byte, r->far.pieces[0].s_per_byte))};
 }
 
 static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
@@ -272,7 +260,7 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
     double best = INFINITY;
     int chosen = 0;
     pace_exchange_terms_of(&terms, &e->machine, q->collective, q->bytes, q->ranks_per_node, q->nodes);
-    if (e->in_step) keep_in_step(&terms.ring);
+    if (e->in_step) keep_in_step(&terms);
     for (int row = 0; row < (int)pace_exchange_algorithm_count; row++) {
         if ((q->algorithm >= 0 && row != q->algorithm) || !pace_exchange_algorithm_applies(row, &terms)) continue;
         double s = pace_exchange_algorithms[row].time_s(&terms);

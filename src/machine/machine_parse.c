@@ -32,6 +32,10 @@ static int split_count(char *name) {
 
 static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, double latency_s) {
     double rate;
+    size_t length = strlen(value);
+    if (pace_parse_rate(&rate, value) && rate > 0 && strspn(value + length - 1, "0123456789."))
+        return pace_fail(PACE_E_USAGE, "%s: a bandwidth of %.40s has no unit: expected %.40sGB/s, %.40sGb/s or another",
+                         p->text, value, value, value);
     if (!pace_parse_rate(&rate, value) || !(rate > 0))
         return pace_fail(PACE_E_USAGE, "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, found \"%.40s\"",
                          p->text, value);

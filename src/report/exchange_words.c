@@ -14,28 +14,24 @@ static bool copied(char *out, size_t size, const char *text) {
     return true;
 }
 
-static pace_status read_range(bool *read, pace_sizes *out, const char *words, const char *end) {
+/* "1M", or "8..1G": each twice the last. */
+static pace_status read_word(bool *read, pace_sizes *out, char *word) {
     double from, to;
-    *read = pace_parse_bytes(&from, words) && pace_parse_bytes(&to, end) && from > 0 && to >= from;
+    char *range = strstr(word, "..");
+    if (range) *range = '\0';
+    *read = pace_parse_bytes(&from, word) && (!range || (pace_parse_bytes(&to, range + 2) && from > 0 && to >= from));
+    if (*read && !range) return PACE_PUSH(out, from);
     for (double bytes = from; *read && bytes <= to; bytes *= 2) PACE_TRY(PACE_PUSH(out, bytes));
     return PACE_OK;
 }
 
 pace_status pace_read_sizes(pace_sizes *out, const char *text) {
-    char words[256], *range, *rest = NULL;
-    double bytes;
+    char words[256], *rest = NULL;
     bool read = copied(words, sizeof words, text);
-    if (read && (range = strstr(words, ".."))) {
-        *range = '\0';
-        PACE_TRY(read_range(&read, out, words, range + 2));
-    } else {
-        for (char *word = read ? strtok_r(words, ",", &rest) : NULL; word; word = strtok_r(NULL, ",", &rest)) {
-            read = read && pace_parse_bytes(&bytes, word);
-            if (read) PACE_TRY(PACE_PUSH(out, bytes));
-        }
-    }
+    for (char *word = read ? strtok_r(words, ",", &rest) : NULL; word && read; word = strtok_r(NULL, ",", &rest))
+        PACE_TRY(read_word(&read, out, word));
     if (read && out->count > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--bytes: expected sizes such as 8..1G or 1M,25MB, found \"%.60s\"", text);
+    return pace_fail(PACE_E_USAGE, "--bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, found \"%.60s\"", text);
 }
 
 pace_status pace_read_collective(pace_collective *out, const char *text) {

@@ -40,7 +40,10 @@ static void test_allreduce_is_two_halves(void **state) {
             pace_exchange e = open_machine(machines[m], PACE_LIBRARY_TEXTBOOK);
             double all = textbook(&e, rows[r], PACE_ALLREDUCE, 1e7);
             if (isnan(all)) continue;
-            near(all, textbook(&e, rows[r], PACE_REDUCESCATTER, 1e7) + textbook(&e, rows[r], PACE_ALLGATHER, 1e7));
+            double halves = textbook(&e, rows[r], PACE_REDUCESCATTER, 1e7) + textbook(&e, rows[r], PACE_ALLGATHER, 1e7);
+            /* chunks of rings over NICs go on before the last of them has come */
+            if (r == 0 && m > 0) assert_true(all <= halves && all > 0.95 * halves);
+            else near(all, halves);
         }
     pace_exchange e = open_machine("dgx-a100", PACE_LIBRARY_TEXTBOOK);
     near(textbook(&e, "rabenseifner", PACE_ALLREDUCE, 1e6),
@@ -52,7 +55,7 @@ static void test_equations(void **state) {
     (void)state;
     double a = 2e-6, b = 1e-10, s = 1e6, n = 8;
     pace_exchange_terms t = {.collective = PACE_ALLREDUCE, .bytes = s, .ranks = 8, .ranks_per_node = 8, .nodes = 1};
-    t.inside = t.ring = pace_message_hockney(a, b);
+    t.inside = t.ring.near = pace_message_hockney(a, b);
     static const struct {
         const char *name;
         pace_collective collective;
@@ -84,7 +87,7 @@ static void test_equations(void **state) {
 static void test_hierarchical_is_flat_when_links_are_equal(void **state) {
     (void)state;
     pace_exchange_terms t = {.collective = PACE_ALLREDUCE, .bytes = 1e9, .ranks = 32, .ranks_per_node = 8, .nodes = 4};
-    t.inside = t.ring = t.across = pace_message_hockney(0, 1e-10);
+    t.inside = t.ring.near = t.across = pace_message_hockney(0, 1e-10);
     near(pace_exchange_algorithms[pace_exchange_algorithm_find("rails")].time_s(&t),
          pace_exchange_algorithms[pace_exchange_algorithm_find("ring")].time_s(&t));
 }
@@ -121,12 +124,13 @@ static void test_busiest_port(void **state) {
 
 static void test_grows_with_bytes_and_one_rank_is_free(void **state) {
     (void)state;
-    static const char *const machines[] = {"dgx-1-p100", "dgx-a100*2", "hgx-h100", "mi300x-node", "piz-daint*16"};
+    static const char *const machines[] = {"dgx-1-p100", "dgx-a100*2",    "hgx-h100", "mi300x-node",  "piz-daint*16",
+                                           "hgx-h800*2", "pcie-8xp100*4", "p5*4",     "gb200-nvl72*4"};
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
         pace_exchange e = open_machine(machines[m], PACE_LIBRARY_TEXTBOOK);
         for (int c = 0; c < PACE_COLLECTIVES; c++) {
             double before = 0;
-            for (double bytes = 8; bytes < 1e10; bytes *= 1.7) {
+            for (double bytes = 8; bytes < 1e10; bytes *= 1.1) {
                 pace_exchange_question q = {(pace_collective)c, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
                 pace_estimate s;
                 assert_int_equal(pace_exchange_time(&s, &e, &q), PACE_OK);
@@ -204,7 +208,7 @@ static void test_bad_machines(void **state) {
     refuses("a100*4", PACE_E_INPUT, "not connected");
     refuses("a100*4 nvlink=0GB/s", PACE_E_USAGE, "above 0");
     refuses("a100*4 nvlink=-3GB/s", PACE_E_USAGE, "above 0");
-    refuses("a100*4 nvlink=300", PACE_OK, "");
+    refuses("a100*4 nvlink=300", PACE_E_USAGE, "no unit");
     refuses("a100*4 nvlink=300GB/s nodes=2", PACE_E_INPUT, "not connected");
     refuses("a100*0 nvlink=300GB/s", PACE_E_USAGE, "whole number");
     refuses("a100*4 nvlink=300GB/s colour=red", PACE_E_USAGE, "unknown key");

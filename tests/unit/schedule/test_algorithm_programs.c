@@ -35,7 +35,7 @@ static pace_exchange_terms terms_of(pace_collective collective, double bytes, in
                                  .ranks_per_node = of_node,
                                  .nodes = nodes,
                                  .inside = near,
-                                 .ring = near,
+                                 .ring = {.near = near},
                                  .across = far,
                                  .across_one = far,
                                  .reduce_s_per_byte = gamma * 1e-9,

@@ -137,7 +137,7 @@ static void rows_of_the_table_agree_with_their_programs(void **state) {
                                              .ranks_per_node = n,
                                              .nodes = 1,
                                              .inside = message,
-                                             .ring = message,
+                                             .ring = {.near = message},
                                              .reduce_s_per_byte = gam * 1e-9};
                 assert_true(row >= 0);
                 if (!pace_exchange_algorithm_applies(row, &terms)) continue;
