@@ -159,15 +159,3 @@ pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *devic
         return (pace_estimate){known.median, tensors->spread, PACE_RUNG_ROOFLINE};
     return (pace_estimate){tensors->fixed_s + bytes / (tensors->memory * rate), tensors->spread, PACE_RUNG_ROOFLINE};
 }
-
-pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,
-                          const pace_op *ops, size_t count) {
-    size_t missing = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (price(&out_s[i], cost, device, &ops[i], "")) continue;
-        out_s[i] = (pace_estimate){0, 0, PACE_RUNG_ROOFLINE};
-        missing++;
-    }
-    if (unknown) *unknown = missing;
-    return PACE_OK;
-}

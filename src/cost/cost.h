@@ -44,9 +44,4 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
  * (catalog/costs.yaml, guess). Always answers. */
 pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *device, const pace_op *op);
 
-/** Prices `count` interned operations, each once: a step's tasks then index out_s. An operation without a price has
- * median 0; `*unknown` (may be NULL) counts them. */
-pace_status pace_cost_ops(pace_estimate *out_s, size_t *unknown, const pace_cost *cost, const pace_device *device,
-                          const pace_op *ops, size_t count) PACE_MUST_CHECK;
-
 #endif

@@ -28,7 +28,9 @@ double pace_bus_factor(pace_collective collective, int ranks) {
     }
 }
 
-double pace_exchange_inside_rate(const pace_machine *m, int ranks_per_node) {
+/* Bytes per second that one device sends to the others of its group inside a node, at peak: where devices are joined
+ * pairwise, over the links that stay within the group. */
+static double inside_rate(const pace_machine *m, int ranks_per_node) {
     double fewest = INFINITY;
     if (m->mesh_devices == 0 || ranks_per_node >= m->devices || ranks_per_node < 2) return m->inside.bytes_per_s;
     for (int i = 0; i < ranks_per_node; i++) {
@@ -111,7 +113,7 @@ void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pac
                                  .nodes = nodes,
                                  .reduce_s_per_byte = reduce_s_per_byte};
     double near_s = 0, near_alpha = m->inside.latency_s;
-    if (ranks_per_node > 1) near_s = 1 / (pace_exchange_inside_rate(m, ranks_per_node) * m->inside.efficiency);
+    if (ranks_per_node > 1) near_s = 1 / (inside_rate(m, ranks_per_node) * m->inside.efficiency);
     out->inside = pace_message_hockney(near_alpha, near_s);
     out->ring.near = out->inside;
     if (m->mesh_devices > 0 && ranks_per_node > 1) {
@@ -218,7 +220,7 @@ static double choose(int *algorithm, int *protocol, pace_nccl_curves *curves, co
     const pace_machine *m = &e->machine;
     int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
     pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
-                      pace_exchange_inside_rate(m, q->ranks_per_node), node_rate(m, senders));
+                      inside_rate(m, q->ranks_per_node), node_rate(m, senders));
     if (q->element_bytes == 1 && pace_collective_adds(q->collective))
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;

@@ -83,10 +83,6 @@ double pace_exchange_textbook_spread(int nodes);
 /** What nccl-tests multiplies algbw = bytes / time with to get busbw. */
 double pace_bus_factor(pace_collective collective, int ranks);
 
-/** Bytes per second that one device sends to the others of its group inside a node, at peak: where devices are joined
- * pairwise, over the links that stay within the group. */
-double pace_exchange_inside_rate(const pace_machine *machine, int ranks_per_node);
-
 /** The terms of the textbook's closed forms for a question. */
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *machine, pace_collective collective,
                             double bytes, int ranks_per_node, int nodes);

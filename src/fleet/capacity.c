@@ -16,7 +16,7 @@ void pace_cluster_free(pace_cluster *cluster) {
     PACE_VEC_FREE(&cluster->nodes);
 }
 
-int pace_request_of(const pace_pod *pod) {
+static int request_of(const pace_pod *pod) {
     if (pod->gpus == 0 || pod->gpu_milli == 0) return PACE_REQUEST_NONE;
     if (pod->gpus == 1) return pod->gpu_milli < PACE_GPU_WHOLE ? PACE_REQUEST_PART : PACE_REQUEST_ONE;
     return pod->gpus < 4 ? PACE_REQUEST_TWO : pod->gpus < 8 ? PACE_REQUEST_FOUR : PACE_REQUEST_EIGHT;
@@ -124,7 +124,7 @@ static void put(replay *r, size_t index) {
         }
         account(r, pod, &where, 1);
     } else {
-        r->unplaced[pace_request_of(pod)]++;
+        r->unplaced[request_of(pod)]++;
     }
     r->places[index] = where;
 }
@@ -157,7 +157,7 @@ static double lost_to_kind(const replay *r, size_t node, int kind) {
     double sum = 0, weight = 0;
     if (free_milli(r, node) == 0) return 0;
     for (size_t i = 0; i < r->shape_count; i++) {
-        if (pace_request_of(r->shapes[i].pod) != kind) continue;
+        if (request_of(r->shapes[i].pod) != kind) continue;
         sum += r->shapes[i].weight * lost_milli(r, node, r->shapes[i].pod);
         weight += r->shapes[i].weight;
     }
@@ -201,7 +201,7 @@ static int compare_shapes(const void *a, const void *b) {
 static void find_shapes(replay *r) {
     size_t count = 0;
     for (size_t i = 0; i < r->cluster->pods.count; i++)
-        if (pace_request_of(&r->cluster->pods.items[i]) != PACE_REQUEST_NONE)
+        if (request_of(&r->cluster->pods.items[i]) != PACE_REQUEST_NONE)
             r->shapes[count++] = (shape){&r->cluster->pods.items[i], 1};
     qsort(r->shapes, count, sizeof *r->shapes, compare_shapes);
     for (size_t i = 0; i < count; i++) {
@@ -226,7 +226,7 @@ static pace_status count_requests(replay *r) {
         size_t scheduled = 0;
         for (size_t i = 0; i < count; i++) {
             const pace_pod *pod = &r->cluster->pods.items[i];
-            if (pace_request_of(pod) != kind) continue;
+            if (request_of(pod) != kind) continue;
             use->pods++;
             use->never_scheduled += pod->scheduled_s < 0;
             if (pod->scheduled_s < 0) continue;

@@ -52,8 +52,6 @@ enum {
 };
 extern const char *const pace_request_names[PACE_REQUESTS];
 
-int pace_request_of(const pace_pod *pod);
-
 typedef struct {
     size_t pods, never_scheduled;
     size_t unplaced;              /* of those that were scheduled, in the replay */

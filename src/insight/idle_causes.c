@@ -4,7 +4,8 @@
 
 const char *const pace_idle_cause_names[PACE_IDLE_CAUSES] = {"input", "synchronisation", "host", "stream", "launch"};
 
-bool pace_call_synchronises(const pace_step *step, uint32_t call) {
+/* Whether a call is known to have waited for the device: by a recorded wait, else by its name. */
+static bool call_synchronises(const pace_step *step, uint32_t call) {
     size_t recorded;
     if (step->kind[call] != PACE_TASK_CALL) return false;
     pace_step_waits(&recorded, step, call);
@@ -21,7 +22,7 @@ static uint32_t synchronising_at(const pace_step *step, uint32_t lane_number, in
         else high = middle;
     }
     uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
-    while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) < at_ns || !pace_call_synchronises(step, task)))
+    while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) < at_ns || !call_synchronises(step, task)))
         task = step->parent[task];
     return task;
 }

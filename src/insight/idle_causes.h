@@ -29,7 +29,4 @@ typedef struct {
 /** The gaps of [start, end) of a tiled rank. */
 pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t end_ns);
 
-/** Whether a call is known to have waited for the device: by a recorded wait, else by its name. */
-bool pace_call_synchronises(const pace_step *step, uint32_t call);
-
 #endif

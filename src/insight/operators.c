@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
+/* The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
+static uint32_t operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
     uint32_t at = step->cause[task], innermost = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
@@ -115,7 +116,7 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     const pace_step *step = &s->rank->step;
     bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
     uint32_t op = s->grouping == PACE_BY_MODULE ? module_of(step, item->task)
-                  : by_operator                 ? pace_operator_of(step, &s->cache, item->task)
+                  : by_operator                 ? operator_of(step, &s->cache, item->task)
                                                 : PACE_NO_TASK;
     pace_name name = s->grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
     bool has_shapes = s->grouping == PACE_BY_SHAPES && op != PACE_NO_TASK && step->kind[op] == PACE_TASK_OP;

@@ -420,8 +420,10 @@ static bool is_sane(const pace_shape *shape) {
     return flat(shape) >= 1 && flat(shape) < 1e15 && shape->channels >= 1 && shape->height >= 1 && shape->width >= 1;
 }
 
-pace_status pace_layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_shape *inputs, size_t count,
-                             const double *rows) {
+/* Derives the shape, parameters and multiply-adds. `rows` are the embedding bag's tables. PACE_E_INPUT says what does
+ * not fit, without the place. */
+static pace_status layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_shape *inputs, size_t count,
+                               const double *rows) {
     if (count < rule->least || count > rule->most)
         return pace_fail(PACE_E_INPUT, "\"%s\": expected %u to %u inputs, found %zu", rule->word, rule->least,
                          rule->most, count);
@@ -444,7 +446,7 @@ pace_status pace_model_append(pace_model *model, pace_layer layer, const pace_la
     if (model->layers.count >= MAX_LAYERS) return pace_fail(PACE_E_LIMIT, "more than %d layers", MAX_LAYERS);
     if (count > PACE_LAYER_INPUTS) return pace_fail(PACE_E_LIMIT, "more than %d inputs", PACE_LAYER_INPUTS);
     for (size_t i = 0; i < count; i++) shapes[i] = model->layers.items[inputs[i]].shape;
-    if (rule) PACE_TRY(pace_layer_infer(&layer, rule, shapes, count, rows));
+    if (rule) PACE_TRY(layer_infer(&layer, rule, shapes, count, rows));
     layer.first_input = (uint32_t)model->inputs.count;
     layer.input_count = (uint32_t)count;
     PACE_TRY(pace_names_add(&layer.name, &model->names, name, strlen(name)));

@@ -27,11 +27,6 @@ pace_layer pace_layer_make(const pace_layer_rule *rule);
 
 enum { PACE_LAYER_INPUTS = 64 }; /* a layer has at most */
 
-/** Derives the shape, parameters and multiply-adds. `rows` are the embedding bag's tables. PACE_E_INPUT says what does
- * not fit, without the place. */
-pace_status pace_layer_infer(pace_layer *layer, const pace_layer_rule *rule, const pace_shape *inputs, size_t count,
-                             const double *rows) PACE_MUST_CHECK;
-
 /** Infers a layer and puts it at the model's end. `rule` NULL: an input, whose shape is given. PACE_E_LIMIT beyond
  * 100,000 layers. */
 pace_status pace_model_append(pace_model *model, pace_layer layer, const pace_layer_rule *rule, const char *name,

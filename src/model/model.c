@@ -41,7 +41,7 @@ int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config,
 }
 
 /* What PyTorch's derivatives.yaml saves for each. */
-bool pace_layer_keeps_input(const pace_layer *layer) {
+static bool layer_keeps_input(const pace_layer *layer) {
     switch (layer->kind) {
     case PACE_LAYER_CONVOLUTION:
     case PACE_LAYER_LINEAR:
@@ -65,7 +65,7 @@ bool pace_layer_keeps_input(const pace_layer *layer) {
     }
 }
 
-bool pace_layer_keeps_output(const pace_layer *layer) {
+static bool layer_keeps_output(const pace_layer *layer) {
     if (layer->kind != PACE_LAYER_ACTIVATION) return false;
     return layer->word[0] == 'r' || layer->word[0] == 't' || layer->word[2] == 'g'; /* relu, tanh, sigmoid */
 }
@@ -85,8 +85,8 @@ static double attention_extra_bytes(const pace_layer *layer, const pace_config *
     return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
 }
 
-double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *layer, const pace_config *config,
-                                   int element_bytes) {
+static double layer_kept_extra_bytes(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                                     int element_bytes) {
     double sequence = pace_model_sequence(model, config);
     double elements = elements_on_rank(&layer->shape, config, sequence);
     const double *option = layer->option;
@@ -139,7 +139,7 @@ static bool keeps_own(const pace_layer *layer, const pace_config *config) {
 /* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
 static bool keeps_output(const pace_layer *layer, const pace_config *config) {
     bool fused = layer->kind == PACE_LAYER_ATTENTION && config->attention == PACE_ATTENTION_FUSED;
-    return fused || pace_layer_keeps_output(layer);
+    return fused || layer_keeps_output(layer);
 }
 
 /* Fused, a product of branches is formed with the activation before it, which backward forms anew. */
@@ -152,7 +152,7 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
     if (is_fused_away(layer, &model->layers.items[from], config)) return false;
     if (config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0)
         return model->layers.items[from].segment != layer->segment;
-    return pace_layer_keeps_input(layer);
+    return layer_keeps_input(layer);
 }
 
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
@@ -164,7 +164,7 @@ double pace_model_kept_bytes(const pace_model *model, const pace_config *config,
         const pace_layer *layer = &model->layers.items[i];
         bool own = keeps_own(layer, config);
         bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
-        if (own && i >= first && i <= last) sum += pace_layer_kept_extra_bytes(model, layer, config, bytes[i]);
+        if (own && i >= first && i <= last) sum += layer_kept_extra_bytes(model, layer, config, bytes[i]);
         if (own && keeps_output(layer, config)) kept[i] = true;
         for (uint32_t k = 0; k < layer->input_count; k++) {
             uint32_t from = model->inputs.items[layer->first_input + k];

@@ -137,11 +137,6 @@ double pace_model_sequence(const pace_model *model, const pace_config *config);
 double pace_shape_elements(const pace_shape *shape, double sequence, double tp);
 /** Bytes of an element of a layer's output, given that of its first input (0 = the parameters'). */
 int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes);
-/** Whether backward through this layer keeps its inputs, its output; and the bytes it keeps besides, per sample. */
-bool pace_layer_keeps_input(const pace_layer *layer);
-bool pace_layer_keeps_output(const pace_layer *layer);
-double pace_layer_kept_extra_bytes(const pace_model *model, const pace_layer *layer, const pace_config *config,
-                                   int element_bytes);
 
 static inline const pace_layer *pace_layer_input(const pace_model *model, const pace_layer *layer, uint32_t index) {
     return &model->layers.items[model->inputs.items[layer->first_input + index]];

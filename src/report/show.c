@@ -125,7 +125,8 @@ static pace_shown show_number(pace_show show, double value) {
     }
 }
 
-pace_shown pace_show_keyed(const char *key, double value, bool is_integer) {
+/* A field's value by the unit in its key: _ns, _bytes, _share, _per_s; else a plain number. */
+static pace_shown show_keyed(const char *key, double value, bool is_integer) {
     pace_show show = show_of_key(key, is_integer);
     if (show == PACE_SHOW_INT && fabs(value) < 9e18) return pace_show_int((int64_t)value);
     return isfinite(value) ? show_number(show, value) : (pace_shown){"-"};
@@ -418,14 +419,15 @@ pace_status pace_grid_of_matrix(pace_grid *grid, const pace_held_matrix *matrix)
 
 bool pace_node_is_field(const pace_node *node) { return node->kind >= PACE_NODE_INT && node->kind <= PACE_NODE_NULL; }
 
-bool pace_node_shows_fields(const pace_node *object) {
+/* Whether the fields of this object (or list item) are shown. */
+static bool node_shows_fields(const pace_node *object) {
     if (object->kind != PACE_NODE_OBJECT || object->audience == PACE_FOR_JSON) return false;
     return object->title || (object->parent && object->parent->kind == PACE_NODE_LIST && object->parent->title);
 }
 
 bool pace_node_visible(const pace_node *node) {
     if (node->audience == PACE_FOR_JSON) return false;
-    if (pace_node_is_field(node)) return node->parent && pace_node_shows_fields(node->parent);
+    if (pace_node_is_field(node)) return node->parent && node_shows_fields(node->parent);
     if (node->kind == PACE_NODE_STRONG) return false; /* these lead the report instead */
     if (node->kind != PACE_NODE_OBJECT && node->kind != PACE_NODE_LIST) return true;
     for (const pace_node *child = node->first; child; child = child->next)
@@ -436,8 +438,8 @@ bool pace_node_visible(const pace_node *node) {
 char *pace_node_field_text(const pace_node *field) {
     pace_shown shown = {"-"};
     switch (field->kind) {
-    case PACE_NODE_INT: shown = pace_show_keyed(field->key ? field->key : "", (double)field->integer, true); break;
-    case PACE_NODE_REAL: shown = pace_show_keyed(field->key ? field->key : "", field->real, false); break;
+    case PACE_NODE_INT: shown = show_keyed(field->key ? field->key : "", (double)field->integer, true); break;
+    case PACE_NODE_REAL: shown = show_keyed(field->key ? field->key : "", field->real, false); break;
     case PACE_NODE_BOOL: snprintf(shown.text, sizeof shown.text, "%s", field->flag ? "yes" : "no"); break;
     case PACE_NODE_TEXT:
         if (field->text) return pace_show_clean(field->text);

@@ -20,9 +20,6 @@ pace_shown pace_show_bytes(double bytes);               /**< 1.500 GB */
 pace_shown pace_show_rate(double per_second);           /**< 312.1 T/s */
 pace_shown pace_show_share(double share);               /**< 43.2% */
 
-/** A field's value by the unit in its key: _ns, _bytes, _share, _per_s; else a plain number. */
-pace_shown pace_show_keyed(const char *key, double value, bool is_integer);
-
 /** A key as words: "exposed_wait_ns" becomes "exposed wait". Allocated; NULL when memory ran out. */
 char *pace_show_label(const char *key);
 
@@ -77,8 +74,6 @@ bool pace_matrix_signed(const pace_held_matrix *matrix);
 bool pace_node_visible(const pace_node *node);
 /** Whether this node is a single value: an int, real, text, bool or null. */
 bool pace_node_is_field(const pace_node *node);
-/** Whether the fields of this object (or list item) are shown. */
-bool pace_node_shows_fields(const pace_node *object);
 /** A field's value as clean text. NULL: out of memory. */
 char *pace_node_field_text(const pace_node *field);
 

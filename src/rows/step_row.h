@@ -107,8 +107,6 @@ int pace_step_flag(const char *text);
 void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *names);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
-/** The first column that is called like one of a list; -1 without. */
-int pace_step_find_column(const pace_csv *csv, const pace_yaml_node *list);
 /** The same, "number of" before names and what stands in parentheses behind them left away where none is called so. */
 int pace_step_find_size(const pace_csv *csv, const pace_yaml_node *list);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */

@@ -104,7 +104,8 @@ void pace_step_plain(char *out, size_t size, const char *text) {
     out[used] = '\0';
 }
 
-int pace_step_find_column(const pace_csv *csv, const pace_yaml_node *list) {
+/* The first column that is called like one of a list; -1 without. */
+static int find_column(const pace_csv *csv, const pace_yaml_node *list) {
     char wanted[96], name[96];
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(list, i));
@@ -130,7 +131,7 @@ static void bare_name(char *out, size_t size, const char *text) {
 }
 
 int pace_step_find_size(const pace_csv *csv, const pace_yaml_node *list) {
-    int found = pace_step_find_column(csv, list);
+    int found = find_column(csv, list);
     char wanted[96], name[96];
     for (size_t i = 0; found < 0 && i < pace_yaml_count(list); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(list, i));
@@ -214,7 +215,7 @@ static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {
         double unit_s;
     } units[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        r->measured = pace_step_find_column(&r->rows->csv, pace_yaml_get(names, units[i].key));
+        r->measured = find_column(&r->rows->csv, pace_yaml_get(names, units[i].key));
         if (r->measured < 0) continue;
         r->unit_s = units[i].unit_s;
         return true;
@@ -238,9 +239,8 @@ void pace_step_find_measured(pace_step_reader *r, const pace_yaml_node *names) {
     if (!find_exact(r, pace_yaml_get(names, "measured")) && !find_ratio(r, names))
         find_spelled(r, pace_yaml_get(names, "times"));
     for (int i = 0; i < PACE_STEP_RATES; i++)
-        r->rate[i] = pace_step_find_column(&r->rows->csv, pace_yaml_get(names, rates[i].name));
-    for (int i = 0; i < PACE_STEP_RUNS; i++)
-        r->run[i] = pace_step_find_column(&r->rows->csv, pace_yaml_get(names, runs[i].name));
+        r->rate[i] = find_column(&r->rows->csv, pace_yaml_get(names, rates[i].name));
+    for (int i = 0; i < PACE_STEP_RUNS; i++) r->run[i] = find_column(&r->rows->csv, pace_yaml_get(names, runs[i].name));
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #define PACE_NO_MESSAGE UINT32_MAX
-#define PACE_NO_QUEUE UINT32_MAX
 
 typedef struct {
     double now_ns;         /* its operations so far have ended */

@@ -20,12 +20,6 @@ void pace_gradient_profile_mark_table(pace_gradient_profile *profile, const pace
     profile->more_touched_bytes += touched;
 }
 
-double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count) {
-    double end = 0;
-    for (size_t i = 0; i < count; i++) end = fmax(end, ready_s[i]) + work_s[i];
-    return end;
-}
-
 typedef struct {
     const pace_gradient_profile *profile;
     const pace_approach *approach;

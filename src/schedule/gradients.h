@@ -55,9 +55,6 @@ typedef struct {
 
 void pace_gradient_ends_free(pace_gradient_ends *ends);
 
-/** When a lane is done that takes work[i] once ready[i] has come, in order: max over i of ready[i] + work[i] + … */
-double pace_lane_end_s(const double *ready_s, const double *work_s, size_t count);
-
 /** The largest of `count` draws of a standard normal, as expected: Blom's score (1958). */
 double pace_expected_most(int count);
 

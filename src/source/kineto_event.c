@@ -33,7 +33,8 @@ static const struct {
     {"cuda_sync", PACE_TASK_SYNC},
 };
 
-bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length) {
+/* Kind of a category, any capitalisation. False: not a category that becomes tasks. */
+static bool kineto_category(pace_task_kind *kind, const char *text, size_t length) {
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
         if (strlen(categories[i].text) == length && strncasecmp(categories[i].text, text, length) == 0) {
             *kind = categories[i].kind;
@@ -274,7 +275,7 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
 /* Categories come in runs: the one before is tried first. */
 static void keep_category(pace_kineto_event *event, const char *text, size_t length) {
     if (length == 0 || length != event->last_length || memcmp(text, event->last_category, length) != 0) {
-        event->last_known = pace_kineto_category(&event->last_kind, text, length);
+        event->last_known = kineto_category(&event->last_kind, text, length);
         event->last_autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
         event->last_length = length < sizeof event->last_category ? length : 0;
         memcpy(event->last_category, text, event->last_length);

@@ -46,7 +46,4 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
 /** The scalar at hand as interned text, escapes decoded. */
 pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *names) PACE_MUST_CHECK;
 
-/** Kind of a category, any capitalisation. False: not a category that becomes tasks. */
-bool pace_kineto_category(pace_task_kind *kind, const char *text, size_t length);
-
 #endif

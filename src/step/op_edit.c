@@ -25,7 +25,8 @@ void pace_op_scale_size(pace_op *op, unsigned which, double factor) {
 
 unsigned pace_op_sample_size(const pace_op *op) { return op->family == PACE_OP_GEMM && op->size[0] <= 1 ? 1 : 0; }
 
-int pace_precision_bytes(pace_precision precision) {
+/* Bytes of an element of a precision as tensors are stored. */
+static int precision_bytes(pace_precision precision) {
     switch (precision) {
     case PACE_FP64: return 8;
     case PACE_FP16:
@@ -45,7 +46,7 @@ static void set_width(pace_op *op, int bytes) {
 }
 
 void pace_op_set_precision(pace_op *op, pace_precision precision, int present_bytes) {
-    int bytes = pace_precision_bytes(precision);
+    int bytes = precision_bytes(precision);
     if (pace_op_is_matrix(op->family)) {
         op->precision = precision;
         set_width(op, bytes);

@@ -12,9 +12,6 @@ void pace_op_scale_size(pace_op *op, unsigned which, double factor);
  * products have three; ask for the one that does. */
 unsigned pace_op_sample_size(const pace_op *op);
 
-/** Bytes of an element of a precision as tensors are stored. */
-int pace_precision_bytes(pace_precision precision);
-
 /** Matrix operations compute in `precision`, on elements of its width. Others keep their arithmetic; their elements
  * change when they have `present_bytes`, the width of the matrix operations so far, to its width but no less than two
  * bytes: eight-bit formats hold the operands of matrix products alone. Updates, transfers between host and device and

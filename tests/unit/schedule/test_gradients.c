@@ -49,19 +49,6 @@ static pace_gradient_times asked(const char *machine, const char *approach) {
 
 static const char slow[] = "p100-pcie-16*4 pcie=12GB/s nodes=4 net=1Gb/s", fast[] = "v100-sxm2-16*8 nvlink=150GB/s";
 
-/* pace_lane_end_s() is the largest of ready[i] and all work from i on. */
-static void test_lane(void **state) {
-    (void)state;
-    double work[TENSORS], most = 0;
-    for (int i = 0; i < TENSORS; i++) work[i] = (rand() % 100) / 5000.0;
-    for (int i = 0; i < TENSORS; i++) {
-        double sum = ready[i];
-        for (int j = i; j < TENSORS; j++) sum += work[j];
-        most = fmax(most, sum);
-    }
-    assert_true(fabs(pace_lane_end_s(ready, work, TENSORS) - most) < 1e-12);
-}
-
 /* Order statistics of the normal distribution (Harter 1961): 0.5642, 1.4236, 2.0697 of 2, 8, 32 draws. */
 static void test_most(void **state) {
     (void)state;
@@ -176,9 +163,9 @@ static void test_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lane),           cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_against_clock),  cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache),
-        cmocka_unit_test(test_largest_tensor), cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_most),   cmocka_unit_test(test_bounds),        cmocka_unit_test(test_against_clock),
+        cmocka_unit_test(test_fusion), cmocka_unit_test(test_pointer_cache), cmocka_unit_test(test_largest_tensor),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
