@@ -53,13 +53,11 @@ static double now_s(void) {
 
 static pace_status note(calibration *c, const char *format, ...) PACE_PRINTF(2, 3);
 static pace_status note(calibration *c, const char *format, ...) {
-    char text[512];
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     if (c->note_count == MOST_NOTES) return PACE_OK;
-    c->notes[c->note_count] = pace_copy_text(text, strlen(text));
+    va_start(arguments, format);
+    c->notes[c->note_count] = pace_format_text(format, arguments);
+    va_end(arguments);
     return c->notes[c->note_count] ? (c->note_count++, PACE_OK) : PACE_E_MEMORY;
 }
 

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,17 @@ char *pace_copy_text(const char *text, size_t length) {
     char *copy = pace_alloc(length + 1, 1);
     if (copy && length) memcpy(copy, text, length);
     return copy;
+}
+
+char *pace_format_text(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) length = 0;
+    char *text = pace_alloc((size_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
 }
 
 void pace_free(void *block) {

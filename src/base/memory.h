@@ -7,6 +7,8 @@
 
 #include "base/status.h"
 
+#include <stdarg.h>
+
 /** Zeroed array of `count` elements of `size` bytes, or NULL with the message set. Free with pace_free(). */
 void *pace_alloc(size_t count, size_t size) PACE_MUST_CHECK;
 
@@ -15,6 +17,9 @@ void *pace_resize(void *block, size_t count, size_t size) PACE_MUST_CHECK;
 
 /** Copy of `length` bytes with a NUL behind, or NULL with the message set. */
 char *pace_copy_text(const char *text, size_t length) PACE_MUST_CHECK;
+
+/** A text as long as it comes, or NULL with the message set. */
+char *pace_format_text(const char *format, va_list arguments) PACE_MUST_CHECK;
 
 void pace_free(void *block);
 

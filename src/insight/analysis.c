@@ -32,12 +32,10 @@ void pace_analysis_free(pace_analysis *analysis) {
 
 static pace_status warn(pace_analysis *analysis, const char *format, ...) PACE_PRINTF(2, 3);
 static pace_status warn(pace_analysis *analysis, const char *format, ...) {
-    char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char *copy = pace_format_text(format, arguments);
     va_end(arguments);
-    char *copy = pace_copy_text(text, strlen(text));
     return copy ? PACE_PUSH(&analysis->warnings, copy) : PACE_E_MEMORY;
 }
 

@@ -29,8 +29,8 @@ static const pace_column figure_columns[] = {
 };
 
 static void put_figures(pace_node *parent, const pace_job_machine *machine) {
-    pace_node *table = pace_node_table(parent, "figures", "What was assumed", PACE_FOR_ALL, figure_columns,
-                                       sizeof figure_columns / sizeof *figure_columns, 0);
+    pace_node *table =
+        pace_node_table(parent, "figures", "What was assumed", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
     for (int i = 0; i < PACE_FIGURES; i++) {
         pace_table_row(table);
         pace_table_text(table, pace_job_figure_names[i]);

@@ -115,8 +115,8 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
     pace_node *root = pace_report_root(report);
     bool any = false;
     for (size_t i = 0; i < count; i++) any |= edits(&scenarios[i]);
-    pace_node *table = pace_node_table(root, "edits", "What was changed", any ? PACE_FOR_ALL : PACE_FOR_JSON, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table = pace_node_table(root, "edits", "What was changed", any ? PACE_FOR_ALL : PACE_FOR_JSON,
+                                       PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < count; i++) put_row(table, &scenarios[i], &results[i]);
     if (any) {
         say_samples(root, scenarios, results, count);

@@ -35,17 +35,6 @@ static bool copy_to(char **out, pace_report *report, const char *text) {
     return keep(report, text && !*out ? PACE_E_MEMORY : PACE_OK);
 }
 
-static char *format_text(const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (length < 0) length = 0;
-    char *text = pace_alloc((size_t)length + 1, 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
-}
-
 /* ---- freeing ---------------------------------------------------------------------------------------------- */
 
 static void free_table(pace_held_table *table) {
@@ -165,9 +154,7 @@ pace_status pace_report_new(pace_report **out, const char *verb, const char *tit
     bool copied = copy_to(&report->verb, report, verb) && copy_to(&report->title, report, title);
     if (copied) report->root = new_node(report, PACE_NODE_OBJECT, NULL, NULL);
     pace_status status = report->status;
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }
 
 pace_status pace_report_status(const pace_report *report) { return report->status; }
@@ -199,7 +186,7 @@ void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes
 void pace_report_warn(pace_report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = pace_format_text(format, arguments);
     va_end(arguments);
     if (!keep(report, text ? PACE_OK : PACE_E_MEMORY)) return;
     KEEP_TEXT(report, warnings, text);
@@ -273,7 +260,7 @@ void pace_node_null(pace_node *object, const char *key) { add(object, PACE_NODE_
 static void add_line(pace_node *object, pace_node_kind kind, const char *format, va_list arguments) {
     pace_node *node = add(object, kind, NULL, NULL);
     if (!node) return;
-    node->text = format_text(format, arguments);
+    node->text = pace_format_text(format, arguments);
     keep(node->report, node->text ? PACE_OK : PACE_E_MEMORY);
 }
 
@@ -499,6 +486,12 @@ pace_status pace_report_write(const pace_report *report, pace_format format, con
     char message[512]; /* closing may fail too; the first failure is the one to tell */
     snprintf(message, sizeof message, "%s", pace_message());
     if (pace_sink_close(&sink) != PACE_OK) return pace_fail(status, "%s", message);
+    return status;
+}
+
+pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status) {
+    if (status == PACE_OK) *out = report;
+    else pace_report_free(report);
     return status;
 }
 

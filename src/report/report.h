@@ -39,6 +39,8 @@ typedef struct {
 /** A new report of `verb`: {"schema":"paceline.<verb>/1","paceline":…,"command":[…],"inputs":[…],…}. */
 pace_status pace_report_new(pace_report **out, const char *verb, const char *title) PACE_MUST_CHECK;
 pace_status pace_report_status(const pace_report *report);
+/** Hands a report that was built over to `*out`, or frees it when `status` is a failure; returns `status`. */
+pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status);
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count);
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
 void pace_report_warn(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
@@ -62,6 +64,9 @@ void pace_node_null(pace_node *object, const char *key);
 void pace_node_sentence(pace_node *object, bool strong, const char *format, ...) PACE_PRINTF(3, 4);
 /** A smaller line for people: a definition, a caveat (JSON: collected under "notes"). */
 void pace_node_note(pace_node *object, const char *format, ...) PACE_PRINTF(2, 3);
+
+/** A table's columns and how many they are, of an array. */
+#define PACE_COLUMNS(columns) (columns), sizeof(columns) / sizeof *(columns)
 
 /** A table. rows_shown 0 = all rows for people. The first table of a report is its main one for CSV. */
 pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,

@@ -63,8 +63,8 @@ static void put_families(pace_node *root, const pace_calibration *c) {
 
 static void put_figures(pace_node *root, const pace_calibration *c) {
     if (c->figure_count == 0) return;
-    pace_node *table = pace_node_table(root, "figures", "What the device can do", PACE_FOR_ALL, figure_columns,
-                                       COUNT(figure_columns), 0);
+    pace_node *table =
+        pace_node_table(root, "figures", "What the device can do", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
     for (size_t i = 0; i < c->figure_count; i++) {
         pace_table_row(table);
         pace_table_text(table, c->figures[i].key);

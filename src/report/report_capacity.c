@@ -48,8 +48,7 @@ static const pace_column instant_columns[] = {
 static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
 static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "models", "By GPU", PACE_FOR_ALL, model_columns,
-                                       sizeof model_columns / sizeof *model_columns, 0);
+    pace_node *table = pace_node_table(root, "models", "By GPU", PACE_FOR_ALL, PACE_COLUMNS(model_columns), 0);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
         if (use->gpus == 0) continue;
@@ -71,8 +70,8 @@ static double all_gpu_hours(const pace_capacity *c) {
 }
 
 static void put_requests(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "requests", "By size of request", PACE_FOR_ALL, request_columns,
-                                       sizeof request_columns / sizeof *request_columns, 0);
+    pace_node *table =
+        pace_node_table(root, "requests", "By size of request", PACE_FOR_ALL, PACE_COLUMNS(request_columns), 0);
     for (int kind = 0; kind < PACE_REQUESTS; kind++) {
         const pace_request_use *use = &c->requests[kind];
         if (use->pods == 0) continue;
@@ -92,7 +91,7 @@ static void put_requests(pace_node *root, const pace_cluster *cluster, const pac
 
 static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_node_table(root, "fragmentation", "Free GPUs that a request cannot take, when busiest",
-                                       PACE_FOR_ALL, lost_columns, sizeof lost_columns / sizeof *lost_columns, 0);
+                                       PACE_FOR_ALL, PACE_COLUMNS(lost_columns), 0);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
         for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++) {
@@ -108,8 +107,7 @@ static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_ca
 }
 
 static void put_instants(pace_node *root, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "instants", "Over time", PACE_FOR_ALL, instant_columns,
-                                       sizeof instant_columns / sizeof *instant_columns, 0);
+    pace_node *table = pace_node_table(root, "instants", "Over time", PACE_FOR_ALL, PACE_COLUMNS(instant_columns), 0);
     for (size_t i = 0; i < c->instant_count; i++) {
         const pace_capacity_instant *at = &c->instants[i];
         pace_table_row(table);
@@ -131,7 +129,7 @@ static const pace_column filling_columns[] = {
 
 static void put_filling(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_node_table(root, "filling", "Had all pods come and none had left", PACE_FOR_ALL,
-                                       filling_columns, sizeof filling_columns / sizeof *filling_columns, 0);
+                                       PACE_COLUMNS(filling_columns), 0);
     for (size_t i = 0; i < c->filling_count; i++) {
         const pace_capacity_filling *at = &c->filling[i];
         pace_table_row(table);

@@ -86,8 +86,8 @@ static pace_status answer(pace_exchange_answer *out, const asked *a, double byte
 static pace_status put_sizes(pace_node *root, const asked *a) {
     int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
     double factor = pace_bus_factor(a->question.collective, ranks);
-    pace_node *table = pace_node_table(root, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
         pace_exchange_answer given;
         double bytes = a->sizes.items[i];
@@ -121,8 +121,8 @@ static pace_status saved(double *out, const asked *a, const pace_exchange *chang
 
 static pace_status put_help(pace_node *root, const asked *a) {
     double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
-    pace_node *table = pace_node_table(root, "help", "What would help most", PACE_FOR_ALL, help_columns,
-                                       sizeof help_columns / sizeof *help_columns, 0);
+    pace_node *table =
+        pace_node_table(root, "help", "What would help most", PACE_FOR_ALL, PACE_COLUMNS(help_columns), 0);
     for (int i = 0; i < 3; i++) {
         static const char *const changes[] = {"links inside a node were twice as fast",
                                               "the network were twice as fast", "the network's latency were half"};
@@ -179,7 +179,5 @@ pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options
     }
     PACE_VEC_FREE(&a.sizes);
     pace_exchange_fit_free(&a.fit);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -157,9 +157,7 @@ pace_status pace_predict_exchange_rows(pace_report **out, const char *path, cons
     if (status == PACE_OK) status = put_rows(report, &a);
     pace_exchange_rows_free(&a.rows);
     pace_exchange_fit_free(&a.fit);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
@@ -242,7 +240,7 @@ static void put_saturating(pace_node *root, const fitted *f) {
         {"mape", "MAPE", PACE_SHOW_SHARE},
     };
     pace_node *table = pace_node_table(root, "saturating_curves", "As a curve of eight parameters, fitted on all sizes",
-                                       PACE_FOR_JSON, saturating_columns, COUNT(saturating_columns), 0);
+                                       PACE_FOR_JSON, PACE_COLUMNS(saturating_columns), 0);
     for (size_t i = 0; i < f->whole.curves.count; i++) {
         const pace_exchange_curve *curve = &f->whole.curves.items[i];
         const pace_curve_point *points = &f->whole.points.items[curve->first];
@@ -284,8 +282,8 @@ static pace_status build_fit(pace_report *report, const fitted *f, const pace_ro
     pace_node_sentence(root, true, "Fitted %zu curve%s of %zu sizes%s%s.", f->whole.curves.count,
                        f->whole.curves.count == 1 ? "" : "s", f->whole.points.count,
                        options->fit_path ? ", written to " : "", options->fit_path ? options->fit_path : "");
-    pace_node *table = pace_node_table(root, "curves", "Error on sizes that were held out", PACE_FOR_ALL, curve_columns,
-                                       sizeof curve_columns / sizeof *curve_columns, 0);
+    pace_node *table = pace_node_table(root, "curves", "Error on sizes that were held out", PACE_FOR_ALL,
+                                       PACE_COLUMNS(curve_columns), 0);
     for (size_t i = 0; i < f->whole.curves.count; i++) PACE_TRY(put_curve(table, f, i));
     put_saturating(root, f);
     pace_node_note(root,
@@ -324,7 +322,5 @@ pace_status pace_fit_exchange(pace_report **out, const char *const *paths, size_
     pace_free(f.tables);
     pace_exchange_fit_free(&f.whole);
     pace_exchange_fit_free(&f.probed);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -78,7 +78,7 @@ static pace_status describe(pace_report **out, const opened *o, const pace_fit_o
     pace_node_sentence(root, true, "Learned from %zu measurements%s%s.", fitted,
                        options->fit_path ? ", written to " : "", options->fit_path ? options->fit_path : "");
     pace_node *table = pace_node_table(root, "families", "Error on rows that were held out", PACE_FOR_ALL,
-                                       family_columns, sizeof family_columns / sizeof *family_columns, 0);
+                                       PACE_COLUMNS(family_columns), 0);
     for (size_t i = 0; i < outcome->families.count; i++) family_row(table, &outcome->families.items[i]);
     pace_node_note(root,
                    "A tenth of the groups (split: %s) is scored, another tenth sets intervals and stops the trees; the "

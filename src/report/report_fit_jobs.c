@@ -131,12 +131,12 @@ static void put_machine(pace_node *table, const fitting *f, uint32_t machine, co
 
 static void put_tables(pace_node *root, const fitting *f) {
     pace_node *table = pace_node_table(root, "machines", "Error on machines that were held out", PACE_FOR_ALL,
-                                       machine_columns, sizeof machine_columns / sizeof *machine_columns, 0);
+                                       PACE_COLUMNS(machine_columns), 0);
     for (size_t i = 0; i < f->samples.count; i++)
         if (f->samples.items[i].machine == i) put_machine(table, f, (uint32_t)i, f->machines.items[i]);
     if (f->fit.machines > 1) put_machine(table, f, UINT32_MAX, "all");
-    table = pace_node_table(root, "efficiencies", "Shares of the peaks", PACE_FOR_ALL, efficiency_columns,
-                            sizeof efficiency_columns / sizeof *efficiency_columns, 0);
+    table =
+        pace_node_table(root, "efficiencies", "Shares of the peaks", PACE_FOR_ALL, PACE_COLUMNS(efficiency_columns), 0);
     for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
         pace_table_row(table);
         pace_table_text(table, pace_job_resource_names[r]);
@@ -182,7 +182,5 @@ pace_status pace_fit_jobs(pace_report **out, const char *const *paths, size_t pa
     pace_report *report = NULL;
     pace_status status = run_fit(&report, &f, paths, path_count, options);
     close_fitting(&f);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -31,7 +31,7 @@ static void put_table(pace_node *root, const pace_transfer_score scores[PACE_OVE
         {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
     pace_node *table = pace_node_table(root, "transfer", "A model's overheads from those of other models", PACE_FOR_ALL,
-                                       columns, sizeof columns / sizeof *columns, 0);
+                                       PACE_COLUMNS(columns), 0);
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
         for (int kind = 0; scores[type].pairs && kind < PACE_TRANSFERS; kind++)
             put_error(table, (pace_overhead_type)type, &scores[type], kind);

@@ -307,9 +307,7 @@ static pace_status describe(pace_report **out, characterization *c, const char *
     for (size_t i = 0; i < count; i++)
         pace_report_add_input(report, paths[i], i < c->reading.bytes.count ? c->reading.bytes.items[i] : 0);
     pace_status status = build(report, c);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }
 
 pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,

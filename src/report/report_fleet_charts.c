@@ -25,8 +25,7 @@ static void put_curve(pace_node *table, pace_sketch *sketch, const char *quantit
 }
 
 void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view) {
-    pace_node *table = pace_node_table(root, "distributions", NULL, PACE_FOR_JSON, curve_columns,
-                                       sizeof curve_columns / sizeof *curve_columns, 0);
+    pace_node *table = pace_node_table(root, "distributions", NULL, PACE_FOR_JSON, PACE_COLUMNS(curve_columns), 0);
     for (int c = 0; c < PACE_FLEET_CLASSES; c++) {
         pace_fleet_group *g = &view->fleet.groups[c];
         put_curve(table, &g->cnode_counts, "cnodes", pace_fleet_class_names[c], pace_level_names[0]);

@@ -73,8 +73,8 @@ static void put_share_row(pace_node *table, const char *name, pace_fleet_group *
 
 static void put_level(pace_node *levels, pace_fleet_view *view, int level, const char *title) {
     pace_node *object = pace_node_object(levels, pace_level_names[level], title, PACE_FOR_ALL);
-    pace_node *table = pace_node_table(object, "composition", "Composition", PACE_FOR_ALL, composition_columns,
-                                       COUNT(composition_columns), 0);
+    pace_node *table =
+        pace_node_table(object, "composition", "Composition", PACE_FOR_ALL, PACE_COLUMNS(composition_columns), 0);
     double whole = (double)pace_fleet_weight(&view->all, level);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
         uint64_t weight = pace_fleet_weight(&view->fleet.groups[a], level);
@@ -84,8 +84,7 @@ static void put_level(pace_node *levels, pace_fleet_view *view, int level, const
         pace_table_int(table, (int64_t)weight);
         pace_table_real(table, part_of((double)weight, whole));
     }
-    table =
-        pace_node_table(object, "shares", "Mean share of a step", PACE_FOR_ALL, share_columns, COUNT(share_columns), 0);
+    table = pace_node_table(object, "shares", "Mean share of a step", PACE_FOR_ALL, PACE_COLUMNS(share_columns), 0);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++)
         if (view->fleet.groups[a].jobs > 0)
             put_share_row(table, pace_job_architecture_names[a], &view->fleet.groups[a], level, true);
@@ -133,8 +132,7 @@ static const pace_column size_columns[] = {
 };
 
 void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
-    pace_node *table =
-        pace_node_table(root, "sizes", "Sizes of jobs", PACE_FOR_ALL, size_columns, COUNT(size_columns), 0);
+    pace_node *table = pace_node_table(root, "sizes", "Sizes of jobs", PACE_FOR_ALL, PACE_COLUMNS(size_columns), 0);
     for (int a = 0; a < PACE_JOB_ARCHITECTURES; a++) {
         pace_fleet_group *g = &view->fleet.groups[a];
         if (g->jobs == 0) continue;
@@ -169,7 +167,7 @@ static const pace_column bottleneck_columns[] = {
 
 void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "bottlenecks", "Bottlenecks: the largest part of a step", PACE_FOR_ALL,
-                                       bottleneck_columns, COUNT(bottleneck_columns), 0);
+                                       PACE_COLUMNS(bottleneck_columns), 0);
     const pace_fleet_group *all = &view->all;
     for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
         uint64_t jobs = all->bottleneck[PACE_LEVEL_JOB][k], cnodes = all->bottleneck[PACE_LEVEL_CNODE][k];
@@ -246,7 +244,7 @@ void pace_put_fleet_worst(pace_node *root, const pace_fleet_view *view) {
     pace_column columns[COUNT(worst_columns)];
     hide_worst(columns, &view->fleet);
     pace_node *table = pace_node_table(root, "worst_jobs", "Jobs worth a call: most GPU-hours lost to each bottleneck",
-                                       PACE_FOR_ALL, columns, COUNT(columns), 12);
+                                       PACE_FOR_ALL, PACE_COLUMNS(columns), 12);
     bool done[PACE_JOB_COMPONENTS] = {false};
     for (int turn = 0; turn < PACE_JOB_COMPONENTS; turn++) {
         int next = -1;

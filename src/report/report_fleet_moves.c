@@ -101,7 +101,7 @@ static const pace_column projection_bounds[] = {
 
 static void put_projection_bounds(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "projection_bounds", "Their 90 % intervals", PACE_FOR_PEOPLE,
-                                       projection_bounds, COUNT(projection_bounds), 0);
+                                       PACE_COLUMNS(projection_bounds), 0);
     const pace_fleet_group *ps = &view->fleet.groups[PACE_JOB_PS_WORKER];
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_fleet_projection *p = &view->fleet.projections[t];
@@ -130,7 +130,7 @@ static void put_shares(pace_node *table, const char *name, const pace_sum share[
 
 static void put_before_and_after(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "before_and_after", "Mean share of a step, before and after",
-                                       PACE_FOR_PEOPLE, before_columns, COUNT(before_columns), 0);
+                                       PACE_FOR_PEOPLE, PACE_COLUMNS(before_columns), 0);
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_fleet_projection *p = &view->fleet.projections[t];
         const char *target = pace_job_architecture_names[pace_fleet_targets[t]];
@@ -145,7 +145,7 @@ static void put_before_and_after(pace_node *root, const pace_fleet_view *view) {
 
 void pace_put_fleet_projections(pace_node *root, pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "projections", "PS/Worker jobs as another architecture", PACE_FOR_ALL,
-                                       projection_columns, COUNT(projection_columns), 0);
+                                       PACE_COLUMNS(projection_columns), 0);
     const pace_fleet_group *ps = &view->fleet.groups[PACE_JOB_PS_WORKER];
     for (int t = 0; t < PACE_FLEET_TARGETS && ps->jobs > 0; t++)
         put_projection(table, &view->fleet.projections[t], ps, pace_job_architecture_names[pace_fleet_targets[t]]);
@@ -325,7 +325,7 @@ static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_ki
     pace_column columns[COUNT(answer_columns)];
     memcpy(columns, answer_columns, sizeof columns);
     hide_columns(columns, view, kind);
-    pace_node *table = pace_node_table(root, key, title, PACE_FOR_ALL, columns, COUNT(columns), 0);
+    pace_node *table = pace_node_table(root, key, title, PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t q = 0; q < view->fleet.questions->items.count; q++)
         if (view->fleet.questions->items.items[q].kind == kind) put_question(table, view, q);
     put_bounds(root, view, kind);
@@ -344,7 +344,7 @@ static const pace_column sensitive_columns[] = {
 /* The resource whose upgrades, of those asked about, speed a class up most. */
 static void put_sensitivity(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "sensitivity", "Which resource matters most", PACE_FOR_ALL,
-                                       sensitive_columns, COUNT(sensitive_columns), 0);
+                                       PACE_COLUMNS(sensitive_columns), 0);
     for (int c = 0; c < PACE_FLEET_CLASSES; c++) {
         int best = -1;
         for (size_t q = 0; q < view->fleet.questions->items.count; q++) {
@@ -377,8 +377,7 @@ static const pace_column tenth_columns[] = {
 
 /* Speed-up against the share of the resource that is made faster. */
 static void put_tenths(pace_node *root, const pace_fleet_view *view) {
-    pace_node *table =
-        pace_node_table(root, "speedup_by_share", NULL, PACE_FOR_JSON, tenth_columns, COUNT(tenth_columns), 0);
+    pace_node *table = pace_node_table(root, "speedup_by_share", NULL, PACE_FOR_JSON, PACE_COLUMNS(tenth_columns), 0);
     for (size_t q = 0; q < view->fleet.questions->items.count; q++) {
         const pace_fleet_question *question = &view->fleet.questions->items.items[q];
         const pace_fleet_answer *answer = &view->fleet.answers[q];
@@ -419,7 +418,7 @@ static const pace_column assumption_columns[] = {
 
 void pace_put_fleet_assumptions(pace_node *root, const pace_fleet_view *view) {
     pace_node *table = pace_node_table(root, "assumptions", "Whether the conclusions stand under other assumptions",
-                                       PACE_FOR_ALL, assumption_columns, COUNT(assumption_columns), 0);
+                                       PACE_FOR_ALL, PACE_COLUMNS(assumption_columns), 0);
     double ps = (double)view->fleet.groups[PACE_JOB_PS_WORKER].jobs;
     for (size_t a = 0; a < view->fleet.questions->assumptions.count; a++) {
         const pace_job_lever *lever = view->fleet.questions->levers.items[a];

@@ -120,9 +120,8 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank) {
     int64_t total_ns = 0;
     bool any = false;
     for (size_t i = 0; i < rows.count; i++) total_ns += rows.items[i].time_ns, any = any || rows.items[i].shapes;
-    pace_node *table =
-        pace_node_table(root, "operator_shapes", "Device time by operator and shapes, whole trace",
-                        any ? PACE_FOR_ALL : PACE_FOR_JSON, columns, sizeof columns / sizeof *columns, 10);
+    pace_node *table = pace_node_table(root, "operator_shapes", "Device time by operator and shapes, whole trace",
+                                       any ? PACE_FOR_ALL : PACE_FOR_JSON, PACE_COLUMNS(columns), 10);
     pace_status status = PACE_OK;
     for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
         status = put_shape_row(table, rank, &rows.items[i], total_ns);

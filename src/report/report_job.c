@@ -126,8 +126,8 @@ static double step_with(const asked *a, const double factor[PACE_JOB_PARTS]) {
 
 static void put_parts(pace_node *root, const asked *a) {
     double sum = 0;
-    pace_node *table = pace_node_table(root, "parts", "A step, part by part", PACE_FOR_ALL, part_columns,
-                                       sizeof part_columns / sizeof *part_columns, 0);
+    pace_node *table =
+        pace_node_table(root, "parts", "A step, part by part", PACE_FOR_ALL, PACE_COLUMNS(part_columns), 0);
     for (int p = 0; p < PACE_JOB_PARTS; p++) sum += a->parts.part[p][0];
     for (int p = 0; p < PACE_JOB_PARTS; p++) {
         double factor[PACE_JOB_PARTS] = {1, 1, 1, 1, 1, 1}, time_s = a->parts.part[p][0];
@@ -154,8 +154,8 @@ static const pace_column projection_columns[] = {
 };
 
 static void put_projections(pace_node *root, const asked *a) {
-    pace_node *table = pace_node_table(root, "projections", "As another architecture", PACE_FOR_ALL, projection_columns,
-                                       sizeof projection_columns / sizeof *projection_columns, 0);
+    pace_node *table = pace_node_table(root, "projections", "As another architecture", PACE_FOR_ALL,
+                                       PACE_COLUMNS(projection_columns), 0);
     for (int target = PACE_JOB_1WNG; target < PACE_JOB_ARCHITECTURES; target++) {
         pace_projection p;
         if (target == a->jobs.architectures[0]) continue;
@@ -259,8 +259,8 @@ static pace_status build(pace_report *report, const asked *a, const pace_job_opt
     put_answer(root, a);
     put_parts(root, a);
     put_projections(root, a);
-    pace_node *table = pace_node_table(root, "changes", "What would help", PACE_FOR_ALL, change_columns,
-                                       sizeof change_columns / sizeof *change_columns, 0);
+    pace_node *table =
+        pace_node_table(root, "changes", "What would help", PACE_FOR_ALL, PACE_COLUMNS(change_columns), 0);
     put_hardware(table, a, &best);
     put_software(table, a);
     if (best.speedup > 1)
@@ -282,7 +282,5 @@ pace_status pace_predict_job(pace_report **out, const pace_job_options *options)
     pace_jobs_free(&a->jobs);
     pace_job_catalog_free(&a->catalog);
     pace_free(a);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

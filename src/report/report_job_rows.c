@@ -76,7 +76,5 @@ pace_status pace_predict_job_rows(pace_report **out, const char *path, const pac
     if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
     if (status == PACE_OK) status = put_rows(report, &a);
     close_asked(&a);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -138,8 +138,7 @@ static void describe_all(pace_report *report, const pace_device_catalog *catalog
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "The catalogue knows %zu devices and %zu machines.", catalog->count,
                        machines->machines.count);
-    pace_node *table = pace_node_table(root, "devices", "Devices", PACE_FOR_ALL, device_columns,
-                                       sizeof device_columns / sizeof *device_columns, 0);
+    pace_node *table = pace_node_table(root, "devices", "Devices", PACE_FOR_ALL, PACE_COLUMNS(device_columns), 0);
     for (size_t i = 0; i < catalog->count; i++) add_row(table, catalog, &catalog->devices[i]);
     pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means not supported or not known. "
                          "\"paceline machines NAME\" shows what was measured, and all sources.");
@@ -203,8 +202,7 @@ static void source_cells(pace_node *table, description *d, const char *key, cons
 
 static void describe_rates(pace_node *root, description *d) {
     const pace_device *device = d->device;
-    pace_node *table = pace_node_table(root, "rates", "Rates", PACE_FOR_PEOPLE, rate_columns,
-                                       sizeof rate_columns / sizeof *rate_columns, 0);
+    pace_node *table = pace_node_table(root, "rates", "Rates", PACE_FOR_PEOPLE, PACE_COLUMNS(rate_columns), 0);
     for (int i = 0; i < PACE_PRECISIONS; i++) {
         if (device->flop_per_s[i] <= 0) continue;
         pace_table_row(table);
@@ -218,8 +216,7 @@ static void describe_rates(pace_node *root, description *d) {
 
 static void describe_figures(pace_node *root, description *d) {
     char text[64];
-    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_PEOPLE, figure_columns,
-                                       sizeof figure_columns / sizeof *figure_columns, 0);
+    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_PEOPLE, PACE_COLUMNS(figure_columns), 0);
     for (size_t i = 0; i < FIGURES; i++) {
         double value = figure_value(d->device, i);
         if (value <= 0) continue;

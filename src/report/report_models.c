@@ -72,8 +72,7 @@ static pace_status describe_all(pace_report *report, const request *asked) {
         return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name",
                          asked->settings.items.items[0].key);
     model_list list = {.config = &asked->config};
-    list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, model_columns,
-                                 sizeof model_columns / sizeof *model_columns, 0);
+    list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, PACE_COLUMNS(model_columns), 0);
     PACE_TRY(pace_model_each(add_model, &list));
     explain(root, &asked->config);
     return PACE_OK;
@@ -89,8 +88,7 @@ static const char *shape_text(const pace_shape *shape, double sequence) {
 }
 
 static void add_layers(pace_node *root, const pace_model *model, double sequence) {
-    pace_node *table = pace_node_table(root, "layers", "Layers", PACE_FOR_ALL, layer_columns,
-                                       sizeof layer_columns / sizeof *layer_columns, 0);
+    pace_node *table = pace_node_table(root, "layers", "Layers", PACE_FOR_ALL, PACE_COLUMNS(layer_columns), 0);
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         const double *work = layer->multiply_adds;

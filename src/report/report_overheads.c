@@ -54,7 +54,7 @@ static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_
     for (size_t i = 0; i < count; i++) order[i] = &overheads->rows.items[i];
     qsort(order, count, sizeof *order, by_sum);
     pace_node *table = pace_node_table(root, "overheads_by_operator", "Host overheads (DLRM types T1 to T5)",
-                                       PACE_FOR_ALL, columns, sizeof columns / sizeof *columns, 12);
+                                       PACE_FOR_ALL, PACE_COLUMNS(columns), 12);
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
     pace_node_note(

@@ -171,8 +171,8 @@ static void put_scenarios(pace_node *root, const prediction *p) {
         {"memory_ns", "memory", PACE_SHOW_NS},   {"exposed_ns", "exposed", PACE_SHOW_NS},
         {"idle_ns", "idle", PACE_SHOW_NS},       {"rung", NULL, PACE_SHOW_TEXT},
     };
-    pace_node *table = pace_node_table(root, "scenarios", "The step, as it is and if", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "scenarios", "The step, as it is and if", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < p->result_count; i++) put_scenario(table, p, i);
     pace_node_note(root, "low to high holds 9 of 10 measurements; speed-up is against the step as it is, walked anew. "
                          "Kernels measured here move to another device by the ratio of two estimates.");
@@ -224,9 +224,9 @@ static void put_ranks(pace_node *root, const prediction *p) {
     };
     const pace_analysis *walked = &p->results[0].analysis;
     if (!p->inputs.is_measured) return;
-    pace_node *table = pace_node_table(root, "ranks", "Ranks as measured and walked anew",
-                                       p->inputs.measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, columns,
-                                       sizeof columns / sizeof *columns, 16);
+    pace_node *table =
+        pace_node_table(root, "ranks", "Ranks as measured and walked anew",
+                        p->inputs.measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, PACE_COLUMNS(columns), 16);
     for (size_t i = 0; i < p->inputs.measured.traces.count && i < walked->traces.count; i++) {
         int64_t rank = p->inputs.measured.traces.items[i]->step.rank;
         pace_table_row(table);
@@ -246,8 +246,8 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
         {"learned", "learned", PACE_SHOW_INT},   {"formula", "formula", PACE_SHOW_INT},
         {"roofline", "roofline", PACE_SHOW_INT}, {"unknown", "amount unknown", PACE_SHOW_INT},
     };
-    pace_node *table = pace_node_table(root, "families", "What the kernels' times rest on", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "families", "What the kernels' times rest on", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         const pace_forecast_family *family = &result->families[f];
         if (family->launches == 0) continue;
@@ -267,7 +267,7 @@ static void put_unknown(pace_node *root, const prediction *p, const pace_forecas
     const pace_forecast *forecast = &p->inputs.forecast;
     const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
     pace_node *table = pace_node_table(root, "unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON,
-                                       columns, sizeof columns / sizeof *columns, 0);
+                                       PACE_COLUMNS(columns), 0);
     pace_unknown_op most = {0};
     for (size_t i = 0; i < graph->unknown.count; i++) {
         const pace_unknown_op *op = &graph->unknown.items[i];
@@ -376,7 +376,5 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     if (status == PACE_OK) status = build(report, &p, paths[0], options);
     if (status == PACE_OK) status = give_timeline(report, &p);
     free_prediction(&p);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -222,8 +222,8 @@ static pace_status replay_all(pace_report *report, const replayer *r, const pace
     pace_node *root = pace_report_root(report);
     pace_status status = files ? PACE_OK : PACE_E_MEMORY;
     pace_node_text(root, "machine", r->machine.name);
-    pace_node *table = pace_node_table(root, "workloads", "Replayed on the machine's links", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "workloads", "Replayed on the machine's links", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < paths->count && files; i++) files[i] = file_of(paths->items[i]);
     if (files) qsort(files, paths->count, sizeof *files, by_workload);
     for (size_t i = 0, end; i < paths->count && status == PACE_OK; i = end) {
@@ -253,7 +253,5 @@ pace_status pace_simulate_traces(pace_report **out, const char *const *paths, si
     pace_paths_free(&files);
     pace_cost_free(r.cost);
     pace_device_catalog_free(&r.devices);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -283,8 +283,8 @@ static pace_status put_points(pace_node *root, asked *a) {
     }
     if (a->inputs.count > 1) columns[WU].title = NULL;
     place p = {.root = root, .asked = a};
-    p.table = pace_node_table(root, "points", "By model, approach, batch and workers", PACE_FOR_ALL, columns,
-                              sizeof columns / sizeof *columns, 0);
+    p.table = pace_node_table(root, "points", "By model, approach, batch and workers", PACE_FOR_ALL,
+                              PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < a->inputs.count; i++) {
         p.input = &a->inputs.items[i];
         double own = pace_scaling_input_batch(p.input);
@@ -339,7 +339,5 @@ pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, s
         tell_batches(report, &a);
     }
     close_asked(&a);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

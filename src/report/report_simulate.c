@@ -123,8 +123,8 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_int(root, "ranks", s->ranks_of_job);
     pace_node_int(root, "jobs", s->question.jobs);
     pace_node_int(root, "nodes", m->nodes);
-    pace_node *table = pace_node_table(root, "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
         PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i]));
         put_row(table, a, a->sizes.items[i], &given);
@@ -149,7 +149,5 @@ pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_option
     PACE_VEC_FREE(&a.sizes);
     PACE_VEC_FREE(&a.background);
     pace_free(a.slowness);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

@@ -287,9 +287,7 @@ pace_status pace_predict_step(pace_report **out, const char *name, const pace_pr
         status = build(report, &a, options->on.items[0]);
     }
     close_asked(&a);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }
 
 /* --- beside a walk ------------------------------------------------------------------------------------------------ */

@@ -106,9 +106,7 @@ pace_status pace_predict_step_rows(pace_report **out, const char *path, const pa
         status = put_rows(report, &a);
     }
     close_asked(&a);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
@@ -152,8 +150,8 @@ static void put_score(pace_node *root, const pace_step_fit_score *score) {
         {"largest", "Largest", PACE_SHOW_SHARE},
         {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
-    pace_node *table = pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
+    pace_node *table =
+        pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     double figures[] = {score->formula_mape, score->mape, score->signed_mean, score->largest, score->coverage};
     pace_table_row(table);
     pace_table_int(table, (int64_t)score->rows);
@@ -203,7 +201,5 @@ pace_status pace_fit_steps(pace_report **out, const char *const *paths, size_t p
     for (size_t i = 0; i < f.count; i++) pace_step_rows_free(&f.tables[i]);
     pace_free(f.tables);
     pace_step_pricer_close(&f.pricer);
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return pace_report_give(out, report, status);
 }

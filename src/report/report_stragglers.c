@@ -170,12 +170,11 @@ static pace_status describe(pace_report *report, const pace_straggler_job *jobs,
     pace_node *root = pace_report_root(report);
     tables t = {.root = root};
     for (size_t i = 0; i < count; i++) put_sentences(&t, &jobs[i]);
-    t.workers = pace_node_table(root, "workers", "Workers", PACE_FOR_ALL, worker_columns,
-                                sizeof worker_columns / sizeof *worker_columns, 64);
-    t.spells = pace_node_table(root, "spells", "Spells in which a worker was slow", PACE_FOR_ALL, spell_columns,
-                               sizeof spell_columns / sizeof *spell_columns, 32);
-    t.slowdown = pace_node_table(root, "slowdown", "What more workers would cost", PACE_FOR_ALL, slowdown_columns,
-                                 sizeof slowdown_columns / sizeof *slowdown_columns, 0);
+    t.workers = pace_node_table(root, "workers", "Workers", PACE_FOR_ALL, PACE_COLUMNS(worker_columns), 64);
+    t.spells = pace_node_table(root, "spells", "Spells in which a worker was slow", PACE_FOR_ALL,
+                               PACE_COLUMNS(spell_columns), 32);
+    t.slowdown = pace_node_table(root, "slowdown", "What more workers would cost", PACE_FOR_ALL,
+                                 PACE_COLUMNS(slowdown_columns), 0);
     for (size_t i = 0; i < count; i++) {
         pace_report_add_input(report, jobs[i].path, jobs[i].rows.bytes);
         put_workers(&t, &jobs[i]);

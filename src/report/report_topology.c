@@ -25,7 +25,7 @@ static void link_cells(pace_node *table, const pace_link *link, bool with_nics, 
 
 void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
     pace_node *table = pace_node_table(root, "machines", "Machines: nodes of devices, and what joins them",
-                                       PACE_FOR_ALL, columns, sizeof columns / sizeof *columns, 0);
+                                       PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < catalog->machines.count; i++) {
         const pace_machine *m = &catalog->machines.items[i];
         pace_table_row(table);

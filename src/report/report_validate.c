@@ -160,8 +160,7 @@ static void describe(pace_report *report, const figures *fresh, size_t missed) {
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
     pace_node_int(root, "missed", (int64_t)missed);
-    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, figure_columns,
-                                       sizeof figure_columns / sizeof *figure_columns, 0);
+    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
     for (size_t i = 0; i < fresh->count; i++) {
         char *const *cell = fresh->items[i].cell;
         pace_table_row(table);

@@ -96,12 +96,10 @@ typedef struct {
 
 static pace_status add(maker *m, const char *format, ...) PACE_PRINTF(2, 3);
 static pace_status add(maker *m, const char *format, ...) {
-    char text[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char *label = pace_format_text(format, arguments);
     va_end(arguments);
-    char *label = pace_copy_text(text, strlen(text));
     if (!label) return PACE_E_MEMORY;
     pace_status status = PACE_PUSH(&m->out->labels, label);
     if (status != PACE_OK) {

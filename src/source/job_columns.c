@@ -10,12 +10,10 @@
 #include <string.h>
 
 pace_status pace_remark(pace_remarks *remarks, const char *format, ...) {
-    char text[512];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    char *copy = pace_copy_text(text, strlen(text));
+    va_list arguments;
+    va_start(arguments, format);
+    char *copy = pace_format_text(format, arguments);
+    va_end(arguments);
     if (!copy) return PACE_E_MEMORY;
     pace_status status = PACE_PUSH(remarks, copy);
     if (status != PACE_OK) pace_free(copy);
