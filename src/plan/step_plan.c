@@ -68,7 +68,7 @@ static share stage_share(const pace_step_plan *plan, stage which) {
     sum.expert = layers_of(plan, which) * layer.expert;
     if (has_head(which)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
     if (has_tail(plan, which)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
-    if (has_tail(plan, which) && plan->config.pp > 1) sum.dense += plan->slots->tied_bytes;
+    if (has_tail(plan, which) && plan->config.pp > 1) sum.dense += plan->slots->tied_parameters;
     return sum;
 }
 
@@ -161,9 +161,9 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     bool tied_across;
     PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
                                    plan->slots->boundary_bytes, 2, far));
-    if (plan->slots->tied_bytes > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
+    if (plan->slots->tied_parameters > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
-                                       plan->slots->tied_bytes * gradient_bytes(plan), 2, far * (config->pp - 1)));
+                                       plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
 }
 

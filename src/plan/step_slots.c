@@ -167,7 +167,7 @@ pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model,
     slots.boundary_bytes = tokens * parts.boundary_channels *
                            (pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config)) /
                            (config->sequence_parallel > 0 ? config->tp : 1);
-    slots.tied_bytes = tied_elements(model, config);
+    slots.tied_parameters = tied_elements(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
         status = price_part(&slots, model, config, &parts.parts.items[i], place);
     if (status == PACE_OK) status = price_rests(&slots, model, config, place);

@@ -47,7 +47,7 @@ typedef struct {
                                                                        issue them besides; where a host is known */
     double states;                 /* what the optimizer keeps of a parameter over what Adam keeps */
     double boundary_bytes;         /* what one micro-batch passes on between stages */
-    double tied_bytes;             /* output layer's weight that is the first stage's too, in elements */
+    double tied_parameters;        /* of the output layer's weight that is the first stage's too */
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
     pace_rung rung;                /* the worst among the prices */
 } pace_step_slots;

@@ -29,6 +29,10 @@ def windows():
         f"H100,context_attention,bfloat16,1,16384,32,8,128,0,{window}\n" for window in (0, -1, 16384, 128))))
     assert full == none == wide
     assert narrow < full / 20  # 128 of 8192 keys on average; the rest is traffic and the start
+    # of half the length, causal: W - W^2 / 2L = 3/8 L keys on average, of 1/2 L
+    long, half = seconds(ask(head + "".join(
+        f"H100,context_attention,bfloat16,1,131072,32,8,128,0,{window}\n" for window in (0, 65536))))
+    assert abs(half / long / 0.75 - 1) < 0.05, half / long
     all_keys, some = seconds(ask(head + "".join(
         f"H100,generation_attention,bfloat16,64,1,32,8,128,4095,{window}\n" for window in (0, 128))))
     assert 64 * 8 * 128 * 128 * 2 * 2 / 3.35e12 < some < all_keys / 5
@@ -60,6 +64,12 @@ def quantised():
     assert refused is None and "4 bits" in rows[6]["status"]
     assert eight / 2.2 < four < eight
     assert weights < 0.8 * both
+    # thin products are traffic: 4 bits and a scale of 8 for each 16 values, of 8; an input that is quantised is read
+    # twice in 16 bits and written in 8
+    four, eight, plain, twice = seconds(ask(head + "B200,nvfp4,,1,65536,65536\nB200,fp8,,1,65536,65536\n"
+                                            "H100,fp8,,65536,64,16384\nH100,fp8,vllm,65536,64,16384\n"))
+    assert abs(four / eight / 0.5625 - 1) < 0.05, four / eight
+    assert twice - plain > 65536 * 16384 * 5 / 3.35e12
 
 
 def synonyms():
