@@ -77,7 +77,7 @@ static bool modelled(pace_few_size *out, double *time_s, const reading *place, c
     model.stack = q->stack;
     if (pace_exchange_time(&whole, &model, &here) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
         return false;
-    *out = (pace_few_size){log2(bytes), whole.spread, least(waiting.median / whole.median, 1), 0};
+    *out = (pace_few_size){log2(most(bytes, 1)), whole.spread, least(waiting.median / whole.median, 1), 0};
     *time_s = whole.median;
     return whole.median > 0 && isfinite(whole.median);
 }

@@ -151,6 +151,10 @@ expect(abs(float(with_fit[0]["predicted"]) - 100) < 1e-6, with_fit[0])
 expect(off[0] > off[1] > off[2] > 1, off)
 expect(abs(float(with_fit[3]["predicted"]) - 100) < 1e-6 and with_fit[4]["status"] != "ok", with_fit[3:5])
 
+# Nothing is known no better than one byte.
+none, byte = csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--on", "hgx-h100", "--fit", fit, "--bytes", "0,1", "--format", "csv")[1]))
+expect(abs(float(none["high_us"]) / float(none["low_us"]) / (float(byte["high_us"]) / float(byte["low_us"])) - 1) < 0.02, none, byte)
+
 # A machine of a file has the NCCL of its device's generation, said or not.
 box = "machines:\n  - {name: box, device: a100-40-sxm, devices: 4, inside: {kind: nvlink, bytes_per_s: 3e11, efficiency: 0.8, latency_s: 3e-6}, launch_s: 8e-6, %s source: t, confidence: low}\n"
 answers = [run("predict", "--kind", "exchange", "--on", put("box.yaml", box % more), "--bytes", "1M", "--format", "csv")[1] for more in ("", "generation: 80,", "generation: 0,")]
