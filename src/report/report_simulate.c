@@ -74,8 +74,10 @@ static pace_status open_asked(asked *a, const pace_simulate_options *options) {
     return PACE_OK;
 }
 
+/* Ranks within a node are as sure as a node, however many nodes there are besides. */
 static pace_estimate estimate_of(const asked *a, double time_s) {
-    return (pace_estimate){time_s, pace_exchange_textbook_spread(a->machine.nodes), PACE_RUNG_FORMULA};
+    int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
+    return (pace_estimate){time_s, pace_exchange_textbook_spread(nodes), PACE_RUNG_FORMULA};
 }
 
 static void put_row(pace_node *table, const asked *a, double bytes, const pace_simulation_answer *given) {

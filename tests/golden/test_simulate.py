@@ -175,6 +175,12 @@ for words, code_wanted, word in [
     code, out, err = run(*words, "--bytes", "1M")
     expect(code == code_wanted and word in err and len(err.strip().splitlines()) == 1, words, code, err)
 
+# Ranks within a node take as long, and are known as well, whatever nodes there are besides.
+few = ("--ranks", "4", "--algorithm", "ring", "--bytes", "1M")
+inside, beside = row("--on", "dgx-h100", *few), row("--on", "dgx-h100*4", *few)
+for key in ("time_us", "low_us", "high_us"):
+    near(beside[key], inside[key], key)
+
 for what in wrong:
     print("WRONG", *what)
 sys.exit(1 if wrong else 0)
