@@ -35,6 +35,7 @@ typedef struct {
 
 typedef struct {
     pace_scaling_rows rows;
+    const char *on; /* NULL = not given */
     pace_device_catalog devices;
     pace_approaches approaches;
     pace_names texts, place_names, step_names, exchange_names;
@@ -77,6 +78,14 @@ static pace_status place_of(const place **out, asked *a, const char *text) {
     }
     *out = &a->places.items[name - 1];
     return PACE_OK;
+}
+
+/* A word that no catalogue knows gives way to --on: `word` receives which of the two it was. */
+static pace_status place_of_row(const place **out, const char **word, asked *a, const pace_scaling_row *row) {
+    pace_status status = place_of(out, a, row->machine);
+    bool known = status != PACE_E_MISSING || !a->on;
+    *word = known ? row->machine : a->on;
+    return known ? status : place_of(out, a, a->on);
 }
 
 static pace_status make_step(worker_step *step, const pace_scaling_row *row, const pace_device *device) {
@@ -129,12 +138,12 @@ static pace_status step_of(const worker_step **out, asked *a, const pace_scaling
 
 /* What the row exchanges over. The number of servers is of the approach alone and opens nothing else. */
 static pace_status exchange_of(const pace_scaling_exchange **out, asked *a, const pace_scaling_row *row,
-                               const pace_approach *approach, const place *at) {
+                               const pace_approach *approach, const place *at, const char *machine) {
     pace_scaling_exchange opened;
     pace_name name;
     question key = {.number = row->workers};
     double rate = at->device->pcie_bytes_per_s > 0 ? at->device->pcie_bytes_per_s : 1e10;
-    PACE_TRY(name_of(&key.part[0], a, row->machine));
+    PACE_TRY(name_of(&key.part[0], a, machine));
     PACE_TRY(name_of(&key.part[1], a, row->approach));
     if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
         PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, rate, (int)row->workers));
@@ -150,19 +159,19 @@ static pace_status exchange_of(const pace_scaling_exchange **out, asked *a, cons
 }
 
 /* Seconds of the row's step. With one worker measured, its time is that; the profile is put back behind. */
-static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row *row) {
+static pace_status answer(pace_estimate *out_s, const char **machine, asked *a, const pace_scaling_row *row) {
     pace_approach approach;
     const place *at;
     const worker_step *step;
     const pace_scaling_exchange *over;
     pace_scaling_point point;
-    PACE_TRY(place_of(&at, a, row->machine));
+    PACE_TRY(place_of_row(&at, machine, a, row));
     const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
     if (spelled) approach = *spelled;
     else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
     if (row->servers > 0) approach.servers = row->servers;
     PACE_TRY(step_of(&step, a, row, at->device));
-    PACE_TRY(exchange_of(&over, a, row, &approach, at));
+    PACE_TRY(exchange_of(&over, a, row, &approach, at, *machine));
     pace_gradient_profile profile = step->profile;
     double own_s = pace_gradient_profile_step_s(&profile);
     if (row->one_worker > 0) pace_gradient_profile_scale(&profile, row->batch / row->one_worker);
@@ -175,11 +184,14 @@ static pace_status answer(pace_estimate *out_s, asked *a, const pace_scaling_row
 /* In samples/s: the slow end of the step is the low end of the rate. */
 static void add_answer(pace_answered_rows *rows, asked *a, const pace_scaling_row *row) {
     pace_estimate s = {0};
-    bool known = !*row->status && answer(&s, a, row) == PACE_OK;
+    const char *machine = row->machine;
+    char note[128] = "ok";
+    bool known = !*row->status && answer(&s, &machine, a, row) == PACE_OK;
     double samples = row->batch * row->workers;
     double values[] = {samples / s.median, samples / pace_estimate_high(s), samples / pace_estimate_low(s)};
     pace_answered_time(rows, known ? values : NULL, "samples/s", s.rung);
-    pace_table_text(rows->table, known ? "ok" : *row->status ? row->status : pace_message());
+    if (machine != row->machine) snprintf(note, sizeof note, "took --on for \"%.80s\"", row->machine);
+    pace_table_text(rows->table, known ? note : *row->status ? row->status : pace_message());
 }
 
 static pace_status put_rows(pace_report *report, asked *a) {
@@ -202,7 +214,8 @@ pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const
     if (status == PACE_OK) status = pace_names_init(&a.place_names);
     if (status == PACE_OK) status = pace_names_init(&a.step_names);
     if (status == PACE_OK) status = pace_names_init(&a.exchange_names);
-    if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, options->device);
+    a.on = options->device;
+    if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, a.on);
     if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
     if (status == PACE_OK) status = put_rows(report, &a);
     close_asked(&a);

@@ -57,19 +57,26 @@ static const char *machine_word(const pace_step_reader *r, size_t row) {
     return *text && machine_named(r->things, text) ? text : "";
 }
 
-bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
+/* What the row's own words name; NULL: nothing known. */
+static const pace_device *own_device(const pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const pace_machine *known = *machine ? machine_named(r->things, machine) : NULL;
-    const char *on = r->defaults->machine;
+    if (*device) return device_in(r->things, device);
+    if (known) return pace_device_find(&r->things->devices, known->device, 0);
+    return *machine ? device_in(r->things, machine) : NULL;
+}
+
+bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
+    const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const char *on = r->defaults->machine, *word = *device ? device : machine;
     pace_machine parsed;
-    if (*device) out->device = device_in(r->things, device);
-    else if (known) out->device = pace_device_find(&r->things->devices, known->device, 0);
-    else if (*machine) out->device = device_in(r->things, machine);
-    else if (on && pace_machine_parse(&parsed, on) == PACE_OK)
+    bool own = (out->device = own_device(r, row)) != NULL;
+    if (!own && on && pace_machine_parse(&parsed, on) == PACE_OK)
         out->device = pace_device_find(&r->things->devices, parsed.device, 0);
-    else if (on) out->device = device_in(r->things, on);
+    else if (!own && on) out->device = device_in(r->things, on);
+    if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
     if (out->device) return true;
-    if (*device || *machine) pace_step_note(out, "unknown device \"%.60s\"", *device ? device : machine);
+    if (*word) pace_step_note(out, "unknown device \"%.60s\"", word);
     else pace_step_note(out, "device is missing (--on supplies one)");
     return false;
 }
@@ -87,7 +94,7 @@ static bool by_bus(pace_machine *out, const pace_device *device) {
 static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
     const char *word = machine_word(r, row), *on = r->defaults->machine;
     pace_machine machine;
-    bool silent = !*pace_step_cell(r, row, PACE_STEP_DEVICE) && !*word;
+    bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = 0, gbit = 0;
     if (silent && on && pace_machine_parse(&machine, on) == PACE_OK) known = &machine;
@@ -112,7 +119,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
     if (out->ranks <= 1) return true;
-    snprintf(key, sizeof key, "%s|%s|%s|%s|%g", out->device->name, machine_word(r, row),
+    snprintf(key, sizeof key, "%s|%d|%s|%s|%s|%g", out->device->name, own_device(r, row) != NULL, machine_word(r, row),
              pace_step_cell(r, row, PACE_STEP_GPUS_PER_NODE), pace_step_cell(r, row, PACE_STEP_NODE_GBIT), out->ranks);
     pace_step_machine *place = NULL;
     for (size_t i = 0; i < r->things->places.count && !place; i++)
