@@ -8,6 +8,8 @@
 
 enum { MOST_WORDS = 32, MOST_HOSTS = 64 };
 
+static const char deepspeed_title[] = "---- Performance of ";
+
 typedef struct {
     pace_exchange_rows *rows;
     pace_exchange_row common; /* collective and ranks, once known */
@@ -16,12 +18,14 @@ typedef struct {
     int per_thread, threads; /* of one process, where no rank is listed; 0 = not said */
     char host[MOST_HOSTS][64];
     unsigned line;
+    const pace_machine *machine; /* may be NULL */
 } log_reader;
 
 pace_log_kind pace_log_kind_of(const char *text) {
     const char *start = text + strspn(text, " \t\r\n");
     if (*start == '{') return PACE_LOG_NCCL_JSON;
     if (strstr(text, "# OSU ")) return PACE_LOG_OSU;
+    if (strstr(text, deepspeed_title)) return PACE_LOG_DEEPSPEED;
     for (const char *hash = strchr(text, '#'); hash; hash = strchr(hash + 1, '#')) {
         size_t length = strcspn(hash, "\n");
         const char *algbw = strstr(hash, "algbw");
@@ -128,6 +132,41 @@ static pace_status take_osu(log_reader *r, char **words, int count) {
     return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
 }
 
+/* "---- Performance of all_reduce on 16 devices ----": the rows below are of these. */
+static pace_status take_section(log_reader *r, char **words, int count, const pace_machine *m) {
+    double ranks;
+    r->knows_collective = count > 5 && pace_collective_find(&r->common.collective, words[3]);
+    if (count > 5 && strcmp(words[3], "pt2pt") == 0) r->common.collective = PACE_SENDRECV, r->knows_collective = true;
+    if (!r->knows_collective || !pace_csv_number(&ranks, words[5]) || !(ranks >= 2 && ranks <= 1 << 20))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected \"Performance of COLLECTIVE on NUMBER devices\"", r->rows->name,
+                         r->line);
+    r->ranks = (int)ranks;
+    r->common.nodes = m && r->ranks > m->devices && r->ranks % m->devices == 0 ? r->ranks / m->devices : 1;
+    r->common.ranks_per_node = r->ranks / r->common.nodes;
+    return PACE_OK;
+}
+
+/* "2.0 KB  1024x2  34.5 us  …", or without units in bytes and us: elements and their width say the size exactly. Of an
+ * all-gather they are one rank's. */
+static pace_status take_deepspeed(log_reader *r, char **words, int count) {
+    double elements, width, time;
+    char *end;
+    int at = 0;
+    if (count > 2 && strcmp(words[0], "----") == 0 && strcmp(words[1], "Performance") == 0)
+        return take_section(r, words, count, r->machine);
+    for (; at + 1 < count; at++) {
+        elements = strtod(words[at], &end);
+        if (end > words[at] && *end == 'x' && pace_csv_number(&width, end + 1)) break;
+    }
+    if (!r->knows_collective || at + 1 >= count) return PACE_OK;
+    bool ms = at + 2 < count && strcmp(words[at + 2], "ms") == 0;
+    if (!(elements * width >= 1 && elements * width < 1e18) || !pace_csv_number(&time, words[at + 1]) || !(time > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected elements x width and a duration", r->rows->name, r->line);
+    if (pace_collective_adds(r->common.collective)) r->common.element_bytes = (int)width;
+    else r->common.element_bytes = 0;
+    return add(r, elements * width * (r->common.collective == PACE_ALLGATHER ? r->ranks : 1), ms ? time * 1e3 : time);
+}
+
 typedef pace_status (*take_fn)(log_reader *r, char **words, int count);
 
 /* Launchers put a rank before every line: "[1,0]<stdout>:", "0: ". */
@@ -156,13 +195,21 @@ static pace_status each_line(log_reader *r, const char *text, take_fn take) {
     return PACE_OK;
 }
 
-/* "# OSU MPI Allreduce Latency Test v7.0". */
-static void name_osu(log_reader *r, const char *text) {
+/* "# OSU MPI Allreduce Latency Test v7.0", or of messages "# OSU MPI Latency Test": half a round trip of two ranks. */
+static pace_status name_osu(log_reader *r, const char *text) {
     const char *title = strstr(text, "# OSU ");
     char line[128];
     snprintf(line, sizeof line, "%.*s", (int)strcspn(title, "\n") > 120 ? 120 : (int)strcspn(title, "\n"), title);
     pace_collective found;
     if (pace_collective_find(&found, line)) r->common.collective = found, r->knows_collective = true;
+    else if (strstr(line, "Bandwidth") || strstr(line, "Message Rate"))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: a bandwidth test keeps many messages under way and tells no time of one: expected a "
+                         "latency test",
+                         r->rows->name);
+    else if (strstr(line, " Latency Test") && !strstr(line, "Multi"))
+        r->common.collective = PACE_SENDRECV, r->knows_collective = true, r->ranks = 2;
+    return PACE_OK;
 }
 
 static pace_status read_json(log_reader *r, const char *text, size_t length, const pace_exchange_defaults *defaults) {
@@ -204,15 +251,22 @@ done:
 
 pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
                           const pace_exchange_defaults *defaults) {
-    log_reader r = {.rows = rows, .common = {.time_s = NAN}};
-    if (kind == PACE_LOG_OSU) name_osu(&r, text);
-    if (!r.knows_collective) find_collective(&r, text, defaults);
+    log_reader r = {.rows = rows, .common = {.time_s = NAN}, .machine = defaults->machine};
+    if (kind == PACE_LOG_OSU) PACE_TRY(name_osu(&r, text));
+    if (!r.knows_collective && kind != PACE_LOG_DEEPSPEED) find_collective(&r, text, defaults);
     rows->unit_s = 1e-6;
     memcpy(rows->unit, "us", 3);
     if (kind == PACE_LOG_NCCL_JSON) return read_json(&r, text, length, defaults);
-    PACE_TRY(each_line(&r, text, NULL));
-    PACE_TRY(settle(&r, defaults));
-    PACE_TRY(each_line(&r, text, kind == PACE_LOG_OSU ? take_osu : take_nccl));
+    if (kind == PACE_LOG_DEEPSPEED) {
+        r.common.stack = PACE_STACK_FRAMEWORK;
+        snprintf(r.common.variant, sizeof r.common.variant, "deepspeed");
+        if (r.machine) snprintf(r.common.system, sizeof r.common.system, "%.95s", r.machine->name);
+        PACE_TRY(each_line(&r, text, take_deepspeed));
+    } else {
+        PACE_TRY(each_line(&r, text, NULL));
+        PACE_TRY(settle(&r, defaults));
+        PACE_TRY(each_line(&r, text, kind == PACE_LOG_OSU ? take_osu : take_nccl));
+    }
     if (rows->rows.count > 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected rows of a size and its time, found none", rows->name);
 }

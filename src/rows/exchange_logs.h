@@ -1,11 +1,12 @@
-/* Logs of benchmarks: nccl-tests as text and JSON, OSU. Private to exchange_rows. */
+/* Logs of benchmarks: nccl-tests as text and JSON, OSU, DeepSpeed's communication benchmark. Private to exchange_rows.
+ */
 #ifndef PACE_ROWS_EXCHANGE_LOGS_H
 #define PACE_ROWS_EXCHANGE_LOGS_H
 
 #include "rows/exchange_rows.h"
 
 /** What a file is, by its first lines. */
-typedef enum { PACE_LOG_NONE, PACE_LOG_NCCL_TEXT, PACE_LOG_NCCL_JSON, PACE_LOG_OSU } pace_log_kind;
+typedef enum { PACE_LOG_NONE, PACE_LOG_NCCL_TEXT, PACE_LOG_NCCL_JSON, PACE_LOG_OSU, PACE_LOG_DEEPSPEED } pace_log_kind;
 pace_log_kind pace_log_kind_of(const char *text);
 
 /** Adds the log's rows; `text` ends with NUL and may be changed. */

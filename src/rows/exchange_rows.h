@@ -2,9 +2,9 @@
  * Rows of a table or a log as questions about exchanges: which ranks, how much, and the time when it was measured.
  *
  * Read: CSV (columns by name, catalog/columns.yaml), the text and the JSON (-J) of nccl-tests, the text of the OSU
- * micro-benchmarks. Of nccl-tests' logs the out-of-place times count; rows of a table that say in place are curves of
- * their own. An OSU size is a rank's own buffer: of allgather and
- * reduce_scatter it is turned into the size of nccl-tests.
+ * micro-benchmarks (latency) and of DeepSpeed's communication benchmark. Of nccl-tests' logs the out-of-place times
+ * count; rows of a table that say in place are curves of their own. An OSU size is a rank's own buffer: of allgather
+ * and reduce_scatter it is turned into the size of nccl-tests.
  */
 #ifndef PACE_ROWS_EXCHANGE_ROWS_H
 #define PACE_ROWS_EXCHANGE_ROWS_H

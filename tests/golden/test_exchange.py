@@ -42,6 +42,21 @@ def osu(ranks):
         f"{size:<10} {law(ranks, size):12.2f}\n" for size in SIZES)
 
 
+def deepspeed(ranks, raw):
+    """As its benchmarks/communication prints: of an all-gather the size of one rank, with or without units."""
+    lines = []
+    for collective, parts in (("all_gather", ranks), ("all_reduce", 1)):
+        lines.append(f"\n---- Performance of {collective} on {ranks} devices ---------------------------------------------------------")
+        lines.append(f"{'Size (Bytes)':20s} {'Description':25s} {'Duration':20s} {'Throughput (Gbps)':20s} {'BusBW (Gbps)':20s}")
+        lines.append("-" * 100)
+        for size in SIZES[1:]:
+            own, t = size // parts, law(ranks, size)
+            took = f"{t:.3f}" if raw else f"{t:.3f} us" if t < 1e3 else f"{t / 1e3:.3f} ms"
+            shown = own if raw else f"{own / 1024:.1f} KB"
+            lines.append(f"{shown:<20} {f'{own // 2}x2':25s} {took:20s} {f'{8e-3 * size / t:.3f}':20s} {'1.000':20s}")
+    return "\n".join(lines) + "\n"
+
+
 def nccl_json(ranks):
     return json.dumps({"config": {"devices": [{"host": "a", "device": i} for i in range(ranks)]}, "results": [
         {"size": s, "count": s // 4, "type": "float", "out_of_place": {"time": law(ranks, s), "alg_bw": 1, "bus_bw": 1},
@@ -73,6 +88,15 @@ def fits_and_answers(log, *how):
 fits_and_answers(put("all_reduce_8.log", nccl_text(8)))
 fits_and_answers(put("all_reduce_8.json", nccl_json(8)))
 fits_and_answers(put("osu.txt", osu(8)), "--on", "dgx-a100")
+for raw in (False, True):
+    fits_and_answers(put("deepspeed.txt", deepspeed(8, raw)), "--on", "dgx-a100")
+    code, out, err = run("fit", "--kind", "exchange", put("deepspeed.txt", deepspeed(8, raw)), "--format", "json")
+    expect([(c["collective"], c["ranks"], c["sizes"]) for c in json.loads(out)["curves"]] ==
+           [("allreduce", 8, len(SIZES) - 1), ("allgather", 8, len(SIZES) - 1)], out)
+code, out, err = run("fit", "--kind", "exchange", put("messages.txt", osu(8).replace("MPI Allreduce Latency", "MPI-CUDA Latency")), "--format", "json")
+expect(code == 0 and [(c["collective"], c["ranks"]) for c in json.loads(out)["curves"]] == [("sendrecv", 2)], out, err)
+code, out, err = run("fit", "--kind", "exchange", put("rates.txt", osu(8).replace("Allreduce Latency", "Bandwidth")), "--on", "dgx-a100", "--collective", "sendrecv")
+expect(code and "many messages under way" in err, out, err)
 
 # Two logs, another number of ranks; columns come back.
 fit = os.path.join(FOLDER, "ranks.json")
