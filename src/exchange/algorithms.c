@@ -18,6 +18,10 @@ static double inside(const pace_exchange_terms *t, double bytes) { return pace_m
 static double any_pair(const pace_exchange_terms *t, double bytes) {
     return t->pairs_differ ? pace_message_s(&t->any_pair, bytes) : inside(t, bytes);
 }
+/* In trees and chains few pairs send at once. */
+static double lone_pair(const pace_exchange_terms *t, double bytes) {
+    return t->pairs_differ ? pace_message_s(&t->lone_pair, bytes) : inside(t, bytes);
+}
 
 /* What is above latency takes longer where the network is shared. */
 static double shared(const pace_message_model *model, double bytes, double slowness) {
@@ -200,11 +204,11 @@ static double best_segments(const pipe *p) {
 
 /* Hops that lead to another node are as slow as one NIC. */
 static double hop_s(const pace_exchange_terms *t, double far_share) {
-    double near_s = any_pair(t, 0);
+    double near_s = lone_pair(t, 0);
     return t->nodes > 1 ? near_s + far_share * (far_alone(t, 0) - near_s) : near_s;
 }
 static double hop_rate(const pace_exchange_terms *t) {
-    double near = t->ranks_per_node > 1 ? any_pair(t, 1) - any_pair(t, 0) : 0, far = 0;
+    double near = t->ranks_per_node > 1 ? lone_pair(t, 1) - lone_pair(t, 0) : 0, far = 0;
     if (t->nodes > 1) far = pace_message_s(&t->across_one, 1) - pace_message_s(&t->across_one, 0);
     return near > far ? near : far;
 }
@@ -238,8 +242,8 @@ typedef struct {
 
 /* Inside one node ranks are the nodes. */
 static double_trees flat_trees(const pace_exchange_terms *t) {
-    double levels = ceil_log2(t->ranks), hop = t->nodes > 1 ? far_alone(t, 0) : any_pair(t, 0);
-    double byte = (t->nodes > 1 ? far_alone(t, 1) : any_pair(t, 1)) - hop;
+    double levels = ceil_log2(t->ranks), hop = t->nodes > 1 ? far_alone(t, 0) : lone_pair(t, 0);
+    double byte = (t->nodes > 1 ? far_alone(t, 1) : lone_pair(t, 1)) - hop;
     double load = t->ranks < 4 ? t->ranks : 4;
     if (t->nodes == 1 && t->pairs_differ && load > 2) load = 2; /* of a pair's links, not of a port */
     return (double_trees){2 * levels * hop, 2 * levels * byte, load * byte, 2 * levels, t->bytes / 2};
@@ -440,11 +444,11 @@ const pace_exchange_algorithm pace_exchange_algorithms[] = {
     {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false, 0.03},
     {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false, 0.15},
     {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false, 0.24},
-    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false, 0.53},
-    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.24},
-    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false, 0.50},
+    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false, 0.33},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.08},
+    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false, 0.28},
     {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false,
-     0.39},
+     0.09},
     {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false, 0.61},
     {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false, 0.65},
     {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true, 0},

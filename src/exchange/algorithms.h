@@ -64,7 +64,8 @@ typedef struct {
     pace_ring_hops one_ring;       /* of a single ring in the order of ranks; near.count 0: as `ring` */
     bool pairs_differ;             /* inside a node, of a mesh: the two below say what a pair of devices has */
     pace_message_model pair[PACE_PAIR_DISTANCES]; /* r and r ^ 2^i */
-    pace_message_model any_pair;                  /* the slowest of all */
+    pace_message_model any_pair;                  /* the slowest of all, all devices sending */
+    pace_message_model lone_pair;                 /* the same, one pair at a time on the host's links */
     pace_network_slowness network;
     double reduce_s_per_byte;    /* adding two vectors */
     double multicast_s_per_byte; /* in the switch; 0 = it cannot */

@@ -48,19 +48,21 @@ static double node_rate(const pace_machine *m, int ranks_per_node) {
 }
 
 /* What a device without a brick to its peer has: its slot, and its part of the link between sockets when all devices of
- * a socket cross it. */
-static double host_pair_rate(const pace_machine *m) {
+ * a socket cross it, or one alone. */
+static double host_pair_rate(const pace_machine *m, bool alone) {
     double rate = m->pcie_bytes_per_s;
     int sockets = 0;
     for (int v = 0; v < m->host.count; v++) sockets += m->host.above[v] == PACE_NOWHERE;
     for (int v = 0; v < m->host.count && sockets > 1; v++)
-        if (m->host.above[v] == PACE_NOWHERE) rate = least(rate, m->host.bytes_per_s[v] * sockets / m->devices);
+        if (m->host.above[v] == PACE_NOWHERE)
+            rate = least(rate, m->host.bytes_per_s[v] * (alone ? 1 : (double)sockets / m->devices));
     return rate;
 }
 
 /* Devices of a mesh have between two of them what bricks there are. */
 static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int ranks_per_node) {
-    double brick = m->brick_bytes_per_s * m->inside.efficiency, host = host_pair_rate(m), slowest = INFINITY;
+    double brick = m->brick_bytes_per_s * m->inside.efficiency, host = host_pair_rate(m, false), slowest = INFINITY;
+    double host_alone = host_pair_rate(m, true), slowest_alone = INFINITY;
     double alpha = m->inside.latency_s;
     out->pairs_differ = true;
     for (int level = 0; level < PACE_PAIR_DISTANCES; level++) {
@@ -72,9 +74,13 @@ static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int rank
         out->pair[level] = pace_message_hockney(alpha, 1 / least_rate);
     }
     for (int i = 0; i < ranks_per_node; i++)
-        for (int j = 0; j < ranks_per_node; j++)
-            if (i != j) slowest = least(slowest, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+        for (int j = 0; j < ranks_per_node; j++) {
+            if (i == j) continue;
+            slowest = least(slowest, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+            slowest_alone = least(slowest_alone, m->bricks[i][j] ? m->bricks[i][j] * brick : host_alone);
+        }
     out->any_pair = pace_message_hockney(alpha, 1 / slowest);
+    out->lone_pair = pace_message_hockney(alpha, 1 / slowest_alone);
 }
 
 /* How many rings a device's port carries (exchange/program_rings.c): one for every NIC, or for every device where NICs
@@ -92,7 +98,7 @@ static void terms_across(pace_exchange_terms *out, const pace_machine *m, double
     pace_network_slowness_of(&out->network, m, out->nodes);
     double next_alpha = far_alpha + (out->network.shared ? out->network.hops_s_of_distance[0] : 0);
     double far_s = (out->network.shared ? out->network.of_distance[0] : 1) / far;
-    double one_near = out->pairs_differ ? out->any_pair.pieces[0].s_per_byte : near_s, at_a_port;
+    double one_near = out->pairs_differ ? out->lone_pair.pieces[0].s_per_byte : near_s, at_a_port;
     double rings = rings_over_nodes(&at_a_port, m, out->ranks_per_node), full = near_s * at_a_port / rings;
     out->channels = (int)rings;
     /* on a mesh each ring has bricks of its own */
@@ -118,7 +124,7 @@ void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pac
     out->ring.near = out->inside;
     if (m->mesh_devices > 0 && ranks_per_node > 1) {
         find_pairs(out, m, ranks_per_node);
-        out->one_ring.near = out->any_pair;
+        out->one_ring.near = out->lone_pair;
     }
     if (nodes > 1) terms_across(out, m, near_s);
     if (m->multicast) {
