@@ -20,7 +20,12 @@ bool pace_span_ends(const char *text, size_t length, const char *with) {
     return length >= size && memcmp(text + length - size, with, size) == 0;
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+void pace_squeeze(char *out, size_t size, const char *text, const char *also) {
+    size_t n = 0;
+    for (; *text && n + 1 < size; text++)
+        if (pace_is_alnum(*text) || strchr(also, *text)) out[n++] = pace_lower(*text);
+    out[n] = '\0';
+}
 
 /* One row of the table of Wagner and Fischer (1974): row[j] = edits from the letters of `a` so far to the first j of b.
  */
@@ -32,7 +37,7 @@ size_t pace_word_edits(const char *a, const char *b) {
         size_t corner = row[0];
         row[0] = i + 1;
         for (size_t j = 0; j < width; j++) {
-            size_t best = corner + (lower(a[i]) != lower(b[j]));
+            size_t best = corner + (pace_lower(a[i]) != pace_lower(b[j]));
             corner = row[j + 1];
             if (row[j] + 1 < best) best = row[j] + 1;
             if (corner + 1 < best) best = corner + 1;

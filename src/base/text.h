@@ -21,6 +21,12 @@ static inline bool pace_is_digit(char c) { return (unsigned char)(c - '0') <= 9;
 
 static inline bool pace_is_alnum(char c) { return pace_is_digit(c) || (unsigned char)((c | 0x20) - 'a') <= 'z' - 'a'; }
 
+static inline char pace_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
+
+/** What of a spelling counts: its letters and digits in small letters, and the characters of `also`. What does not fit
+ * is cut. */
+void pace_squeeze(char *out, size_t size, const char *text, const char *also);
+
 /** What names consist of in most languages: letters, digits and '_'. */
 static inline bool pace_is_name(char c) { return pace_is_alnum(c) || c == '_'; }
 

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -115,17 +114,9 @@ static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-/* What of a spelling counts. */
-static void squeeze(char *out, size_t size, const char *text) {
-    size_t n = 0;
-    for (; *text && n + 1 < size; text++)
-        if (isalnum((unsigned char)*text) || *text == '+') out[n++] = (char)tolower((unsigned char)*text);
-    out[n] = '\0';
-}
-
 static pace_status add_spelling(pace_approaches *out, size_t row, const char *text) {
     pace_approach_spelling spelling = {.row = row};
-    squeeze(spelling.text, sizeof spelling.text, text);
+    pace_squeeze(spelling.text, sizeof spelling.text, text, "+");
     return PACE_PUSH(&out->spellings, spelling);
 }
 
@@ -161,7 +152,7 @@ void pace_approaches_free(pace_approaches *approaches) {
 
 const pace_approach *pace_approach_spelled(const pace_approaches *approaches, const char *text) {
     char squeezed[48];
-    squeeze(squeezed, sizeof squeezed, text);
+    pace_squeeze(squeezed, sizeof squeezed, text, "+");
     for (size_t i = 0; i < approaches->spellings.count; i++)
         if (strcmp(approaches->spellings.items[i].text, squeezed) == 0)
             return &approaches->rows.items[approaches->spellings.items[i].row];

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-static char small(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
-
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /* The two letters that stand for micro, in UTF-8. */
@@ -22,7 +20,7 @@ void pace_plain_name(char out[PACE_PLAIN_NAME], const char *name) {
             continue;
         }
         if ((gap || hump) && n > 0) out[n++] = '_';
-        out[n++] = micro ? 'u' : small(*at);
+        out[n++] = micro ? 'u' : pace_lower(*at);
         at += micro;
         gap = false;
     }
@@ -36,7 +34,7 @@ bool pace_same_word_span(const char *a, size_t length, const char *b) {
         while (a < end && is_joint(*a)) a++;
         while (is_joint(*b)) b++;
         if (a == end || !*b) return a == end && !*b;
-        if (small(*a++) != small(*b++)) return false;
+        if (pace_lower(*a++) != pace_lower(*b++)) return false;
     }
 }
 

@@ -99,8 +99,6 @@ typedef struct {
     bool distributed; /* the table has columns of how ranks share the work */
 } pace_step_reader;
 
-/** Letters and digits alone, in lower case: as names are compared. */
-void pace_step_plain(char *out, size_t size, const char *text);
 /** 1 for yes, true, on, 1; 0 for no, false, off, none, 0; -1 for anything else. */
 int pace_step_flag(const char *text);
 /** Finds the columns of what was measured. `names` is catalog/columns.yaml, step. */

@@ -1,4 +1,5 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
+#include "base/text.h"
 #include "rows/step_row.h"
 
 #include <ctype.h>
@@ -130,7 +131,7 @@ static double usual_rounds(const pace_config *config) { return config->pp > 1 ? 
 static bool batch_is_global(const pace_step_row *out, const pace_step_reader *r, double batch) {
     char name[32];
     if (r->column[PACE_STEP_MICRO_BATCH] < 0 || r->column[PACE_STEP_GLOBAL_BATCH] >= 0) return false;
-    pace_step_plain(name, sizeof name, pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]));
+    pace_squeeze(name, sizeof name, pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]), "");
     bool open = strcmp(name, "batchsize") == 0 || strcmp(name, "batch") == 0 || strcmp(name, "bs") == 0;
     return open && out->config.tp * out->config.pp > 1 && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
 }

@@ -1,8 +1,8 @@
 /* What a table measured of its steps: a time, a multiple of it (days of a training run), or a rate that a step's
  * tokens, samples or operations turn into one. */
+#include "base/text.h"
 #include "rows/step_row.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,21 +97,14 @@ double pace_step_row_amount(const pace_step_row *row, const char *rate) {
 
 /* --- names of columns --------------------------------------------------------------------------------------------- */
 
-void pace_step_plain(char *out, size_t size, const char *text) {
-    size_t used = 0;
-    for (; *text; text++)
-        if (isalnum((unsigned char)*text) && used + 1 < size) out[used++] = (char)tolower((unsigned char)*text);
-    out[used] = '\0';
-}
-
 /* The first column that is called like one of a list; -1 without. */
 static int find_column(const pace_csv *csv, const pace_yaml_node *list) {
     char wanted[96], name[96];
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(list, i));
-        if (text) pace_step_plain(wanted, sizeof wanted, text);
+        if (text) pace_squeeze(wanted, sizeof wanted, text, "");
         for (size_t c = 0; text && c < csv->columns; c++) {
-            pace_step_plain(name, sizeof name, pace_csv_name(csv, c));
+            pace_squeeze(name, sizeof name, pace_csv_name(csv, c), "");
             if (strcmp(name, wanted) == 0) return (int)c;
         }
     }
@@ -123,7 +116,7 @@ static void bare_name(char *out, size_t size, const char *text) {
     static const char *const before[] = {"numberof", "noof", "num", "total"};
     char whole[96];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(text, "(["), text);
-    pace_step_plain(out, size, whole);
+    pace_squeeze(out, size, whole, "");
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         size_t length = strlen(before[i]);
         if (strncmp(out, before[i], length) == 0 && out[length]) memmove(out, out + length, strlen(out + length) + 1);
@@ -191,10 +184,10 @@ static bool find_spelled(pace_step_reader *r, const pace_yaml_node *stems) {
     for (size_t i = 0; i < pace_yaml_count(stems); i++) {
         const char *text = pace_yaml_text(pace_yaml_item(stems, i));
         if (!text) continue;
-        pace_step_plain(stem, sizeof stem, text);
+        pace_squeeze(stem, sizeof stem, text, "");
         bool whole = strlen(stem) > 4; /* "step" alone is a step's number, "steps" how many */
         for (size_t c = 0; c < r->rows->csv.columns; c++) {
-            pace_step_plain(name, sizeof name, pace_csv_name(&r->rows->csv, c));
+            pace_squeeze(name, sizeof name, pace_csv_name(&r->rows->csv, c), "");
             if (strncmp(name, stem, strlen(stem)) != 0) continue;
             const char *rest = name + strlen(stem);
             if (!whole && (!*rest || strcmp(rest, "s") == 0)) continue;

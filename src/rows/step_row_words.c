@@ -1,5 +1,6 @@
 /* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
  * mean what is data: catalog/columns.yaml, step, says. */
+#include "base/text.h"
 #include "rows/step_row.h"
 
 #include <math.h>
@@ -95,7 +96,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     const char *fsdp = pace_step_cell(r, row, PACE_STEP_FSDP);
     size_t digit = strcspn(zero, "0123456789"); /* "2", "ZeRO-3", "stage 1" */
     char plain[96];
-    pace_step_plain(plain, sizeof plain, text);
+    pace_squeeze(plain, sizeof plain, text, "");
     const char *said = pace_step_said(r->things, "zero", plain);
     double ranks;
     pace_config *config = &out->config;
