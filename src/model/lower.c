@@ -406,14 +406,26 @@ static void lower_gradient(pace_lowering *to, pace_model_rest rest, double eleme
     pace_emit_close_backward(to);
 }
 
+/* The sizes that lower_backward.c gives a layer's tensors: a few large ones do not fit into a cache where the mean
+ * does. */
+static void lower_layer_gradients(pace_lowering *to, pace_model_rest rest, const pace_layer *layer, bool back) {
+    double all = pace_lower_parameters(to, layer), tensors = layer->tensors;
+    bool biased = layer->option[PACE_OPTION_BIAS] > 0 && tensors == 2;
+    double bias = layer->shape.channels / (layer->shape.sharded ? to->config->tp : 1);
+    for (double i = 0; i < tensors && to->status == PACE_OK; i++) {
+        double elements = !biased ? all / tensors : i == 0 ? bias : all - bias;
+        if (back) pace_lower_from_bucket(to, elements);
+        else lower_gradient(to, rest, elements);
+    }
+}
+
 static void lower_gradients(pace_lowering *to, pace_model_rest rest) {
-    double parameters, tensors;
-    count_parameters(to, &parameters, &tensors);
+    const pace_model *model = to->model;
     to->stage = PACE_STAGE_BACKWARD;
     enter_region(to, "CompiledFunctionBackward");
-    for (double i = 0; i < tensors && to->status == PACE_OK; i++) lower_gradient(to, rest, parameters / tensors);
-    for (double i = 0; rest == PACE_REST_EXCHANGE && i < tensors && to->status == PACE_OK; i++)
-        pace_lower_from_bucket(to, parameters / tensors);
+    for (int back = 0; back <= (rest == PACE_REST_EXCHANGE); back++)
+        for (size_t i = 0; i < model->layers.count; i++)
+            lower_layer_gradients(to, rest, &model->layers.items[i], back > 0);
     leave_region(to);
 }
 

@@ -57,6 +57,7 @@ typedef enum {
     PACE_STEP_TOKENS_BATCH,
     PACE_STEP_TRAIN_TOKENS,
     PACE_STEP_TRAIN_STEPS,
+    PACE_STEP_SUITE,
     PACE_STEP_COLUMNS
 } pace_step_column;
 
@@ -146,6 +147,9 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *reader, size_t r
 const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text);
 /** Precision, recomputation, execution, attention and sharding, as the row's words say. */
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
+ * what no column tells of the model's words. */
+void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
 /** How it is run. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 

@@ -1,4 +1,6 @@
-"""The walk and the closed form answer the same question alike: over models, machines, shares, batches and ways to run."""
+"""The walk and the closed form answer the same question alike: over models, machines, shares, batches and ways to run.
+
+Pipelines, ZeRO, context and expert parallelism are lowered by no walk; tests/unit/plan holds the pipeline against one."""
 import itertools
 import json
 import os
@@ -12,9 +14,7 @@ MODELS = ["gpt3_6.7b", "llama3-8b", "bert_large", "gpt2", "qwen3-30b-a3b", "resn
 MACHINES = {"dgx-h100": "bf16", "hgx-a100-80*2": "fp32", "dgx-1-v100": "fp16"}
 SHARES = [(1, 1), (8, 1), (2, 4)]  # dp, tp
 BATCHES = [(1, 1, "eager", "none"), (2, 3, "eager", "full"), (1, 4, "compiled", "none")]  # micro-batch, how many, execution, recomputation
-MEDIAN, NEARLY_ALL, WORST = 0.02, 0.08, 0.12
-# Most of its parameters are in its first two gradients, which the walk exchanges while all else of backward is still to come.
-LOOSE = {"vgg16": 0.30}
+MEDIAN, NEARLY_ALL, WORST = 0.01, 0.05, 0.08
 
 
 def ask(question):
@@ -36,13 +36,11 @@ def main():
     questions += [("vgg16", ("dgx-h100", "bf16"), (8, 1), batch) for batch in BATCHES]
     with ThreadPoolExecutor(2) as pool:
         gaps = list(pool.map(ask, questions))
-    usual = sorted(abs(gap) for question, gap in zip(questions, gaps) if question[0] not in LOOSE)
+    usual = sorted(map(abs, gaps))
     for gap, question in sorted(zip(gaps, questions), key=lambda pair: -abs(pair[0]))[:5]:
         print(f"{100 * gap:+.1f} %", question)
     print(f"{len(usual)} questions: median {statistics.median(usual):.4f}, 95 % {usual[int(0.95 * len(usual))]:.4f}, worst {usual[-1]:.4f}")
     assert statistics.median(usual) < MEDIAN and usual[int(0.95 * len(usual))] < NEARLY_ALL and usual[-1] < WORST
-    for question, gap in zip(questions, gaps):
-        assert abs(gap) < LOOSE.get(question[0], WORST), question
 
 
 if __name__ == "__main__":
