@@ -21,6 +21,14 @@ static inline pace_message_model pace_message_hockney(double alpha_s, double s_p
     return (pace_message_model){1, {{0, alpha_s, s_per_byte}}};
 }
 
+/** LogGP (Alexandrov et al. 1995): o + (m - 1) G + L + o; the gap g between messages of one sender adds to what the
+ * overhead o does not already fill. */
+static inline pace_message_model pace_message_loggp(double latency_s, double overhead_s, double gap_s,
+                                                    double gap_s_per_byte) {
+    double wait = gap_s > overhead_s ? gap_s - overhead_s : 0;
+    return (pace_message_model){1, {{0, latency_s + 2 * overhead_s + wait - gap_s_per_byte, gap_s_per_byte}}};
+}
+
 static inline double pace_message_s(const pace_message_model *model, double bytes) {
     const pace_message_piece *piece = model->pieces;
     for (int i = 1; i < model->count && bytes >= model->pieces[i].from_bytes; i++) piece = &model->pieces[i];
