@@ -65,6 +65,7 @@ typedef struct {
 
 typedef struct pace_machine {
     char name[64];   /* "dgx-h100*2" */
+    char called[64]; /* by which name of tables and logs it was asked for; "" = by its own */
     char device[48]; /* name in catalog/devices.yaml */
     int devices;     /* of a node */
     int nodes;
@@ -114,6 +115,11 @@ int pace_machine_generation_of(const char *device);
  * catalog/system_names.yaml). PACE_E_MISSING when no name is found, or, with more than one node, when the name does not
  * say what joins nodes. */
 pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) PACE_MUST_CHECK;
+
+/** A machine by what --on says (pace_machine_parse()) or, where that names nothing, by how tables and logs name it:
+ * "p4d.24xlarge", "p4d.24xlarge*4 net=fat-tree". Then `called` is that name. Errors are those of
+ * pace_machine_parse(). */
+pace_status pace_machine_asked(pace_machine *out, const char *text) PACE_MUST_CHECK;
 
 /** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
 pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;

@@ -1,7 +1,11 @@
 /* Machines by the names that tables and logs give them (catalog/system_names.yaml). */
 #include "machine/machine.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 128 };
@@ -71,4 +75,50 @@ pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) {
     if (machine) return status;
     return pace_fail(PACE_E_MISSING, "%.60s: no machine of the catalogue%s: expected --on", name,
                      nodes > 1 ? ", or none whose network is known" : "");
+}
+
+/* --- of --on ------------------------------------------------------------------------------------------------------ */
+
+/* "p4d.24xlarge*4 net=fat-tree:2": its name, its nodes and what is changed of it. False when it is no such text. */
+static bool split(char name[MOST], int *nodes, const char **changes, const char *text) {
+    size_t length = strcspn(text, "*=");
+    char *end = NULL;
+    *nodes = 1;
+    *changes = "";
+    if (strstr(text, ".yaml") || strstr(text, ".yml") || strstr(text, ".xml")) return false; /* a file */
+    if (text[length] == '*') {
+        long count = strtol(text + length + 1, &end, 10);
+        if (end == text + length + 1 || count < 1 || count > 1 << 20 || (*end && !strchr(" ,", *end))) return false;
+        *nodes = (int)count;
+        *changes = end;
+    } else if (text[length] == '=') {
+        while (length > 0 && !strchr(" ,", text[length])) length--;
+        *changes = text + length;
+    }
+    if (length == 0 || length >= MOST) return false;
+    snprintf(name, MOST, "%.*s", (int)length, text);
+    return true;
+}
+
+static pace_status by_its_name(pace_machine *out, const char *text) {
+    pace_machine machine;
+    char name[MOST], known[512];
+    const char *changes;
+    int nodes;
+    if (!split(name, &nodes, &changes, text)) return PACE_E_MISSING;
+    PACE_TRY(pace_machine_named(&machine, name, nodes));
+    snprintf(known, sizeof known, "%.63s*%d%.400s", machine.name, nodes, changes);
+    PACE_TRY(pace_machine_parse(&machine, known));
+    snprintf(machine.called, sizeof machine.called, "%.63s", name);
+    *out = machine;
+    return PACE_OK;
+}
+
+pace_status pace_machine_asked(pace_machine *out, const char *text) {
+    char refused[400];
+    pace_status status = pace_machine_parse(out, text);
+    if (status != PACE_E_MISSING) return status;
+    snprintf(refused, sizeof refused, "%.399s", pace_message());
+    status = by_its_name(out, text);
+    return status == PACE_E_MISSING ? pace_fail(PACE_E_MISSING, "%s", refused) : status;
 }

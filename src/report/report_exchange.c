@@ -2,6 +2,7 @@
 #include "exchange/calibration.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
+#include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
 
@@ -53,7 +54,7 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     const char *line;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/exchange.md)");
     PACE_TRY(read_library(&library, &line, options->library));
-    PACE_TRY(pace_machine_parse(&machine, options->on));
+    PACE_TRY(pace_machine_asked(&machine, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, &machine, library, line));
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
@@ -163,7 +164,7 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_note(root,
                    "Size is nccl-tests' argument: the whole vector for allgather and reducescatter. algbw = size / "
                    "time; busbw = algbw times what a ring moves. GB = 1e9 bytes.");
-    pace_node_note(root, "The machine: %s (%s).", m->source, m->confidence);
+    pace_put_machine_note(root, m);
     return pace_report_status(report);
 }
 

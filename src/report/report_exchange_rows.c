@@ -31,7 +31,7 @@ static pace_status defaults_of(pace_exchange_defaults *out, pace_machine *machin
     if (options->collective && !pace_collective_find(&collective, options->collective))
         return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
     if (!options->device) return PACE_OK;
-    PACE_TRY(pace_machine_parse(machine, options->device));
+    PACE_TRY(pace_machine_asked(machine, options->device));
     out->machine = machine;
     return PACE_OK;
 }

@@ -1,4 +1,5 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
+#include "report/machine_note.h"
 #include "report/analyze_parts.h"
 #include "report/predict_calibration.h"
 #include "report/predict_edits.h"
@@ -161,6 +162,14 @@ static void put_scenario(pace_node *table, const prediction *p, size_t number) {
     pace_table_int(table, column_ns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION));
     pace_table_int(table, column_ns(&matrix, PACE_IDLE_HOST, PACE_IDLE_OTHER));
     pace_table_text(table, pace_rung_names[result->step_s.rung]);
+}
+
+static void put_called(pace_node *root, const prediction *p) {
+    for (size_t i = 0; i < p->result_count; i++) {
+        const pace_scenario *scenario = &p->scenarios.items.items[i];
+        bool own = i == 0 || scenario->device; /* others run on the first's */
+        if (own && scenario->has_exchange) pace_put_called_note(root, &scenario->exchange.machine);
+    }
 }
 
 static void put_scenarios(pace_node *root, const prediction *p) {
@@ -330,6 +339,7 @@ static pace_status build(pace_report *report, prediction *p, const char *name, c
     PACE_TRY(put_closed_form(report, p, name, options));
     pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     put_scenarios(root, p);
+    put_called(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
     pace_predicted_matrix(&matrix, end);

@@ -4,6 +4,7 @@
 #include "exchange/exchange.h"
 #include "exchange/machine_fabric.h"
 #include "machine/device.h"
+#include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
 #include "schedule/flows.h"
@@ -208,7 +209,7 @@ static pace_status replay(pace_node *table, const replayer *r, const trace_file 
 static pace_status open_replayer(replayer *r, const pace_simulate_options *options) {
     pace_collective collective;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
-    PACE_TRY(pace_machine_parse(&r->machine, options->on));
+    PACE_TRY(pace_machine_asked(&r->machine, options->on));
     PACE_TRY(pace_read_collective(&collective, options->collective));
     r->choice = (pace_collective_choice){pace_collective_names[collective], options->algorithm};
     r->unfolded = options->unfolded;
@@ -233,7 +234,7 @@ static pace_status replay_all(pace_report *report, const replayer *r, const pace
     pace_free(files);
     pace_node_note(root, "Collectives go by a ring, broadcasts by a binomial tree, all-to-alls pairwise, unless said "
                          "otherwise. Work without a time is priced on the machine's device; the host is left out.");
-    pace_node_note(root, "The machine: %s (%s).", r->machine.source, r->machine.confidence);
+    pace_put_machine_note(root, &r->machine);
     return status == PACE_OK ? pace_report_status(report) : status;
 }
 

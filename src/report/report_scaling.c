@@ -1,6 +1,7 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "insight/scaling.h"
 #include "machine/device_resolve.h"
+#include "report/machine_note.h"
 #include "report/report.h"
 #include "report/scaling_input.h"
 
@@ -158,7 +159,7 @@ static pace_status open_asked(asked *a, const char *const *names, size_t count, 
                          options->one_worker);
     if (options->one_worker > 0 && count > 1)
         return pace_fail(PACE_E_USAGE, "--one-worker is of one model, found %zu", count);
-    PACE_TRY(pace_machine_parse(&a->machine, options->on));
+    PACE_TRY(pace_machine_asked(&a->machine, options->on));
     PACE_TRY(pace_device_catalog_load(&a->devices));
     PACE_TRY(pace_device_resolve(&a->device, &a->devices, a->machine.device, 0));
     PACE_TRY(pace_approaches_load(&a->table));
@@ -309,7 +310,7 @@ static pace_status build(pace_report *report, asked *a) {
         "the rest: the update, what of the exchange nothing hides, and waiting for the slowest worker. low to high holds 9 of 10 measurements.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
         a->options->one_worker > 0 ? ", whose time is the one given" : "");
-    pace_node_note(root, "The machine: %s (%s).", a->machine.source, a->machine.confidence);
+    pace_put_machine_note(root, &a->machine);
     return pace_report_status(report);
 }
 

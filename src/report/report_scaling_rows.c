@@ -67,7 +67,7 @@ static pace_status place_of(const place **out, asked *a, const char *text) {
     place made;
     pace_name name;
     if (!*text || !pace_names_find(&name, &a->place_names, text, strlen(text))) {
-        PACE_TRY(pace_machine_parse(&made.machine, text));
+        PACE_TRY(text == a->on ? pace_machine_asked(&made.machine, text) : pace_machine_parse(&made.machine, text));
         PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
         PACE_TRY(PACE_PUSH(&a->places, made));
         pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));

@@ -1,5 +1,6 @@
 /* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
  * closed form. */
+#include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
 #include "schedule/simulation.h"
@@ -53,7 +54,7 @@ static pace_status read_stragglers(asked *a, const pace_words *words) {
 static pace_status open_asked(asked *a, const pace_simulate_options *options) {
     pace_simulation_question *q = &a->question;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
-    PACE_TRY(pace_machine_parse(&a->machine, options->on));
+    PACE_TRY(pace_machine_asked(&a->machine, options->on));
     PACE_TRY(pace_read_collective(&q->collective, options->collective));
     PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
     PACE_TRY(read_count(&q->ranks, "--ranks", options->ranks));
@@ -134,7 +135,7 @@ static pace_status build(pace_report *report, const asked *a) {
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
     pace_node_note(root, "Every message is a flow; flows share links max-min fairly. Links reach the share of their "
                          "peak that large exchanges do. GB = 1e9 bytes.");
-    pace_node_note(root, "The machine: %s (%s).", m->source, m->confidence);
+    pace_put_machine_note(root, m);
     return pace_report_status(report);
 }
 

@@ -74,7 +74,7 @@ static pace_status check_options(const pace_predict_options *options) {
 
 static pace_status open_place(asked *a, const char *on) {
     double ranks = pace_config_ranks(&a->row.config);
-    PACE_TRY(pace_machine_parse(&a->machine, on));
+    PACE_TRY(pace_machine_asked(&a->machine, on));
     PACE_TRY(pace_device_catalog_load(&a->devices));
     PACE_TRY(pace_device_resolve(&a->row.device, &a->devices, a->machine.device, 0));
     if (ranks > (double)a->machine.devices * a->machine.nodes)

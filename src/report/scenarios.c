@@ -28,13 +28,26 @@ static pace_status put_machine(pace_scenario *scenario, const pace_machine *mach
     return PACE_OK;
 }
 
+/* A machine by what tables and logs call it; where it is none, `failed` with the message there was. */
+static pace_status put_named(pace_scenario *scenario, pace_status failed, const char *text,
+                             pace_device_catalog *devices) {
+    char refused[400];
+    pace_machine machine;
+    snprintf(refused, sizeof refused, "%.399s", pace_message());
+    pace_status status = pace_machine_asked(&machine, text);
+    if (status == PACE_OK) return put_machine(scenario, &machine, devices);
+    return status == PACE_E_MISSING ? pace_fail(failed, "%s", refused) : status;
+}
+
 /* A machine, whose devices are joined, or a device. */
 static pace_status put_device(pace_scenario *scenario, const char *text, pace_device_catalog *devices) {
     pace_machine machine;
     pace_status status = pace_machine_parse(&machine, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
-    bool joined = status != PACE_E_MISSING && strchr(text, '*'); /* meant as a machine: its message counts */
+    bool nameless = status == PACE_E_MISSING;
+    bool joined = !nameless && strchr(text, '*'); /* meant as a machine: its message counts */
     if (!joined) status = pace_device_to_run_on(&scenario->device, devices, text);
+    if (status != PACE_OK && nameless) status = put_named(scenario, status, text, devices);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
 }
 

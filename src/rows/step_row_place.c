@@ -71,7 +71,7 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *on = r->defaults->machine, *word = *device ? device : machine;
     pace_machine parsed;
     bool own = (out->device = own_device(r, row)) != NULL;
-    if (!own && on && pace_machine_parse(&parsed, on) == PACE_OK)
+    if (!own && on && pace_machine_asked(&parsed, on) == PACE_OK)
         out->device = pace_device_find(&r->things->devices, parsed.device, 0);
     else if (!own && on) out->device = device_in(r->things, on);
     if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
@@ -97,7 +97,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = 0, gbit = 0;
-    if (silent && on && pace_machine_parse(&machine, on) == PACE_OK) known = &machine;
+    if (silent && on && pace_machine_asked(&machine, on) == PACE_OK) known = &machine;
     if (!known && by_bus(&machine, device)) known = &machine, out->guessed = true;
     if (!known) {
         snprintf(out->failed, sizeof out->failed, "no machine of the catalogue joins several %s: name one with --on",

@@ -1,0 +1,14 @@
+/* Which machine an answer is of, in words below its tables. */
+#ifndef PACE_REPORT_MACHINE_NOTE_H
+#define PACE_REPORT_MACHINE_NOTE_H
+
+#include "machine/machine.h"
+#include "report/report_node.h"
+
+/** Where its figures are from, and what it was taken for (pace_machine_asked()). */
+void pace_put_machine_note(pace_node *root, const pace_machine *machine);
+
+/** The second alone; nothing of a machine that was called by its own name. */
+void pace_put_called_note(pace_node *root, const pace_machine *machine);
+
+#endif
