@@ -2,6 +2,7 @@
 
 #include "machine/machine.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,17 @@ pace_status pace_read_collective(pace_collective *out, const char *text) {
                      "unknown collective \"%.40s\": expected allreduce, allgather, reducescatter, "
                      "alltoall, broadcast, reduce or sendrecv",
                      text);
+}
+
+void pace_put_pieces_note(pace_node *root, const char *text) {
+    char plain[64];
+    size_t length = 0;
+    for (const char *c = text ? text : ""; *c && length + 1 < sizeof plain; c++)
+        if (isalpha((unsigned char)*c)) plain[length++] = (char)tolower((unsigned char)*c);
+    plain[length] = '\0';
+    if (strstr(plain, "alltoallv"))
+        pace_node_note(root, "All pieces of the alltoallv were taken as equal: every rank sends every other the same. "
+                             "With sizes that differ the busiest rank decides.");
 }
 
 /* A plain number and nothing behind. */

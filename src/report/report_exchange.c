@@ -33,6 +33,7 @@ typedef struct {
     pace_exchange_fit fit;
     pace_exchange_question question;
     pace_sizes sizes;
+    const char *collective; /* as asked for; NULL = none was named */
 } asked;
 
 static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
@@ -57,6 +58,7 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     PACE_TRY(pace_machine_asked(&machine, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, &machine, library, line));
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
+    a->collective = options->collective;
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
     if (options->algorithm)
         PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
@@ -164,6 +166,7 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_note(root,
                    "Size is nccl-tests' argument: the whole vector for allgather and reducescatter. algbw = size / "
                    "time; busbw = algbw times what a ring moves. GB = 1e9 bytes.");
+    pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
     return pace_report_status(report);
 }

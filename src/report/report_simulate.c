@@ -30,6 +30,7 @@ typedef struct {
     pace_backgrounds background;
     pace_sizes sizes;
     bool open;
+    const char *collective; /* as asked for; NULL = none was named */
 } asked;
 
 /* A count of an option; 0 = not given. */
@@ -55,6 +56,7 @@ static pace_status open_asked(asked *a, const pace_simulate_options *options) {
     pace_simulation_question *q = &a->question;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
     PACE_TRY(pace_machine_asked(&a->machine, options->on));
+    a->collective = options->collective;
     PACE_TRY(pace_read_collective(&q->collective, options->collective));
     PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
     PACE_TRY(read_count(&q->ranks, "--ranks", options->ranks));
@@ -135,6 +137,7 @@ static pace_status build(pace_report *report, const asked *a) {
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
     pace_node_note(root, "Every message is a flow; flows share links max-min fairly. Links reach the share of their "
                          "peak that large exchanges do. GB = 1e9 bytes.");
+    pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
     return pace_report_status(report);
 }
