@@ -60,7 +60,11 @@ int cmd_fleet(cli_arguments *arguments) {
     if (!cli_processes_open(&options.processes, "fleet")) return CLI_MISSING;
     pace_report *report;
     pace_status status = pace_characterize(&report, arguments->words, (size_t)operands, &options);
-    if (options.processes) options.processes->close(options.processes);
-    if (status != PACE_OK) return cli_fail("fleet", status);
+    const pace_processes *processes = options.processes;
+    int result = status == PACE_OK                  ? CLI_DONE
+                 : processes && processes->rank > 0 ? cli_exit_status(status) /* process 0 says it */
+                                                    : cli_fail("fleet", status);
+    if (processes) processes->close(processes); /* after the message: mpirun ends all when the first has failed */
+    if (status != PACE_OK) return result;
     return report ? cli_output_report("fleet", report, format, &output) : CLI_DONE;
 }

@@ -127,12 +127,16 @@ int cli_write(void *file, const void *bytes, size_t length) {
     return errno ? errno : EIO;
 }
 
-int cli_fail(const char *verb, pace_status status) {
-    cli_progress_end();
-    if (!reader_left) cli_say("paceline %s: %s", verb, pace_message());
+int cli_exit_status(pace_status status) {
     return status == PACE_E_USAGE                                ? CLI_USAGE
            : status == PACE_E_MISSING || status == PACE_E_MEMORY ? CLI_MISSING
                                                                  : CLI_INPUT;
+}
+
+int cli_fail(const char *verb, pace_status status) {
+    cli_progress_end();
+    if (!reader_left) cli_say("paceline %s: %s", verb, pace_message());
+    return cli_exit_status(status);
 }
 
 static int write_report(const char *verb, const pace_report *report, pace_format format, const cli_output *output,

@@ -34,7 +34,10 @@ int cli_output_report(const char *verb, pace_report *report, pace_format format,
 /** Writes to a FILE: a pace_write_fn. What fails because the reader of a pipe has gone is not an error to speak of. */
 int cli_write(void *file, const void *bytes, size_t length);
 
-/** The exit status of a failed call, its message printed. */
+/** The exit status of a failed call. */
+int cli_exit_status(pace_status status);
+
+/** The same, its message printed. */
 int cli_fail(const char *verb, pace_status status);
 
 /** Progress on a terminal; NULL when piped or quiet. */

@@ -67,7 +67,7 @@ static int exchange(const pace_processes *processes, const void *const *bytes, c
     size_t count = (size_t)processes->count, own = (size_t)processes->rank;
     unsigned long long *ours = calloc(2 * count, sizeof *ours), *theirs = ours ? ours + count : NULL;
     char **got = calloc(count, sizeof *got);
-    if (!ours || !got) MPI_Abort(MPI_COMM_WORLD, 4);
+    if (!bytes || !lengths || !ours || !got) MPI_Abort(MPI_COMM_WORLD, 4); /* no memory: all end */
     for (size_t i = 0; i < count; i++) ours[i] = lengths[i];
     MPI_Alltoall(ours, 1, MPI_UNSIGNED_LONG_LONG, theirs, 1, MPI_UNSIGNED_LONG_LONG, MPI_COMM_WORLD);
     for (size_t step = 1; step < count; step++) {

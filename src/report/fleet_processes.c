@@ -1,7 +1,9 @@
 #include "report/fleet_processes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- who reads what ---- */
 
@@ -26,24 +28,54 @@ static int add_lines(void *context, int rank, const void *bytes, size_t length) 
 
 static pace_status fail_talk(void) { return pace_fail(PACE_E_IO, "the processes could not talk to each other"); }
 
-/* Everybody is told the same. */
+/* Everybody is told the same. Without memory for it the exchange ends all: it is given NULL. */
 static pace_status tell_all(const pace_processes *processes, const void *bytes, size_t length, pace_gathered_fn take,
                             void *context) {
     size_t count = (size_t)processes->count;
     const void **same = pace_alloc(count, sizeof *same);
     size_t *lengths = pace_alloc(count, sizeof *lengths);
     for (size_t i = 0; same && lengths && i < count; i++) same[i] = bytes, lengths[i] = length;
-    int failed = same && lengths ? processes->exchange(processes, same, lengths, take, context) : 1;
+    int failed = processes->exchange(processes, same, lengths, take, context);
     pace_free(same);
     pace_free(lengths);
     return failed ? fail_talk() : PACE_OK;
+}
+
+typedef struct {
+    pace_status status;
+    char message[2048];
+} outcome;
+
+static int take_first_failure(void *context, int rank, const void *bytes, size_t length) {
+    outcome *first = context;
+    (void)rank;
+    if (length != sizeof *first) return 1;
+    if (first->status == PACE_OK) memcpy(first, bytes, length);
+    return 0;
+}
+
+pace_status pace_fleet_agree(pace_status status, const pace_processes *processes) {
+    outcome own = {.status = status}, first = {.status = PACE_OK};
+    if (status != PACE_OK) snprintf(own.message, sizeof own.message, "%s", pace_message());
+    PACE_TRY(tell_all(processes, &own, sizeof own, take_first_failure, &first));
+    return first.status == PACE_OK ? PACE_OK : pace_fail(first.status, "%s", first.message);
+}
+
+/* A process that cannot see a file would take it for an empty one, and its part of the rows would be read by nobody. */
+static pace_status see_all(const char *const *paths, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], R_OK) != 0)
+            return pace_fail(PACE_E_IO, "%s: %s", paths[i], strerror(errno));
+    return PACE_OK;
 }
 
 pace_status pace_fleet_deal(pace_job_stretches *out, const char *const *paths, size_t count,
                             const pace_processes *processes) {
     part_read part = {UINT64_MAX, 0};
     placing p = {.rank = processes->rank};
-    pace_status status = pace_job_stretches_of(out, paths, count, (size_t)processes->rank, (size_t)processes->count);
+    pace_status status = see_all(paths, count);
+    if (status == PACE_OK)
+        status = pace_job_stretches_of(out, paths, count, (size_t)processes->rank, (size_t)processes->count);
     if (status == PACE_OK && out->count > 0) {
         pace_job_stretch *last = &out->items[out->count - 1];
         if (out->items[0].begin > 0) p.first = &out->items[0];
@@ -52,8 +84,8 @@ pace_status pace_fleet_deal(pace_job_stretches *out, const char *const *paths, s
             status = pace_job_stretch_lines(&part.lines, last, paths[last->file]);
         }
     }
-    pace_status told = tell_all(processes, &part, sizeof part, add_lines, &p);
-    return status == PACE_OK ? told : status;
+    PACE_TRY(pace_fleet_agree(status, processes));
+    return tell_all(processes, &part, sizeof part, add_lines, &p);
 }
 
 /* ---- ids that several processes have: each looks at a range of them ---- */
@@ -123,13 +155,15 @@ static pace_status find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, const
     return looking.status != PACE_OK ? looking.status : told.status;
 }
 
-pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, const pace_processes *processes) {
+pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, pace_status status,
+                                    const pace_processes *processes) {
     size_t count = (size_t)processes->count;
     pace_fleet_hashes *lists = pace_alloc(2 * count, sizeof *lists);
     const void **bytes = pace_alloc(count, sizeof *bytes);
     size_t *lengths = pace_alloc(count, sizeof *lengths);
-    pace_status status = PACE_E_MEMORY;
-    if (lists && bytes && lengths) status = find_repeats(out, ids, processes, lists, lists + count, bytes, lengths);
+    if (status == PACE_OK && (!lists || !bytes || !lengths)) status = PACE_E_MEMORY;
+    if (pace_fleet_agree(status, processes) == PACE_OK)
+        status = find_repeats(out, ids, processes, lists, lists + count, bytes, lengths);
     pace_free(lists);
     pace_free(bytes);
     pace_free(lengths);

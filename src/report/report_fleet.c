@@ -65,8 +65,7 @@ static pace_status read_stretches(characterization *c, const char *const *paths,
     pace_status status = pace_fleet_deal(&stretches, paths, count, options->processes);
     how->stretches = &stretches;
     if (status == PACE_OK) status = read_own(c, paths, count, how, options->exact);
-    pace_status found = pace_fleet_find_repeats(&repeats, &c->reading.ids, options->processes);
-    if (status == PACE_OK) status = found;
+    status = pace_fleet_find_repeats(&repeats, &c->reading.ids, status, options->processes);
     if (status == PACE_OK && repeats.count > 0) {
         forget(c);
         how->known_ids = repeats.items;
@@ -128,8 +127,6 @@ static pace_status read_jobs(characterization *c, const char *const *paths, size
                                    .repeats = options->repeats,
                                    .progress = options->progress,
                                    .progress_context = options->progress_context};
-    PACE_TRY(pace_job_assume(&c->setting, &c->catalog, &options->assume));
-    PACE_TRY(pace_fleet_questions_make(&c->questions, &c->setting, &options->sweep, &options->price));
     if (options->processes) PACE_TRY(read_shared(c, paths, count, &how, options));
     else PACE_TRY(read_own(c, paths, count, &how, options->exact));
     if (options->processes && options->processes->rank > 0) return PACE_OK;
@@ -139,10 +136,20 @@ static pace_status read_jobs(characterization *c, const char *const *paths, size
                      c->view.fleet.first_fault);
 }
 
+static pace_status open_characterization(characterization **out, const pace_fleet_options *options) {
+    characterization *c = pace_alloc(1, sizeof *c);
+    if (!c) return PACE_E_MEMORY;
+    *out = c;
+    PACE_TRY(pace_job_assume(&c->setting, &c->catalog, &options->assume));
+    return pace_fleet_questions_make(&c->questions, &c->setting, &options->sweep, &options->price);
+}
+
 static void close_characterization(characterization *c) {
+    if (!c) return;
     forget(c);
     pace_fleet_questions_free(&c->questions);
     pace_job_catalog_free(&c->catalog);
+    pace_free(c);
 }
 
 /* --- the sentences an operator needs ------------------------------------------------------------------------------ */
@@ -313,13 +320,17 @@ static pace_status describe(pace_report **out, characterization *c, const char *
 pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_fleet_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected a table of jobs");
-    characterization *c = pace_alloc(1, sizeof *c);
-    if (!c) return PACE_E_MEMORY;
-    pace_status status = read_jobs(c, paths, path_count, options);
-    bool silent = options->processes && options->processes->rank > 0;
+    const pace_processes *processes = options->processes;
+    bool silent = processes && processes->rank > 0;
+    characterization *c = NULL;
+    pace_status status = open_characterization(&c, options);
+    if (processes) status = pace_fleet_agree(status, processes);
+    if (status == PACE_OK) {
+        status = read_jobs(c, paths, path_count, options);
+        if (processes) status = pace_fleet_agree(status, processes);
+    }
     if (status == PACE_OK && silent) *out = NULL;
     else if (status == PACE_OK) status = describe(out, c, paths, path_count, options);
     close_characterization(c);
-    pace_free(c);
     return status;
 }

@@ -106,6 +106,28 @@ code, out, err = run(2, parts[0], "absent.csv")
 expect(code == 3 and "absent.csv: No such file" in err and not out, "absent", code, err)
 code, out, err = run(2, "--most-rejected", "0.00001", *parts)
 expect(code == 3 and "2 of 30002 rows are no jobs" in err and "part-2.csv:12: expected 11 cells" in err, "share", code, err)
+
+
+def run_apart(*words):
+    """Three processes, of which the second runs in a folder that has nothing in it."""
+    empty = os.path.join(FOLDER, "empty")
+    os.makedirs(empty, exist_ok=True)
+    start = ["mpirun", "--oversubscribe"]
+    for place in (FOLDER, empty, FOLDER):
+        start += [":"] * (len(start) > 2) + ["-n", "1", "--wdir", place, PACELINE, "fleet", *words]
+    done = subprocess.run(start, capture_output=True, timeout=60, env=ENV, cwd=FOLDER)
+    said = [line for line in done.stderr.decode("utf-8", "replace").split("\n") if line.startswith("paceline")]
+    return done.returncode, done.stdout, said
+
+
+# What one process alone misses ends all: before they read, and before they first wait for each other.
+subprocess.run([PACELINE, "fit", "--kind", "job", os.path.join(os.environ["PACELINE_SOURCE"], "tests", "data", "jobs_resnet50.csv"),
+                "-o", "learned.yaml"], cwd=FOLDER, check=True, capture_output=True)
+expect(run(3, "--fit", "learned.yaml", *parts)[0] == 0, "a good fit")
+for words, missed in ((parts, "part-0.csv"), (["--rejects", "listed.csv", *parts], "part-0.csv"),
+                      (["--fit", "learned.yaml", *parts], "learned.yaml")):
+    code, out, said = run_apart(*words)
+    expect(code == 3 and not out and len(said) == 1 and missed in said[0], "one process fails", words, code, said)
 ENV["PACELINE_MODULES"] = FOLDER
 code, out, err = run(2, *parts)
 expect(code == 4 and "libopenmpi-dev" in err, "no module", code, err)
