@@ -75,6 +75,9 @@ static void write_matrix(pace_sink *sink, const pace_held_matrix *matrix) {
     }
 }
 
+/* That JSON has, too: what is for people alone is chosen from other tables, whose columns hold it. */
+static bool is_named(const pace_node *node) { return node->audience != PACE_FOR_PEOPLE; }
+
 static bool is_tabular(const pace_node *node) {
     return node->kind == PACE_NODE_TABLE || node->kind == PACE_NODE_MATRIX;
 }
@@ -97,6 +100,7 @@ static const pace_node *resolve(const pace_node *object, const char *path) {
     for (const pace_node *node = object->first; node; node = node->next) {
         const pace_node *found = NULL;
         size_t length = node->key ? strlen(node->key) : 0;
+        if (!is_named(node)) continue;
         bool named = node->key && strncmp(path, node->key, length) == 0;
         if (!node->key && node->kind == PACE_NODE_OBJECT) found = resolve(node, path);
         else if (named && is_tabular(node) && path[length] == '\0') found = node;
@@ -113,7 +117,7 @@ static const pace_node *resolve(const pace_node *object, const char *path) {
 static const pace_node *find_by_last_key(const pace_report *report, const char *key) {
     const pace_node *found = NULL;
     for (const pace_node *node = report->root; node; node = pace_node_after(report->root, node)) {
-        if (!is_tabular(node) || !node->key || strcmp(node->key, key) != 0) continue;
+        if (!is_named(node) || !is_tabular(node) || !node->key || strcmp(node->key, key) != 0) continue;
         if (found) return NULL;
         found = node;
     }
@@ -144,6 +148,7 @@ typedef struct {
 static void list_paths(path_list *list, const char *prefix, const pace_node *object) {
     for (const pace_node *node = object->first; node; node = node->next) {
         char path[256];
+        if (!is_named(node)) continue;
         snprintf(path, sizeof path, "%s%s%s", prefix, node->key && *prefix ? "." : "", node->key ? node->key : "");
         if (is_tabular(node) && node->key && list->used < sizeof list->text) {
             int wrote =
