@@ -191,7 +191,7 @@ static const pace_column worst_columns[] = {
     {"architecture", "Architecture", PACE_SHOW_TEXT},
     {"cnodes", "cNodes", PACE_SHOW_INT},
     {"gpu_hours", "GPU-hours", PACE_SHOW_REAL},
-    {"bottleneck_share", "in its bottleneck", PACE_SHOW_SHARE},
+    {"bottleneck_share", "Its share", PACE_SHOW_SHARE},
     {"lost_gpu_hours", "lost", PACE_SHOW_REAL},
     {"lost_gpu_hours_low", NULL, PACE_SHOW_REAL},
     {"lost_gpu_hours_high", NULL, PACE_SHOW_REAL},

@@ -89,10 +89,10 @@ static const pace_column projection_bounds[] = {
     {"architecture", "As", PACE_SHOW_TEXT},
     {"gains_low", "gain from", PACE_SHOW_SHARE},
     {"gains_high", "to", PACE_SHOW_SHARE},
-    {"single", "One cNode, mean times", PACE_SHOW_REAL},
+    {"single_speedup_mean", "One cNode", PACE_SHOW_REAL},
     {"single_low", "from", PACE_SHOW_REAL},
     {"single_high", "to", PACE_SHOW_REAL},
-    {"throughput", "Throughput, mean times", PACE_SHOW_REAL},
+    {"throughput_speedup_mean", "Throughput", PACE_SHOW_REAL},
     {"throughput_low", "from", PACE_SHOW_REAL},
     {"throughput_high", "to", PACE_SHOW_REAL},
     {"saved_low", "GPU-hours saved, from", PACE_SHOW_SHARE},
@@ -100,8 +100,8 @@ static const pace_column projection_bounds[] = {
 };
 
 static void put_projection_bounds(pace_node *root, const pace_fleet_view *view) {
-    pace_node *table = pace_node_table(root, "projection_bounds", "Their 90 % intervals", PACE_FOR_PEOPLE,
-                                       PACE_COLUMNS(projection_bounds), 0);
+    pace_node *table = pace_node_table(root, "projection_bounds", "Their 90 % intervals, with mean speed-ups",
+                                       PACE_FOR_PEOPLE, PACE_COLUMNS(projection_bounds), 0);
     const pace_fleet_group *ps = &view->fleet.groups[PACE_JOB_PS_WORKER];
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_fleet_projection *p = &view->fleet.projections[t];

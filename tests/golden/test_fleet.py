@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -428,7 +429,11 @@ def main():
     options(path)
     faults(jobs)
     schema(seen)
-    bundled = report(os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz"))
+    file = os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz")
+    bundled = report(file)
+    text = run(file)[1]
+    expect(text.count("allreduce_cluster") >= 5 and not re.search("allreduc[a-z_]*…", text), "architectures are shortened")
+    expect(all(len(line) <= 100 for line in text.splitlines()), "wider than 100")
     expect(bundled["jobs"] == 2000 and len(bundled["summary"]) >= 5, bundled["summary"])
     schema(bundled)
     for what in wrong[:40]:
