@@ -14,8 +14,8 @@ int cmd_fleet(cli_arguments *arguments) {
     double most_rejected = 0.01;
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
-        {"--on", 0, OPTION_TEXT, "MACHINE",
-         "what it runs on: pai-2018 (default), dgx-h100, \"pai-v100 network=100Gb/s\"", &options.assume.on},
+        {"--on", 0, OPTION_TEXT, "MACHINE", "pai-2018 (default), dgx-h100, \"pai-v100 network=100Gb/s\"",
+         &options.assume.on},
         {"--fit", 0, OPTION_TEXT, "FILE", "efficiencies that 'paceline fit --kind job' learned",
          &options.assume.fit_path},
         CLI_JOB_OPTIONS(options.assume),

@@ -74,6 +74,7 @@ static int predict_scaling(const char *const *inputs, size_t count, pace_scaling
 static const double not_given = -1; /* of numbers, none of which may be 0 */
 
 static bool is_given(const cli_option *option) {
+    if (option->type == OPTION_HEADING) return false;
     if (option->type == OPTION_FLAG) return *(const bool *)option->target;
     if (option->type == OPTION_TEXT) return *(const char *const *)option->target != NULL;
     if (option->type == OPTION_LIST) return ((const cli_list *)option->target)->count > 0;
@@ -129,51 +130,54 @@ int cmd_predict(cli_arguments *arguments) {
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),
-        CLI_ROWS_OPTIONS(rows),
-        {"--job", 0, OPTION_TEXT, "KEY=VALUE,...", "one job: architecture=ps_worker,flop=106G,... or FILE.yaml",
-         &job.job},
-        CLI_JOB_OPTIONS(job.assume),
-        {"--on", 0, OPTION_LIST, "DEVICE", "what if there: a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", &on},
+        CLI_HEADING("what is run, and where"),
+        {"--on", 0, OPTION_LIST, "DEVICE", "a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", &on},
         {"--from", 0, OPTION_TEXT, "DEVICE", "what it was measured on, when the trace does not name it", &options.from},
         {"--set", 0, OPTION_LIST, "KEY=VALUE", "a model's configuration (precision, framework, ...) or parameters",
          &set},
-        {"--calibrate", 0, OPTION_LIST, "TRACE=TRACE", "a step recorded here and there, to learn the move from",
-         &calibrate},
-        {"--batch", 0, OPTION_LIST, "N", "what if each rank's step had N samples", &batch},
         {"--samples", 0, OPTION_NUMBER, "N", "samples it has, when shapes do not show it", &options.samples},
-        {"--precision", 0, OPTION_LIST, "NAME", "what if matrices were fp32, tf32, fp16, bf16 or fp8", &precision},
-        {"--fuse", 0, OPTION_LIST, "REGEX", "what if chains of element-wise kernels so named were one each", &fuse},
-        {"--fuse-tables", 0, OPTION_FLAG, NULL, "what if embedding tables were looked up together",
-         &options.fuse_tables},
-        {"--balance-tables", 0, OPTION_FLAG, NULL, "what if embedding tables were spread evenly over ranks",
+        {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
+        CLI_HEADING("what if"),
+        {"--batch", 0, OPTION_LIST, "N", "each rank's step had N samples", &batch},
+        {"--precision", 0, OPTION_LIST, "NAME", "matrices were fp32, tf32, fp16, bf16 or fp8", &precision},
+        {"--graph", 0, OPTION_FLAG, NULL, "the step were one captured device graph", &options.graph},
+        {"--fuse", 0, OPTION_LIST, "REGEX", "chains of element-wise kernels so named were one each", &fuse},
+        {"--scale", 0, OPTION_LIST, "REGEX:FACTOR", "kernels or operators so named took FACTOR times as long", &scale},
+        {"--drop-overhead", 0, OPTION_LIST, "TYPE", "host overhead T1 ... T5 (or all) were none", &drop},
+        {"--fuse-tables", 0, OPTION_FLAG, NULL, "embedding tables were looked up together", &options.fuse_tables},
+        {"--balance-tables", 0, OPTION_FLAG, NULL, "embedding tables were spread evenly over ranks",
          &options.balance_tables},
-        {"--scale", 0, OPTION_LIST, "REGEX:FACTOR", "what if kernels or operators so named took FACTOR times as long",
-         &scale},
-        {"--drop-overhead", 0, OPTION_LIST, "TYPE", "what if host overhead T1 ... T5 (or all) were none", &drop},
-        {"--graph", 0, OPTION_FLAG, NULL, "what if the step were one captured device graph", &options.graph},
         {"--overheads", 0, OPTION_LIST, "FILE", "host overheads to share, in place of its own (analyze --overheads)",
          &overheads},
+        {"--calibrate", 0, OPTION_LIST, "TRACE=TRACE", "a step recorded here and there, to learn the move from",
+         &calibrate},
+        CLI_HEADING("a table of questions, and what was learned"),
+        CLI_ROWS_OPTIONS(rows),
+        CLI_HEADING("one job, or a table of them"),
+        {"--job", 0, OPTION_TEXT, "KEY=VALUE,...", "architecture=ps_worker,flop=106G,... or FILE.yaml", &job.job},
+        CLI_JOB_OPTIONS(job.assume),
+        CLI_HEADING("how a step scales"),
         {"--workers", 0, OPTION_TEXT, "N,N", "a model's step on so many workers: 1..128, or 1,2,4,8", &scaling.workers},
         {"--approach", 0, OPTION_LIST, "NAME,NAME", "how workers exchange gradients: grpc, horovod-nccl, ...",
          &approach},
         {"--jitter", 0, OPTION_TEXT, "SHARE", "with --approach: how much workers' steps differ: 5%, 0 = not at all",
          &options.jitter},
-        {"--weak", 0, OPTION_FLAG, NULL, "workers: the batch is each one's (default)", &weak},
-        {"--strong", 0, OPTION_FLAG, NULL, "workers: the batch is that of all together", &scaling.strong},
-        {"--one-worker", 0, OPTION_NUMBER, "RATE", "workers: samples/s that were measured of one", &scaling.one_worker},
-        {"--collective", 0, OPTION_TEXT, "NAME", "exchange: allreduce (default), allgather, alltoall, ...",
-         &exchange.collective},
-        {"--bytes", 0, OPTION_TEXT, "SIZES", "exchange: 8..1G (default), 1M,25MB, or 0,8..1G", &exchange.bytes},
-        {"--library", 0, OPTION_TEXT, "NAME", "exchange: nccl, nccl-2.7, ... or textbook", &exchange.library},
-        {"--algorithm", 0, OPTION_TEXT, "NAME", "exchange: instead of the library's choice", &exchange.algorithm},
-        {"--protocol", 0, OPTION_TEXT, "NAME", "exchange: ll, ll128 or simple", &exchange.protocol},
-        {"--simulate", 0, OPTION_FLAG, NULL, "an exchange or traces, message by message", &simulated},
-        {"--ranks", 0, OPTION_NUMBER, "N", "simulate: the first N devices", &simulation.ranks},
-        {"--jobs", 0, OPTION_NUMBER, "N", "simulate: N jobs that do the same side by side", &simulation.jobs},
-        {"--straggler", 0, OPTION_LIST, "SHARE:RATE", "simulate: 1%:0.5 = 1 % at half rate", &straggler},
-        {"--background", 0, OPTION_LIST, "TRAFFIC", "simulate: 30% of the network, or 0-8:10GB/s", &background},
-        {"--unfolded", 0, OPTION_FLAG, NULL, "simulate: every rank, alike or not", &simulation.unfolded},
-        {"--step-regex", 0, OPTION_TEXT, "REGEX", "annotations that mark steps (POSIX extended)", &options.step_regex},
+        {"--weak", 0, OPTION_FLAG, NULL, "the batch is each one's (default)", &weak},
+        {"--strong", 0, OPTION_FLAG, NULL, "the batch is that of all together", &scaling.strong},
+        {"--one-worker", 0, OPTION_NUMBER, "RATE", "samples/s that were measured of one", &scaling.one_worker},
+        CLI_HEADING("an exchange between ranks"),
+        {"--collective", 0, OPTION_TEXT, "NAME", "allreduce (default), allgather, alltoall, ...", &exchange.collective},
+        {"--bytes", 0, OPTION_TEXT, "SIZES", "8..1G (default), 1M,25MB, or 0,8..1G", &exchange.bytes},
+        {"--library", 0, OPTION_TEXT, "NAME", "nccl, nccl-2.7, ... or textbook", &exchange.library},
+        {"--algorithm", 0, OPTION_TEXT, "NAME", "instead of the library's choice", &exchange.algorithm},
+        {"--protocol", 0, OPTION_TEXT, "NAME", "ll, ll128 or simple", &exchange.protocol},
+        CLI_HEADING("an exchange or traces of all ranks, message by message"),
+        {"--simulate", 0, OPTION_FLAG, NULL, "send every message; links are shared", &simulated},
+        {"--ranks", 0, OPTION_NUMBER, "N", "the first N devices", &simulation.ranks},
+        {"--jobs", 0, OPTION_NUMBER, "N", "N jobs that do the same side by side", &simulation.jobs},
+        {"--straggler", 0, OPTION_LIST, "SHARE:RATE", "1%:0.5 = 1 % at half rate", &straggler},
+        {"--background", 0, OPTION_LIST, "TRAFFIC", "30% of the network, or 0-8:10GB/s", &background},
+        {"--unfolded", 0, OPTION_FLAG, NULL, "every rank, alike or not", &simulation.unfolded},
     };
     const size_t count = sizeof table / sizeof *table;
     bool helped;
@@ -208,7 +212,9 @@ int cmd_predict(cli_arguments *arguments) {
         cli_say("paceline predict: --ranks, --jobs, --straggler, --background and --unfolded are of --simulate");
         return CLI_USAGE;
     }
-    bool of_exchange = operands == 0 && rows.options.kind && strcmp(rows.options.kind, "exchange") == 0;
+    bool says_exchange =
+        rows.options.kind ? strcmp(rows.options.kind, "exchange") == 0 : exchange.collective || exchange.bytes;
+    bool of_exchange = operands == 0 && says_exchange;
     if (!rows.path && (of_exchange || (simulated && operands > 0)) && on.count <= 1 && rows.fits.count <= 1) {
         if (!only(table, count, simulated ? "--simulate" : "--kind exchange",
                   " --kind --on --fit --collective --bytes --library --algorithm --protocol --simulate --ranks --jobs "
@@ -226,7 +232,7 @@ int cmd_predict(cli_arguments *arguments) {
                 rows.path     ? "--rows alone, with one --on and one --fit at most"
                 : job.job     ? "--job alone, with one --on and one --fit at most"
                 : of_exchange ? "--kind exchange with one --on and one --fit at most"
-                              : "a trace, an execution trace, a model, --rows or --job, found none");
+                              : "a trace, an execution trace, a model, --rows, --job or --collective, found none");
         return CLI_USAGE;
     }
     pace_format format;

@@ -40,8 +40,24 @@ static int unknown_verb(const char *word) {
     const char *nearest = verbs[0].name;
     for (size_t i = 1; i < VERBS; i++)
         if (pace_word_edits(word, verbs[i].name) < pace_word_edits(word, nearest)) nearest = verbs[i].name;
-    cli_say("paceline: unknown verb '%.80s' (did you mean %s? see 'paceline --help')", word, nearest);
+    if (cli_is_slip(word, nearest))
+        cli_say("paceline: unknown verb '%.80s' (did you mean %s? see 'paceline --help')", word, nearest);
+    else cli_say("paceline: unknown verb '%.80s' (see 'paceline --help')", word);
     return CLI_USAGE;
+}
+
+static int run_verb(const char *verb, int count, const char *const *words) {
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(verb, verbs[i].name) != 0) continue;
+        const char **copies = calloc((size_t)count, 2 * sizeof *copies);
+        if (!copies) return CLI_MISSING;
+        for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];
+        cli_arguments arguments = {copies + 2, count - 2, copies + count, count};
+        int result = verbs[i].run(&arguments);
+        free(copies);
+        return result;
+    }
+    return unknown_verb(verb);
 }
 
 /* A stream that the caller closed must not be given to the next file that is opened, or warnings land in it. What is
@@ -56,25 +72,18 @@ static int answer(int count, char **words) {
         print_usage(stderr);
         return CLI_USAGE;
     }
-    if (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0 || strcmp(words[1], "help") == 0) {
+    const char *verb = words[1];
+    bool help = strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0;
+    if (help && count > 2) return run_verb(words[2], 3, (const char *[]){words[0], words[2], "--help"});
+    if (help) {
         print_usage(stdout);
         return CLI_DONE;
     }
-    if (strcmp(words[1], "--version") == 0) {
+    if (strcmp(verb, "--version") == 0 || strcmp(verb, "version") == 0) {
         printf("paceline %s\n", pace_version());
         return CLI_DONE;
     }
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(words[1], verbs[i].name) != 0) continue;
-        const char **copies = calloc((size_t)count, 2 * sizeof *copies);
-        if (!copies) return CLI_MISSING;
-        for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];
-        cli_arguments arguments = {copies + 2, count - 2, copies + count, count};
-        int result = verbs[i].run(&arguments);
-        free(copies);
-        return result;
-    }
-    return unknown_verb(words[1]);
+    return run_verb(verb, count, (const char *const *)words);
 }
 
 int main(int count, char **words) {

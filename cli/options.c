@@ -12,6 +12,10 @@ static void print_help(const char *verb, const char *operands, const char *summa
     printf("usage: paceline %s [options] %s\n\n%s\n\noptions:\n", verb, operands, summary);
     for (size_t i = 0; i < count; i++) {
         char left[64];
+        if (options[i].type == OPTION_HEADING) {
+            printf("\n%s:\n", options[i].name);
+            continue;
+        }
         int used = options[i].letter ? snprintf(left, sizeof left, "-%c, %s", options[i].letter, options[i].name)
                                      : snprintf(left, sizeof left, "    %s", options[i].name);
         if (options[i].argument) snprintf(left + used, sizeof left - (size_t)used, " %s", options[i].argument);
@@ -22,18 +26,28 @@ static void print_help(const char *verb, const char *operands, const char *summa
 
 static const cli_option *find(const cli_option *options, size_t count, const char *word, size_t length) {
     for (size_t i = 0; i < count; i++) {
+        if (options[i].type == OPTION_HEADING) continue;
         if (strlen(options[i].name) == length && strncmp(options[i].name, word, length) == 0) return &options[i];
         if (length == 2 && word[0] == '-' && options[i].letter && word[1] == options[i].letter) return &options[i];
     }
     return NULL;
 }
 
+bool cli_is_slip(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return pace_word_edits(word, name) <= (length < 6 ? 1 : length / 3);
+}
+
 static int unknown(const char *verb, const cli_option *options, size_t count, const char *word) {
     const char *nearest = "--help";
     for (size_t i = 0; i < count; i++)
-        if (pace_word_edits(word, options[i].name) < pace_word_edits(word, nearest)) nearest = options[i].name;
-    cli_say("paceline %s: unknown option '%.80s' (did you mean %s? see 'paceline %s --help')", verb, word, nearest,
-            verb);
+        if (options[i].type != OPTION_HEADING &&
+            pace_word_edits(word, options[i].name) < pace_word_edits(word, nearest))
+            nearest = options[i].name;
+    const char *near[] = {"did you mean ", nearest, "? "}, *const far[] = {"", "", ""};
+    const char *const *hint = cli_is_slip(word, nearest) ? near : far;
+    cli_say("paceline %s: unknown option '%.80s' (%s%s%ssee 'paceline %s --help')", verb, word, hint[0], hint[1],
+            hint[2], verb);
     return -1;
 }
 

@@ -17,7 +17,7 @@ typedef struct {
          'k',                                                                                                      \
          OPTION_TEXT,                                                                                              \
          "KIND",                                                                                                   \
-         "rows: kernel, exchange, step, scaling or job (default: by columns)",                                     \
+         "kernel, exchange, step, scaling or job (default: by columns)",                                           \
          &(rows).options.kind},                                                                                    \
     {                                                                                                              \
         "--fit", 0, OPTION_LIST, "FILE", "use what 'paceline fit' learned", &(rows).fits                           \
@@ -25,13 +25,13 @@ typedef struct {
 
 /* The rows of the option table that questions about jobs have. */
 #define CLI_JOB_OPTIONS(assume)                                                                                        \
-    {"--overlap",      0, OPTION_TEXT, "HOW", "job: of input, computation and weights: none, ideal or 0 to 1",         \
-     &(assume).overlap},                                                                                               \
-        {"--contention",      0, OPTION_TEXT, "WHOSE", "job: input that shares the host link: none, projected or all", \
+    {                                                                                                                  \
+        "--overlap",      0, OPTION_TEXT, "HOW", "of input, computation and weights: none, ideal or 0 to 1",           \
+        &(assume).overlap},                                                                                            \
+        {"--contention",      0, OPTION_TEXT, "WHOSE", "input that shares the host link: none, projected or all",      \
          &(assume).contention},                                                                                        \
-        {"--nvlink", 0, OPTION_TEXT, "HOW", "job: the rate of one link or the aggregate", &(assume).nvlink}, {         \
-        "--efficiency", 0, OPTION_TEXT, "SHARES", "job: of the peaks: 0.5 or compute=0.5,memory=0.03",                 \
-            &(assume).efficiency                                                                                       \
+        {"--nvlink", 0, OPTION_TEXT, "HOW", "the rate of one link or the aggregate", &(assume).nvlink}, {              \
+        "--efficiency", 0, OPTION_TEXT, "SHARES", "of the peaks: 0.5 or compute=0.5,memory=0.03", &(assume).efficiency \
     }
 
 /** Answers the table and returns the exit status. CSV unless somebody looks or asks for another format. */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "machine/device_entry.h"
+#include "machine/machine.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -11,16 +12,37 @@
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
+typedef struct {
+    char name[64];
+    size_t edits;
+} nearest;
+
+/* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
+static void come_near(nearest *best, const char *wanted, const char *name) {
+    char part[64];
+    for (size_t length = 1; length <= strlen(name) && length < sizeof part; length++) {
+        if (name[length] != '-' && name[length] != '\0') continue;
+        memcpy(part, name, length);
+        part[length] = '\0';
+        size_t edits = pace_word_edits(wanted, part);
+        if (*best->name && edits >= best->edits) continue;
+        best->edits = edits;
+        snprintf(best->name, sizeof best->name, "%s", name);
+    }
+}
+
 static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
-    const pace_device *best = NULL;
-    for (size_t i = 0; i < catalog->count; i++)
-        if (!best || pace_word_edits(name, catalog->devices[i].name) < pace_word_edits(name, best->name))
-            best = &catalog->devices[i];
-    if (!best) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
+    nearest best = {0};
+    pace_machine_catalog machines = {0};
+    for (size_t i = 0; i < catalog->count; i++) come_near(&best, name, catalog->devices[i].name);
+    PACE_TRY(pace_machine_catalog_load(&machines));
+    for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);
+    pace_machine_catalog_free(&machines);
+    if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");
     return pace_fail(
         PACE_E_MISSING,
         "the catalogue has no device \"%.80s\"; the closest name is \"%s\" ('paceline machines' lists all)", name,
-        best->name);
+        best.name);
 }
 
 /* --- files ------------------------------------------------------------------------------------------------------ */

@@ -47,6 +47,8 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+const char *pace_config_key(size_t i) { return i < FIELDS ? fields[i].key : NULL; }
+
 static const double MOST = 2147483648.0;
 
 pace_config pace_config_default(void) {

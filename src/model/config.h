@@ -59,6 +59,9 @@ pace_config pace_config_default(void);
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
 
+/** The name of the i-th field; NULL behind the last. */
+const char *pace_config_key(size_t i);
+
 /** Sets a field by its name and a value's text: ("precision", "amp"), ("micro_batch", "64"). PACE_E_USAGE names what
  * was expected. */
 pace_status pace_config_set(pace_config *config, const char *key, const char *value) PACE_MUST_CHECK;

@@ -120,6 +120,7 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
     pace_gradient_tables tables = {0};
     PACE_TRY(set_exchange(&config, options->approach));
     pace_status status = lower(&graph, &tables, &config, name, &options->set);
+    out->samples = config.micro_batch * pace_config_micro_batches(&config);
     if (status == PACE_OK) status = forecast(out, &graph, 1, device, modes[config.execution]);
     if (status == PACE_OK) out->forecast.tables = tables;
     else PACE_VEC_FREE(&tables);

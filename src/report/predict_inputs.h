@@ -9,6 +9,7 @@ typedef struct {
     bool is_measured;       /* else the inputs are graphs or models, and `paths` names them */
     PACE_VEC(char *) paths, warnings;
     pace_forecast forecast;
+    double samples; /* of a model: those of a rank's step; 0 = shapes tell */
 } pace_predict_inputs;
 
 /** Whether a word means a model: a file that holds one, or a name that is no file's. */

@@ -5,6 +5,7 @@
 #include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
+#include "report/show.h"
 
 #include <math.h>
 #include <string.h>
@@ -156,9 +157,14 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_int(root, "ranks", (int64_t)m->devices * m->nodes);
     pace_node_int(root, "nodes", m->nodes);
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
-    pace_node_sentence(root, true,
-                       "%s of %.4g MB on %d ranks of %s takes %.4g ms (90 %%: %.4g to %.4g ms), limited by %s.",
-                       pace_collective_names[a->question.collective], bytes / 1e6, m->devices * m->nodes, m->name,
+    if (m->devices * m->nodes == 1)
+        pace_report_warn(report,
+                         "%s is one device, which exchanges nothing: name a machine, such as dgx-h100, or "
+                         "\"%s*8 nvlink=450GB/s\"",
+                         m->name, m->name);
+    pace_node_sentence(root, true, "%s of %s on %d rank%s of %s takes %.4g ms (90 %%: %.4g to %.4g ms), limited by %s.",
+                       pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
+                       m->devices * m->nodes, m->devices * m->nodes == 1 ? "" : "s", m->name,
                        largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
     PACE_TRY(put_sizes(root, a));

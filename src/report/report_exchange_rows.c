@@ -20,6 +20,8 @@ typedef struct {
     pace_machine machine;
     pace_exchange exchange; /* of the row's machine, the last one that was asked for */
     char last[96];
+    char spread[96]; /* the last system that was asked how many devices its nodes have, 0 = unknown */
+    int spread_over;
     int last_nodes;
     char refused[200]; /* why the last one names no machine; "" = it does */
     bool has_machine, has_exchange;
@@ -49,6 +51,22 @@ static pace_status machine_of(pace_machine *out, const pace_exchange_row *row) {
     if (status != PACE_OK && *row->device) status = pace_machine_named(out, row->device, row->nodes);
     if (status == PACE_OK && out->nodes < row->nodes) out->nodes = row->nodes;
     return status;
+}
+
+/* More ranks than a node of the row's own machine has fill whole nodes, where no column says how many there are. */
+static void fill_nodes(asked *a, pace_exchange_row *row) {
+    pace_machine machine;
+    int ranks = row->ranks_per_node;
+    if (a->has_machine || !row->nodes_guessed || row->nodes != 1 || ranks < 2 || !*row->system) return;
+    if (strcmp(a->spread, row->system) != 0) {
+        memcpy(a->spread, row->system, sizeof a->spread);
+        bool known = pace_machine_parse(&machine, row->system) == PACE_OK ||
+                     pace_machine_named(&machine, row->system, 2) == PACE_OK; /* one whose network is known */
+        a->spread_over = known && machine.devices > 1 ? machine.devices : 0;
+    }
+    if (a->spread_over == 0 || ranks <= a->spread_over || ranks % a->spread_over) return;
+    row->nodes = ranks / a->spread_over;
+    row->ranks_per_node = a->spread_over;
 }
 
 /* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
@@ -132,7 +150,8 @@ static pace_status put_rows(pace_report *report, asked *a) {
     pace_answered_rows rows;
     PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns, COUNT(answer_columns)));
     for (size_t i = 0; i < a->rows.rows.count; i++) {
-        const pace_exchange_row *row = &a->rows.rows.items[i];
+        pace_exchange_row *row = &a->rows.rows.items[i];
+        fill_nodes(a, row);
         pace_answered_row(&rows, row->row);
         add_answer(&rows, a, row);
     }
@@ -286,9 +305,12 @@ static pace_status build_fit(pace_report *report, const fitted *f, const pace_ro
                                        PACE_COLUMNS(curve_columns), 0);
     for (size_t i = 0; i < f->whole.curves.count; i++) PACE_TRY(put_curve(table, f, i));
     put_saturating(root, f);
-    pace_node_note(root,
-                   "Held out: all sizes but the probes, predicted from the probes alone. The fit that is kept has "
-                   "all sizes.");
+    bool held = false;
+    for (size_t i = 0; i < f->whole.curves.count; i++)
+        held = held || f->whole.curves.items[i].count > f->probed.curves.items[i].count;
+    pace_node_note(root, held ? "Held out: all sizes but the probes, predicted from the probes alone. The fit that is "
+                                "kept has all sizes."
+                              : "Too few sizes to hold any out: how far off the fit is was not measured.");
     return pace_report_status(report);
 }
 

@@ -3,6 +3,8 @@
 #include "machine/machine.h"
 #include "report/job_parts.h"
 #include "report/show.h"
+#include "source/job_columns.h"
+#include "source/job_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,13 +27,27 @@ typedef struct {
     char id[128];
 } described;
 
+/* What a column so named would be in a table of jobs, in our unit: "gpus", "mem_access_gb". */
+static pace_status find_role(int *role, double *factor, const char *key) {
+    pace_job_names names;
+    *role = pace_job_role_named(key);
+    *factor = 1;
+    if (*role != PACE_JOB_NO_ROLE) return PACE_OK;
+    PACE_TRY(pace_job_names_load(&names));
+    *role = pace_job_name_find(factor, NULL, &names, key);
+    pace_job_names_free(&names);
+    return PACE_OK;
+}
+
 static pace_status set_member(described *d, const char *key, const char *value, const char *place) {
-    pace_job_column column;
-    if (strcmp(key, "job") == 0) {
+    int role;
+    double factor;
+    PACE_TRY(find_role(&role, &factor, key));
+    if (role == PACE_JOB_ID) {
         snprintf(d->id, sizeof d->id, "%s", value);
         return PACE_OK;
     }
-    if (strcmp(key, "architecture") == 0) {
+    if (role == PACE_JOB_ARCHITECTURE) {
         d->named = true;
         if (pace_job_architecture_find(&d->architecture, value, strlen(value))) return PACE_OK;
         return pace_fail(PACE_E_USAGE,
@@ -39,13 +55,16 @@ static pace_status set_member(described *d, const char *key, const char *value, 
                          "allreduce_cluster or pearl",
                          place, value);
     }
-    if (!pace_job_column_find(&column, key, strlen(key)))
+    if (role < 0 || role >= PACE_JOB_COLUMNS)
         return pace_fail(PACE_E_USAGE,
                          "%s: unknown member \"%.40s\": expected architecture, cnodes, batch_size, flop, "
                          "memory_access_bytes, input_bytes, weight_traffic_bytes, dense_weight_bytes, "
                          "embedding_weight_bytes, ...",
                          place, key);
-    if (pace_parse_quantity(&d->values[column], value)) return PACE_OK;
+    if (pace_parse_quantity(&d->values[role], value)) {
+        d->values[role] *= factor;
+        return PACE_OK;
+    }
     return pace_fail(PACE_E_USAGE, "%s: %s: expected a number such as 1.56T or 357MB, found \"%.40s\"", place, key,
                      value);
 }
@@ -264,7 +283,7 @@ static pace_status build(pace_report *report, const asked *a, const pace_job_opt
     put_hardware(table, a, &best);
     put_software(table, a);
     if (best.speedup > 1)
-        pace_node_sentence(root, true, "Of the resources, twice as much would help most of %s: %s times as fast.",
+        pace_node_sentence(root, true, "Of the resources, %s (twice as much) would help most: %s times as fast.",
                            best.text, pace_show_fixed(best.speedup, 2).text);
     pace_put_job_setting(root, &a->setting);
     pace_node_note(root,

@@ -3,6 +3,7 @@
  */
 #include "report/model_settings.h"
 #include "report/report.h"
+#include "report/show.h"
 #include "source/model_inputs.h"
 
 #include <stdio.h>
@@ -121,6 +122,16 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
 /* Counts are written as 64-bit integers. */
 static const double most_counted = 9e18;
 
+/* 25.56 million, 31.46 trillion. */
+static pace_shown show_count(double count) {
+    static const char *const words[] = {"", " thousand", " million", " billion", " trillion", " quadrillion"};
+    pace_shown shown;
+    size_t i = 0;
+    for (; count >= 999.95 && i < 5; i++) count /= 1e3;
+    snprintf(shown.text, sizeof shown.text, "%.30s%s", pace_show_real(count).text, words[i]);
+    return shown;
+}
+
 static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
     pace_model model;
     pace_node *root = pace_report_root(report);
@@ -134,10 +145,10 @@ static pace_status describe_one(pace_report *report, const char *name, const req
         return status;
     }
     pace_node_sentence(root, true,
-                       "%s: %.4g million parameters, %.4g billion multiply-adds forward, %.4g MB of "
+                       "%s: %s parameters, %s multiply-adds forward, %s of "
                        "activations a sample",
-                       pace_names_text(&model.names, model.name), total.parameters / 1e6, total.multiply_adds / 1e9,
-                       total.activation_bytes / 1e6);
+                       pace_names_text(&model.names, model.name), show_count(total.parameters).text,
+                       show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
     pace_node_sentence(root, false, "%s.", pace_names_text(&model.names, model.about));
     add_totals(root, &model, &total, sequence);
     add_layers(root, &model, sequence);

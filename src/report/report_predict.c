@@ -48,6 +48,24 @@ static bool host_is_device(const prediction *p) {
     return p->inputs.is_measured && pace_analysis_slowest(&p->inputs.measured)->work.host_is_device;
 }
 
+static const char left_alone[] =
+    "the trace has no device work: the other what-ifs are answered together with --on, not each alone";
+
+/* Of what-ifs about kernels those stay that a device is part of. */
+static pace_status keep_moved(prediction *p) {
+    size_t kept = 1; /* the step as it is */
+    for (size_t i = 1; i < p->scenarios.items.count; i++) {
+        if (p->scenarios.items.items[i].device) p->scenarios.items.items[kept++] = p->scenarios.items.items[i];
+        else pace_scenario_free(&p->scenarios.items.items[i]);
+    }
+    p->scenarios.items.count = kept;
+    char *said = pace_copy_text(left_alone, sizeof left_alone - 1);
+    if (!said) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&p->inputs.warnings, said);
+    if (status != PACE_OK) pace_free(said);
+    return status;
+}
+
 /* Steps of the host alone have no kernels to change until they are on a device. */
 static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
     bool about_device = options->batch.count || options->precision.count || options->fuse.count ||
@@ -55,12 +73,15 @@ static pace_status take_host_to_device(prediction *p, const pace_predict_options
                         options->drop_overhead.count || options->graph ||
                         (options->overheads.count && !options->on.count);
     if (!host_is_device(p)) return PACE_OK;
-    if (about_device)
+    bool at_odds = options->batch.count > 1 || options->precision.count > 1; /* nothing stands for them together */
+    if (about_device && (!options->on.count || at_odds))
         return pace_fail(
             PACE_E_INPUT,
-            "%s: this what-if needs a trace with device work, found host operators alone (--on moves them)",
+            "%s: this what-if needs a trace with device work, found host operators alone (--on moves them, with one "
+            "--batch and one --precision at most)",
             p->inputs.measured.traces.items[0]->path);
     if (!options->on.count) return PACE_OK;
+    if (about_device) PACE_TRY(keep_moved(p));
     PACE_TRY(check_one_kind(p));
     return pace_forecast_offload(&p->inputs.forecast, p->scenarios.items.items[p->scenarios.items.count - 1].device,
                                  NULL);
@@ -114,6 +135,8 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     if (!timed) PACE_TRY(check_one_kind(p));
     const pace_device *first = timed ? NULL : p->scenarios.items.items[0].device;
     PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
+    for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
+        p->scenarios.items.items[i].samples = p->inputs.samples;
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
     PACE_TRY(take_device_to_host(p));

@@ -4,6 +4,7 @@
 #include "report/machine_note.h"
 #include "report/report.h"
 #include "report/scaling_input.h"
+#include "report/show.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -265,10 +266,10 @@ static pace_status put_curve(const place *p, size_t approach, double batch, bool
     }
     if (!told) return PACE_OK;
     pace_node_sentence(p->root, approach == 0,
-                       "%s%s%s: %d workers reach %.4g samples/s, %.1f %% efficient, limited by %s.",
+                       "%s%s%s: %d workers reach %s samples/s, %.1f %% efficient, limited by %s.",
                        a->inputs.count > 1 ? p->input->name : "", a->inputs.count > 1 ? ", " : "", label,
-                       a->workers.items[a->workers.count - 1], row.samples_per_s, 100 * row.efficiency,
-                       row.point.times.bottleneck);
+                       a->workers.items[a->workers.count - 1], pace_show_real(row.samples_per_s).text,
+                       100 * row.efficiency, row.point.times.bottleneck);
     return PACE_OK;
 }
 

@@ -190,6 +190,7 @@ static void add_answer(pace_answered_rows *rows, asked *a, const pace_scaling_ro
     double samples = row->batch * row->workers;
     double values[] = {samples / s.median, samples / pace_estimate_high(s), samples / pace_estimate_low(s)};
     pace_answered_time(rows, known ? values : NULL, "samples/s", s.rung);
+    if (row->one_sample) snprintf(note, sizeof note, "assumed a batch of 1");
     if (machine != row->machine) snprintf(note, sizeof note, "took --on for \"%.80s\"", row->machine);
     pace_table_text(rows->table, known ? note : *row->status ? row->status : pace_message());
 }

@@ -3,6 +3,7 @@
 #include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
+#include "report/show.h"
 #include "schedule/simulation.h"
 
 #include <math.h>
@@ -105,8 +106,8 @@ static void put_row(pace_node *table, const asked *a, double bytes, const pace_s
 static void put_summary(pace_node *root, const asked *a, double bytes, const pace_simulation_answer *given) {
     const pace_simulation *s = &a->simulation;
     pace_estimate time_s = estimate_of(a, given->time_s);
-    pace_node_sentence(root, true, "%s of %.4g MB by %s on %u ranks of %s takes %.4g ms (90 %%: %.4g to %.4g ms).",
-                       pace_collective_names[a->question.collective], bytes / 1e6,
+    pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %%: %.4g to %.4g ms).",
+                       pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
                        pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
                        given->time_s * 1e3, pace_estimate_low(time_s) * 1e3, pace_estimate_high(time_s) * 1e3);
     if (given->flows.busiest_share > 0)

@@ -8,6 +8,7 @@
 #include "rows/step_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,14 +219,21 @@ static void put_help(pace_node *root, const asked *a) {
 /* What an answer rests on, said or not. */
 static void put_how(pace_node *root, const asked *a) {
     const pace_config *config = &a->row.config;
-    const char *framework = a->row.framework->name, *execution = pace_config_word(config, "execution");
-    const char *precision = pace_config_word(config, "precision");
+    const char *framework = a->row.framework->name;
+    const char *execution = pace_config_word(config, "execution"), *precision = pace_config_word(config, "precision");
+    double sequence = pace_model_sequence(&a->model, config), batches = pace_config_micro_batches(config);
+    char of[64] = "", more[64] = "";
+    if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
+    if (batches > 1) snprintf(more, sizeof more, ", %.0f a step", batches);
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, framework %s, %s, %s; --set says otherwise.", framework, execution, precision);
+        pace_node_note(root, "Inference, micro-batch %.0f%s, framework %s, %s, %s; --set says otherwise.",
+                       config->micro_batch, of, framework, execution, precision);
     else
-        pace_node_note(root, "Training, framework %s, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
-                       framework, execution, precision, pace_config_word(config, "optimizer"),
-                       pace_config_word(config, "recompute"));
+        pace_node_note(
+            root,
+            "Training, micro-batch %.0f%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
+            config->micro_batch, of, more, framework, execution, precision, pace_config_word(config, "optimizer"),
+            pace_config_word(config, "recompute"));
 }
 
 /* What a framework shares besides dp, tp, pp, which is not asked for by name. */

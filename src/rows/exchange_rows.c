@@ -169,6 +169,7 @@ static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
         ranks = m->devices * nodes;
     }
     if (nodes == 0 && near > 0) nodes = ceil(ranks / near);
+    out->nodes_guessed = nodes == 0;
     if (nodes == 0) nodes = m && ranks > m->devices ? ceil(ranks / m->devices) : 1;
     out->nodes = (int)nodes;
     out->ranks_per_node = (int)(ranks / nodes);

@@ -24,6 +24,7 @@ typedef struct {
     double bytes, time_s;             /* time NAN: not measured */
     int element_bytes;                /* 0 = not said */
     pace_nccl_stack stack;            /* what started it */
+    bool nodes_guessed;               /* no column said how many: as few as a machine that is known allows */
     char status[96];                  /* "" = it can be asked */
     char unmeasured[72];              /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;

@@ -2,6 +2,7 @@
 
 #include "insight/scaling.h"
 #include "machine/catalog.h"
+#include "rows/plain_name.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +19,18 @@ void pace_scaling_rows_free(pace_scaling_rows *rows) {
     PACE_VEC_FREE(&rows->rows);
 }
 
+/* By a name as it stands, else by one that is spelled otherwise: "Batch size per GPU". */
 static int find_column(const pace_csv *csv, const pace_yaml_node *names, const char *key) {
     const pace_yaml_node *list = pace_yaml_get(names, key);
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(list, i));
         int column = name ? pace_csv_find_any_case(csv, name, strlen(name)) : -1;
         if (column >= 0) return column;
+    }
+    for (size_t c = 0; c < csv->columns; c++) {
+        char plain[PACE_PLAIN_NAME];
+        pace_plain_name(plain, pace_csv_name(csv, c));
+        if (pace_word_listed(list, plain)) return (int)c;
     }
     return -1;
 }
@@ -80,6 +87,7 @@ static pace_status add_row(reader *r, size_t number) {
     if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
     if (!*row.model) refuse(&row, "model", "a model", row.model);
     whole(&row.workers, &row, "workers", cell(r, number, r->workers), -1, 1 << 20);
+    row.one_sample = !*cell(r, number, r->batch);
     whole(&row.batch, &row, "batch", cell(r, number, r->batch), 1, 1e9);
     whole(&row.servers, &row, "servers", cell(r, number, r->servers), 0, 1 << 20);
     rate(&row.one_worker, &row, "one_worker", cell(r, number, r->one_worker), 0);

@@ -12,6 +12,7 @@
 typedef struct {
     uint32_t row;
     const char *machine, *model, *approach, *settings; /* cells, or the defaults; borrowed; settings: "KEY=VALUE …" */
+    bool one_sample;                                   /* no batch was said: 1 */
     double workers, batch;                             /* batch: samples of one worker */
     double servers;                                    /* 0 = as the approach says */
     double one_worker;                                 /* samples/s measured of one; 0 = to be predicted */

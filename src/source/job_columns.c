@@ -206,12 +206,17 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
     for (int role = 0; role < PACE_JOB_ROLES; role++) {
         if (!is_needed(role) || layout->place[role] >= 0) continue;
         const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);
+        char others[200] = "";
+        for (int more = role + 1, used = 0; more < PACE_JOB_ROLES; more++)
+            if (is_needed(more) && layout->place[more] < 0)
+                used += snprintf(others + used, sizeof others - (size_t)used, "%s%s",
+                                 used ? ", " : "; missing too: ", pace_job_role_name(more));
         if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
             return pace_fail(PACE_E_INPUT,
-                             "%s:1: no column \"%s\", nor one like it; --columns THEIRS=%s says which it is", file,
-                             name, name);
-        return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"; the closest name is \"%.60s\" (--columns %.60s=%s)",
-                         file, name, closest, closest, name);
+                             "%s:1: no column \"%s\", nor one like it; --columns THEIRS=%s says which it is%s", file,
+                             name, name, others);
+        return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"; the closest name is \"%.60s\" (--columns %.60s=%s)%s",
+                         file, name, closest, closest, name, others);
     }
     return PACE_OK;
 }

@@ -1,0 +1,98 @@
+"""Every command line that README.md and docs/ show: its verb and options exist, and what needs no file of the reader's, or one
+of the kind that is bundled here, runs."""
+import gzip
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from checks import PACELINE, SOURCE, expect, finish, run
+
+DATA = os.path.join(SOURCE, "tests", "data")
+# Options of other programs that the pages name, and of scripts beside the program.
+OTHERS = {"--all", "--type", "--show", "--update", "--check"}
+VERBS = ["analyze", "predict", "compare", "fleet", "fit", "calibrate", "validate", "machines", "models"]
+# What a reader would have to bring, or what takes too long.
+NOT_RUN = re.compile(r"TABLE|report\.sqlite|mpirun|calibrate (cuda|-o|--quick)|validate|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|"
+                     r"…|\[|\.\.\. |--rows$|--job$|--kind (step|exchange)$|^paceline [a-z]+$")
+
+
+def pages():
+    yield os.path.join(SOURCE, "README.md")
+    for name in sorted(os.listdir(os.path.join(SOURCE, "docs"))):
+        if name.endswith(".md"):
+            yield os.path.join(SOURCE, "docs", name)
+
+
+def commands(text):
+    """Of lines of code that begin with the program's name, and of code within a sentence."""
+    for line in text.splitlines():
+        if re.match(r"\s*(mpirun .*)?paceline [a-z]", line):
+            yield from line.strip().split("   ")[0].split("  #")[0].split(" && ")
+        elif line.startswith("<!-- output "):
+            yield re.sub(r"( lines=\d+)? -->.*", "", line[len("<!-- output "):])
+        else:
+            yield from re.findall(r"`(paceline [a-z][^`]*)`", line)
+
+
+def put_examples(folder):
+    """Files of the names that the pages use."""
+    demo = os.path.join(DATA, "demo.json.gz")
+    shutil.copy(demo, os.path.join(folder, "trace.json.gz"))
+    for name in ("trace.json", "before.json", "after.json"):
+        with gzip.open(demo) as packed, open(os.path.join(folder, name), "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+    os.mkdir(os.path.join(folder, "traces"))
+    shutil.copy(demo, os.path.join(folder, "traces", "rank0.json.gz"))
+    for name in ("tests", "catalog", "accuracy"):
+        os.symlink(os.path.abspath(os.path.join(SOURCE, name)), os.path.join(folder, name))
+    calibrations = os.path.join(SOURCE, "catalog", "calibrations")
+    for name in ("measured.csv", "box.csv"):
+        shutil.copy(os.path.join(calibrations, "epyc-zen5-1t.csv"), os.path.join(folder, name))
+    shutil.copy(os.path.join(calibrations, "epyc-zen5-1t.yaml"), os.path.join(folder, "box.yaml"))
+    with open(os.path.join(folder, "questions.csv"), "w") as file:
+        file.write("device,op,m,n,k,dtype\nepyc-zen5-1t,gemm,512,512,512,fp32\n")
+    shutil.copy(os.path.join(DATA, "jobs_resnet50.csv"), os.path.join(folder, "jobs.csv"))
+
+
+def run_in(folder, command):
+    words = [word.replace("1000000", "1000") for word in shlex.split(command)[1:]]
+    if words[:3] == ["fit", "--kind", "job"]:
+        words = ["jobs.csv" if word == "measured.csv" else word for word in words]
+    done = subprocess.run([PACELINE, *words], cwd=folder, capture_output=True, text=True, timeout=300)
+    expect(done.returncode == 0, command, done.returncode, done.stderr[-400:])
+
+
+def main():
+    known = set(OTHERS)
+    for verb in VERBS:
+        code, out, _ = run(verb, "--help")
+        expect(code == 0, verb)
+        known |= set(re.findall(r"--[a-z][a-z-]*", out))
+        widest = max(len(line) for line in out.splitlines())
+        expect(widest <= 100, verb, "help is", widest, "columns wide")
+    ran, seen = 0, set()
+    with tempfile.TemporaryDirectory() as folder:
+        put_examples(folder)
+        for page in pages():
+            with open(page) as file:
+                text = file.read()
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
+                expect(option in known, page, "names an option that no verb has:", option)
+            for command in commands(text):
+                verb = re.search(r"paceline ([a-z]+)", command).group(1)
+                expect(verb in VERBS, page, command)
+                if command in seen or NOT_RUN.search(command):
+                    continue
+                seen.add(command)
+                run_in(folder, command)
+                ran += 1
+    print(ran, "commands run")
+    expect(ran >= 20, "commands were found", ran)
+    return finish()
+
+
+sys.exit(main())

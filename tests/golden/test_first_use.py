@@ -1,0 +1,112 @@
+"""What somebody types who does not know the program yet: slips, other words for the same, and what was taken for granted."""
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+
+from checks import SOURCE, expect, expect_line, finish, run
+
+with tempfile.TemporaryDirectory() as folder:
+    def table(name, text):
+        path = os.path.join(folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def rows(*words):
+        code, out, err = run("predict", "--rows", *words)
+        expect(code == 0, words, err)
+        return list(csv.DictReader(io.StringIO(out)))
+
+    def document(*words):
+        code, out, err = run(*words, "--format", "json")
+        expect(code == 0, words, err)
+        return json.loads(out)
+
+    # Only a slip is guessed at.
+    code, _, err = run("analyse")
+    expect_line(code, err, 2, "did you mean analyze?")
+    code, _, err = run("serve")
+    expect_line(code, err, 2, "unknown verb")
+    expect("did you mean" not in err, err)
+    code, _, err = run("predict", "--precison", "fp16")
+    expect_line(code, err, 2, "did you mean --precision?")
+    code, _, err = run("analyze", "--jsn")
+    expect_line(code, err, 2, "unknown option '--jsn'")
+    expect("did you mean" not in err, err)
+    expect(run("help", "fit")[1] == run("fit", "--help")[1] != "", "help VERB")
+    expect(run("version")[:2] == run("--version")[:2], "version")
+    expect_line(*[run("help", "fitt")[i] for i in (0, 2)], 2, "did you mean fit?")
+
+    # Machines count among the closest names, and so does the beginning of one.
+    for wrong, right in (("v101", "v100-sxm2-16"), ("dgx-h10", "dgx-h100"), ("hgx-b20", "hgx-b200")):
+        code, _, err = run("predict", "resnet50", "--on", wrong)
+        expect_line(code, err, 4, f'the closest name is "{right}"')
+    code, _, err = run("predict", "resnet50", "--on", "v100", "--set", "batch=64")
+    expect_line(code, err, 2, "micro_batch", "classes")
+
+    # The batch of a model is known, and said.
+    code, out, _ = run("predict", "resnet50", "--on", "v100")
+    expect("micro-batch 1, eager" in out, out[:400])
+    grown = document("predict", "resnet50", "--on", "v100", "--batch", "64")["scenarios"]
+    asked = document("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64")["scenarios"]
+    step = {s["scenario"]: s["step_ns"] for s in grown}
+    expect(abs(step["batch 64"] / asked[0]["step_ns"] - 1) < 0.02, step, asked[0]["step_ns"])
+    code, out, _ = run("predict", "llama3-70b", "--on", "dgx-h100*4", "--set", "tp=8", "--set", "pp=2", "--set", "global_batch=16")
+    expect("micro-batch 1 of 8192 tokens, 16 a step" in out, out[:400])
+    code, out, _ = run("models", "llama3-70b")
+    expect("70.55 billion parameters" in out, out[:200])  # Grattafiori et al. 2024: 70B
+
+    # What-ifs of a trace of the host alone are answered where it is moved to.
+    demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+    moved = document("predict", demo, "--on", "h100-80-sxm", "--precision", "bf16", "--graph")
+    expect([s["scenario"] for s in moved["scenarios"]] == ["as it is", "on h100-80-sxm", "all together"], moved["scenarios"])
+    expect(moved["scenarios"][2]["step_ns"] < moved["scenarios"][1]["step_ns"], moved["scenarios"])
+    code, _, err = run("predict", demo, "--precision", "bf16")
+    expect_line(code, err, 3, "--on moves them")
+    code, _, err = run("predict", demo, "--on", "a100", "--batch", "8", "--batch", "16")
+    expect_line(code, err, 3, "one --batch")
+
+    # An exchange needs no --kind; a device alone has nothing to exchange; more ranks than a node has fill nodes.
+    words = ("predict", "--on", "dgx-a100*2", "--collective", "allgather", "--bytes", "64M")
+    expect(document(*words)["sizes"] == document(*words, "--kind", "exchange")["sizes"], "--collective alone")
+    code, out, err = run("predict", "--on", "h100", "--collective", "allreduce", "--bytes", "1M")
+    expect("exchanges nothing" in err, err)
+    said = rows(table("said.csv", "system,collective,gpus,nodes,size_mb\ndgx-a100,all_gather,16,2,64\n"))
+    for system in ("dgx-a100", "2x dgx-a100"):
+        silent = rows(table("silent.csv", f"System,Collective,#GPUs,Message Size (MB)\n{system},All-Gather,16,64\n"))
+        expect(silent[0]["predicted"] == said[0]["predicted"] != "", silent, said)
+    refused = rows(table("one.csv", "system,collective,gpus,nodes,size_mb\ndgx-a100,all_gather,16,1,64\n"))
+    expect(refused[0]["predicted"] == "" and "has 8 devices" in refused[0]["status"], refused)
+
+    # Columns of a scaling table, however written; a batch that is not said is.
+    head = "machine,model,approach,workers,"
+    plain = rows(table("s.csv", head + "batch\ndgx-1-v100,resnet50,ddp,8,64\n"), "--kind", "scaling")
+    other = rows(table("t.csv", head + "Batch size per GPU\ndgx-1-v100,ResNet-50,ddp,8,64\n"), "--kind", "scaling")
+    expect(plain[0]["predicted"] == other[0]["predicted"] != "" and other[0]["status"] == "ok", plain, other)
+    none = rows(table("u.csv", head + "note\ndgx-1-v100,resnet50,ddp,8,x\n"), "--kind", "scaling")
+    expect(none[0]["status"] == "assumed a batch of 1", none)
+
+    # The first layer's gradient is the last to be ready: its exchange cannot hide behind backward.
+    points = document("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "64")["points"]
+    expect(points[0]["exposed_ns"] == 0 < points[1]["exposed_ns"] < points[1]["exchange_ns"], points)
+    code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "64", "--batch", "64")
+    expect("e+04" not in out.splitlines()[0], out[:100])
+
+    # A job by the names that tables of jobs have.
+    ours = "architecture=ps_worker,cnodes=16,flop=106G,weight_traffic_bytes=122MB"
+    theirs = "arch=ps_worker,gpus=16,gflop=106,weight_traffic_mb=122"
+    same = [{**document("predict", "--job", job), "command": []} for job in (ours, theirs)]
+    expect(same[0] == same[1], "names of a job", *same)
+    code, _, err = run("fleet", table("x.csv", "a,b\n1,2\n"))
+    expect_line(code, err, 3, 'no column "cnodes"', "missing too: batch_size, flop")
+
+    # Three sizes of a log leave none to hold out, and that is what is said.
+    log = table("all_reduce.log", "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+                + "".join(f"{2 ** p:12} {2 ** p // 4:12} float sum -1 {t} 1.0 1.0 0 {t} 1.0 1.0 0\n" for p, t in ((20, 38.2), (24, 126.4), (27, 560.2))))
+    code, out, err = run("fit", "--kind", "exchange", "--collective", "all_reduce", "--on", "dgx-h100", log)
+    expect(code == 0 and "Too few sizes to hold any out" in out, out, err)
+
+sys.exit(finish())
