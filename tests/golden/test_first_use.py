@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")
-    expect("micro-batch 1, eager" in out, out[:400])
+    expect("Training, micro-batch 1, framework" in out, out[:400])
     grown = document("predict", "resnet50", "--on", "v100", "--batch", "64")["scenarios"]
     asked = document("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64")["scenarios"]
     step = {s["scenario"]: s["step_ns"] for s in grown}
