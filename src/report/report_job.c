@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     double values[PACE_JOB_COLUMNS];
     pace_job_architecture architecture;
-    bool named;
+    bool named, said[PACE_JOB_COLUMNS];
     char id[128];
 } described;
 
@@ -61,6 +61,9 @@ static pace_status set_member(described *d, const char *key, const char *value, 
                          "memory_access_bytes, input_bytes, weight_traffic_bytes, dense_weight_bytes, "
                          "embedding_weight_bytes, ...",
                          place, key);
+    if (d->said[role])
+        return pace_fail(PACE_E_USAGE, "%s: \"%.40s\" says %s a second time", place, key, pace_job_role_name(role));
+    d->said[role] = true;
     if (pace_parse_quantity(&d->values[role], value)) {
         d->values[role] *= factor;
         return PACE_OK;
