@@ -46,8 +46,9 @@ static int unknown(const char *verb, const cli_option *options, size_t count, co
             nearest = options[i].name;
     const char *near[] = {"did you mean ", nearest, "? "}, *const far[] = {"", "", ""};
     const char *const *hint = cli_is_slip(word, nearest) ? near : far;
-    cli_say("paceline %s: unknown option '%.80s' (%s%s%ssee 'paceline %s --help')", verb, word, hint[0], hint[1],
-            hint[2], verb);
+    cli_say("paceline %s: unknown option '%.80s' (%s%s%s"
+            "see 'paceline %s --help')",
+            verb, word, hint[0], hint[1], hint[2], verb);
     return -1;
 }
 
