@@ -9,10 +9,11 @@ int cmd_fit(cli_arguments *arguments) {
     cli_output output = {0};
     double seed = 0, probes = 0;
     const cli_option table[] = {
-        {"--kind", 'k', OPTION_TEXT, "KIND", "kernel, exchange, step, job (by columns), overhead or profiler",
+        {"--kind", 'k', OPTION_TEXT, "KIND", "kernel, exchange, step, scaling, job (by columns), overhead or profiler",
          &options.kind},
         {"--output", 'o', OPTION_TEXT, "FILE", "write the fit there", &options.fit_path},
-        {"--split", 's', OPTION_TEXT, "HOW", "held out together: shape (default), device, or columns such as n,k",
+        {"--split", 's', OPTION_TEXT, "HOW",
+         "held out together: shape (default), device, or columns such as n,k; scaling: model, device or row",
          &options.split},
         {"--on", 0, OPTION_TEXT, "DEVICE", "the device (exchange: the machine) of rows that name none",
          &options.device},

@@ -24,6 +24,9 @@ pace_status pace_predict_scaling_rows(pace_report **out, const char *path,
 pace_status pace_fit_steps(pace_report **out, const char *const *paths, size_t path_count,
                            const pace_rows_options *options) PACE_MUST_CHECK;
 
+pace_status pace_fit_scaling(pace_report **out, const char *const *paths, size_t path_count,
+                             const pace_rows_options *options) PACE_MUST_CHECK;
+
 pace_status pace_fit_profiler(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_rows_options *options) PACE_MUST_CHECK;
 

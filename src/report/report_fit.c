@@ -117,8 +117,9 @@ typedef pace_status (*fit_kind)(pace_report **out, const char *const *paths, siz
 static const struct {
     const char *kind;
     fit_kind fit;
-} kinds[] = {{"kernel", fit_kernels}, {"exchange", pace_fit_exchange},  {"step", pace_fit_steps},
-             {"job", pace_fit_jobs},  {"overhead", pace_fit_overheads}, {"profiler", pace_fit_profiler}};
+} kinds[] = {{"kernel", fit_kernels},      {"exchange", pace_fit_exchange},  {"step", pace_fit_steps},
+             {"job", pace_fit_jobs},       {"overhead", pace_fit_overheads}, {"profiler", pace_fit_profiler},
+             {"scaling", pace_fit_scaling}};
 
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
@@ -133,5 +134,6 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
         return pace_report_settle(out, report, status, failures);
     }
     return pace_fail(PACE_E_USAGE,
-                     "--kind: expected kernel, exchange, step, job, overhead or profiler, found \"%.40s\"", kind);
+                     "--kind: expected kernel, exchange, step, scaling, job, overhead or profiler, found \"%.40s\"",
+                     kind);
 }

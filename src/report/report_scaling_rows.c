@@ -1,224 +1,179 @@
-/* `paceline predict --rows --kind scaling`: throughputs of models on many workers, row by row. */
-#include "insight/scaling.h"
-#include "base/intern.h"
-#include "machine/device_resolve.h"
+/* `paceline predict --rows --kind scaling` and `paceline fit --kind scaling`: models on many workers, row by row. */
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "report/model_settings.h"
-#include "rows/scaling_rows.h"
-#include "source/model_inputs.h"
+#include "report/scaling_asked.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* --- predict ------------------------------------------------------------------------------------------------------ */
+
 static const pace_column answer_columns[] = {PACE_ANSWERED_TIME, PACE_ANSWERED_STATUS};
-enum { MOST_SETTINGS = 32 };
 
-/* Rows of a table mostly ask for the same again. What was made is kept with the name of its question: the first has
- * name 1, the next name 2. Only what could be made is kept. */
-typedef struct {
-    pace_machine machine;
-    const pace_device *device;
-} place;
-
-/* One worker's step. */
-typedef struct {
-    double spread;
-    pace_gradient_profile profile;
-} worker_step;
-
-/* A question by the names of its parts. Hashed as bytes, so it has no padding. */
-typedef struct {
-    double number; /* batch, or workers */
-    pace_name part[4];
-} question;
-
-typedef struct {
-    pace_scaling_rows rows;
-    const char *on; /* NULL = not given */
-    pace_device_catalog devices;
-    pace_approaches approaches;
-    pace_names texts, place_names, step_names, exchange_names;
-    PACE_VEC(place) places;
-    PACE_VEC(worker_step) steps;
-    PACE_VEC(pace_scaling_exchange) exchanges;
-} asked;
-
-static void close_asked(asked *a) {
-    for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
-    PACE_VEC_FREE(&a->steps);
-    PACE_VEC_FREE(&a->places);
-    PACE_VEC_FREE(&a->exchanges);
-    pace_names_free(&a->texts);
-    pace_names_free(&a->place_names);
-    pace_names_free(&a->step_names);
-    pace_names_free(&a->exchange_names);
-    pace_scaling_rows_free(&a->rows);
-    pace_approaches_free(&a->approaches);
-    pace_device_catalog_free(&a->devices);
-}
-
-static pace_status name_of(pace_name *out, asked *a, const char *text) {
-    return pace_names_add(out, &a->texts, text, strlen(text));
-}
-
-/* The machine of a row and its device. */
-static pace_status place_of(const place **out, asked *a, const char *text) {
-    place made;
-    pace_name name;
-    if (!*text || !pace_names_find(&name, &a->place_names, text, strlen(text))) {
-        PACE_TRY(text == a->on ? pace_machine_asked(&made.machine, text) : pace_machine_parse(&made.machine, text));
-        PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
-        PACE_TRY(PACE_PUSH(&a->places, made));
-        pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));
-        if (status != PACE_OK) {
-            a->places.count--;
-            return status;
-        }
-    }
-    *out = &a->places.items[name - 1];
-    return PACE_OK;
-}
-
-/* A word that no catalogue knows gives way to --on: `word` receives which of the two it was. */
-static pace_status place_of_row(const place **out, const char **word, asked *a, const pace_scaling_row *row) {
-    pace_status status = place_of(out, a, row->machine);
-    bool known = status != PACE_E_MISSING || !a->on;
-    *word = known ? row->machine : a->on;
-    return known ? status : place_of(out, a, a->on);
-}
-
-static pace_status make_step(worker_step *step, const pace_scaling_row *row, const pace_device *device) {
-    char text[512], *rest = NULL;
-    const char *words[MOST_SETTINGS];
-    pace_words set = {words, 0};
-    pace_config config = pace_config_default();
-    pace_model_settings settings;
-    pace_model model;
-    pace_estimate step_s;
-    if (strlen(row->settings) >= sizeof text) return pace_fail(PACE_E_INPUT, "settings: too long");
-    memcpy(text, row->settings, strlen(row->settings) + 1);
-    for (char *word = strtok_r(text, " ;", &rest); word && set.count < MOST_SETTINGS;
-         word = strtok_r(NULL, " ;", &rest))
-        words[set.count++] = word;
-    PACE_TRY(pace_model_settings_read(&settings, &config, &set));
-    config.micro_batch = row->batch;
-    pace_status status = pace_model_open(&model, row->model, settings.items.items, settings.items.count);
-    if (status == PACE_OK) {
-        status = pace_gradient_profile_make(&step->profile, &step_s, &model, &config, device);
-        pace_model_free(&model);
-    }
-    pace_model_settings_free(&settings);
-    if (status == PACE_OK) step->spread = step_s.spread;
-    return status;
-}
-
-static pace_status step_of(const worker_step **out, asked *a, const pace_scaling_row *row, const pace_device *device) {
-    worker_step step;
-    pace_name name;
-    question key = {.number = row->batch};
-    PACE_TRY(name_of(&key.part[0], a, row->model));
-    PACE_TRY(name_of(&key.part[1], a, row->settings));
-    PACE_TRY(name_of(&key.part[2], a, device->name));
-    if (!pace_names_find(&name, &a->step_names, (const char *)&key, sizeof key)) {
-        PACE_TRY(make_step(&step, row, device));
-        pace_status status = PACE_PUSH(&a->steps, step);
-        if (status == PACE_OK) {
-            status = pace_names_add(&name, &a->step_names, (const char *)&key, sizeof key);
-            if (status != PACE_OK) a->steps.count--;
-        }
-        if (status != PACE_OK) {
-            pace_gradient_profile_free(&step.profile);
-            return status;
-        }
-    }
-    *out = &a->steps.items[name - 1];
-    return PACE_OK;
-}
-
-/* What the row exchanges over. The number of servers is of the approach alone and opens nothing else. */
-static pace_status exchange_of(const pace_scaling_exchange **out, asked *a, const pace_scaling_row *row,
-                               const pace_approach *approach, const place *at, const char *machine) {
-    pace_scaling_exchange opened;
-    pace_name name;
-    question key = {.number = row->workers};
-    double rate = at->device->pcie_bytes_per_s > 0 ? at->device->pcie_bytes_per_s : 1e10;
-    PACE_TRY(name_of(&key.part[0], a, machine));
-    PACE_TRY(name_of(&key.part[1], a, row->approach));
-    if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
-        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, rate, (int)row->workers));
-        PACE_TRY(PACE_PUSH(&a->exchanges, opened));
-        pace_status status = pace_names_add(&name, &a->exchange_names, (const char *)&key, sizeof key);
-        if (status != PACE_OK) {
-            a->exchanges.count--;
-            return status;
-        }
-    }
-    *out = &a->exchanges.items[name - 1];
-    return PACE_OK;
-}
-
-/* Seconds of the row's step. With one worker measured, its time is that; the profile is put back behind. */
-static pace_status answer(pace_estimate *out_s, const char **machine, asked *a, const pace_scaling_row *row) {
-    pace_approach approach;
-    const place *at;
-    const worker_step *step;
-    const pace_scaling_exchange *over;
-    pace_scaling_point point;
-    PACE_TRY(place_of_row(&at, machine, a, row));
-    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
-    if (spelled) approach = *spelled;
-    else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
-    if (row->servers > 0) approach.servers = row->servers;
-    PACE_TRY(step_of(&step, a, row, at->device));
-    PACE_TRY(exchange_of(&over, a, row, &approach, at, *machine));
-    pace_gradient_profile profile = step->profile;
-    double own_s = pace_gradient_profile_step_s(&profile);
-    if (row->one_worker > 0) pace_gradient_profile_scale(&profile, row->batch / row->one_worker);
-    pace_status status = pace_scaling_over(&point, &profile, row->one_worker > 0 ? 0 : step->spread, &approach, over);
-    if (row->one_worker > 0) pace_gradient_profile_scale(&profile, own_s);
-    if (status == PACE_OK) *out_s = point.step_s;
-    return status;
-}
-
-/* In samples/s: the slow end of the step is the low end of the rate. */
-static void add_answer(pace_answered_rows *rows, asked *a, const pace_scaling_row *row) {
+/* In the table's own measure; the slow end of the step is the low end of a rate. */
+static void add_answer(pace_answered_rows *out, pace_scaling_asked *a, const pace_scaling_rows *rows,
+                       const pace_scaling_row *row, const pace_scaling_fit *fit) {
     pace_estimate s = {0};
-    const char *machine = row->machine;
     char note[128] = "ok";
-    bool known = !*row->status && answer(&s, &machine, a, row) == PACE_OK;
-    double samples = row->batch * row->workers;
-    double values[] = {samples / s.median, samples / pace_estimate_high(s), samples / pace_estimate_low(s)};
-    pace_answered_time(rows, known ? values : NULL, "samples/s", s.rung);
+    a->took_on = false;
+    bool known = !*row->status && pace_scaling_answer(&s, a, row, fit) == PACE_OK;
+    bool seconds = rows->measure == PACE_SCALING_SECONDS;
+    double slow = pace_estimate_high(s), fast = pace_estimate_low(s);
+    double values[] = {pace_scaling_measure(rows, row, s.median),
+                       pace_scaling_measure(rows, row, seconds ? fast : slow),
+                       pace_scaling_measure(rows, row, seconds ? slow : fast)};
+    pace_answered_time(out, known ? values : NULL, pace_scaling_measure_names[rows->measure], s.rung);
     if (row->one_sample) snprintf(note, sizeof note, "assumed a batch of 1");
-    if (machine != row->machine) snprintf(note, sizeof note, "took --on for \"%.80s\"", row->machine);
-    pace_table_text(rows->table, known ? note : *row->status ? row->status : pace_message());
+    if (a->took_on) snprintf(note, sizeof note, "took --on for \"%.80s\"", row->machine);
+    pace_table_text(out->table, known ? note : *row->status ? row->status : pace_message());
 }
 
-static pace_status put_rows(pace_report *report, asked *a) {
-    pace_answered_rows rows;
-    PACE_TRY(pace_answered_begin(&rows, report, &a->rows.csv, answer_columns,
-                                 sizeof answer_columns / sizeof *answer_columns));
-    for (size_t i = 0; i < a->rows.rows.count; i++) {
-        pace_answered_row(&rows, i);
-        add_answer(&rows, a, &a->rows.rows.items[i]);
+static pace_status put_rows(pace_report *report, pace_scaling_asked *a, const pace_scaling_rows *rows,
+                            const pace_scaling_fit *fit) {
+    pace_answered_rows out;
+    PACE_TRY(
+        pace_answered_begin(&out, report, &rows->csv, answer_columns, sizeof answer_columns / sizeof *answer_columns));
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        pace_answered_row(&out, i);
+        add_answer(&out, a, rows, &rows->rows.items[i], fit);
     }
-    return pace_answered_end(&rows, report);
+    return pace_answered_end(&out, report);
 }
 
 pace_status pace_predict_scaling_rows(pace_report **out, const char *path, const pace_rows_options *options) {
-    asked a = {0};
+    pace_scaling_asked a = {0};
+    pace_scaling_rows rows = {0};
+    pace_scaling_fit fit;
     pace_report *report = NULL;
-    pace_status status = pace_device_catalog_load(&a.devices);
-    if (status == PACE_OK) status = pace_approaches_load(&a.approaches);
-    if (status == PACE_OK) status = pace_names_init(&a.texts);
-    if (status == PACE_OK) status = pace_names_init(&a.place_names);
-    if (status == PACE_OK) status = pace_names_init(&a.step_names);
-    if (status == PACE_OK) status = pace_names_init(&a.exchange_names);
+    pace_status status = pace_scaling_asked_open(&a);
     a.on = options->device;
-    if (status == PACE_OK) status = pace_scaling_rows_open(&a.rows, path, a.on);
-    if (status == PACE_OK) status = pace_answered_report(&report, options, a.rows.csv.name, a.rows.csv.bytes);
-    if (status == PACE_OK) status = put_rows(report, &a);
-    close_asked(&a);
+    if (status == PACE_OK && options->fit_path) status = pace_scaling_fit_load(&fit, options->fit_path);
+    if (status == PACE_OK) status = pace_scaling_rows_open(&rows, path, options->device);
+    if (status == PACE_OK) status = pace_answered_report(&report, options, rows.csv.name, rows.csv.bytes);
+    if (status == PACE_OK) status = put_rows(report, &a, &rows, options->fit_path ? &fit : NULL);
+    pace_scaling_rows_free(&rows);
+    pace_scaling_asked_close(&a);
+    return pace_report_give(out, report, status);
+}
+
+/* --- fit ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_scaling_asked asked;
+    pace_scaling_rows *tables;
+    size_t count, left_out;
+    pace_scaling_samples samples;
+    pace_scaling_fit fit;
+    pace_scaling_score score;
+} fitted;
+
+static pace_status add_samples(fitted *f, const pace_scaling_rows *rows) {
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        const pace_scaling_row *row = &rows->rows.items[i];
+        pace_scaling_sample sample;
+        pace_status status = PACE_E_INPUT;
+        if (!*row->status && row->measured > 0) status = pace_scaling_sample_of(&sample, &f->asked, row);
+        if (status == PACE_E_MEMORY) return status;
+        if (status == PACE_OK) PACE_TRY(PACE_PUSH(&f->samples, sample));
+        else f->left_out++;
+    }
+    return PACE_OK;
+}
+
+static void put_score(pace_node *root, const pace_scaling_score *score) {
+    static const pace_column columns[] = {
+        {"rows", "Rows", PACE_SHOW_INT},
+        {"formula_mape", "MAPE by formula", PACE_SHOW_SHARE},
+        {"mape", "MAPE held out", PACE_SHOW_SHARE},
+        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},
+        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+    };
+    pace_node *table = pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, columns,
+                                       sizeof columns / sizeof *columns, 0);
+    double figures[] = {score->formula_mape, score->mape, score->signed_mean, score->largest, score->coverage};
+    pace_table_row(table);
+    pace_table_int(table, (int64_t)score->rows);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_table_real(table, figures[i]);
+}
+
+static void put_factors(pace_node *root, const pace_scaling_fit *fit) {
+    static const pace_column columns[] = {{"factor", "What was fitted", PACE_SHOW_TEXT},
+                                          {"value", "value", PACE_SHOW_REAL}};
+    static const pace_column groups[] = {{"group", "What is left, by group", PACE_SHOW_TEXT},
+                                         {"rows", "rows", PACE_SHOW_INT},
+                                         {"factor", "factor", PACE_SHOW_REAL}};
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {{"time of one worker", fit->compute},
+               {"time of exchanges inside a node", fit->inside},
+               {"time of exchanges between nodes", fit->between},
+               {"seconds of every step besides", fit->fixed_s},
+               {"jitter, a share of the step", fit->jitter}}; /* last: below 0 it is the approach's own */
+    pace_node *table = pace_node_table(root, "factors", "Factors", PACE_FOR_ALL, columns, 2, 0);
+    for (size_t i = 0; i < sizeof all / sizeof *all - (fit->jitter < 0); i++) {
+        pace_table_row(table);
+        pace_table_text(table, all[i].name);
+        pace_table_real(table, all[i].value);
+    }
+    table = pace_node_table(root, "groups", "Groups", PACE_FOR_ALL, groups, 3, 0);
+    for (unsigned i = 0; i < fit->group_count; i++) {
+        pace_table_row(table);
+        pace_table_text(table, fit->groups[i].name);
+        pace_table_int(table, (int64_t)fit->groups[i].rows);
+        pace_table_real(table, exp(fit->groups[i].log_factor));
+    }
+}
+
+static pace_status build_fit(pace_report *report, const fitted *f, const pace_rows_options *options) {
+    pace_node *root = pace_report_root(report);
+    pace_report_set_command(report, options->command, options->command_count);
+    for (size_t i = 0; i < f->count; i++) pace_report_add_input(report, f->tables[i].csv.name, f->tables[i].csv.bytes);
+    if (f->left_out)
+        pace_report_warn(report, "%zu rows were left out: not measured, or they cannot be asked", f->left_out);
+    pace_node_int(root, "rows", (int64_t)f->score.rows);
+    pace_node_int(root, "rows_left_out", (int64_t)f->left_out);
+    pace_node_text(root, "held_out", f->score.held_out);
+    pace_node_text(root, "chosen", f->score.chosen);
+    pace_node_text(root, "file", options->fit_path);
+    pace_node_sentence(root, true, "Fitted %s to %zu rows%s%s; rows held out are off by %.1f %% (by formula %.1f %%).",
+                       f->score.chosen, f->score.rows, options->fit_path ? ", written to " : "",
+                       options->fit_path ? options->fit_path : "", 100 * f->score.mape, 100 * f->score.formula_mape);
+    put_score(root, &f->score);
+    put_factors(root, &f->fit);
+    pace_node_note(root,
+                   "Rows of one %s are held out together, %zu times; which factors are fitted is chosen by that. The "
+                   "fit that is kept saw all rows.",
+                   strcmp(f->score.held_out, "row") == 0 ? "batch and number of workers" : f->score.held_out,
+                   f->score.units);
+    return pace_report_status(report);
+}
+
+static pace_status run_fit(pace_report **report, fitted *f, const char *const *paths, size_t count,
+                           const pace_rows_options *options) {
+    f->asked.on = options->device;
+    PACE_TRY(pace_scaling_asked_open(&f->asked));
+    f->tables = pace_alloc(count, sizeof *f->tables);
+    if (!f->tables) return PACE_E_MEMORY;
+    for (; f->count < count; f->count++)
+        PACE_TRY(pace_scaling_rows_open(&f->tables[f->count], paths[f->count], options->device));
+    for (size_t i = 0; i < count; i++) PACE_TRY(add_samples(f, &f->tables[i]));
+    PACE_TRY(pace_scaling_fit_learn(&f->fit, &f->score, &f->samples, options->split));
+    if (options->fit_path) PACE_TRY(pace_scaling_fit_save(&f->fit, options->fit_path));
+    PACE_TRY(pace_report_new(report, "fit", "Fit of scaling"));
+    return build_fit(*report, f, options);
+}
+
+pace_status pace_fit_scaling(pace_report **out, const char *const *paths, size_t path_count,
+                             const pace_rows_options *options) {
+    fitted f = {0};
+    pace_report *report = NULL;
+    pace_status status = run_fit(&report, &f, paths, path_count, options);
+    for (size_t i = 0; i < f.count; i++) pace_scaling_rows_free(&f.tables[i]);
+    pace_free(f.tables);
+    PACE_VEC_FREE(&f.samples);
+    pace_scaling_asked_close(&f.asked);
     return pace_report_give(out, report, status);
 }

@@ -11,7 +11,9 @@
 typedef struct {
     pace_scaling_rows *rows;
     const char *usual_machine;
-    int machine, model, approach, settings, workers, batch, servers, one_worker;
+    int machine, device, model, approach, settings, workers, batch, nodes, placement, servers, one_worker;
+    int measured[PACE_SCALING_MEASURES];
+    const pace_yaml_node *spread; /* words for workers that sit on nodes of their own */
 } reader;
 
 void pace_scaling_rows_free(pace_scaling_rows *rows) {
@@ -40,10 +42,24 @@ static pace_status find_columns(reader *r, const pace_yaml_node *names) {
     const struct {
         const char *key;
         int *column;
-    } all[] = {{"machine", &r->machine},   {"model", &r->model},           {"approach", &r->approach},
-               {"settings", &r->settings}, {"workers", &r->workers},       {"batch", &r->batch},
-               {"servers", &r->servers},   {"one_worker", &r->one_worker}, {"rate", &r->rows->measured}};
+    } all[] = {{"machine", &r->machine},
+               {"device", &r->device},
+               {"model", &r->model},
+               {"approach", &r->approach},
+               {"settings", &r->settings},
+               {"workers", &r->workers},
+               {"batch", &r->batch},
+               {"nodes", &r->nodes},
+               {"placement", &r->placement},
+               {"servers", &r->servers},
+               {"one_worker", &r->one_worker},
+               {"rate", &r->measured[PACE_SCALING_SAMPLES]},
+               {"steps_per_s", &r->measured[PACE_SCALING_STEPS]},
+               {"step_s", &r->measured[PACE_SCALING_SECONDS]}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(csv, names, all[i].key);
+    r->spread = pace_yaml_get(names, "spread_words");
+    for (int i = PACE_SCALING_MEASURES; i-- > 0;)
+        if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];
     if (r->model < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\"", csv->name);
     if (r->workers < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"workers\" (or \"gpus\")", csv->name);
     if (r->machine < 0 && !r->usual_machine)
@@ -77,6 +93,52 @@ static void rate(double *out, pace_scaling_row *row, const char *what, const cha
     }
 }
 
+/* In samples/s, with steps counted of all workers together. What cannot be is not measured. */
+static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
+    double value, samples = row->batch * row->workers;
+    if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
+    if (r->rows->measure == PACE_SCALING_SECONDS) value = samples / value;
+    else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
+    return pace_scaling_rate_can_be(value) ? value : NAN;
+}
+
+static bool same_but_workers(const pace_scaling_row *a, const pace_scaling_row *b) {
+    return strcmp(a->machine, b->machine) == 0 && strcmp(a->device, b->device) == 0 &&
+           strcmp(a->model, b->model) == 0 && strcmp(a->settings, b->settings) == 0 &&
+           strcmp(a->approach, b->approach) == 0 && a->batch == b->batch;
+}
+
+/* A synchronous step takes no less time with more workers of one batch each. A table in which more workers mostly make
+ * more steps a second counts each worker's steps. */
+static bool counts_each(const pace_scaling_rows *rows) {
+    enum { LOOKED_AT = 1000 };
+    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const pace_scaling_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
+            if (!(many->workers > few->workers) || !same_but_workers(few, many)) continue;
+            if (many->measured / many->workers > 1.1 * few->measured / few->workers) more++;
+            else fewer++;
+        }
+    return more > fewer;
+}
+
+static void count_steps(pace_scaling_rows *rows) {
+    rows->steps_of_each = rows->measure == PACE_SCALING_STEPS && counts_each(rows);
+    for (size_t i = 0; rows->steps_of_each && i < rows->rows.count; i++)
+        rows->rows.items[i].measured /= rows->rows.items[i].workers;
+}
+
+const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s"};
+
+double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s) {
+    switch (rows->measure) {
+    case PACE_SCALING_SECONDS: return step_s;
+    case PACE_SCALING_STEPS: return (rows->steps_of_each ? row->workers : 1) / step_s;
+    default: return row->batch * row->workers / step_s;
+    }
+}
+
 static pace_status add_row(reader *r, size_t number) {
     pace_scaling_row row = {.row = (uint32_t)number};
     row.machine = cell(r, number, r->machine);
@@ -91,7 +153,10 @@ static pace_status add_row(reader *r, size_t number) {
     whole(&row.batch, &row, "batch", cell(r, number, r->batch), 1, 1e9);
     whole(&row.servers, &row, "servers", cell(r, number, r->servers), 0, 1 << 20);
     rate(&row.one_worker, &row, "one_worker", cell(r, number, r->one_worker), 0);
-    rate(&row.measured, &row, "measured", cell(r, number, r->rows->measured), NAN);
+    row.device = cell(r, number, r->device);
+    whole(&row.nodes, &row, "nodes", cell(r, number, r->nodes), 0, 1 << 20);
+    if (r->nodes < 0 && pace_word_listed(r->spread, cell(r, number, r->placement))) row.nodes = row.workers;
+    row.measured = measured_of(r, &row, cell(r, number, r->rows->measured));
     return PACE_PUSH(&r->rows->rows, row);
 }
 
@@ -100,8 +165,9 @@ static pace_status read_rows(pace_scaling_rows *rows, const char *machine) {
     pace_yaml *yaml;
     PACE_TRY(pace_catalog_load(&yaml, "columns.yaml"));
     pace_status status = find_columns(&r, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
-    pace_yaml_free(yaml);
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) count_steps(rows);
     return status;
 }
 

@@ -4,11 +4,14 @@ Published throughputs of TensorFlow on many workers are other people's and not s
 Four figures of the catalogue were fitted, each on the rows that setup() marks; all other rows are test.
 """
 import csv
+import gzip
+import io
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import ledger
 
@@ -160,6 +163,77 @@ def eight_parameters():
     rows[-1]["source"] = source
 
 
+# Tables of clusters: what joins the devices is not in them and is assumed.
+CLUSTERS = {
+    "gavel": {"file": "llm/gavel_throughput.csv", "on": "v100*8 pcie=12GB/s net=10Gb/s net-kind=tcp", "model": "model", "workers": "n_gpu",
+              "measured": "steps_per_s", "few": 2, "each": 1, "settings": {}, "models": {"ResNet-18": "resnet18_cifar", "ResNet-50": "resnet50"},
+              "note": "K80, P100 and V100, 1 to 8 GPUs packed and spread; 8 a node with PCIe and 10 Gb/s of TCP assumed; ResNet-18 is CIFAR's"},
+    "pollux": {"file": "llm/pollux_t4_cluster_step_times.csv.gz", "on": "t4*4 pcie=12GB/s net=50Gb/s net-kind=tcp", "model": "app", "workers": "n_gpu",
+               "measured": "step_time_s", "few": 8, "each": 5, "settings": {"bert": "seq=384"},
+               "models": {"bert": "bert_base", "cifar10": "resnet18_cifar", "imagenet": "resnet50"},
+               "note": "T4, 1 to 64 on 1 to 16 nodes, every fifth row; nodes that are filled unevenly taken to be as full as the fullest; single precision assumed"},
+}
+
+
+def cluster_rows(c):
+    """Measured rows of models that the catalogue has, under its names."""
+    opened = gzip.open(at(c["file"]), "rt") if c["file"].endswith(".gz") else open(at(c["file"]))
+    with opened as file:
+        table = [r for r in csv.DictReader(file) if r[c["model"]] in c["models"] and float(r[c["measured"]]) > 0]
+    return [dict(r, settings=c["settings"].get(r[c["model"]], ""), **{c["model"]: c["models"][r[c["model"]]]}) for r in table][::c["each"]]
+
+
+def written(folder, name, some):
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        writer = csv.DictWriter(file, some[0])
+        writer.writeheader()
+        writer.writerows(some)
+    return path
+
+
+def ask_rows(words):
+    done = subprocess.run([PACELINE, *words], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{words}: {done.stderr}")
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def held_out(c, folder, seen, unseen, split="model"):
+    """Rows answered by formula, and by a fit of others; [(formula's error, fit's error, formula holds it, fit holds it)]."""
+    fit, on = os.path.join(folder, "fit"), ("--kind", "scaling", "--on", c["on"], "--quiet")
+    ask_rows(["fit", written(folder, "seen.csv", seen), *on, "--split", split, "--output", fit, "--format", "csv"])
+    asked = ["predict", "--rows", written(folder, "unseen.csv", unseen), *on, "--format", "csv"]
+    out = []
+    for plain, fitted in zip(ask_rows(asked), ask_rows([*asked, "--fit", fit])):
+        if plain["status"] != "ok":
+            continue
+        measured = float(plain[c["measured"]])
+        ratios = [float(a["predicted"]) / measured for a in (plain, fitted)]  # of times; of rates the other way round
+        out.append([abs((r if plain["unit"] == "s" else 1 / r) - 1) for r in ratios] +
+                   [float(a["low"]) <= measured <= float(a["high"]) for a in (plain, fitted)])
+    return out
+
+
+def put_cluster(case, c, found, note):
+    for k, how, bar in ((0, "formula", "<=0.3"), (1, "fitted", "<=0.2")):
+        for metric, value, limit in (("MAPE", statistics.mean(f[k] for f in found), bar), ("coverage_90", statistics.mean(f[k + 2] for f in found), ">=0.85")):
+            put(f"{case}-{how}", metric, len(found), value, limit, f"of a step's time; {note}; {c['note']}; bars of our own; which factors a fit may have was decided with these tables at hand")
+            rows[-1]["source"] = c["file"]
+
+
+def clusters():
+    for name, c in CLUSTERS.items():
+        table = cluster_rows(c)
+        with tempfile.TemporaryDirectory() as folder:
+            models = sorted({r[c["model"]] for r in table})
+            apart = [held_out(c, folder, [r for r in table if r[c["model"]] != m], [r for r in table if r[c["model"]] == m], "model" if len(models) > 2 else "device") for m in models]
+            put_cluster(f"scaling/{name}-models", c, sum(apart, []), "each model answered by a fit of the others")
+            few = [r for r in table if int(r[c["workers"]]) <= c["few"]]
+            more = [r for r in table if int(r[c["workers"]]) > c["few"]]
+            put_cluster(f"scaling/{name}-more-workers", c, held_out(c, folder, few, more, "row"), f"more than {c['few']} GPUs by a fit of those up to it")
+
+
 def exchange(library, size):
     words = ["predict", "--kind", "exchange", "--on", "p100-pcie-16*1 nodes=16 net=100Gb/s net-latency=2us launch=2us", "--bytes", str(size), "--library", library]
     done = subprocess.run([PACELINE, *words, "--format", "json"], capture_output=True, text=True, check=True)
@@ -175,6 +249,7 @@ def main():
     orders(found)
     claims()
     eight_parameters()
+    clusters()
     if "--show" in sys.argv:
         for a in found:
             print(f'{a["machine"]:15.15} {a["row"]["method"]:32.32} {a["row"]["model"]:10} {a["row"]["gpus"]:>4} '

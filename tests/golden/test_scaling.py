@@ -212,6 +212,70 @@ def rows():
         expect(code == 3 and part in err and len(err.strip().splitlines()) == 1, text, code, err)
 
 
+def measures():
+    """One question in samples a second, in steps a second, of each worker or of all, and in seconds: one answer."""
+    folder = tempfile.mkdtemp(prefix="paceline-scaling-")
+    asked = [("resnet50", n, p) for n in (1, 2, 8) for p in ("packed", "spread")]
+    made = {"rate": [], "each": [], "all": [], "s": []}
+    on = ("--on", "a100*8 pcie=12GB/s net=10Gb/s net-kind=tcp", "--kind", "scaling", "--format", "csv")
+    for name, column in (("rate", "images_per_sec"), ("each", "steps_per_s"), ("all", "steps_per_s"), ("s", "step_time_s")):
+        path = os.path.join(folder, name + ".csv")
+        with open(path, "w") as file:
+            file.write(f"gpu,placement,model,batch_per_gpu,n_gpu,{column}\n")
+            for model, n, placement in asked:
+                file.write(f"v100,{placement},{model},16,{n},{dict(rate=100, each=5 * n, all=5, s=0.2)[name]}\n")
+        code, out, err = run("--rows", path, *on)
+        expect(code == 0 and not err, code, err)
+        made[name] = list(csv.DictReader(io.StringIO(out)))
+    for (_, n, placement), rate, each, together, s in zip(asked, *made.values()):
+        step = float(s["predicted"])
+        expect(rate["unit"] == "samples/s" and each["unit"] == "steps/s" and s["unit"] == "s", rate, each, s)
+        expect(abs(float(rate["predicted"]) * step / (16 * n) - 1) < 1e-6, rate, s)
+        expect(abs(float(each["predicted"]) * step / n - 1) < 1e-6 and abs(float(together["predicted"]) * step - 1) < 1e-6, each, s)
+        expect(float(s["low"]) < step < float(s["high"]) and abs(float(s["low"]) * float(rate["high"]) / (16 * n) - 1) < 1e-6, s, rate)
+    at = {(n, p): float(s["predicted"]) for (_, n, p), s in zip(asked, made["s"])}
+    expect(at[1, "packed"] == at[1, "spread"] and at[8, "spread"] > 1.2 * at[8, "packed"], at)
+    alone = points("resnet50", "--on", "v100*8 pcie=12GB/s", "--workers", "8", "--approach", "ddp", "--batch", "16")[0]
+    expect(abs(at[8, "packed"] / alone["step_ns"] * 1e9 - 1) < 1e-6, at, alone)
+
+
+def fitted():
+    """Times that are all half as long again are found and answered; a fit is told from other files."""
+    folder = tempfile.mkdtemp(prefix="paceline-scaling-")
+    path, fit = os.path.join(folder, "rows.csv"), os.path.join(folder, "fit.json")
+    asked = [(m, n, b) for m in ("resnet50", "googlenet", "alexnet") for n in (1, 2, 4, 8) for b in (16, 32)]
+
+    def write(steps):
+        with open(path, "w") as file:
+            file.write("machine,model,gpus,batch,step_s\n")
+            file.writelines(f"dgx-1-v100,{m},{n},{b},{s}\n" for (m, n, b), s in zip(asked, steps))
+
+    def answers(*words):
+        code, out, err = run("--rows", path, "--kind", "scaling", "--format", "csv", *words)
+        expect(code == 0 and not err, code, err)
+        return list(csv.DictReader(io.StringIO(out)))
+
+    def fit_rows(*words):
+        return subprocess.run([PACELINE, "fit", "--kind", "scaling", path, *words], capture_output=True, text=True)
+
+    write([""] * len(asked))
+    expect(fit_rows().returncode == 3, "nothing was measured")
+    formula = answers()
+    write([1.5 * float(a["predicted"]) for a in formula])
+    done = fit_rows("-o", fit, "--format", "json")
+    expect(done.returncode == 0, done.stderr)
+    document = json.loads(done.stdout)
+    if strict_schema:
+        strict_schema.hold(document, "fit")
+    score = document["score"][0]
+    expect(abs(score["formula_mape"] - 1 / 3) < 0.01 and score["mape"] < 0.06, score)
+    for a in answers("--fit", fit):
+        expect(a["rung"] == "learned" and abs(float(a["predicted"]) / float(a["step_s"]) - 1) < 0.05, a)
+    expect(fit_rows("--split", "colour").returncode == 2, "--split")
+    code, _, err = run("--rows", path, "--kind", "scaling", "--fit", path)
+    expect(code == 3 and len(err.strip().splitlines()) == 1, code, err)
+
+
 def refused():
     on = ("resnet50", "--on", "dgx-1-v100", "--batch", "8")
     for words, part in (
@@ -296,6 +360,8 @@ jitter()
 pulls()
 several_models()
 recorded()
+measures()
+fitted()
 embeddings()
 formats()
 rows()

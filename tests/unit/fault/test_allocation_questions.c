@@ -29,7 +29,7 @@ static const struct {
     [JOB_ROWS] = {"job_rows.csv",
                   "architecture,cnodes,batch_size,flop,memory_access_bytes,input_bytes,weight_traffic_bytes,step_s\n",
                   "ps_worker,8,512,1%de9,1e10,1e6,1%de6,0.%d\n", 10},
-    [SCALING] = {"scaling.csv", "machine,model,workers,batch,images_per_sec\n", "dgx-1-v100,lenet,2,3%d,3%d%d\n", 3},
+    [SCALING] = {"scaling.csv", "machine,model,workers,batch,images_per_sec\n", "dgx-1-v100,lenet,2,3%d,3%d%d\n", 8},
     [OVERHEADS] = {"overheads.csv", "type,op,model,batch_size,mean_us,std_us,count\n",
                    "t2,aten::mm,model%d,12%d,5.%d,1,10\n", 6},
     [PROFILER] = {"profiler.csv", "events,profiled_us,unprofiled_us\n", "10%d,40%d,20%d\n", 6},
@@ -105,6 +105,16 @@ static pace_status scaling(const void *context, int choice) {
                 &report);
 }
 
+/* The whole step, walked: servers with a pull before each layer, a store, buffers. */
+static pace_status walked(const void *context, int choice) {
+    static const char *const model[] = {"lenet"}, *const on[] = {"dgx-1-v100"}, *const set[] = {"dp=2"};
+    static const char *const approaches[] = {"grpc", "p2p", "horovod-nccl"};
+    pace_report *report = NULL;
+    (void)context;
+    const pace_predict_options options = {.on = {on, 1}, .set = {set, 1}, .approach = approaches[choice]};
+    return done(pace_predict(&report, model, 1, &options), &report);
+}
+
 static pace_status answer_rows(const void *context, int choice) {
     static const char *const kinds[FILES] = {
         [EXCHANGES] = "exchange", [STEPS] = "step", [JOB_ROWS] = "job", [SCALING] = "scaling"};
@@ -114,11 +124,8 @@ static pace_status answer_rows(const void *context, int choice) {
 }
 
 static pace_status fit_rows(const void *context, int choice) {
-    static const char *const kinds[FILES] = {[EXCHANGES] = "exchange",
-                                             [STEPS] = "step",
-                                             [JOB_ROWS] = "job",
-                                             [OVERHEADS] = "overhead",
-                                             [PROFILER] = "profiler"};
+    static const char *const kinds[FILES] = {[EXCHANGES] = "exchange", [STEPS] = "step",        [JOB_ROWS] = "job",
+                                             [OVERHEADS] = "overhead", [PROFILER] = "profiler", [SCALING] = "scaling"};
     const files *made = context;
     const char *path = made->path[choice];
     pace_report *report = NULL;
@@ -161,13 +168,17 @@ static void test_job(void **state) { exhausts(job, *state, 0); }
 
 static void test_scaling(void **state) { exhausts(scaling, *state, 0); }
 
+static void test_walked(void **state) {
+    for (int choice = 0; choice < 3; choice++) exhausts(walked, *state, choice);
+}
+
 static void test_rows(void **state) {
     static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, SCALING};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(answer_rows, *state, asked[i]);
 }
 
 static void test_fit(void **state) {
-    static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, OVERHEADS, PROFILER};
+    static const int asked[] = {EXCHANGES, STEPS, JOB_ROWS, OVERHEADS, PROFILER, SCALING};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) exhausts(fit_rows, *state, asked[i]);
 }
 
@@ -180,9 +191,9 @@ static void test_validate(void **state) { exhausts(validate, *state, 0); }
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_job), cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_fit), cmocka_unit_test(test_fleet),
-        cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_job),    cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_fit),    cmocka_unit_test(test_fleet),
+        cmocka_unit_test(test_validate), cmocka_unit_test(test_walked),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }
