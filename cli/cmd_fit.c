@@ -9,11 +9,10 @@ int cmd_fit(cli_arguments *arguments) {
     cli_output output = {0};
     double seed = 0, probes = 0;
     const cli_option table[] = {
-        {"--kind", 'k', OPTION_TEXT, "KIND", "kernel, exchange, step, scaling, job (by columns), overhead or profiler",
+        {"--kind", 'k', OPTION_TEXT, "KIND", "kernel, exchange, step, scaling, job (by columns), overhead, profiler",
          &options.kind},
         {"--output", 'o', OPTION_TEXT, "FILE", "write the fit there", &options.fit_path},
-        {"--split", 's', OPTION_TEXT, "HOW",
-         "held out together: shape (default), device, or columns such as n,k; scaling: model, device or row",
+        {"--split", 's', OPTION_TEXT, "HOW", "held out: shape (default), device, n,k; scaling: model, device, row",
          &options.split},
         {"--on", 0, OPTION_TEXT, "DEVICE", "the device (exchange: the machine) of rows that name none",
          &options.device},
