@@ -70,3 +70,20 @@ pace_status pace_answered_end(const pace_answered_rows *rows, pace_report *repor
                          rows->asked - rows->answered, rows->asked);
     return pace_report_status(report);
 }
+
+void pace_answered_held_out(pace_node *root, const pace_held_out *score) {
+    static const pace_column columns[] = {
+        {"rows", "Rows", PACE_SHOW_INT},
+        {"formula_mape", "MAPE by formula", PACE_SHOW_SHARE},
+        {"mape", "MAPE held out", PACE_SHOW_SHARE},
+        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},
+        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+    };
+    pace_node *table =
+        pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    double figures[] = {score->formula_mape, score->mape, score->signed_mean, score->largest, score->coverage};
+    pace_table_row(table);
+    pace_table_int(table, (int64_t)score->rows);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_table_real(table, figures[i]);
+}

@@ -9,6 +9,7 @@
 #include "base/estimate.h"
 #include "report/report.h"
 #include "rows/csv.h"
+#include "rows/held_out.h"
 
 /* How every answer begins; what comes behind differs by kind. */
 #define PACE_ANSWERED_TIME                                                                                        \
@@ -45,5 +46,8 @@ void pace_answered_values(double values[3], pace_estimate time_s, double unit_s)
 
 /** How many were answered, with a warning when some were not. */
 pace_status pace_answered_end(const pace_answered_rows *rows, pace_report *report) PACE_MUST_CHECK;
+
+/** The table "score": the error of a fit on rows that it did not see. */
+void pace_answered_held_out(pace_node *root, const pace_held_out *score);
 
 #endif

@@ -81,23 +81,6 @@ static pace_status add_samples(fitted *f, const pace_scaling_rows *rows) {
     return PACE_OK;
 }
 
-static void put_score(pace_node *root, const pace_scaling_score *score) {
-    static const pace_column columns[] = {
-        {"rows", "Rows", PACE_SHOW_INT},
-        {"formula_mape", "MAPE by formula", PACE_SHOW_SHARE},
-        {"mape", "MAPE held out", PACE_SHOW_SHARE},
-        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
-        {"largest", "Largest", PACE_SHOW_SHARE},
-        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
-    };
-    pace_node *table = pace_node_table(root, "score", "Error on rows that were held out", PACE_FOR_ALL, columns,
-                                       sizeof columns / sizeof *columns, 0);
-    double figures[] = {score->formula_mape, score->mape, score->signed_mean, score->largest, score->coverage};
-    pace_table_row(table);
-    pace_table_int(table, (int64_t)score->rows);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_table_real(table, figures[i]);
-}
-
 static void put_factors(pace_node *root, const pace_scaling_fit *fit) {
     static const pace_column columns[] = {{"factor", "What was fitted", PACE_SHOW_TEXT},
                                           {"value", "value", PACE_SHOW_REAL}};
@@ -133,15 +116,16 @@ static pace_status build_fit(pace_report *report, const fitted *f, const pace_ro
     for (size_t i = 0; i < f->count; i++) pace_report_add_input(report, f->tables[i].csv.name, f->tables[i].csv.bytes);
     if (f->left_out)
         pace_report_warn(report, "%zu rows were left out: not measured, or they cannot be asked", f->left_out);
-    pace_node_int(root, "rows", (int64_t)f->score.rows);
+    pace_node_int(root, "rows", (int64_t)f->score.error.rows);
     pace_node_int(root, "rows_left_out", (int64_t)f->left_out);
     pace_node_text(root, "held_out", f->score.held_out);
     pace_node_text(root, "chosen", f->score.chosen);
     pace_node_text(root, "file", options->fit_path);
     pace_node_sentence(root, true, "Fitted %s to %zu rows%s%s; rows held out are off by %.1f %% (by formula %.1f %%).",
-                       f->score.chosen, f->score.rows, options->fit_path ? ", written to " : "",
-                       options->fit_path ? options->fit_path : "", 100 * f->score.mape, 100 * f->score.formula_mape);
-    put_score(root, &f->score);
+                       f->score.chosen, f->score.error.rows, options->fit_path ? ", written to " : "",
+                       options->fit_path ? options->fit_path : "", 100 * f->score.error.mape,
+                       100 * f->score.error.formula_mape);
+    pace_answered_held_out(root, &f->score.error);
     put_factors(root, &f->fit);
     pace_node_note(root,
                    "Rows of one %s are held out together, %zu times; which factors are fitted is chosen by that. The "

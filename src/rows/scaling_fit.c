@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS_MOST = 64, LEAST = 8, EVALUATIONS = 600, ROUNDS = 2, FACTORS = 5 };
+enum { UNITS_MOST = PACE_HELD_OUT_UNITS, LEAST = 8, EVALUATIONS = 600, ROUNDS = 2, FACTORS = 5 };
 
 /* Sets of factors, each with all of the one before it. */
 enum { FORMULA, COMPUTE, EXCHANGE, JITTER, FIXED, DEVICES, MODELS, CANDIDATES };
@@ -215,69 +215,37 @@ static pace_status held_out_errors(double *errors, const pace_scaling_samples *a
     return PACE_OK;
 }
 
-/* How much smaller the errors `b` are than `a`, a row's counting for at most a factor of 2, less one standard error of
- * the units' sums. */
-static double gain(const double *a, const double *b, const pace_scaling_samples *all, double units) {
-    double sums[UNITS_MOST] = {0}, rows[UNITS_MOST] = {0}, mean = 0, squares = 0, total = (double)all->count;
-    for (size_t i = 0; i < all->count; i++) {
-        unsigned unit = all->items[i].unit;
-        sums[unit] += fmin(fabs(a[i]), log(2)) - fmin(fabs(b[i]), log(2));
-        rows[unit]++;
-    }
-    for (int u = 0; u < UNITS_MOST; u++) mean += sums[u] / total;
-    for (int u = 0; u < UNITS_MOST; u++) squares += pow(sums[u] - mean * rows[u], 2);
-    return mean - sqrt(squares * units / (units - 1)) / total;
-}
-
-static pace_status summarize(pace_scaling_score *score, pace_scaling_fit *fit, const double *errors, size_t count) {
-    double *sizes = pace_alloc(count, sizeof *sizes);
-    if (!sizes) return PACE_E_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        double share = exp(errors[i]) - 1;
-        score->mape += fabs(share) / (double)count;
-        score->signed_mean += share / (double)count;
-        if (fabs(share) > fabs(score->largest)) score->largest = share;
-        sizes[i] = fabs(errors[i]);
-    }
-    qsort(sizes, count, sizeof *sizes, ascending);
-    fit->spread = sizes[(size_t)(0.9 * (double)(count - 1) + 0.5)] / PACE_NORMAL_90;
-    fit->spread *= 1 + 1 / sqrt((double)score->units); /* few units tell little of others */
-    if (!(fit->spread > 0.02)) fit->spread = 0.02;
-    size_t within = 0;
-    for (size_t i = 0; i < count; i++) within += fabs(errors[i]) <= PACE_NORMAL_90 * fit->spread;
-    score->coverage = (double)within / (double)count;
-    pace_free(sizes);
-    return PACE_OK;
-}
-
 /* A set of factors is taken when rows that were held out gain from it by more than chance. */
 static pace_status choose(pace_scaling_fit *fit, pace_scaling_score *score, const pace_scaling_samples *all,
-                          double *best, double *errors) {
+                          double *best, double *errors, unsigned *unit) {
     size_t count = all->count;
     int chosen = FORMULA;
     PACE_TRY(held_out_errors(best, all, FORMULA));
-    for (size_t i = 0; i < count; i++) score->formula_mape += fabs(exp(best[i]) - 1) / (double)count;
+    for (size_t i = 0; i < count; i++) unit[i] = all->items[i].unit;
+    score->error.formula_mape = pace_held_out_mape(best, count);
     for (int c = COMPUTE; c < CANDIDATES; c++) {
         PACE_TRY(held_out_errors(errors, all, c));
-        if (!(gain(best, errors, all, (double)score->units) > 0)) continue;
+        if (!(pace_held_out_gain(best, errors, unit, count) > 0)) continue;
         memcpy(best, errors, count * sizeof *best);
         chosen = c;
     }
     score->chosen = candidate_names[chosen];
     PACE_TRY(learn(fit, all, UNITS_MOST, chosen));
-    return summarize(score, fit, best, count);
+    return pace_held_out_summarize(&score->error, &fit->spread, best, count, score->units);
 }
 
 pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *score_out, pace_scaling_samples *samples,
                                    const char *split) {
-    pace_scaling_score score = {.rows = samples->count};
+    pace_scaling_score score = {.error.rows = samples->count};
     pace_scaling_fit fit;
     if (samples->count < LEAST)
         return pace_fail(PACE_E_INPUT, "expected at least %d rows that can be asked and were measured, found %zu",
                          LEAST, samples->count);
     PACE_TRY(assign(&score, samples, split));
     double *best = pace_alloc(samples->count, sizeof *best), *errors = pace_alloc(samples->count, sizeof *errors);
-    pace_status status = best && errors ? choose(&fit, &score, samples, best, errors) : PACE_E_MEMORY;
+    unsigned *unit = pace_alloc(samples->count, sizeof *unit);
+    pace_status status = best && errors && unit ? choose(&fit, &score, samples, best, errors, unit) : PACE_E_MEMORY;
+    pace_free(unit);
     pace_free(best);
     pace_free(errors);
     if (status != PACE_OK) return status;

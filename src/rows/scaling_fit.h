@@ -7,6 +7,7 @@
 #define PACE_ROWS_SCALING_FIT_H
 
 #include "base/memory.h"
+#include "rows/held_out.h"
 #include "schedule/gradients.h"
 
 enum { PACE_SCALING_GROUPS_MOST = 64, PACE_SCALING_RATIOS = 49 };
@@ -53,11 +54,10 @@ double pace_scaling_ratio(int i);
 double pace_scaling_fit_step_s(const pace_scaling_fit *fit, const pace_scaling_sample *sample);
 
 typedef struct {
-    size_t rows, units;
+    pace_held_out error;
+    size_t units;
     const char *held_out; /* what is held out together: "model", "device" or "row" */
-    double mape, signed_mean, largest, coverage;
-    double formula_mape; /* of the same rows, before anything was fitted */
-    const char *chosen;  /* the richest set of factors that held-out rows gain from */
+    const char *chosen;   /* the richest set of factors that held-out rows gain from */
 } pace_scaling_score;
 
 /** Fits samples. `split` "model" (NULL: model, or device where there is one model, or row), "device" or "row". Errors:

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = 64 };
+enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -216,68 +216,30 @@ static pace_status held_out_errors(double *errors, const samples *all, double sh
     return PACE_OK;
 }
 
-/* How much smaller the errors `b` are than `a`, a row's counting for at most a factor of 2, less what chance may do:
- * one standard error, of the means of the models when there are several. Above 0: b is to be preferred. */
-static double gain(const double *a, const double *b, const samples *all) {
-    double sums[MODELS_MOST] = {0}, rows[MODELS_MOST] = {0}, mean = 0, squares = 0, units = 0, total = 0;
-    for (size_t i = 0; i < all->items.count; i++) {
-        unsigned unit = all->items.items[i]->unit;
-        sums[unit] += fmin(fabs(a[i]), log(2)) - fmin(fabs(b[i]), log(2));
-        rows[unit]++;
-    }
-    for (int u = 0; u < MODELS_MOST; u++) {
-        mean += sums[u];
-        total += rows[u];
-        units += rows[u] > 0;
-    }
-    mean /= total;
-    if (units < 2) return -1;
-    for (int u = 0; u < MODELS_MOST; u++) squares += pow(sums[u] - mean * rows[u], 2);
-    return mean - sqrt(squares * units / (units - 1)) / total;
-}
-
-static void summarize(pace_step_fit_score *score, pace_step_fit *fit, const samples *all, const double *errors) {
-    size_t count = all->items.count, within = 0;
-    double *sizes = pace_alloc(count, sizeof *sizes);
-    for (size_t i = 0; i < count; i++) {
-        double share = exp(errors[i]) - 1;
-        score->mape += fabs(share) / (double)count;
-        score->signed_mean += share / (double)count;
-        if (fabs(share) > fabs(score->largest)) score->largest = share;
-        if (sizes) sizes[i] = fabs(errors[i]);
-    }
-    if (sizes) {
-        qsort(sizes, count, sizeof *sizes, ascending);
-        fit->spread = sizes[(size_t)(0.9 * (double)(count - 1) + 0.5)] / PACE_NORMAL_90;
-    }
-    fit->spread *= 1 + 1 / sqrt(score->models > 0 ? (double)score->models : 1); /* few models tell little of others */
-    if (!(fit->spread > 0.02)) fit->spread = 0.02;
-    for (size_t i = 0; i < count; i++) within += fabs(errors[i]) <= PACE_NORMAL_90 * fit->spread;
-    score->coverage = (double)within / (double)count;
-    pace_free(sizes);
-}
-
 /* The formula stays unless something beats it by more than chance; what beats it, unless something looser does again.
  */
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
     size_t count = all->items.count;
-    double *errors = pace_alloc(CANDIDATES * count, sizeof *errors);
-    if (!errors) return PACE_E_MEMORY;
-    double share = share_kept(all);
-    pace_status status = held_out_errors(errors, all, share);
+    double *errors = pace_alloc(CANDIDATES * count, sizeof *errors), share = share_kept(all);
+    unsigned *unit = pace_alloc(count, sizeof *unit);
+    pace_status status = errors && unit ? held_out_errors(errors, all, share) : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) unit[i] = all->items.items[i]->unit;
     int best = 0;
     for (int c = 1; status == PACE_OK && c < CANDIDATES; c++)
-        if (gain(errors + (size_t)best * count, errors + (size_t)c * count, all) > 0) best = c;
+        if (pace_held_out_gain(errors + (size_t)best * count, errors + (size_t)c * count, unit, count) > 0) best = c;
+    if (status == PACE_OK)
+        status =
+            pace_held_out_summarize(&score->error, &fit->spread, errors + (size_t)best * count, count, score->models);
     if (status == PACE_OK) {
-        for (size_t i = 0; i < count; i++) score->formula_mape += fabs(exp(errors[i]) - 1) / (double)count;
+        score->error.formula_mape = pace_held_out_mape(errors, count);
         score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
         score->grouped = best > 0 && best % 2 == 0;
-        summarize(score, fit, all, errors + (size_t)best * count);
         fit->factors = pace_step_factors_none();
         for (int k = 0; k <= (best - 1) / 2 && best > 0; k++) learn(&fit->factors, all, FOLDS, priors[k]);
         if (score->grouped) status = learn_groups(fit, all, FOLDS);
         draw_back(fit, share);
     }
+    pace_free(unit);
     pace_free(errors);
     return status;
 }
@@ -299,10 +261,10 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_ou
             if (status == PACE_OK && all.items.count > before) status = PACE_PUSH(&rows, row);
             else score.left_out++;
         }
-    score.rows = all.items.count;
-    if (status == PACE_OK && score.rows < LEAST)
+    score.error.rows = all.items.count;
+    if (status == PACE_OK && score.error.rows < LEAST)
         status = pace_fail(PACE_E_INPUT, "%s: expected at least %d rows with a measured step time, found %zu",
-                           count ? tables[0].csv.name : "rows", LEAST, score.rows);
+                           count ? tables[0].csv.name : "rows", LEAST, score.error.rows);
     if (status == PACE_OK) {
         snprintf(fit.unit, sizeof fit.unit, "%s", rows.items[0]->unit);
         fit.unit_s = rows.items[0]->unit_s;

@@ -5,6 +5,7 @@
 #ifndef PACE_ROWS_STEP_FIT_H
 #define PACE_ROWS_STEP_FIT_H
 
+#include "rows/held_out.h"
 #include "rows/step_rows.h"
 
 enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double), PACE_STEP_GROUPS_MOST = 64 };
@@ -29,11 +30,10 @@ typedef struct {
 
 /* How well held-out rows were predicted. */
 typedef struct {
-    size_t rows, left_out, folds, models; /* left out: no time, or can't be asked */
-    double mape, signed_mean, largest, coverage;
-    double formula_mape; /* of the same rows, before anything was fitted */
-    double prior;        /* how firmly factors are held to 1; chosen on held-out rows */
-    bool grouped;        /* groups helped on held-out rows */
+    pace_held_out error;
+    size_t left_out, folds, models; /* left out: no time, or can't be asked */
+    double prior;                   /* how firmly factors are held to 1; chosen on held-out rows */
+    bool grouped;                   /* groups helped on held-out rows */
 } pace_step_fit_score;
 
 /* A row's answer. */

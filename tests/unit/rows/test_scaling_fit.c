@@ -88,10 +88,10 @@ static void test_factors_found(void **state) {
     pace_scaling_fit fit;
     pace_scaling_score score;
     assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model"), PACE_OK);
-    assert_true(score.formula_mape > 0.2 && score.mape < 0.05);
+    assert_true(score.error.formula_mape > 0.2 && score.error.mape < 0.05);
     assert_true(fabs(log(fit.compute / 1.4)) < 0.1 && fabs(log(fit.between / 3)) < 0.15 &&
                 fabs(log(fit.inside / 0.8)) < 0.3);
-    assert_true(score.coverage >= 0.85);
+    assert_true(score.error.coverage >= 0.85);
     PACE_VEC_FREE(&all);
 }
 
@@ -101,7 +101,7 @@ static void test_devices_found(void **state) {
     pace_scaling_fit fit;
     pace_scaling_score score;
     assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
-    assert_true(fit.group_count >= 2 && score.mape < 0.08);
+    assert_true(fit.group_count >= 2 && score.error.mape < 0.08);
     double apart = pace_scaling_fit_compute(&fit, "y", "a") / pace_scaling_fit_compute(&fit, "x", "a");
     assert_true(fabs(log(apart / 1.8)) < 0.2);
     PACE_VEC_FREE(&all);
