@@ -3,7 +3,7 @@
  * graph without times to a step with them. Also how many operations a second are priced. One core.
  */
 #include "cost/cost.h"
-#include "insight/forecast.h"
+#include "forecast/forecast.h"
 #include "schedule/replay.h"
 #include "schedule/walk.h"
 

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-ROOMS = "base machine step model source cost exchange schedule insight fleet plan rows report".split()
+ROOMS = "base machine step model source cost exchange schedule insight forecast fleet plan ask report".split()
 LINES = 600
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 

@@ -8,8 +8,8 @@
 
 #include "base/estimate.h"
 #include "report/report.h"
-#include "rows/csv.h"
-#include "rows/held_out.h"
+#include "ask/csv.h"
+#include "ask/held_out.h"
 
 /* How every answer begins; what comes behind differs by kind. */
 #define PACE_ANSWERED_TIME                                                                                        \

@@ -2,7 +2,7 @@
 #ifndef PACE_REPORT_PREDICT_EDITS_H
 #define PACE_REPORT_PREDICT_EDITS_H
 
-#include "insight/forecast.h"
+#include "forecast/forecast.h"
 #include "report/report.h"
 
 /** A table with a row for each scenario, and sentences on those that assume something. */

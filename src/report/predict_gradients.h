@@ -2,7 +2,7 @@
 #ifndef PACE_REPORT_PREDICT_GRADIENTS_H
 #define PACE_REPORT_PREDICT_GRADIENTS_H
 
-#include "insight/forecast.h"
+#include "forecast/forecast.h"
 #include "report/report.h"
 
 /** A sentence, and for programs an object, where ranks exchange gradients by an approach that was named; where one was

@@ -1,6 +1,6 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
 #include "report/capacity_parts.h"
-#include "rows/cluster_rows.h"
+#include "ask/cluster_rows.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
 #include "exchange/saturating_curve.h"
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "rows/exchange_rows.h"
-#include "rows/score.h"
+#include "ask/exchange_rows.h"
+#include "ask/score.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* `paceline fit --kind job`: efficiencies from measured jobs, and how well each machine follows from the others. */
 #include "report/fit_kinds.h"
 #include "report/job_parts.h"
-#include "rows/job_rows.h"
-#include "rows/score.h"
+#include "ask/job_rows.h"
+#include "ask/score.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "cost/host_transfer.h"
 #include "report/fit_kinds.h"
 #include "report/report.h"
-#include "rows/overhead_rows.h"
+#include "ask/overhead_rows.h"
 
 #include <math.h>
 

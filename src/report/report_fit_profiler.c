@@ -1,7 +1,7 @@
 /* `paceline fit --kind profiler`: what the profiler costs per event, from steps timed with and without it. */
 #include "report/fit_kinds.h"
 #include "report/report.h"
-#include "rows/profiler_rows.h"
+#include "ask/profiler_rows.h"
 
 static pace_status describe(pace_report **out, const pace_profiler_rows *rows, const pace_profiler_cost *cost,
                             const char *const *paths, size_t path_count, const pace_rows_options *options) {

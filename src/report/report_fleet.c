@@ -1,6 +1,6 @@
 /* `paceline fleet`: where the time of a cluster goes, and what would help, from tables of its jobs. */
 #include "report/fleet_parts.h"
-#include "report/fleet_processes.h"
+#include "ask/fleet_processes.h"
 #include "report/show.h"
 #include "source/job_reader.h"
 

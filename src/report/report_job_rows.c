@@ -2,8 +2,8 @@
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
 #include "report/job_parts.h"
-#include "rows/job_rows.h"
-#include "rows/score.h"
+#include "ask/job_rows.h"
+#include "ask/score.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
-#include "report/model_settings.h"
+#include "ask/model_settings.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "source/model_inputs.h"

@@ -1,12 +1,12 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "report/machine_note.h"
 #include "report/analyze_parts.h"
-#include "report/predict_calibration.h"
+#include "ask/predict_calibration.h"
 #include "report/predict_edits.h"
 #include "report/predict_gradients.h"
-#include "report/predict_inputs.h"
+#include "ask/predict_inputs.h"
 #include "report/report_step.h"
-#include "report/scenarios.h"
+#include "ask/scenarios.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "machine/device_resolve.h"
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "rows/fit_rows.h"
-#include "rows/table_kind.h"
+#include "ask/fit_rows.h"
+#include "ask/table_kind.h"
 
 #include <math.h>
 #include <string.h>

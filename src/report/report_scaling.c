@@ -1,9 +1,9 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
-#include "insight/scaling.h"
+#include "forecast/scaling.h"
 #include "machine/device_resolve.h"
 #include "report/machine_note.h"
 #include "report/report.h"
-#include "report/scaling_input.h"
+#include "ask/scaling_input.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* `paceline predict --rows --kind scaling` and `paceline fit --kind scaling`: models on many workers, row by row. */
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "report/scaling_asked.h"
+#include "ask/scaling_asked.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #include "report/report_step.h"
 
 #include "machine/device_resolve.h"
-#include "report/model_settings.h"
-#include "report/predict_inputs.h"
+#include "ask/model_settings.h"
+#include "ask/predict_inputs.h"
 #include "report/report.h"
 #include "report/show.h"
-#include "rows/step_fit.h"
+#include "ask/step_fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* `paceline predict --rows --kind step` and `paceline fit --kind step`. */
 #include "report/answered_rows.h"
 #include "report/fit_kinds.h"
-#include "rows/step_fit.h"
+#include "ask/step_fit.h"
 
 #include <math.h>
 #include <stdio.h>

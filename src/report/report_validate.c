@@ -1,8 +1,8 @@
 /* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
 #include "base/whole_file.h"
 #include "report/report.h"
-#include "rows/csv.h"
-#include "rows/validate.h"
+#include "ask/csv.h"
+#include "ask/validate.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define PACE_REPORT_STRAGGLER_PARTS_H
 
 #include "report/report.h"
-#include "rows/iteration_rows.h"
+#include "ask/iteration_rows.h"
 
 enum { PACE_STRAGGLER_SIZES = 12 };
 

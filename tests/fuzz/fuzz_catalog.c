@@ -19,7 +19,7 @@
 #include "machine/machine.h"
 #include "machine/topology_xml.h"
 #include "plan/framework.h"
-#include "rows/columns.h"
+#include "ask/columns.h"
 #include "source/job_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "rows/cluster_rows.h"
-#include "rows/iteration_rows.h"
+#include "ask/cluster_rows.h"
+#include "ask/iteration_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows/job_rows.h"
+#include "ask/job_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

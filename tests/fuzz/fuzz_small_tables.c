@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rows/cases.h"
-#include "rows/overhead_rows.h"
-#include "rows/profiler_rows.h"
+#include "ask/cases.h"
+#include "ask/overhead_rows.h"
+#include "ask/profiler_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

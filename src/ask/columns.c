@@ -1,0 +1,390 @@
+#include "ask/columns.h"
+
+#include "base/text.h"
+#include "exchange/algorithms.h"
+#include "ask/measured_columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const pace_yaml_node *member(const pace_columns *columns, const char *key) {
+    return pace_yaml_get(columns->kernel, key);
+}
+
+static int column_named(const pace_csv *csv, const char *name, size_t length) {
+    for (size_t i = 0; i < csv->columns; i++) {
+        char plain[PACE_PLAIN_NAME];
+        pace_plain_name(plain, pace_csv_name(csv, i));
+        if (pace_same_word_span(name, length, plain)) return (int)i;
+    }
+    return -1;
+}
+
+static int column_of(const pace_columns *columns, const pace_csv *csv, const char *key) {
+    const pace_yaml_node *names = member(columns, key);
+    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        int column = name ? column_named(csv, name, strlen(name)) : -1;
+        if (column >= 0) return column;
+    }
+    return -1;
+}
+
+/* "@batch": the first of the words of that name that is a column. */
+static int column_or_word(const pace_columns *columns, const pace_csv *csv, const char *name, size_t length) {
+    char key[32];
+    if (*name != '@') return column_named(csv, name, length);
+    if (length > sizeof key - 1) return -1;
+    snprintf(key, sizeof key, "%.*s", (int)(length - 1), name + 1);
+    const pace_yaml_node *words = pace_yaml_get(member(columns, "words"), key);
+    for (size_t i = 0; i < pace_yaml_count(words); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(words, i));
+        int column = word ? column_named(csv, word, strlen(word)) : -1;
+        if (column >= 0) return column;
+    }
+    return -1;
+}
+
+/* "b*h", "isl+step", "size_mb*1e6": all its factors are columns or numbers. */
+static bool find_source(pace_size_source *out, const pace_columns *columns, const pace_csv *csv, const char *name) {
+    pace_size_source found = {.scale = 1};
+    found.sum = strchr(name, '+') != NULL;
+    while (*name) {
+        size_t length = strcspn(name, "*+");
+        if (pace_is_digit(*name)) found.scale *= strtod(name, NULL);
+        else {
+            if (found.count == PACE_COLUMN_FACTORS) return false;
+            int column = column_or_word(columns, csv, name, length);
+            if (column < 0) return false;
+            found.column[found.count++] = column;
+        }
+        name += length + (name[length] != '\0');
+    }
+    *out = found;
+    return found.count > 0;
+}
+
+static pace_status find_size(pace_size_column *out, const pace_columns *columns, const pace_csv *csv,
+                             const pace_yaml_node *entry, const char *key) {
+    const pace_yaml_node *names = pace_yaml_get(pace_yaml_get(entry, "names"), key);
+    const pace_yaml_node *fallback = pace_yaml_get(pace_yaml_get(entry, "defaults"), key);
+    *out = (pace_size_column){.fallback = NAN};
+    if (fallback) PACE_TRY(pace_yaml_number(&out->fallback, columns->yaml, fallback));
+    for (size_t i = 0; i < pace_yaml_count(names) && out->count < PACE_COLUMN_CHOICES; i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        if (!name || !*name) continue;
+        /* Of a word every column counts: tables of several operations name the same size twice. */
+        const pace_yaml_node *words =
+            *name == '@' && !strpbrk(name, "*+") ? pace_yaml_get(member(columns, "words"), name + 1) : NULL;
+        if (!words) {
+            if (find_source(&out->from[out->count], columns, csv, name)) out->count++;
+            continue;
+        }
+        for (size_t w = 0; w < pace_yaml_count(words) && out->count < PACE_COLUMN_CHOICES; w++) {
+            const char *word = pace_yaml_text(pace_yaml_item(words, w));
+            if (word && find_source(&out->from[out->count], columns, csv, word)) out->count++;
+        }
+    }
+    return PACE_OK;
+}
+
+static pace_status find_layout(pace_layout *out, const pace_columns *columns, const pace_csv *csv,
+                               const pace_yaml_node *entry) {
+    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
+    const char *compound = pace_yaml_text(pace_yaml_get(entry, "compound"));
+    out->family = family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
+    out->compound = compound ? pace_compound_find(compound) : PACE_COMPOUND_NONE;
+    if (out->compound != PACE_COMPOUND_NONE) {
+        out->family = PACE_OP_OTHER;
+        out->names = pace_compound_size_names(out->compound, &out->count);
+    } else if (out->family != PACE_OP_FAMILIES) out->names = pace_op_size_names(out->family, &out->count);
+    else return pace_fail(PACE_E_INPUT, "%s: expected a family or a compound", pace_yaml_place(columns->yaml, entry));
+    out->by_op = pace_yaml_get(entry, "by_op") != NULL;
+    out->missing = -1;
+    for (unsigned i = 0; i < out->count; i++) {
+        PACE_TRY(find_size(&out->size[i], columns, csv, entry, out->names[i]));
+        if (out->size[i].count == 0 && isnan(out->size[i].fallback) && out->missing < 0) out->missing = (int)i;
+    }
+    return PACE_OK;
+}
+
+/* "mnk", "MxNxK", "(M, N, K)": a column whose name is the letters of its numbers. */
+static bool is_order(char out[8], const char *name) {
+    static const char *const orders[] = {"mnk", "mkn", "nmk", "nkm", "kmn", "knm", "bmnk", "bmkn", "nchw"};
+    char letters[8] = {0};
+    size_t n = 0;
+    for (; *name; name++) {
+        if (!pace_is_alnum(*name) || ((*name | 0x20) == 'x' && n > 0)) continue;
+        if (n == sizeof letters - 1) return false;
+        letters[n++] = (char)(*name | 0x20);
+    }
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (strcmp(orders[i], letters) == 0) {
+            memcpy(out, letters, sizeof letters);
+            return true;
+        }
+    return false;
+}
+
+/* "best_mxnxk": the last word is an order. */
+static void find_shapes(pace_columns *columns, const pace_csv *csv) {
+    const pace_yaml_node *names = member(columns, "shape");
+    for (size_t c = 0; c < csv->columns && columns->shape_count < PACE_SHAPE_COLUMNS; c++) {
+        char plain[PACE_PLAIN_NAME], order[8] = "";
+        pace_plain_name(plain, pace_csv_name(csv, c));
+        const char *name = pace_csv_name(csv, c), *last = strrchr(name, '_');
+        bool ordered = is_order(order, name) || (last && is_order(order, last + 1));
+        if (!ordered && !pace_word_listed(names, plain)) continue;
+        memcpy(columns->shape_order[columns->shape_count], order, sizeof order);
+        columns->shape[columns->shape_count++] = (int)c;
+    }
+}
+
+static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
+    struct {
+        const char *key;
+        int *column;
+    } words[] = {{"device", &columns->device},   {"source", &columns->source},   {"op", &columns->op},
+                 {"dtype", &columns->dtype},     {"pass", &columns->pass},       {"layout", &columns->layout},
+                 {"trans_a", &columns->trans_a}, {"trans_b", &columns->trans_b}, {"unit", &columns->unit},
+                 {"window", &columns->window}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i].column = column_of(columns, csv, words[i].key);
+    const pace_yaml_node *sizes = member(columns, "sizes");
+    if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > sizeof columns->layouts / sizeof *columns->layouts)
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"sizes\" of families",
+                         pace_yaml_place(columns->yaml, pace_yaml_root(columns->yaml)));
+    for (size_t i = 0; i < pace_yaml_count(sizes); i++) {
+        PACE_TRY(find_layout(&columns->layouts[i], columns, csv, pace_yaml_item(sizes, i)));
+        columns->layout_count++;
+    }
+    find_shapes(columns, csv);
+    if (columns->op < 0 && !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL)) {
+        columns->op = column_of(columns, csv, "op_hint");
+        columns->op_is_hint = columns->op >= 0;
+    }
+    return pace_measured_find(columns, csv);
+}
+
+pace_status pace_columns_find(pace_columns *out, const pace_csv *csv) {
+    pace_columns columns = {0};
+    PACE_TRY(pace_catalog_load(&columns.yaml, "columns.yaml"));
+    columns.kernel = pace_yaml_get(pace_yaml_root(columns.yaml), "kernel");
+    pace_status status = find_all(&columns, csv);
+    if (status != PACE_OK) pace_columns_free(&columns);
+    else *out = columns;
+    return status;
+}
+
+void pace_columns_free(pace_columns *columns) {
+    pace_yaml_free(columns->yaml);
+    *columns = (pace_columns){0};
+}
+
+const pace_layout *pace_columns_layout(const pace_columns *columns, pace_op_family family, pace_compound compound,
+                                       const pace_layout *after) {
+    for (unsigned i = after ? (unsigned)(after - columns->layouts) + 1 : 0; i < columns->layout_count; i++) {
+        const pace_layout *layout = &columns->layouts[i];
+        bool meant = family == PACE_OP_UNKNOWN && compound == PACE_COMPOUND_NONE
+                         ? layout->missing < 0 && !layout->by_op
+                         : layout->compound == compound && (compound || layout->family == family);
+        if (meant) return layout;
+    }
+    return NULL;
+}
+
+static bool uses(const pace_layout *layout, size_t column) {
+    for (unsigned i = 0; i < layout->count; i++)
+        for (unsigned s = 0; s < layout->size[i].count; s++)
+            for (unsigned k = 0; k < layout->size[i].from[s].count; k++)
+                if (layout->size[i].from[s].column[k] == (int)column) return true;
+    return false;
+}
+
+/* The closest of the columns that mean nothing yet. */
+static const char *closest_column(const pace_csv *csv, const pace_layout *layout, const char *word) {
+    const char *best = NULL;
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *name = pace_csv_name(csv, i);
+        if (!uses(layout, i) && (!best || pace_word_edits(word, name) < pace_word_edits(word, best))) best = name;
+    }
+    return best ? best : pace_csv_name(csv, 0);
+}
+
+/* Without a family: the one that the most columns of the table speak for. */
+static const pace_layout *likeliest(const pace_columns *columns) {
+    const pace_layout *best = NULL;
+    double most = 0;
+    for (unsigned i = 0; i < columns->layout_count; i++) {
+        const pace_layout *layout = &columns->layouts[i];
+        double there = 0;
+        if (layout->by_op) continue;
+        for (unsigned k = 0; k < layout->count; k++) there += layout->size[k].count > 0;
+        double share = there * there / layout->count;
+        if (share > most) most = share, best = layout;
+    }
+    return best;
+}
+
+pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, pace_op_family family) {
+    const pace_layout *layout =
+        family == PACE_OP_UNKNOWN ? likeliest(columns) : pace_columns_layout(columns, family, PACE_COMPOUND_NONE, NULL);
+    if (!layout || layout->missing < 0)
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: no column names the sizes of an operation: expected columns such as m, n, k, or \"shape\" "
+            "(or \"op\")",
+            csv->name);
+    const char *name = layout->names[layout->missing];
+    return pace_fail(PACE_E_INPUT, "%s: no column \"%s\" for family %s; the closest name is \"%.60s\"", csv->name, name,
+                     layout->compound ? pace_compound_name(layout->compound) : pace_op_family_name(layout->family),
+                     closest_column(csv, layout, name));
+}
+
+/* --- words of cells ----------------------------------------------------------------------------------------------- */
+
+/* "torch.bfloat16", "aten::mm", "cudaMemcpy…": what tools put before a word says nothing. */
+static const char *behind_prefix(const char *word, const pace_yaml_node *prefixes) {
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < pace_yaml_count(prefixes); i++) {
+            const char *prefix = pace_yaml_text(pace_yaml_item(prefixes, i));
+            size_t length = prefix ? strlen(prefix) : 0;
+            if (length == 0 || strncasecmp(word, prefix, length) != 0 || !word[length]) continue;
+            word += length;
+            again = true;
+        }
+    }
+    return word;
+}
+
+bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *word) {
+    const pace_yaml_node *list = member(columns, "dtypes");
+    word = behind_prefix(word, member(columns, "dtype_prefixes"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(list, i);
+        if (!pace_word_listed(pace_yaml_get(entry, "names"), word)) continue;
+        const char *precision = pace_yaml_text(pace_yaml_get(entry, "precision"));
+        double bytes;
+        for (int p = 0; precision && p < PACE_PRECISIONS; p++) {
+            if (strcmp(pace_precision_key((pace_precision)p), precision) != 0) continue;
+            if (pace_yaml_number(&bytes, columns->yaml, pace_yaml_get(entry, "bytes")) != PACE_OK) return false;
+            op->precision = (pace_precision)p;
+            op->element_bytes = bytes >= 1 && bytes <= 16 ? (int)bytes : 4;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool starts_with_one(const pace_yaml_node *words, const char *text) {
+    for (size_t i = 0; i < pace_yaml_count(words); i++) {
+        const char *word = pace_yaml_text(pace_yaml_item(words, i));
+        if (word && strncasecmp(text, word, strlen(word)) == 0) return true;
+    }
+    return false;
+}
+
+const char *pace_columns_quantised(const pace_columns *columns, const char *source, const char *dtype) {
+    const pace_yaml_node *rules = member(columns, "quantised");
+    bool twice = starts_with_one(pace_yaml_get(rules, "twice"), source);
+    if (!twice && !starts_with_one(pace_yaml_get(rules, "once"), source)) return "";
+    return twice && !pace_word_listed(pace_yaml_get(rules, "once_dtypes"), dtype) ? "quantised" : "quantised_once";
+}
+
+static double number_of(const pace_columns *columns, const pace_yaml_node *entry, const char *key, double otherwise) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    double value;
+    return node && pace_yaml_number(&value, columns->yaml, node) == PACE_OK ? value : otherwise;
+}
+
+static bool take_op(pace_op_words *out, const pace_columns *columns, const pace_yaml_node *entry) {
+    const char *family = pace_yaml_text(pace_yaml_get(entry, "family"));
+    const char *compound = pace_yaml_text(pace_yaml_get(entry, "compound"));
+    const char *kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
+    const char *dtype = pace_yaml_text(pace_yaml_get(entry, "dtype"));
+    pace_op *op = &out->op;
+    out->compound = compound ? pace_compound_find(compound) : PACE_COMPOUND_NONE;
+    op->family = out->compound ? PACE_OP_OTHER : family ? pace_op_family_find(family) : PACE_OP_FAMILIES;
+    if (op->family == PACE_OP_FAMILIES) return false;
+    snprintf(op->kind, sizeof op->kind, "%s", kind ? kind : "");
+    out->queries = number_of(columns, entry, "queries", NAN);
+    out->causal = number_of(columns, entry, "causal", NAN);
+    out->head_dim = number_of(columns, entry, "head_dim", NAN);
+    out->kv_heads = number_of(columns, entry, "kv_heads", NAN);
+    if (op->family == PACE_OP_ELEMENTWISE) {
+        op->size[1] = number_of(columns, entry, "inputs", 1);
+        op->size[2] = number_of(columns, entry, "outputs", 1);
+    }
+    return !dtype || pace_columns_dtype(op, columns, dtype);
+}
+
+static bool find_op(pace_op_words *out, const pace_columns *columns, const char *word) {
+    const pace_yaml_node *list = member(columns, "ops");
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(list, i);
+        if (pace_word_listed(pace_yaml_get(entry, "names"), word)) return take_op(out, columns, entry);
+    }
+    pace_op_family family = pace_op_family_find(word);
+    if (family == PACE_OP_FAMILIES || family == PACE_OP_UNKNOWN) return false;
+    out->op.family = family;
+    return true;
+}
+
+/* "conv2d_bwd_data", "softmax backward": the operation before its pass. */
+static bool find_op_and_pass(pace_op_words *out, const pace_columns *columns, const char *word) {
+    char plain[PACE_PLAIN_NAME];
+    pace_plain_name(plain, word);
+    for (char *at = strchr(plain, '_'); at; at = strchr(at + 1, '_')) {
+        pace_op_words found = *out;
+        *at = '\0';
+        if (pace_columns_pass(&found, columns, at + 1) && find_op(&found, columns, plain)) {
+            *out = found;
+            return true;
+        }
+        if (pace_columns_pass(&found, columns, plain) && find_op(&found, columns, at + 1)) {
+            *out = found;
+            return true;
+        }
+        *at = '_';
+    }
+    return false;
+}
+
+/* "enc-attention-dropout", "embedding_bwd_sgd_kernel": the last of the name's words that is an operation, or the last
+ * before a pass. */
+static bool find_op_within(pace_op_words *out, const pace_columns *columns, const char *word) {
+    char plain[PACE_PLAIN_NAME], *rest = NULL;
+    bool known = false;
+    pace_plain_name(plain, word);
+    for (char *at = strtok_r(plain, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
+        pace_op_words found = *out;
+        if (strlen(at) < 2) continue;
+        if (known && pace_columns_pass(out, columns, at)) break;
+        if (!find_op(&found, columns, at)) continue;
+        *out = found;
+        known = true;
+    }
+    return known;
+}
+
+bool pace_columns_op(pace_op_words *out, const pace_columns *columns, const char *word) {
+    word = behind_prefix(word, member(columns, "op_prefixes"));
+    pace_collective exchange; /* "all_reduce" is no reduction */
+    return find_op(out, columns, word) || find_op_and_pass(out, columns, word) ||
+           (!pace_collective_find(&exchange, word) && find_op_within(out, columns, word));
+}
+
+bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const char *word) {
+    const pace_yaml_node *passes = member(columns, "passes");
+    out->both = pace_word_listed(pace_yaml_get(passes, "both"), word);
+    if (out->both) return true;
+    for (int pass = 0; pass < PACE_PASSES; pass++) {
+        if (!pace_word_listed(pace_yaml_get(passes, pace_pass_names[pass]), word)) continue;
+        out->op.pass = (pace_pass)pass;
+        return true;
+    }
+    return false;
+}

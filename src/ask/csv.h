@@ -1,0 +1,47 @@
+/*
+ * A table of text with a header line: comma-separated values (RFC 4180: quotes, doubled quotes, line breaks within
+ * quotes), plain, gzip or zstd, read in one pass. Lines that start with '#' before the header are comments.
+ * Where the header has semicolons or tabs before any comma, these separate.
+ */
+#ifndef PACE_ASK_CSV_H
+#define PACE_ASK_CSV_H
+
+#include "base/input.h"
+#include "base/memory.h"
+
+typedef struct {
+    char *name;               /* for messages */
+    PACE_VEC(char) text;      /* all cells, NUL-terminated */
+    PACE_VEC(size_t) cells;   /* offsets into text: the header's, then row by row */
+    PACE_VEC(uint32_t) lines; /* of the file, by row */
+    size_t columns, rows;
+    uint64_t bytes; /* as stored */
+} pace_csv;
+
+/** Errors: PACE_E_INPUT for an empty file, a row with more or fewer cells than the header (line number), a quote left
+ * open, a NUL byte, a name that two columns have. */
+pace_status pace_csv_read(pace_csv *out, pace_input *input) PACE_MUST_CHECK;
+pace_status pace_csv_open(pace_csv *out, const char *path) PACE_MUST_CHECK;
+void pace_csv_free(pace_csv *csv);
+
+static inline const char *pace_csv_name(const pace_csv *csv, size_t column) {
+    return csv->text.items + csv->cells.items[column];
+}
+
+static inline const char *pace_csv_cell(const pace_csv *csv, size_t row, size_t column) {
+    return csv->text.items + csv->cells.items[(row + 1) * csv->columns + column];
+}
+
+/** The column of this name; of this name whatever its case, which need not end at `length`; the first that has one of
+ * several names (NULL behind the last). -1 = none. */
+int pace_csv_find(const pace_csv *csv, const char *name);
+int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length);
+int pace_csv_find_first(const pace_csv *csv, const char *const *names);
+
+/** The name of a column that is fewest edits away, for messages. */
+const char *pace_csv_closest(const pace_csv *csv, const char *name);
+
+/** A cell as a number; false when it is not one, whole and finite. */
+bool pace_csv_number(double *out, const char *cell);
+
+#endif

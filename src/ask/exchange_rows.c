@@ -1,0 +1,412 @@
+#include "ask/exchange_rows.h"
+#include "ask/exchange_logs.h"
+#include "ask/exchange_stack.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LARGEST_LOG = 64 << 20 };
+
+static const double largest_bytes = 1e18;
+
+enum { MOST_VARIANTS = 8 };
+
+typedef struct {
+    pace_exchange_rows *rows;
+    const pace_exchange_defaults *defaults;
+    pace_yaml *yaml;
+    const pace_yaml_node *names;
+    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol;
+    int variant[MOST_VARIANTS];
+    int variants;
+    double bytes_unit; /* of the column of sizes */
+    int rate;          /* column of a rate that stands for a time; -1 = none */
+    double rate_unit;  /* in bytes per second */
+    bool bus;          /* the rate is bus bandwidth */
+} reader;
+
+void pace_exchange_rows_free(pace_exchange_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *word;
+    double value;
+} unit;
+
+static const unit times[] = {{"us", 1e-6},   {"ms", 1e-3},    {"ns", 1e-9},           {"s", 1},
+                             {"usec", 1e-6}, {"usecs", 1e-6}, {"microseconds", 1e-6}, {"msec", 1e-3},
+                             {"sec", 1},     {"seconds", 1},  {"nsec", 1e-9},         {NULL, 0}};
+static const unit sizes[] = {{"b", 1},      {"bytes", 1},     {"kb", 1e3},           {"mb", 1e6}, {"gb", 1e9},
+                             {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824.0}, {NULL, 0}};
+static const unit rates[] = {{"gbs", 1e9},  {"gb/s", 1e9}, {"gbps", 1e9},     {"gb_per_s", 1e9},  {"mbs", 1e6},
+                             {"mb/s", 1e6}, {"mbps", 1e6}, {"mb_per_s", 1e6}, {"gbit/s", 1.25e8}, {NULL, 0}};
+
+/* "# Avg Latency (us)" as "avg_latency(us)": small letters, no spaces, no mark of a comment. */
+static void plain_name(char out[64], const char *name) {
+    size_t n = 0;
+    for (name += strspn(name, "# \t"); *name && n + 1 < 64; name++) {
+        char c = *name == ' ' || *name == '-' || *name == '\t' ? '_' : (char)tolower((unsigned char)*name);
+        if ((c == '(' || c == '[') && n > 0 && out[n - 1] == '_') n--;
+        out[n++] = c;
+    }
+    while (n > 0 && out[n - 1] == '_') n--;
+    out[n] = '\0';
+}
+
+/* The column of this name, or of this name and a unit of the table. */
+static int column_of(const reader *r, const char *stem, const unit *units, const unit **found) {
+    size_t length = strlen(stem);
+    for (size_t c = 0; c < r->rows->csv.columns; c++) {
+        char name[64];
+        plain_name(name, pace_csv_name(&r->rows->csv, c));
+        if (strncmp(name, stem, length) != 0) continue;
+        if (name[length] == '\0') {
+            *found = NULL;
+            return (int)c;
+        }
+        if (!units || !strchr("_([", name[length])) continue;
+        char *word = name + length + 1;
+        word[strcspn(word, ")]")] = '\0';
+        for (const unit *u = units; u->word; u++)
+            if (strcmp(u->word, word) == 0) {
+                *found = u;
+                return (int)c;
+            }
+    }
+    return -1;
+}
+
+/* The first column that has one of a key's names. */
+static int find_column(const reader *r, const char *key, const unit *units, const unit **found) {
+    const pace_yaml_node *list = pace_yaml_get(r->names, key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
+        int column = stem ? column_of(r, stem, units, found) : -1;
+        if (column >= 0) return column;
+    }
+    return -1;
+}
+
+/* A time; without a unit in microseconds, as nccl-tests and OSU print it. A rate only where no time is. */
+static void find_measured(reader *r) {
+    const unit *found = NULL;
+    pace_exchange_rows *rows = r->rows;
+    rows->measured = find_column(r, "measured", times, &found);
+    if (rows->measured >= 0) {
+        rows->unit_s = found ? found->value : 1e-6;
+        snprintf(rows->unit, sizeof rows->unit, "%.7s", found ? found->word : "us");
+        return;
+    }
+    r->rate = find_column(r, "rate", rates, &found);
+    if (r->rate < 0) r->rate = find_column(r, "bus_rate", rates, &found), r->bus = true;
+    r->rate_unit = found ? found->value : 1e9;
+}
+
+static void find_variants(reader *r) {
+    const pace_yaml_node *list = pace_yaml_get(r->names, "variant");
+    const unit *none;
+    for (size_t i = 0; i < pace_yaml_count(list) && r->variants < MOST_VARIANTS; i++) {
+        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
+        int column = stem ? column_of(r, stem, NULL, &none) : -1;
+        if (column >= 0) r->variant[r->variants++] = column;
+    }
+}
+
+static pace_status find_columns(reader *r) {
+    const struct {
+        const char *key;
+        int *column;
+    } all[] = {{"system", &r->system},       {"device", &r->device},     {"collective", &r->collective},
+               {"ranks", &r->ranks},         {"per_node", &r->per_node}, {"nodes", &r->nodes},
+               {"elements", &r->elements},   {"dtype", &r->dtype},       {"in_place", &r->in_place},
+               {"algorithm", &r->algorithm}, {"protocol", &r->protocol}};
+    const char *name = r->rows->csv.name;
+    const unit *found = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(r, all[i].key, NULL, &found);
+    r->bytes = find_column(r, "bytes", sizes, &found);
+    r->bytes_unit = found ? found->value : 1;
+    find_measured(r);
+    find_variants(r);
+    if (r->bytes < 0 && r->elements < 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"bytes\" (or \"elements\")", name);
+    if (r->collective < 0 && !r->defaults->collective)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or --collective", name);
+    if (r->ranks < 0 && r->per_node < 0 && !r->defaults->machine)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or --on", name);
+    return PACE_OK;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static const char *cell(const reader *r, size_t row, int column) {
+    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
+}
+
+static bool whole(double *out, pace_exchange_row *row, const char *what, const char *text) {
+    if (pace_csv_number(out, text) && *out >= 1 && *out <= 1 << 20 && *out == floor(*out)) return true;
+    snprintf(row->status, sizeof row->status, "%s: expected a whole number from 1, found \"%.30s\"", what, text);
+    return false;
+}
+
+/* Ranks, nodes and ranks of a node: any two tell the third; a machine tells what no column does. */
+static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
+    const pace_machine *m = r->defaults->machine;
+    double ranks = 0, nodes = 0, near = 0;
+    if (r->ranks >= 0 && !whole(&ranks, out, "ranks", cell(r, row, r->ranks))) return false;
+    if (*cell(r, row, r->nodes) && !whole(&nodes, out, "nodes", cell(r, row, r->nodes))) return false;
+    if (*cell(r, row, r->per_node) && !whole(&near, out, "ranks of a node", cell(r, row, r->per_node))) return false;
+    if (ranks == 0 && near > 0) ranks = near * (nodes > 0 ? nodes : 1);
+    if (ranks == 0 && m) {
+        if (nodes == 0) nodes = m->nodes;
+        ranks = m->devices * nodes;
+    }
+    if (nodes == 0 && near > 0) nodes = ceil(ranks / near);
+    out->nodes_guessed = nodes == 0;
+    if (nodes == 0) nodes = m && ranks > m->devices ? ceil(ranks / m->devices) : 1;
+    out->nodes = (int)nodes;
+    out->ranks_per_node = (int)(ranks / nodes);
+    if (out->ranks_per_node * nodes == ranks && ranks > 0) return true;
+    snprintf(out->status, sizeof out->status, "%g ranks do not divide into %g nodes", ranks, nodes);
+    return false;
+}
+
+/* "torch.float16", "ncclFloat16" and "fp8_e4m3" too. */
+static double element_bytes(const char *dtype) {
+    static const struct {
+        const char *word;
+        double bytes;
+    } table[] = {{"", 4},      {"float", 4},  {"float32", 4},  {"fp32", 4},   {"half", 2},    {"float16", 2},
+                 {"fp16", 2},  {"bf16", 2},   {"bfloat16", 2}, {"int8", 1},   {"uint8", 1},   {"char", 1},
+                 {"byte", 1},  {"fp8", 1},    {"float8", 1},   {"double", 8}, {"float64", 8}, {"fp64", 8},
+                 {"int32", 4}, {"uint32", 4}, {"int", 4},      {"int64", 8},  {"uint64", 8},  {"tf32", 4}};
+    if (strncasecmp(dtype, "torch.", 6) == 0) dtype += 6;
+    if (strncasecmp(dtype, "nccl", 4) == 0) dtype += 4;
+    if (strncasecmp(dtype, "f8", 2) == 0 || strncasecmp(dtype, "fp8_", 4) == 0 || strncasecmp(dtype, "float8_", 7) == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
+    return 0;
+}
+
+static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = cell(r, row, r->bytes >= 0 ? r->bytes : r->elements), *dtype = cell(r, row, r->dtype);
+    double value, element = element_bytes(dtype), each = r->bytes >= 0 ? r->bytes_unit : element;
+    if (each == 0) {
+        snprintf(out->status, sizeof out->status, "unknown dtype \"%.40s\"", dtype);
+        return false;
+    }
+    if (*dtype) out->element_bytes = (int)element;
+    bool good = pace_csv_number(&value, text);
+    if (!good && r->bytes >= 0 && pace_parse_bytes(&value, text)) good = true, each = 1;
+    if (good && value >= 0 && value * each <= largest_bytes) {
+        out->bytes = value * each;
+        return true;
+    }
+    snprintf(out->status, sizeof out->status, "bytes: expected a size of 0 or more, found \"%.30s\"", text);
+    return false;
+}
+
+static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = r->collective >= 0 ? cell(r, row, r->collective) : r->defaults->collective;
+    if (!*text && r->defaults->collective) text = r->defaults->collective;
+    if (pace_collective_find(&out->collective, text)) return true;
+    snprintf(out->status, sizeof out->status, "unknown collective \"%.40s\"", text);
+    return false;
+}
+
+static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
+    int column = r->rows->measured >= 0 ? r->rows->measured : r->rate;
+    const char *text = cell(r, row, column);
+    double value, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
+    if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0) return;
+    bool good = pace_csv_number(&value, text) && value > 0;
+    if (good && r->rows->measured >= 0) out->time_s = value * r->rows->unit_s;
+    else if (good && factor > 0) out->time_s = out->bytes * factor / (value * r->rate_unit);
+    else if (!good) snprintf(out->unmeasured, sizeof out->unmeasured, "not a time that was measured: \"%.30s\"", text);
+}
+
+static bool says_yes(const char *text) {
+    return strcmp(text, "1") == 0 || strcasecmp(text, "true") == 0 || strcasecmp(text, "yes") == 0 ||
+           strncasecmp(text, "in", 2) == 0;
+}
+
+static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
+    size_t length = 0;
+    for (int i = 0; i < r->variants + 1; i++) {
+        const char *word = i < r->variants ? cell(r, row, r->variant[i]) : "in place";
+        if (!*word || (i == r->variants && !says_yes(cell(r, row, r->in_place)))) continue;
+        int wrote = snprintf(out->variant + length, sizeof out->variant - length, "%s%.40s", length ? "/" : "", word);
+        length += (size_t)wrote;
+        if (length >= sizeof out->variant) return;
+    }
+}
+
+/* "Ring" as "ring"; words for the library's own choice as "". */
+static void set_choice(char *out, size_t size, const char *text) {
+    static const char *const own[] = {"auto", "default", "any", "none", "-", "nan"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcasecmp(text, own[i]) == 0) return;
+    snprintf(out, size, "%.*s", (int)size - 1, text);
+    for (; *out; out++) *out = (char)tolower((unsigned char)*out);
+}
+
+static pace_status add_row(reader *r, size_t row) {
+    pace_exchange_row out = {.row = (uint32_t)row, .time_s = NAN};
+    const char *system = cell(r, row, r->system), *device = cell(r, row, r->device);
+    if (!*system) system = device;
+    if (!*system && r->defaults->machine) system = r->defaults->machine->name;
+    snprintf(out.system, sizeof out.system, "%.95s", system);
+    snprintf(out.device, sizeof out.device, "%.63s", device);
+    set_variant(&out, r, row);
+    out.stack = pace_exchange_stack_of(out.system, out.variant);
+    set_choice(out.algorithm, sizeof out.algorithm, cell(r, row, r->algorithm));
+    set_choice(out.protocol, sizeof out.protocol, cell(r, row, r->protocol));
+    if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
+    if (!pace_collective_adds(out.collective)) out.element_bytes = 0;
+    return PACE_PUSH(&r->rows->rows, out);
+}
+
+static pace_status read_table(pace_exchange_rows *out, const pace_exchange_defaults *defaults) {
+    reader r = {.rows = out, .defaults = defaults, .rate = -1};
+    PACE_TRY(pace_catalog_load(&r.yaml, "columns.yaml"));
+    r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
+    pace_status status = find_columns(&r);
+    for (size_t i = 0; status == PACE_OK && i < out->csv.rows; i++) status = add_row(&r, i);
+    pace_yaml_free(r.yaml);
+    return status;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+typedef PACE_VEC(char) bytes_vec;
+
+static pace_status read_all(bytes_vec *text, pace_input *input) {
+    size_t got = 1;
+    while (got > 0) {
+        PACE_TRY(pace_grow(&text->items, &text->capacity, text->count + 65537, 1));
+        PACE_TRY(pace_input_read(input, text->items + text->count, 65536, &got));
+        text->count += got;
+        if (text->count > LARGEST_LOG)
+            return pace_fail(PACE_E_LIMIT, "%s: expected at most 64 MiB of rows", pace_input_name(input));
+    }
+    text->items[text->count] = '\0';
+    if (memchr(text->items, '\0', text->count))
+        return pace_fail(PACE_E_INPUT, "%s: a NUL byte: expected text", pace_input_name(input));
+    return PACE_OK;
+}
+
+static pace_status read_text(pace_exchange_rows *rows, bytes_vec *text, const pace_exchange_defaults *defaults) {
+    pace_log_kind kind = pace_log_kind_of(text->items);
+    pace_input *memory;
+    if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text->items, text->count, defaults);
+    PACE_TRY(pace_input_open_memory(&memory, rows->name, text->items, text->count));
+    pace_status status = pace_csv_read(&rows->csv, memory);
+    pace_input_free(memory);
+    return status == PACE_OK ? read_table(rows, defaults) : status;
+}
+
+pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_input *input,
+                                    const pace_exchange_defaults *defaults) {
+    pace_exchange_rows rows = {.measured = -1, .unit_s = 1, .unit = "s"};
+    bytes_vec text = {0};
+    snprintf(rows.name, sizeof rows.name, "%.255s", pace_input_name(input));
+    pace_status status = read_all(&text, input);
+    rows.bytes = pace_input_stored_bytes(input);
+    if (status == PACE_OK) status = read_text(&rows, &text, defaults);
+    PACE_VEC_FREE(&text);
+    if (status == PACE_OK) *out = rows;
+    else pace_exchange_rows_free(&rows);
+    return status;
+}
+
+pace_status pace_exchange_rows_open(pace_exchange_rows *out, const char *path, const pace_exchange_defaults *defaults) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_exchange_rows_read(out, input, defaults);
+    pace_input_free(input);
+    return status;
+}
+
+/* --- to a fit ------------------------------------------------------------------------------------------------------
+ */
+
+static bool usable(const pace_exchange_row *row) {
+    return !*row->status && !isnan(row->time_s) && row->ranks_per_node * row->nodes > 1;
+}
+
+static int by_curve(const void *a, const void *b) {
+    const pace_exchange_row *x = *(const pace_exchange_row *const *)a, *y = *(const pace_exchange_row *const *)b;
+    int order = strcmp(x->system, y->system);
+    if (order == 0) order = (int)x->collective - (int)y->collective;
+    if (order == 0) order = x->nodes - y->nodes;
+    if (order == 0) order = x->ranks_per_node - y->ranks_per_node;
+    if (order == 0) order = x->element_bytes - y->element_bytes;
+    if (order == 0) order = strcmp(x->variant, y->variant);
+    if (order == 0) order = (x->row > y->row) - (x->row < y->row);
+    return order;
+}
+
+static bool same_curve(const pace_exchange_row *x, const pace_exchange_row *y) {
+    return strcmp(x->system, y->system) == 0 && x->collective == y->collective && x->nodes == y->nodes &&
+           x->ranks_per_node == y->ranks_per_node && x->element_bytes == y->element_bytes &&
+           strcmp(x->variant, y->variant) == 0;
+}
+
+static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *const *rows, size_t count, int probes) {
+    pace_exchange_curve key = {.collective = rows[0]->collective,
+                               .ranks_per_node = rows[0]->ranks_per_node,
+                               .nodes = rows[0]->nodes,
+                               .element_bytes = rows[0]->element_bytes};
+    memcpy(key.system, rows[0]->system, sizeof key.system);
+    memcpy(key.variant, rows[0]->variant, sizeof key.variant);
+    pace_curve_point *points = pace_alloc(count, sizeof *points);
+    size_t *chosen = pace_alloc(count + 1, sizeof *chosen);
+    pace_status status = points && chosen ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        for (size_t i = 0; i < count; i++) points[i] = (pace_curve_point){rows[i]->bytes, rows[i]->time_s};
+        size_t left = pace_curve_tidy(points, count);
+        if (probes > 0 && left > (size_t)probes) {
+            left = pace_curve_probes(chosen, points, left, (size_t)probes);
+            for (size_t i = 0; i < left; i++) points[i] = points[chosen[i]];
+        }
+        if (left > 0) status = pace_exchange_fit_add(fit, &key, points, left);
+    }
+    pace_free(points);
+    pace_free(chosen);
+    return status;
+}
+
+static pace_status add_curves(pace_exchange_fit *fit, const pace_exchange_row **rows, size_t count, int probes) {
+    if (count > 0) qsort(rows, count, sizeof *rows, by_curve);
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end < count && same_curve(rows[end], rows[i])) end++;
+        PACE_TRY(add_curve(fit, rows + i, end - i, probes));
+        i = end;
+    }
+    if (fit->curves.count > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "no measured times: expected a column such as time_us, latency_ms or algbw_GBs");
+}
+
+pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes) {
+    pace_exchange_fit fit = {.unit_s = tables[0].unit_s};
+    PACE_VEC(const pace_exchange_row *) rows = {0};
+    pace_status status = PACE_OK;
+    memcpy(fit.unit, tables[0].unit, sizeof fit.unit);
+    for (size_t t = 0; t < count && status == PACE_OK; t++)
+        for (size_t i = 0; i < tables[t].rows.count && status == PACE_OK; i++)
+            if (usable(&tables[t].rows.items[i])) status = PACE_PUSH(&rows, &tables[t].rows.items[i]);
+    if (status == PACE_OK) status = add_curves(&fit, rows.items, rows.count, probes);
+    PACE_VEC_FREE(&rows);
+    if (status == PACE_OK) *out = fit;
+    else pace_exchange_fit_free(&fit);
+    return status;
+}

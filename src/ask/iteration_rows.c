@@ -1,0 +1,147 @@
+#include "ask/iteration_rows.h"
+
+#include "ask/csv.h"
+#include "ask/time_column.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    pace_csv csv;
+    int worker, time, iteration; /* columns; -1 = not there */
+    double scale;                /* of the time */
+    PACE_VEC(uint32_t) slots;    /* name -> place in workers + 1 */
+    PACE_VEC(size_t) seen;       /* rows of each worker so far */
+} table;
+
+typedef struct {
+    double label;
+    size_t worker, row;
+    double time;
+} entry;
+
+static pace_status find_columns(table *t, pace_iteration_rows *rows) {
+    static const char *const workers[] = {"worker", "rank", "replica", "host", "node", NULL},
+                             *const iterations[] = {"iteration", "step", "iter", "mini_batch", NULL},
+                             *const stems[] = {"batch_time", "iteration_time", "step_time", "iteration",
+                                               "step",       "duration",       "latency",   "time"},
+                             *const plain[] = {"batch_time_norm", "batch_time", "iteration_time",
+                                               "step_time",       "duration",   NULL};
+    double unit_ns;
+    t->worker = pace_csv_find_first(&t->csv, workers);
+    t->iteration = pace_csv_find_first(&t->csv, iterations);
+    t->time = -1;
+    for (size_t i = 0; t->time < 0 && i < sizeof stems / sizeof *stems; i++) {
+        t->time = pace_csv_find_time(&unit_ns, &t->csv, stems[i]);
+        if (t->time >= 0) t->scale = unit_ns * 1e-9;
+    }
+    snprintf(rows->unit, sizeof rows->unit, "s");
+    if (t->time < 0) {
+        t->time = pace_csv_find_first(&t->csv, plain);
+        t->scale = 1;
+        snprintf(rows->unit, sizeof rows->unit, "unit");
+    }
+    if (t->worker < 0 || t->time < 0)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\" (one row per worker and iteration), found none",
+                         t->csv.name, t->worker < 0 ? "worker" : "batch_time_s");
+    return PACE_OK;
+}
+
+static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, size_t row) {
+    const char *text = pace_csv_cell(&t->csv, row, (size_t)t->worker);
+    pace_name name;
+    PACE_TRY(pace_names_add(&name, &rows->names, text, strlen(text)));
+    while (t->slots.count <= name) PACE_TRY(PACE_PUSH(&t->slots, 0));
+    if (t->slots.items[name] == 0) {
+        PACE_TRY(PACE_PUSH(&rows->workers, name));
+        PACE_TRY(PACE_PUSH(&t->seen, 0));
+        t->slots.items[name] = (uint32_t)rows->workers.count;
+    }
+    *out = t->slots.items[name] - 1;
+    return PACE_OK;
+}
+
+static pace_status read_entry(entry *out, table *t, pace_iteration_rows *rows, size_t row) {
+    PACE_TRY(worker_of(&out->worker, t, rows, row));
+    PACE_TRY(pace_csv_figure(&out->time, &t->csv, row, t->time, NAN));
+    out->time *= t->scale;
+    out->row = row;
+    if (!(out->time > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: %s: expected a time above 0", t->csv.name, t->csv.lines.items[row],
+                         pace_csv_name(&t->csv, (size_t)t->time));
+    out->label = (double)t->seen.items[out->worker]++;
+    if (t->iteration >= 0) PACE_TRY(pace_csv_figure(&out->label, &t->csv, row, t->iteration, NAN));
+    return PACE_OK;
+}
+
+static int by_label(const void *a, const void *b) {
+    const entry *x = a, *y = b;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* A table of iterations and workers must fit in memory. */
+static pace_status check_size(const table *t, size_t iterations, size_t workers) {
+    if (iterations <= 64 * (t->csv.rows + 1) / workers + 1) return PACE_OK;
+    return pace_fail(PACE_E_LIMIT, "%s: %zu iterations of %zu workers, but %zu rows: are the columns the right ones?",
+                     t->csv.name, iterations, workers, t->csv.rows);
+}
+
+static pace_status arrange(pace_iteration_rows *rows, const table *t, entry *entries) {
+    size_t workers = rows->workers.count;
+    qsort(entries, t->csv.rows, sizeof *entries, by_label);
+    for (size_t i = 0; i < t->csv.rows; i++)
+        if (i == 0 || entries[i].label != entries[i - 1].label) PACE_TRY(PACE_PUSH(&rows->labels, entries[i].label));
+    PACE_TRY(check_size(t, rows->labels.count, workers));
+    PACE_TRY(pace_grow(&rows->times.items, &rows->times.capacity, rows->labels.count * workers + 1, sizeof(double)));
+    rows->times.count = rows->labels.count * workers;
+    for (size_t i = 0; i < rows->times.count; i++) rows->times.items[i] = NAN;
+    for (size_t i = 0, iteration = 0; i < t->csv.rows; i++) {
+        iteration += i > 0 && entries[i].label != entries[i - 1].label;
+        double *time = &rows->times.items[iteration * workers + entries[i].worker];
+        if (!isnan(*time))
+            return pace_fail(PACE_E_INPUT, "%s:%u: worker \"%.40s\" is in iteration %g twice", t->csv.name,
+                             t->csv.lines.items[entries[i].row],
+                             pace_csv_cell(&t->csv, entries[i].row, (size_t)t->worker), entries[i].label);
+        *time = entries[i].time;
+    }
+    return PACE_OK;
+}
+
+static pace_status read_table(pace_iteration_rows *rows, table *t) {
+    PACE_TRY(find_columns(t, rows));
+    if (t->csv.rows == 0) return pace_fail(PACE_E_INPUT, "%s: expected rows, found none", t->csv.name);
+    entry *entries = pace_alloc(t->csv.rows, sizeof *entries);
+    if (!entries) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    for (size_t row = 0; status == PACE_OK && row < t->csv.rows; row++)
+        status = read_entry(&entries[row], t, rows, row);
+    if (status == PACE_OK) status = arrange(rows, t, entries);
+    pace_free(entries);
+    return status;
+}
+
+pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_input *input) {
+    pace_iteration_rows rows = {0};
+    table t = {0};
+    PACE_TRY(pace_csv_read(&t.csv, input));
+    rows.bytes = t.csv.bytes;
+    pace_status status = pace_names_init(&rows.names);
+    if (status == PACE_OK) status = read_table(&rows, &t);
+    pace_csv_free(&t.csv);
+    PACE_VEC_FREE(&t.slots);
+    PACE_VEC_FREE(&t.seen);
+    if (status != PACE_OK) pace_iteration_rows_free(&rows);
+    else *out = rows;
+    return status;
+}
+
+void pace_iteration_rows_free(pace_iteration_rows *rows) {
+    pace_names_free(&rows->names);
+    PACE_VEC_FREE(&rows->workers);
+    PACE_VEC_FREE(&rows->labels);
+    PACE_VEC_FREE(&rows->times);
+    *rows = (pace_iteration_rows){0};
+}

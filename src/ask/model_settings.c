@@ -1,0 +1,77 @@
+#include "ask/model_settings.h"
+
+#include "source/model_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pace_status keep_text(char **out, pace_model_settings *settings, const char *word) {
+    char *copy = pace_copy_text(word, strlen(word));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&settings->texts, copy);
+    if (status != PACE_OK) pace_free(copy);
+    else *out = copy;
+    return status;
+}
+
+static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
+    char *key = NULL, *end = NULL;
+    PACE_TRY(keep_text(&key, settings, word));
+    char *equals = strchr(key, '=');
+    if (!equals || equals == key || !equals[1])
+        return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found '%.80s'", word);
+    *equals = '\0';
+    if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
+    double value = strtod(equals + 1, &end);
+    if (*end) return pace_fail(PACE_E_USAGE, "--set: %.80s: expected a number, found '%.80s'", key, equals + 1);
+    pace_model_setting setting = {key, value};
+    return PACE_PUSH(&settings->items, setting);
+}
+
+static bool names_framework(const char *word) { return strncmp(word, "framework=", 10) == 0 && word[10]; }
+
+const char *pace_framework_asked(const pace_words *set) {
+    const char *asked = NULL;
+    for (size_t i = 0; set && i < set->count; i++)
+        if (names_framework(set->items[i])) asked = set->items[i] + 10;
+    return asked;
+}
+
+/* `frameworks`: words that name one are somebody else's. */
+static pace_status read_words(pace_model_settings *out, pace_config *config, const pace_words *set, bool frameworks) {
+    pace_model_settings settings = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++) {
+        if (!names_framework(set->items[i])) status = read_word(&settings, config, set->items[i]);
+        else if (!frameworks)
+            status = pace_fail(PACE_E_USAGE, "--set %.80s: expected with `paceline predict MODEL --on` alone",
+                               set->items[i]);
+    }
+    if (status != PACE_OK) pace_model_settings_free(&settings);
+    else *out = settings;
+    return status;
+}
+
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
+    return read_words(out, config, set, false);
+}
+
+void pace_model_settings_free(pace_model_settings *settings) {
+    for (size_t i = 0; i < settings->texts.count; i++) pace_free(settings->texts.items[i]);
+    PACE_VEC_FREE(&settings->texts);
+    PACE_VEC_FREE(&settings->items);
+}
+
+pace_status pace_model_ask(pace_model *out, pace_config *config, const char *name, const pace_words *set) {
+    enum { UNSAID = -1 };
+    pace_model_settings settings;
+    pace_config asked = *config;
+    asked.optimizer = UNSAID;
+    PACE_TRY(read_words(&settings, &asked, set, true));
+    pace_status status = pace_model_open(out, name, settings.items.items, settings.items.count);
+    pace_model_settings_free(&settings);
+    if (status != PACE_OK) return status;
+    if (asked.optimizer == UNSAID) asked.optimizer = out->sequence > 0 ? PACE_ADAM : PACE_SGD;
+    *config = asked;
+    return PACE_OK;
+}

@@ -1,0 +1,24 @@
+/* "KEY=VALUE" words about a model: fields of its configuration, and parameters of its own. */
+#ifndef PACE_ASK_MODEL_SETTINGS_H
+#define PACE_ASK_MODEL_SETTINGS_H
+
+#include "model/model_read.h"
+
+typedef struct {
+    PACE_VEC(pace_model_setting) items; /* parameters; their keys lie in texts */
+    PACE_VEC(char *) texts;
+} pace_model_settings;
+
+/** Sets the configuration's fields in `config` and gathers the rest. PACE_E_USAGE says what was expected. */
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config,
+                                     const pace_words *set) PACE_MUST_CHECK;
+/** Opens a model that is asked about and reads its settings. Where these name no optimizer, it is Adam for models of
+ * sequences and plain SGD for others, whoever answers. "framework=NAME" is left to who answers. Errors: those of
+ * pace_model_open() and pace_model_settings_read(). */
+pace_status pace_model_ask(pace_model *out, pace_config *config, const char *name,
+                           const pace_words *set) PACE_MUST_CHECK;
+/** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
+const char *pace_framework_asked(const pace_words *set);
+void pace_model_settings_free(pace_model_settings *settings);
+
+#endif

@@ -1,0 +1,251 @@
+#include "ask/predict_inputs.h"
+
+#include "base/text.h"
+#include "forecast/gradient_tables.h"
+#include "model/lower.h"
+#include "ask/model_settings.h"
+#include "ask/fit_rows.h"
+#include "source/graph_inputs.h"
+#include "source/inputs.h"
+#include "source/model_inputs.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void pace_predict_inputs_free(pace_predict_inputs *inputs) {
+    pace_forecast_free(&inputs->forecast);
+    if (inputs->is_measured) pace_analysis_free(&inputs->measured);
+    for (size_t i = 0; i < inputs->paths.count; i++) pace_free(inputs->paths.items[i]);
+    for (size_t i = 0; i < inputs->warnings.count; i++) pace_free(inputs->warnings.items[i]);
+    PACE_VEC_FREE(&inputs->paths);
+    PACE_VEC_FREE(&inputs->warnings);
+}
+
+/* --- traces ------------------------------------------------------------------------------------------------------ */
+
+static pace_status read_traces(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                               const pace_predict_options *options) {
+    pace_analyze_options reading = {.step_regex = options->step_regex,
+                                    .device = options->from,
+                                    .progress = options->progress,
+                                    .progress_context = options->progress_context};
+    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
+    PACE_TRY(pace_analysis_load(&out->measured, inputs, count, &reading));
+    out->is_measured = true;
+    return pace_forecast_of_analysis(&out->forecast, &out->measured);
+}
+
+/* --- steps without times ----------------------------------------------------------------------------------------- */
+
+typedef PACE_VEC(char *) texts;
+
+static pace_status keep(void *list, const char *text) {
+    texts *kept = list;
+    char *copy = pace_copy_text(text, strlen(text));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(kept, copy);
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, pace_input_kind kind, const char *path) {
+    pace_read_notes notes = {0};
+    PACE_TRY(keep(&out->paths, path));
+    PACE_TRY(pace_graph_read(graph, &notes, kind, path));
+    pace_status status = notes.warning[0] ? keep(&out->warnings, notes.warning) : PACE_OK;
+    if (status != PACE_OK) pace_graph_free(graph);
+    return status;
+}
+
+static pace_status forecast(pace_predict_inputs *out, pace_graph *graphs, size_t count, const pace_device *device,
+                            const char *mode) {
+    if (device)
+        return pace_forecast_of_graphs(&out->forecast, graphs, count, (const char *const *)out->paths.items, device,
+                                       mode);
+    for (size_t i = 0; i < count; i++) pace_graph_free(&graphs[i]);
+    return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", out->paths.items[0]);
+}
+
+static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths, pace_input_kind kind,
+                               const pace_device *device) {
+    pace_graph *graphs = pace_alloc(paths->count, sizeof *graphs);
+    if (!graphs) return PACE_E_MEMORY;
+    size_t read = 0;
+    pace_status status = PACE_OK;
+    for (; status == PACE_OK && read < paths->count; read++) {
+        status = read_graph(&graphs[read], out, kind, paths->items[read]);
+        if (status != PACE_OK) break;
+    }
+    if (status == PACE_OK) {
+        status = forecast(out, graphs, read, device, "eager");
+        read = 0; /* taken */
+    }
+    for (size_t i = 0; i < read; i++) pace_graph_free(&graphs[i]);
+    pace_free(graphs);
+    return status;
+}
+
+/* --- models ------------------------------------------------------------------------------------------------------- */
+
+/* What a buffer of the approach holds; every tensor alone where lanes exchange them. */
+static pace_status set_exchange(pace_config *config, const char *name) {
+    pace_approach approach;
+    if (!name) return PACE_OK;
+    PACE_TRY(pace_approach_named(&approach, name));
+    bool buckets = pace_approach_has_buckets(&approach);
+    config->bucket_bytes = buckets && approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
+    if (!buckets) config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
+    return PACE_OK;
+}
+
+static pace_status lower(pace_graph *out, pace_gradient_tables *tables, pace_config *config, const char *name,
+                         const pace_words *set) {
+    pace_model model;
+    PACE_TRY(pace_model_ask(&model, config, name, set));
+    pace_status status = pace_gradient_tables_of(tables, &model, config);
+    if (status == PACE_OK) status = pace_model_lower(out, &model, config);
+    pace_model_free(&model);
+    return status;
+}
+
+static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_device *device,
+                              const pace_predict_options *options) {
+    static const char *const modes[] = {
+        [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
+    pace_graph graph;
+    pace_config config = pace_config_default();
+    PACE_TRY(keep(&out->paths, name));
+    pace_gradient_tables tables = {0};
+    PACE_TRY(set_exchange(&config, options->approach));
+    pace_status status = lower(&graph, &tables, &config, name, &options->set);
+    out->samples = config.micro_batch * pace_config_micro_batches(&config);
+    if (status == PACE_OK) status = forecast(out, &graph, 1, device, modes[config.execution]);
+    if (status == PACE_OK) out->forecast.tables = tables;
+    else PACE_VEC_FREE(&tables);
+    return status;
+}
+
+/* --- which it is ---------------------------------------------------------------------------------------------------
+ */
+
+/* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
+static bool names_model(const char *input) {
+    static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".sqlite"};
+    struct stat info;
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+        if (pace_ends(input, traces[i])) return false;
+    if (pace_model_is_file(input)) return true;
+    return stat(input, &info) != 0 && !strpbrk(input, "/*?[");
+}
+
+pace_status pace_predict_is_model(bool *out, const char *input) {
+    pace_input_kind kind;
+    *out = false;
+    if (strcmp(input, "-") != 0) {
+        *out = names_model(input);
+        return PACE_OK;
+    }
+    PACE_TRY(pace_input_kind_of(&kind, input));
+    *out = kind == PACE_INPUT_MODEL;
+    return PACE_OK;
+}
+
+typedef struct {
+    const char **traces; /* those of the paths that have times, borrowed */
+    size_t trace_count;
+    pace_input_kind first; /* of the first path */
+    size_t other;          /* the first path that has none */
+} sorted_paths;
+
+/* A file that cannot be read is a trace here: whoever reads it says why not. */
+static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
+    *out = (sorted_paths){.traces = pace_alloc(paths->count + 1, sizeof *out->traces), .other = paths->count};
+    if (!out->traces) return PACE_E_MEMORY;
+    for (size_t i = 0; i < paths->count; i++) {
+        pace_input_kind kind = PACE_INPUT_TRACE;
+        if (i == 0) {
+            pace_status status = pace_input_kind_of(&out->first, paths->items[0]);
+            if (status != PACE_OK) {
+                pace_free(out->traces);
+                return status;
+            }
+            kind = out->first;
+        } else if (pace_input_kind_of(&kind, paths->items[i]) != PACE_OK) {
+            kind = PACE_INPUT_TRACE;
+        }
+        if (kind == PACE_INPUT_TRACE) out->traces[out->trace_count++] = paths->items[i];
+        else if (out->other == paths->count) out->other = i;
+    }
+    return PACE_OK;
+}
+
+/* A trace says all that the graph of its run does, and when: of both, in whichever order, the traces are read. */
+static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths *paths, const sorted_paths *sorted,
+                                     const pace_predict_options *options) {
+    char said[512];
+    snprintf(said, sizeof said,
+             "%.300s: has no times, and is left out: the trace beside it has its operators and times",
+             paths->items[sorted->other]);
+    PACE_TRY(keep(&out->warnings, said));
+    return read_traces(out, sorted->traces, sorted->trace_count, options);
+}
+
+static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                              const pace_device *device, const pace_predict_options *options) {
+    pace_paths paths = {0};
+    sorted_paths sorted = {0};
+    pace_status status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK) status = sort_paths(&sorted, &paths);
+    if (status == PACE_OK) {
+        if (sorted.trace_count == paths.count) status = read_traces(out, inputs, count, options);
+        else if (sorted.trace_count) status = read_traces_alone(out, &paths, &sorted, options);
+        else status = read_graphs(out, &paths, sorted.first, device);
+        pace_free(sorted.traces);
+    }
+    pace_paths_free(&paths);
+    return status;
+}
+
+pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) {
+    pace_paths paths = {0};
+    sorted_paths sorted = {0};
+    bool model;
+    *out = false;
+    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
+    if (model) return PACE_OK;
+    pace_status status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK) status = sort_paths(&sorted, &paths);
+    if (status == PACE_OK) *out = sorted.trace_count > 0;
+    if (status == PACE_OK) pace_free(sorted.traces);
+    pace_paths_free(&paths);
+    return status;
+}
+
+static pace_status add_fits(pace_forecast *forecast, const pace_predict_options *options) {
+    for (size_t i = 0; i < options->fits.count; i++) {
+        pace_fit_model fit;
+        PACE_TRY(pace_fit_load(&fit, options->fits.items[i]));
+        PACE_TRY(pace_cost_add_fit(forecast->cost, &fit));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                                     const pace_device *device, const pace_predict_options *options) {
+    pace_predict_inputs read = {0};
+    bool model;
+    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
+    pace_status status;
+    if (!model && options->approach)
+        status = pace_fail(PACE_E_USAGE, "--approach is for models, found '%s'", inputs[0]);
+    else if (model && count > 1)
+        status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
+    else if (model) status = read_model(&read, inputs[0], device, options);
+    else status = read_files(&read, inputs, count, device, options);
+    if (status == PACE_OK) status = add_fits(&read.forecast, options);
+    if (status == PACE_OK) *out = read;
+    else pace_predict_inputs_free(&read);
+    return status;
+}

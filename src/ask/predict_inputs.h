@@ -1,0 +1,27 @@
+/* What pace_predict() is asked about: traces that were measured, or steps without times. */
+#ifndef PACE_ASK_PREDICT_INPUTS_H
+#define PACE_ASK_PREDICT_INPUTS_H
+
+#include "forecast/forecast.h"
+
+typedef struct {
+    pace_analysis measured; /* of traces */
+    bool is_measured;       /* else the inputs are graphs or models, and `paths` names them */
+    PACE_VEC(char *) paths, warnings;
+    pace_forecast forecast;
+    double samples; /* of a model: those of a rank's step; 0 = shapes tell */
+} pace_predict_inputs;
+
+/** Whether a word means a model: a file that holds one, or a name that is no file's. */
+pace_status pace_predict_is_model(bool *out, const char *input) PACE_MUST_CHECK;
+
+/** Whether the inputs are traces, which have times. PACE_E_IO and PACE_E_INPUT for what cannot be opened or found. */
+pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
+
+/** Reads the inputs: traces (files, directories, globs, "-"), execution traces (one per rank), or one model (a name of
+ * catalog/models or a YAML file). `device` is what steps without times run on; NULL = what they were recorded on. */
+pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
+                                     const pace_device *device, const pace_predict_options *options) PACE_MUST_CHECK;
+void pace_predict_inputs_free(pace_predict_inputs *inputs);
+
+#endif

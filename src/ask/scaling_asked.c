@@ -1,0 +1,241 @@
+#include "ask/scaling_asked.h"
+
+#include "machine/device_resolve.h"
+#include "ask/model_settings.h"
+#include "source/model_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SETTINGS = 32 };
+
+/* A question by the names of its parts. Hashed as bytes, so it has no padding. */
+typedef struct {
+    double number, nodes; /* batch, or workers and their nodes */
+    pace_name part[4];
+} question;
+
+pace_status pace_scaling_asked_open(pace_scaling_asked *out) {
+    PACE_TRY(pace_device_catalog_load(&out->devices));
+    PACE_TRY(pace_approaches_load(&out->approaches));
+    PACE_TRY(pace_names_init(&out->texts));
+    PACE_TRY(pace_names_init(&out->place_names));
+    PACE_TRY(pace_names_init(&out->step_names));
+    return pace_names_init(&out->exchange_names);
+}
+
+void pace_scaling_asked_close(pace_scaling_asked *a) {
+    for (size_t i = 0; i < a->steps.count; i++) pace_gradient_profile_free(&a->steps.items[i].profile);
+    PACE_VEC_FREE(&a->steps);
+    PACE_VEC_FREE(&a->places);
+    PACE_VEC_FREE(&a->exchanges);
+    pace_names_free(&a->texts);
+    pace_names_free(&a->place_names);
+    pace_names_free(&a->step_names);
+    pace_names_free(&a->exchange_names);
+    pace_approaches_free(&a->approaches);
+    pace_device_catalog_free(&a->devices);
+}
+
+static pace_status name_of(pace_name *out, pace_scaling_asked *a, const char *text) {
+    return pace_names_add(out, &a->texts, text, strlen(text));
+}
+
+/* "DEVICE*4 net=…": the row's own device in the machine's place of one. */
+static void machine_text(char *out, size_t size, const char *device, const char *machine) {
+    const char *star = strchr(machine, '*');
+    if (*device && star && strchr(star, '=')) snprintf(out, size, "%.80s%s", device, star);
+    else snprintf(out, size, "%s", machine);
+}
+
+/* The machine of a text and its device. */
+static pace_status place_by(const pace_scaling_where **out, pace_scaling_asked *a, const pace_scaling_row *row,
+                            const char *machine) {
+    char text[512];
+    pace_scaling_where made;
+    pace_name name;
+    if (strlen(machine) >= sizeof text - 80) return pace_fail(PACE_E_INPUT, "machine: too long");
+    machine_text(text, sizeof text, row->device, machine);
+    if (!pace_names_find(&name, &a->place_names, text, strlen(text))) {
+        bool from_on = a->on && strcmp(machine, a->on) == 0;
+        PACE_TRY(from_on ? pace_machine_asked(&made.machine, text) : pace_machine_parse(&made.machine, text));
+        PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
+        PACE_TRY(PACE_PUSH(&a->places, made));
+        pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));
+        if (status != PACE_OK) {
+            a->places.count--;
+            return status;
+        }
+    }
+    *out = &a->places.items[name - 1];
+    return PACE_OK;
+}
+
+/* A word that no catalogue knows gives way to --on. */
+static pace_status place_of(const pace_scaling_where **out, pace_scaling_asked *a, const pace_scaling_row *row) {
+    pace_status status = place_by(out, a, row, row->machine);
+    a->took_on = status == PACE_E_MISSING && a->on && strcmp(a->on, row->machine) != 0;
+    return a->took_on ? place_by(out, a, row, a->on) : status;
+}
+
+static pace_status make_step(pace_scaling_worker *step, const pace_scaling_row *row, const pace_device *device) {
+    char text[512], *rest = NULL;
+    const char *words[MOST_SETTINGS];
+    pace_words set = {words, 0};
+    pace_config config = pace_config_default();
+    pace_model_settings settings;
+    pace_model model;
+    pace_estimate step_s;
+    if (strlen(row->settings) >= sizeof text) return pace_fail(PACE_E_INPUT, "settings: too long");
+    memcpy(text, row->settings, strlen(row->settings) + 1);
+    for (char *word = strtok_r(text, " ;", &rest); word && set.count < MOST_SETTINGS;
+         word = strtok_r(NULL, " ;", &rest))
+        words[set.count++] = word;
+    PACE_TRY(pace_model_settings_read(&settings, &config, &set));
+    config.micro_batch = row->batch;
+    pace_status status = pace_model_open(&model, row->model, settings.items.items, settings.items.count);
+    if (status == PACE_OK) {
+        status = pace_gradient_profile_make(&step->profile, &step_s, &model, &config, device);
+        pace_model_free(&model);
+    }
+    pace_model_settings_free(&settings);
+    if (status == PACE_OK) step->spread = step_s.spread;
+    return status;
+}
+
+static pace_status step_of(const pace_scaling_worker **out, pace_scaling_asked *a, const pace_scaling_row *row,
+                           const pace_device *device) {
+    pace_scaling_worker step;
+    pace_name name;
+    question key = {.number = row->batch};
+    PACE_TRY(name_of(&key.part[0], a, row->model));
+    PACE_TRY(name_of(&key.part[1], a, row->settings));
+    PACE_TRY(name_of(&key.part[2], a, device->name));
+    if (!pace_names_find(&name, &a->step_names, (const char *)&key, sizeof key)) {
+        PACE_TRY(make_step(&step, row, device));
+        pace_status status = PACE_PUSH(&a->steps, step);
+        if (status == PACE_OK) {
+            status = pace_names_add(&name, &a->step_names, (const char *)&key, sizeof key);
+            if (status != PACE_OK) a->steps.count--;
+        }
+        if (status != PACE_OK) {
+            pace_gradient_profile_free(&step.profile);
+            return status;
+        }
+    }
+    *out = &a->steps.items[name - 1];
+    return PACE_OK;
+}
+
+/* What the row exchanges over. The number of servers is of the approach alone and opens nothing else. */
+static pace_status exchange_of(const pace_scaling_exchange **out, pace_scaling_asked *a, const pace_scaling_row *row,
+                               const pace_approach *approach, const pace_scaling_where *at) {
+    pace_scaling_exchange opened;
+    pace_name name;
+    question key = {.number = row->workers, .nodes = row->nodes};
+    double rate = at->device->pcie_bytes_per_s > 0 ? at->device->pcie_bytes_per_s : 1e10;
+    PACE_TRY(name_of(&key.part[0], a, at->machine.name));
+    PACE_TRY(name_of(&key.part[2], a, row->machine));
+    PACE_TRY(name_of(&key.part[1], a, row->approach));
+    if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
+        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, rate, (int)row->workers, (int)row->nodes));
+        PACE_TRY(PACE_PUSH(&a->exchanges, opened));
+        pace_status status = pace_names_add(&name, &a->exchange_names, (const char *)&key, sizeof key);
+        if (status != PACE_OK) {
+            a->exchanges.count--;
+            return status;
+        }
+    }
+    *out = &a->exchanges.items[name - 1];
+    return PACE_OK;
+}
+
+/* All that a row's step follows from. The profile's arrays are the kept step's. */
+typedef struct {
+    pace_approach approach;
+    pace_gradient_profile profile;
+    const pace_device *device;
+    double spread;
+    pace_scaling_exchange over;
+} row_step;
+
+static pace_status row_step_of(row_step *out, pace_scaling_asked *a, const pace_scaling_row *row) {
+    const pace_scaling_where *at = NULL;
+    const pace_scaling_worker *step;
+    const pace_scaling_exchange *over;
+    row_step r;
+    PACE_TRY(place_of(&at, a, row));
+    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
+    if (spelled) r.approach = *spelled;
+    else PACE_TRY(pace_approach_parse(&r.approach, &a->approaches, row->approach));
+    if (row->servers > 0) r.approach.servers = row->servers;
+    PACE_TRY(step_of(&step, a, row, at->device));
+    PACE_TRY(exchange_of(&over, a, row, &r.approach, at));
+    r.profile = step->profile;
+    r.device = at->device;
+    r.over = *over;
+    r.spread = step->spread;
+    *out = r;
+    return PACE_OK;
+}
+
+/* The profile's arrays are put back behind. */
+static pace_status answer_by(pace_estimate *out_s, row_step *r, const pace_scaling_row *row,
+                             const pace_scaling_fit *fit) {
+    pace_scaling_point point;
+    bool known = row->one_worker > 0;
+    double own_s = pace_gradient_profile_step_s(&r->profile);
+    double c =
+        known ? row->batch / row->one_worker / own_s : pace_scaling_fit_compute(fit, r->device->name, row->model);
+    r->over.setup.slowness = r->over.setup.nodes > 1 ? fit->between : fit->inside;
+    if (fit->jitter >= 0) r->approach.skew = fit->jitter;
+    if (c != 1) pace_gradient_profile_scale(&r->profile, own_s * c);
+    pace_status status = pace_scaling_over(&point, &r->profile, known ? 0 : r->spread, &r->approach, &r->over);
+    if (c != 1) pace_gradient_profile_scale(&r->profile, own_s);
+    if (status != PACE_OK) return status;
+    *out_s = point.step_s;
+    if (!known) out_s->median += fit->fixed_s;
+    return PACE_OK;
+}
+
+pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
+                                const pace_scaling_fit *fit) {
+    pace_scaling_fit none = pace_scaling_fit_none();
+    row_step r;
+    PACE_TRY(row_step_of(&r, asked, row));
+    PACE_TRY(answer_by(out_s, &r, row, fit ? fit : &none));
+    if (fit) *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
+    return PACE_OK;
+}
+
+static pace_status take_curve(pace_scaling_sample *sample, row_step *r) {
+    for (int i = 0; sample->workers > 1 && i < PACE_SCALING_RATIOS; i++) {
+        pace_gradient_times times;
+        r->over.setup.slowness = pace_scaling_ratio(i);
+        PACE_TRY(pace_gradients_exchange(&times, &r->profile, &r->approach, &r->over.exchange, &r->over.setup));
+        sample->exposed_s[i] = times.exposed_s;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked *asked, const pace_scaling_row *row) {
+    row_step r;
+    PACE_TRY(row_step_of(&r, asked, row));
+    const pace_approach_setup *setup = &r.over.setup;
+    double own_s = pace_gradient_profile_step_s(&r.profile);
+    pace_scaling_sample sample = {.own_s = row->one_worker > 0 ? row->batch / row->one_worker : own_s,
+                                  .skew = r.approach.skew,
+                                  .most = pace_expected_most(setup->ranks_per_node * setup->nodes),
+                                  .between = setup->nodes > 1,
+                                  .own_known = row->one_worker > 0,
+                                  .measured_s = row->batch * row->workers / row->measured,
+                                  .batch = row->batch,
+                                  .workers = row->workers,
+                                  .device = r.device->name,
+                                  .model = row->model};
+    pace_gradient_profile_scale(&r.profile, sample.own_s);
+    pace_status status = take_curve(&sample, &r);
+    pace_gradient_profile_scale(&r.profile, own_s);
+    if (status == PACE_OK) *out = sample;
+    return status;
+}

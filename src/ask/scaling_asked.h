@@ -1,0 +1,48 @@
+/* Questions of scaling rows, answered and sampled; what rows have in common is made once. Private to report/. */
+#ifndef PACE_ASK_SCALING_ASKED_H
+#define PACE_ASK_SCALING_ASKED_H
+
+#include "base/intern.h"
+#include "forecast/scaling.h"
+#include "machine/device.h"
+#include "ask/scaling_fit.h"
+#include "ask/scaling_rows.h"
+
+/* Rows of a table mostly ask for the same again. What was made is kept with the name of its question: the first has
+ * name 1, the next name 2. Only what could be made is kept. */
+typedef struct {
+    pace_machine machine;
+    const pace_device *device;
+} pace_scaling_where;
+
+/* One worker's step. */
+typedef struct {
+    double spread;
+    pace_gradient_profile profile;
+} pace_scaling_worker;
+
+typedef struct {
+    const char *on; /* --on, for rows whose machine no catalogue knows; NULL = not given; borrowed */
+    bool took_on;   /* of the row that was answered last */
+    pace_device_catalog devices;
+    pace_approaches approaches;
+    pace_names texts, place_names, step_names, exchange_names;
+    PACE_VEC(pace_scaling_where) places;
+    PACE_VEC(pace_scaling_worker) steps;
+    PACE_VEC(pace_scaling_exchange) exchanges;
+} pace_scaling_asked;
+
+pace_status pace_scaling_asked_open(pace_scaling_asked *out) PACE_MUST_CHECK;
+/** Also of one that is all zero, or that failed to open. */
+void pace_scaling_asked_close(pace_scaling_asked *asked);
+
+/** Seconds of a row's step; `fit` NULL = by formula. With one worker measured, its time is that. Errors: those of
+ * models, machines and approaches, which belong to the row. */
+pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
+                                const pace_scaling_fit *fit) PACE_MUST_CHECK;
+
+/** A measured row as a fit wants it; its texts are borrowed from the row and from `asked`. */
+pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked *asked,
+                                   const pace_scaling_row *row) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,113 @@
+#include "ask/scaling_input.h"
+
+#include "source/model_inputs.h"
+
+#include <string.h>
+
+void pace_scaling_input_free(pace_scaling_input *input) {
+    for (size_t i = 0; i < input->steps.count; i++) pace_gradient_profile_free(&input->steps.items[i].profile);
+    PACE_VEC_FREE(&input->steps);
+    if (input->is_model) pace_model_free(&input->model);
+    else pace_predict_inputs_free(&input->inputs);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
+    pace_model_settings settings;
+    PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
+    pace_status status = pace_model_open(&input->model, input->name, settings.items.items, settings.items.count);
+    input->is_model = status == PACE_OK;
+    pace_model_settings_free(&settings);
+    return status;
+}
+
+/* How many samples a step has is asked of its operators' shapes, where it was not said. */
+static pace_status count_samples(pace_scaling_input *input, double said) {
+    pace_batch_size found;
+    input->samples = said;
+    if (said > 0) return PACE_OK;
+    PACE_TRY(pace_batch_size_infer(&found, &input->inputs.forecast.ranks.items[0].graph));
+    input->samples = (double)found.samples;
+    if (found.samples > 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: how many samples a step has cannot be told: say --samples", input->name);
+}
+
+static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_options *options) {
+    pace_predict_options reading = {.step_regex = options->step_regex, .from = options->from};
+    bool timed;
+    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found '%s'", input->name);
+    PACE_TRY(pace_predict_inputs_have_times(&timed, &input->name, 1));
+    PACE_TRY(pace_predict_inputs_read(&input->inputs, &input->name, 1, timed ? NULL : input->device, &reading));
+    if (input->inputs.forecast.ranks.count != 1)
+        return pace_fail(PACE_E_USAGE, "%s: expected one worker's step, found %zu ranks", input->name,
+                         input->inputs.forecast.ranks.count);
+    if (input->inputs.forecast.ranks.items[0].graph.exchanges.count)
+        return pace_fail(PACE_E_USAGE, "%s: expected the step of a worker alone, found one that exchanges with others",
+                         input->name);
+    return count_samples(input, options->samples);
+}
+
+pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, const pace_device *device,
+                                    const pace_scaling_options *options) {
+    pace_scaling_input input = {.name = name,
+                                .device = device,
+                                .config = pace_config_default(),
+                                .one_worker = options->one_worker};
+    bool is_model;
+    PACE_TRY(pace_predict_is_model(&is_model, name));
+    pace_status status = is_model ? open_model(&input, options) : open_recorded(&input, options);
+    if (status == PACE_OK) *out = input;
+    else pace_scaling_input_free(&input);
+    return status;
+}
+
+double pace_scaling_input_batch(const pace_scaling_input *input) {
+    return input->is_model ? input->config.micro_batch : input->samples;
+}
+
+/* --- one worker's step -------------------------------------------------------------------------------------------- */
+
+static pace_status step_of_model(pace_worker_step *step, const pace_scaling_input *input) {
+    pace_estimate step_s;
+    pace_config config = input->config;
+    config.micro_batch = step->batch;
+    PACE_TRY(pace_gradient_profile_make(&step->profile, &step_s, &input->model, &config, input->device));
+    step->spread = step_s.spread;
+    return PACE_OK;
+}
+
+/* Walked anew on the device, with another batch where one is asked for. */
+static pace_status step_of_recording(pace_worker_step *step, const pace_scaling_input *input) {
+    pace_scenario scenario;
+    pace_forecast_result result;
+    pace_scenario_init(&scenario, "one worker");
+    scenario.device = input->device;
+    scenario.samples = input->samples;
+    if (step->batch != input->samples) scenario.batch = step->batch;
+    pace_status status = pace_forecast_run(&result, &input->inputs.forecast, &scenario);
+    pace_scenario_free(&scenario);
+    if (status != PACE_OK) return status;
+    status = pace_gradient_profile_of_rank(&step->profile, pace_analysis_slowest(&result.analysis));
+    step->spread = result.step_s.spread;
+    pace_forecast_result_free(&result);
+    return status;
+}
+
+pace_status pace_scaling_input_step(const pace_worker_step **out, pace_scaling_input *input, double batch) {
+    pace_worker_step step = {.batch = batch};
+    for (size_t i = 0; i < input->steps.count; i++)
+        if (input->steps.items[i].batch == batch) {
+            *out = &input->steps.items[i];
+            return PACE_OK;
+        }
+    PACE_TRY(input->is_model ? step_of_model(&step, input) : step_of_recording(&step, input));
+    if (input->one_worker > 0) {
+        pace_gradient_profile_scale(&step.profile, batch / input->one_worker);
+        step.spread = 0;
+    }
+    pace_status status = PACE_PUSH(&input->steps, step);
+    if (status != PACE_OK) pace_gradient_profile_free(&step.profile);
+    else *out = &input->steps.items[input->steps.count - 1];
+    return status;
+}

@@ -1,0 +1,189 @@
+#include "ask/scaling_rows.h"
+
+#include "forecast/scaling.h"
+#include "machine/catalog.h"
+#include "ask/plain_name.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    pace_scaling_rows *rows;
+    const char *usual_machine;
+    int machine, device, model, approach, settings, workers, batch, nodes, placement, servers, one_worker;
+    int measured[PACE_SCALING_MEASURES];
+    const pace_yaml_node *spread; /* words for workers that sit on nodes of their own */
+} reader;
+
+void pace_scaling_rows_free(pace_scaling_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+}
+
+/* By a name as it stands, else by one that is spelled otherwise: "Batch size per GPU". */
+static int find_column(const pace_csv *csv, const pace_yaml_node *names, const char *key) {
+    const pace_yaml_node *list = pace_yaml_get(names, key);
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+        int column = name ? pace_csv_find_any_case(csv, name, strlen(name)) : -1;
+        if (column >= 0) return column;
+    }
+    for (size_t c = 0; c < csv->columns; c++) {
+        char plain[PACE_PLAIN_NAME];
+        pace_plain_name(plain, pace_csv_name(csv, c));
+        if (pace_word_listed(list, plain)) return (int)c;
+    }
+    return -1;
+}
+
+static pace_status find_columns(reader *r, const pace_yaml_node *names) {
+    pace_csv *csv = &r->rows->csv;
+    const struct {
+        const char *key;
+        int *column;
+    } all[] = {{"machine", &r->machine},
+               {"device", &r->device},
+               {"model", &r->model},
+               {"approach", &r->approach},
+               {"settings", &r->settings},
+               {"workers", &r->workers},
+               {"batch", &r->batch},
+               {"nodes", &r->nodes},
+               {"placement", &r->placement},
+               {"servers", &r->servers},
+               {"one_worker", &r->one_worker},
+               {"rate", &r->measured[PACE_SCALING_SAMPLES]},
+               {"steps_per_s", &r->measured[PACE_SCALING_STEPS]},
+               {"step_s", &r->measured[PACE_SCALING_SECONDS]}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(csv, names, all[i].key);
+    r->spread = pace_yaml_get(names, "spread_words");
+    for (int i = PACE_SCALING_MEASURES; i-- > 0;)
+        if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];
+    if (r->model < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\"", csv->name);
+    if (r->workers < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"workers\" (or \"gpus\")", csv->name);
+    if (r->machine < 0 && !r->usual_machine)
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"machine\", or --on", csv->name);
+    return PACE_OK;
+}
+
+/* "" for a column that is not there. */
+static const char *cell(const reader *r, size_t row, int column) {
+    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
+}
+
+static void refuse(pace_scaling_row *row, const char *what, const char *expected, const char *found) {
+    if (!*row->status)
+        snprintf(row->status, sizeof row->status, "%s: expected %s, found \"%.40s\"", what, expected, found);
+}
+
+static void whole(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback,
+                  double most) {
+    *out = fallback;
+    if (!*text && fallback >= 0) return;
+    if (!pace_csv_number(out, text) || !(*out >= 1 && *out <= most) || *out != floor(*out))
+        refuse(row, what, "a whole number from 1", text);
+}
+
+static void rate(double *out, pace_scaling_row *row, const char *what, const char *text, double fallback) {
+    *out = fallback;
+    if (*text && (!pace_csv_number(out, text) || !pace_scaling_rate_can_be(*out))) {
+        *out = fallback;
+        refuse(row, what, "samples/s from 1e-6 to 1e12", text);
+    }
+}
+
+/* In samples/s, with steps counted of all workers together. What cannot be is not measured. */
+static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
+    double value, samples = row->batch * row->workers;
+    if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
+    if (r->rows->measure == PACE_SCALING_SECONDS) value = samples / value;
+    else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
+    return pace_scaling_rate_can_be(value) ? value : NAN;
+}
+
+static bool same_but_workers(const pace_scaling_row *a, const pace_scaling_row *b) {
+    return strcmp(a->machine, b->machine) == 0 && strcmp(a->device, b->device) == 0 &&
+           strcmp(a->model, b->model) == 0 && strcmp(a->settings, b->settings) == 0 &&
+           strcmp(a->approach, b->approach) == 0 && a->batch == b->batch;
+}
+
+/* A synchronous step takes no less time with more workers of one batch each. A table in which more workers mostly make
+ * more steps a second counts each worker's steps. */
+static bool counts_each(const pace_scaling_rows *rows) {
+    enum { LOOKED_AT = 1000 };
+    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const pace_scaling_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
+            if (!(many->workers > few->workers) || !same_but_workers(few, many)) continue;
+            if (many->measured / many->workers > 1.1 * few->measured / few->workers) more++;
+            else fewer++;
+        }
+    return more > fewer;
+}
+
+static void count_steps(pace_scaling_rows *rows) {
+    rows->steps_of_each = rows->measure == PACE_SCALING_STEPS && counts_each(rows);
+    for (size_t i = 0; rows->steps_of_each && i < rows->rows.count; i++)
+        rows->rows.items[i].measured /= rows->rows.items[i].workers;
+}
+
+const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s"};
+
+double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s) {
+    switch (rows->measure) {
+    case PACE_SCALING_SECONDS: return step_s;
+    case PACE_SCALING_STEPS: return (rows->steps_of_each ? row->workers : 1) / step_s;
+    default: return row->batch * row->workers / step_s;
+    }
+}
+
+static pace_status add_row(reader *r, size_t number) {
+    pace_scaling_row row = {.row = (uint32_t)number};
+    row.machine = cell(r, number, r->machine);
+    if (!*row.machine && r->usual_machine) row.machine = r->usual_machine;
+    row.model = cell(r, number, r->model);
+    row.approach = cell(r, number, r->approach);
+    row.settings = cell(r, number, r->settings);
+    if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
+    if (!*row.model) refuse(&row, "model", "a model", row.model);
+    whole(&row.workers, &row, "workers", cell(r, number, r->workers), -1, 1 << 20);
+    row.one_sample = !*cell(r, number, r->batch);
+    whole(&row.batch, &row, "batch", cell(r, number, r->batch), 1, 1e9);
+    whole(&row.servers, &row, "servers", cell(r, number, r->servers), 0, 1 << 20);
+    rate(&row.one_worker, &row, "one_worker", cell(r, number, r->one_worker), 0);
+    row.device = cell(r, number, r->device);
+    whole(&row.nodes, &row, "nodes", cell(r, number, r->nodes), 0, 1 << 20);
+    if (r->nodes < 0 && pace_word_listed(r->spread, cell(r, number, r->placement))) row.nodes = row.workers;
+    row.measured = measured_of(r, &row, cell(r, number, r->rows->measured));
+    return PACE_PUSH(&r->rows->rows, row);
+}
+
+static pace_status read_rows(pace_scaling_rows *rows, const char *machine) {
+    reader r = {.rows = rows, .usual_machine = machine};
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load(&yaml, "columns.yaml"));
+    pace_status status = find_columns(&r, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
+    for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
+    pace_yaml_free(yaml);
+    if (status == PACE_OK) count_steps(rows);
+    return status;
+}
+
+pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_input *input, const char *machine) {
+    pace_scaling_rows rows = {.measured = -1};
+    PACE_TRY(pace_csv_read(&rows.csv, input));
+    pace_status status = read_rows(&rows, machine);
+    if (status == PACE_OK) *out = rows;
+    else pace_scaling_rows_free(&rows);
+    return status;
+}
+
+pace_status pace_scaling_rows_open(pace_scaling_rows *out, const char *path, const char *machine) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_scaling_rows_read(out, input, machine);
+    pace_input_free(input);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* From the options of pace_predict() to scenarios: each what-if alone, then all together. */
+#ifndef PACE_ASK_SCENARIOS_H
+#define PACE_ASK_SCENARIOS_H
+
+#include "forecast/forecast.h"
+
+typedef struct {
+    PACE_VEC(pace_scenario) items; /* the first is the step as it is */
+    PACE_VEC(char *) labels;
+} pace_scenarios;
+
+/** Steps without times (`timed` false) run on the first device of options->on: that is their step as it is. */
+pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
+                                pace_device_catalog *devices) PACE_MUST_CHECK;
+void pace_scenarios_free(pace_scenarios *scenarios);
+
+#endif

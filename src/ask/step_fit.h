@@ -1,0 +1,81 @@
+/*
+ * A fit of steps: a few factors on what the closed form's parts take (plan/step_time.h), and what is left over for each
+ * group of rows (device, precision, framework, task). A JSON file that a person can read.
+ */
+#ifndef PACE_ASK_STEP_FIT_H
+#define PACE_ASK_STEP_FIT_H
+
+#include "ask/held_out.h"
+#include "ask/step_rows.h"
+
+enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double), PACE_STEP_GROUPS_MOST = 64 };
+
+extern const char *const pace_step_factor_names[PACE_STEP_FACTORS];
+
+typedef struct {
+    char name[96];
+    double log_offset; /* added to the logarithm of the time */
+    double rows;
+} pace_step_group;
+
+typedef struct {
+    pace_step_factors factors;
+    pace_step_group groups[PACE_STEP_GROUPS_MOST];
+    unsigned group_count;
+    double spread; /* of ln(measured / predicted) on rows that were held out */
+    char on[96];   /* the machine of rows that named none; "" = they all did */
+    char unit[32];
+    double unit_s; /* 0 = tokens/s of a device */
+} pace_step_fit;
+
+/* How well held-out rows were predicted. */
+typedef struct {
+    pace_held_out error;
+    size_t left_out, folds, models; /* left out: no time, or can't be asked */
+    double prior;                   /* how firmly factors are held to 1; chosen on held-out rows */
+    bool grouped;                   /* groups helped on held-out rows */
+} pace_step_fit_score;
+
+/* A row's answer. */
+typedef struct {
+    pace_estimate time_s;
+    pace_step_time parts;
+    double memory_bytes, last_rank_bytes, device_bytes;
+    bool recomputed; /* taken for granted, so that it fits into memory */
+} pace_step_answer;
+
+typedef struct {
+    pace_cost *cost;
+    pace_price_cache prices;
+    pace_slot_cache *slots;
+    pace_step_hosts hosts;
+} pace_step_pricer;
+
+pace_status pace_step_pricer_open(pace_step_pricer *out) PACE_MUST_CHECK;
+void pace_step_pricer_close(pace_step_pricer *pricer);
+
+/** Factors with what is known of the row alone. */
+pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors);
+
+/** The row's step before any factor. Where a row does not say that nothing is recomputed and does not fit into memory
+ * without, all is: `recomputed`. Errors: those of pace_step_plan_make(). */
+pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_pricer *pricer,
+                               const pace_step_row *row) PACE_MUST_CHECK;
+
+/** Answers a row that has a model; `fit` NULL = by formula. Errors: those of pace_step_plan_make(). */
+pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
+                                 const pace_step_fit *fit, double formula_spread) PACE_MUST_CHECK;
+
+/** Fits the rows of tables for which keep(context, table, row) is true (NULL = all). PACE_E_INPUT when fewer than 8
+ * have a time. */
+pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score, const pace_step_rows *tables,
+                               size_t count, pace_step_pricer *pricer,
+                               bool (*keep)(void *context, size_t table, size_t row), void *context) PACE_MUST_CHECK;
+
+/** Whole or not at all. */
+pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) PACE_MUST_CHECK;
+/** Errors: PACE_E_INPUT with the place, PACE_E_IO. */
+pace_status pace_step_fit_read(pace_step_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
+pace_status pace_step_fit_load(pace_step_fit *out, const char *path) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,276 @@
+/* How a row runs: precision, batches, and how ranks share the work. */
+#include "base/text.h"
+#include "ask/step_row.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static double at_least_one(const pace_step_reader *r, size_t row, pace_step_column column) {
+    double value;
+    return pace_step_number(&value, r, row, column) && value >= 1 && value == floor(value) ? value : 0;
+}
+
+/* Megatron lets experts be split over tensor-parallel ranks as well: the same share each, in groups of another shape.
+ */
+static void split_experts(pace_step_row *out) {
+    pace_config *config = &out->config;
+    double replicas = config->dp * config->cp, stated = config->ep;
+    if (fmod(replicas, stated) == 0 || fmod(replicas * config->tp, stated) != 0) return;
+    config->ep = fmod(stated, config->tp) == 0 ? stated / config->tp : 1;
+    if (fmod(replicas, config->ep) != 0) config->ep = 1;
+    pace_step_note(out, "took ep %g for ep %g within tp %g", stated, config->ep, config->tp);
+}
+
+/* Nodes of so many devices. */
+static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double nodes = at_least_one(r, row, PACE_STEP_NODES), each = at_least_one(r, row, PACE_STEP_GPUS_PER_NODE);
+    if (each == 0) each = pace_step_row_node(r, row, out->device);
+    return nodes * each;
+}
+
+/* Fewer samples than ranks: several share one, layers first within a node, then words. */
+static void assume_split(pace_step_row *out, double ranks, double global) {
+    pace_config *config = &out->config;
+    double split = global > 0 ? ranks / global : 1;
+    if (!(split > 1) || config->cp > 1) return;
+    while (config->tp < split && config->tp < 8) config->tp *= 2;
+    while (config->tp * config->cp < split) config->cp *= 2;
+    out->doubt *= 1.3;
+    pace_step_note(out, "assumed tp %g, cp %g: fewer samples than devices", config->tp, config->cp);
+}
+
+/* Nothing is said of how ranks share the work: each has the whole model where that leaves half of its memory, else
+ * parameters are sharded over all. */
+static void assume_data_parallel(pace_step_row *out) {
+    double whole = 16 * pace_model_total(out->model, &out->config).parameters; /* weights, gradients, Adam's states */
+    bool fits = out->device->memory_bytes > 0 && whole < out->device->memory_bytes / 2;
+    out->config.zero_stage = fits ? 0 : 3;
+    pace_step_note(out, fits ? "assumed data parallelism" : "assumed fully sharded data parallelism");
+}
+
+/* A degree in words: "TP8 PP4", "tp=8,pp=4", "dp 2". 0 without. */
+static double degree_in(const char *text, const char *word) {
+    size_t length = strlen(word);
+    for (const char *c = text; *c; c++) {
+        bool starts = c == text || !isalpha((unsigned char)c[-1]);
+        if (!starts || strncasecmp(c, word, length) != 0) continue;
+        const char *at = c + length + strspn(c + length, " =:_-");
+        if (isdigit((unsigned char)*at) && atof(at) >= 1) return floor(atof(at));
+    }
+    return 0;
+}
+
+/* "sp" with a number above 1 is in how many parts words are split around attention (Jacobs et al. 2023). */
+static double ulysses(const pace_step_reader *r, size_t row) {
+    double value;
+    return pace_step_number(&value, r, row, PACE_STEP_SEQ_PAR) && value > 1 ? value : 1;
+}
+
+/* Tables of a recommender are spread over all devices, what else it has is on each. */
+static bool spread_tables(pace_step_row *out) {
+    bool tables = false;
+    for (size_t i = 0; i < out->model->layers.count; i++)
+        tables |= out->model->layers.items[i].kind == PACE_LAYER_EMBEDDING_BAG;
+    if (!tables || out->ranks <= 1) return false;
+    out->config.ep = out->config.dp * out->config.cp;
+    out->config.zero_stage = 0;
+    pace_step_note(out, "tables spread over all devices");
+    out->doubt *= 2;
+    return true;
+}
+
+/* dp from the devices, or the devices from the product. */
+static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double n = at_least_one(r, row, PACE_STEP_N_GPU), dp = at_least_one(r, row, PACE_STEP_DP);
+    double *const shares[] = {&config->tp, &config->pp, &config->vpp, &config->cp, &config->ep};
+    const pace_step_column columns[] = {PACE_STEP_TP, PACE_STEP_PP, PACE_STEP_VPP, PACE_STEP_CP, PACE_STEP_EP};
+    static const char *const words[] = {"tp", "pp", "vpp", "cp", "ep"};
+    const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double value = at_least_one(r, row, columns[i]);
+        if (value == 0) value = degree_in(text, words[i]);
+        *shares[i] = value > 0 ? value : 1;
+    }
+    if (dp == 0) dp = degree_in(text, "dp");
+    if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
+    if (n == 0) n = by_nodes(out, r, row);
+    if (config->pp == 1) config->vpp = 1;
+    bool shared = at_least_one(r, row, PACE_STEP_TP) || at_least_one(r, row, PACE_STEP_PP) || dp > 0 ||
+                  config->tp * config->pp > 1;
+    bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;
+    if (silent && config->zero_stage < 3) assume_data_parallel(out);
+    if (silent) assume_split(out, n, at_least_one(r, row, PACE_STEP_GLOBAL_BATCH));
+    double each = config->tp * config->pp * config->cp;
+    if (n == 0 && dp == 0) {
+        dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;
+        if (r->distributed && r->column[PACE_STEP_N_GPU] >= 0) pace_step_note(out, "assumed dp %g", dp);
+    }
+    if (n == 0) n = each * dp;
+    config->dp = n / each;
+    if (config->dp != floor(config->dp) || config->dp < 1 || (dp > 0 && dp != config->dp)) {
+        pace_step_note(out, "n_gpu %g is not tp %g x pp %g x cp %g x dp %g", n, config->tp, config->pp, config->cp,
+                       dp > 0 ? dp : config->dp);
+        return false;
+    }
+    out->ranks = n;
+    if (spread_tables(out)) return true;
+    split_experts(out);
+    return true;
+}
+
+/* Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
+static double usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
+
+/* A column "batch size" of a table whose ranks share layers: all samples of a step, as in Narayanan et al. 2021,
+ * table 1. */
+static bool batch_is_global(const pace_step_row *out, const pace_step_reader *r, double batch) {
+    char name[32];
+    if (r->column[PACE_STEP_MICRO_BATCH] < 0 || r->column[PACE_STEP_GLOBAL_BATCH] >= 0) return false;
+    pace_squeeze(name, sizeof name, pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]), "");
+    bool open = strcmp(name, "batchsize") == 0 || strcmp(name, "batch") == 0 || strcmp(name, "bs") == 0;
+    return open && out->config.tp * out->config.pp > 1 && batch >= out->config.dp && fmod(batch, out->config.dp) == 0;
+}
+
+static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double micro = at_least_one(r, row, PACE_STEP_MICRO_BATCH), global = at_least_one(r, row, PACE_STEP_GLOBAL_BATCH);
+    double times = at_least_one(r, row, PACE_STEP_GRAD_ACCUM);
+    double words;
+    if (global == 0 && batch_is_global(out, r, micro)) {
+        global = micro;
+        micro = 0;
+        pace_step_note(out, "%.20s taken for the global batch",
+                       pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_MICRO_BATCH]));
+    }
+    if (global == 0 && pace_step_number(&words, r, row, PACE_STEP_TOKENS_BATCH) && words > 0) {
+        if (words < 1000) words *= 1e6; /* "4M", or 4 for as many millions */
+        global = fmax(1, round(words / pace_model_sequence(out->model, config)));
+    }
+    if (micro == 0 && global == 0) {
+        micro = 1;
+        global = config->dp * (times > 0 ? times : usual_rounds(config));
+        pace_step_note(out, "assumed micro_batch 1, global_batch %g", global);
+        out->doubt *= 2;
+    }
+    if (micro == 0) {
+        micro = times > 0 ? floor(global / (config->dp * times)) : 1;
+        if (micro < 1) micro = 1;
+        pace_step_note(out, "assumed micro_batch %g", micro);
+    }
+    if (global == 0) {
+        global = micro * config->dp * (times > 0 ? times : usual_rounds(config));
+        if (times == 0 && config->pp > 1) out->doubt *= 1.5;
+        if (r->column[PACE_STEP_GLOBAL_BATCH] >= 0) pace_step_note(out, "assumed global_batch %g", global);
+    }
+    if (micro * config->dp > global && global >= config->dp) { /* stated for two tables' sake: per device */
+        micro = floor(global / config->dp);
+        pace_step_note(out, "assumed micro_batch %g, for global_batch %g", micro, global);
+    }
+    double rounds = ceil(global / (micro * config->dp) - 1e-9);
+    if (rounds * micro * config->dp != global)
+        pace_step_note(out, "counted %g micro-batches for global_batch %g", rounds, global);
+    config->micro_batch = micro;
+    config->global_batch = rounds * micro * config->dp;
+    return true;
+}
+
+/* What no column says of a framework: Megatron's kernels of its time for tables without one that share layers. */
+static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
+    if (*text) return text;
+    if (!r->distributed) return "";
+    if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
+        pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
+        return "fsdp";
+    bool early = strncmp(out->device->name, "a100", 4) == 0 || strncmp(out->device->name, "v100", 4) == 0;
+    return early ? "megatron-eager" : "megatron";
+}
+
+/* The most power that a part with the device's peak is made for: what is known of its steps was measured so. */
+static double full_power_w(const pace_device_catalog *devices, const pace_device *device) {
+    double most = device->tdp_w;
+    size_t family = strcspn(device->name, "-");
+    for (size_t i = 0; i < devices->count; i++) {
+        const pace_device *one = &devices->devices[i];
+        bool same = strncmp(one->name, device->name, family) == 0 && one->name[family] == device->name[family] &&
+                    one->flop_per_s[PACE_FP16] == device->flop_per_s[PACE_FP16];
+        if (same && one->tdp_w > most) most = one->tdp_w;
+    }
+    return most;
+}
+
+/* Watts in words: "500W", "power=500 W". 0 without. */
+static double watts_in(const char *text) {
+    for (const char *c = text; *c; c++) {
+        if (!isdigit((unsigned char)*c) || (c > text && (isalnum((unsigned char)c[-1]) || c[-1] == '.'))) continue;
+        char *end;
+        double value = strtod(c, &end);
+        while (*end == ' ') end++;
+        if ((*end == 'W' || *end == 'w') && !isalnum((unsigned char)end[1]) && value >= 50 && value <= 3000)
+            return value;
+        c = end > c ? end - 1 : c;
+    }
+    return 0;
+}
+
+/* Under a limit of power the clock follows its cube root: work a second is as the clock, power as its cube. Of V100 at
+ * 250 W, ResNet-50's epoch takes 1.10 times as long at 164 W of 222 (You et al. 2023, Zeus, traces): power 0.3. Single
+ * precision does not reach the limit. */
+static void set_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    double limit = 0, full = full_power_w(&r->things->devices, out->device);
+    if (!pace_step_number(&limit, r, row, PACE_STEP_POWER)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_DEVICE));
+    if (!(limit > 0)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_NOTES));
+    if (!(limit > 0)) limit = out->device->tdp_w;
+    pace_precision products = pace_config_matrix_precision(&out->config);
+    bool matrix_units = products == PACE_FP16 || products == PACE_BF16 || products == PACE_FP8;
+    if (!matrix_units || !(limit > 0) || !(full > limit)) return;
+    out->matrix_factor *= cbrt(full / limit);
+    out->attention_factor *= cbrt(full / limit);
+}
+
+/* What selective recomputation runs again of the products, where a framework means more by it than attention: a share
+ * of the forward pass, which is a third of all. */
+static void set_products_again(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(yaml), "step"),
+                         *all = pace_yaml_get(step, "products_again");
+    const char *framework = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
+    double share;
+    if (out->config.recompute != PACE_RECOMPUTE_SELECTIVE || out->config.mode != PACE_TRAINING) return;
+    for (size_t i = 0; i < pace_yaml_count(all); i++)
+        if (pace_step_says(framework, pace_yaml_key(all, i)) &&
+            pace_yaml_number(&share, yaml, pace_yaml_item(all, i)) == PACE_OK)
+            out->matrix_factor *= 1 + share / 3;
+}
+
+bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    double seq;
+    *config = pace_config_default();
+    config->optimizer = PACE_ADAM;
+    out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
+    out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
+    pace_framework_defaults(config, out->framework);
+    if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
+    pace_step_row_padding(out, r, row);
+    if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row) || !set_batches(out, r, row)) return false;
+    out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
+    set_power(out, r, row);
+    set_products_again(out, r, row);
+    if (config->dp * config->cp == 1) config->zero_stage = 0;
+    if (config->tp == 1) config->sequence_parallel = 0;
+    if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
+    out->tokens = config->global_batch * pace_model_sequence(out->model, config) / out->ranks;
+    snprintf(out->group, sizeof out->group, "%s %s%s", out->device->name, pace_config_word(config, "precision"),
+             config->frozen > 0              ? " lora"
+             : config->mode != PACE_TRAINING ? " inference"
+                                             : "");
+    if (pace_config_check(config) == PACE_OK && pace_model_check_parallel(out->model, config) == PACE_OK) return true;
+    pace_step_note(out, "%.140s", pace_message());
+    return false;
+}

@@ -1,0 +1,75 @@
+/* Benchmarks whose samples are shorter than the words a step has room for, and are run without the padding: which they
+ * are, and by how much, is data (catalog/columns.yaml, step, padding). */
+#include "ask/step_row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* A column that only the benchmark's own tables have, or its name in a cell. */
+static bool says_suite(const pace_step_reader *r, size_t row, const char *name) {
+    static const pace_step_column cells[] = {PACE_STEP_MODEL, PACE_STEP_FAMILY, PACE_STEP_TASK, PACE_STEP_FRAMEWORK,
+                                             PACE_STEP_NOTES};
+    const char *suite = pace_step_cell(r, row, PACE_STEP_SUITE);
+    if (*suite && (pace_step_says(suite, name) ||
+                   !pace_step_says(pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_SUITE]), "suite")))
+        return true;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        if (pace_step_says(pace_step_cell(r, row, cells[i]), name)) return true;
+    return false;
+}
+
+/* A field of an entry as a number; NAN without. */
+static double number_of(const pace_yaml *yaml, const pace_yaml_node *entry, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(entry, key);
+    double value;
+    return node && pace_yaml_number(&value, yaml, node) == PACE_OK ? value : NAN;
+}
+
+static bool is_of(const pace_step_row *out, const pace_yaml_node *family) {
+    const char *word = pace_yaml_text(family), *name = pace_names_text(&out->model->names, out->model->name);
+    return word && strncasecmp(name, word, strlen(word)) == 0;
+}
+
+static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t row, const pace_yaml_node *entry) {
+    const char *suite = pace_yaml_text(pace_yaml_get(entry, "suite"));
+    double words = pace_model_sequence(out->model, &out->config);
+    return suite && is_of(out, pace_yaml_get(entry, "model")) && says_suite(r, row, suite) &&
+           words == number_of(r->things->columns, entry, "seq");
+}
+
+/* What no column tells of a family, and how much less is known of its steps for it. */
+static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "untold");
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(all, i), *families = pace_yaml_get(entry, "models");
+        const char *taken = pace_yaml_text(pace_yaml_get(entry, "taken"));
+        double spread = number_of(yaml, entry, "spread");
+        for (size_t k = 0; k < pace_yaml_count(families); k++)
+            if (taken && spread >= 1 && is_of(out, pace_yaml_item(families, k))) {
+                out->doubt *= spread;
+                pace_step_note(out, "%.80s", taken);
+            }
+    }
+}
+
+/* Products and all else that goes over words are as of so many words; attention within samples goes with the mean of
+ * their squares, which is more than the square of the mean. */
+void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
+    doubt_untold(out, r);
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(all, i);
+        double mean = number_of(yaml, entry, "mean"), squares = number_of(yaml, entry, "squares");
+        double words = pace_model_sequence(out->model, &out->config);
+        if (!(mean > 0 && squares >= mean * mean) || !is_meant(out, r, row, entry)) continue;
+        out->config.sequence = fmax(1, round(mean * words));
+        out->attention_factor *= squares / (mean * mean);
+        out->doubt *= 1.2; /* some pad to the longest sample of a batch */
+        pace_step_note(out, "%g words without padding", out->config.sequence);
+        return;
+    }
+}

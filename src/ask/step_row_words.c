@@ -1,0 +1,134 @@
+/* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
+ * mean what is data: catalog/columns.yaml, step, says. */
+#include "base/text.h"
+#include "ask/step_row.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text) {
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(things->columns), "step");
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), kind);
+    for (size_t i = 0; *text && i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *words = pace_yaml_item(all, i);
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            const char *word = pace_yaml_text(pace_yaml_item(words, k));
+            if (word && pace_step_says(text, word)) return pace_yaml_key(all, i);
+        }
+    }
+    return NULL;
+}
+
+/* A framework that trains over many ranks runs in half precision unless told else; PyTorch alone in single. Products in
+ * 4 bits and in blocks of 8 bits are taken for plain fp8, which is what devices are described by. */
+static bool set_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
+    if (*fp8 && pace_step_flag(fp8) != 0) text = "fp8";
+    const char *said = pace_step_said(r->things, "precision", text);
+    if (!said && !*text) said = pace_step_said(r->things, "precision", pace_step_cell(r, row, PACE_STEP_NOTES));
+    if (said) {
+        char key[16];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
+        if (pace_step_says(text, "fp4")) pace_step_note(out, "4-bit products taken for fp8");
+        return pace_config_set(&out->config, "precision", key) == PACE_OK;
+    }
+    if (!*text || pace_step_says(text, "mixed") || pace_step_says(text, "amp")) {
+        out->config.precision = r->distributed ? out->framework->precision : PACE_RUN_FP32;
+        pace_step_note(out, "assumed %s", pace_config_word(&out->config, "precision"));
+        return true;
+    }
+    pace_step_note(out, "unknown precision \"%.40s\"", text);
+    return false;
+}
+
+/* Frameworks that recompute by default do so for layers with attention. */
+static bool attends(const pace_model *model) {
+    for (size_t i = 0; i < model->layers.count; i++)
+        if (model->layers.items[i].kind == PACE_LAYER_ATTENTION) return true;
+    return false;
+}
+
+static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
+    const char *said = pace_step_said(r->things, "recompute", text);
+    pace_config *config = &out->config;
+    double layers;
+    bool counted = pace_step_number(&layers, r, row, PACE_STEP_RECOMPUTE) && layers > 1;
+    if (pace_step_flag(text) >= 0) config->recompute = pace_step_flag(text) ? PACE_RECOMPUTE_FULL : PACE_RECOMPUTE_NONE;
+    else if (said && pace_config_set(config, "recompute", said) == PACE_OK) counted = false;
+    else if (counted) config->recompute = PACE_RECOMPUTE_FULL;
+    else if (*text) pace_step_note(out, "unknown recompute \"%.30s\", taken for none", text);
+    if (pace_step_says(text, "seqpar")) config->sequence_parallel = 1;
+    if (*text) return;
+    said = pace_step_said(r->things, "recompute_notes", notes);
+    if (said && pace_config_set(config, "recompute", said) == PACE_OK) return;
+    out->may_recompute = true;
+    if (r->column[PACE_STEP_RECOMPUTE] >= 0 || !r->distributed || out->framework->recompute == config->recompute)
+        return;
+    if (!attends(out->model)) return;
+    config->recompute = out->framework->recompute;
+    pace_step_note(out, "assumed %s recomputation", pace_config_word(config, "recompute"));
+}
+
+static void set_execution(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *run = pace_step_cell(r, row, PACE_STEP_EXECUTION), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
+    const char *compile = pace_step_cell(r, row, PACE_STEP_COMPILE),
+               *said = pace_step_said(r->things, "execution", run);
+    if (!said && !*run) said = pace_step_said(r->things, "execution", notes);
+    if (said) out->config.execution = strcmp(said, "eager") == 0 ? PACE_EAGER : PACE_COMPILED;
+    if (*compile)
+        out->config.execution =
+            pace_step_flag(compile) == 0 || pace_step_says(compile, "eager") ? PACE_EAGER : PACE_COMPILED;
+}
+
+static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_FLASH), *said = pace_step_said(r->things, "attention", text);
+    if (pace_step_flag(text) >= 0)
+        out->config.attention = pace_step_flag(text) ? PACE_ATTENTION_FUSED : PACE_ATTENTION_MATH;
+    else if (said) out->config.attention = strcmp(said, "math") == 0 ? PACE_ATTENTION_MATH : PACE_ATTENTION_FUSED;
+}
+
+static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING), *zero = pace_step_cell(r, row, PACE_STEP_ZERO_STAGE);
+    const char *fsdp = pace_step_cell(r, row, PACE_STEP_FSDP);
+    size_t digit = strcspn(zero, "0123456789"); /* "2", "ZeRO-3", "stage 1" */
+    char plain[96];
+    pace_squeeze(plain, sizeof plain, text, "");
+    const char *said = pace_step_said(r->things, "zero", plain);
+    double ranks;
+    pace_config *config = &out->config;
+    if (zero[digit] && zero[digit] <= '3') config->zero_stage = zero[digit] - '0';
+    else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))
+        config->zero_stage = 3;
+    else if (pace_step_says(text, "fsdp=")) config->zero_stage = strstr(text, "=0") ? 1 : 3;
+    else if (said) config->zero_stage = atof(said);
+    else if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT)) >= 0)
+        config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
+    if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) >= 0)
+        config->sequence_parallel = pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR));
+}
+
+/* Schedules that fill the bubble are answered as 1F1B, which is slower. */
+static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
+    bool zero = pace_step_says(text, "zb") || pace_step_says(text, "zero") || pace_step_says(text, "dualpipe");
+    if (!zero) return;
+    pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
+    out->doubt *= 1.2;
+}
+
+bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *mode = pace_step_cell(r, row, PACE_STEP_MODE), *task = pace_step_cell(r, row, PACE_STEP_TASK);
+    if (pace_step_says(task, "lora") || pace_step_says(pace_step_cell(r, row, PACE_STEP_MODEL), "lora"))
+        out->config.frozen = 1;
+    if (pace_step_says(mode, "inf") || pace_step_says(mode, "forward")) out->config.mode = PACE_INFERENCE;
+    set_recompute(out, r, row);
+    set_execution(out, r, row);
+    set_attention(out, r, row);
+    set_sharding(out, r, row);
+    set_schedule(out, r, row);
+    return set_precision(out, r, row);
+}

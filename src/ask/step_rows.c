@@ -1,0 +1,160 @@
+#include "ask/step_row.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* In the order of pace_step_column. */
+static const char *const keys[PACE_STEP_COLUMNS] = {
+    "device",      "machine",       "model",     "family",   "framework", "task",        "mode",         "precision",
+    "fp8",         "recompute",     "sharding",  "fsdp",     "execution", "compile",     "notes",        "n_gpu",
+    "nodes",       "gpus_per_node", "node_gbit", "params_b", "hidden",    "layers",      "heads",        "head_dim",
+    "kv_heads",    "ffn",           "vocab",     "image",    "seq",       "experts",     "topk",         "tp",
+    "pp",          "vpp",           "cp",        "ep",       "dp",        "micro_batch", "global_batch", "grad_accum",
+    "zero_stage",  "dist_opt",      "seq_par",   "flash",    "schedule",  "power",       "tokens_batch", "train_tokens",
+    "train_steps", "suite"};
+
+/* --- cells -------------------------------------------------------------------------------------------------------- */
+
+const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column) {
+    static const char *const silent[] = {"na", "n/a", "-", "nan", "null", "?", "unknown"};
+    if (reader->column[column] < 0) return "";
+    const char *text = pace_csv_cell(&reader->rows->csv, row, (size_t)reader->column[column]);
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (strcasecmp(text, silent[i]) == 0) return "";
+    return text;
+}
+
+/* "Parameters (M)", "params_millions" */
+static bool in_millions(const char *name) { return strstr(name, "(M") || pace_step_says(name, "million"); }
+
+bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column) {
+    const char *text = pace_step_cell(reader, row, column);
+    char *end = NULL;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value)) return false;
+    while (*end == ' ') end++;
+    bool millions =
+        column == PACE_STEP_PARAMS_B && in_millions(pace_csv_name(&reader->rows->csv, (size_t)reader->column[column]));
+    if ((column == PACE_STEP_PARAMS_B && (*end == 'M' || *end == 'm')) || (millions && !*end)) value /= 1e3;
+    if (column == PACE_STEP_PARAMS_B && value >= 1e6) value /= 1e9; /* a count, not billions of it */
+    if ((*end == 'k' || *end == 'K') && column == PACE_STEP_SEQ) value *= 1024, end++;
+    if (*end && *end != '(' && !(column == PACE_STEP_PARAMS_B && strchr("BbMm", *end))) return false;
+    *out = value;
+    return true;
+}
+
+int pace_step_flag(const char *text) {
+    static const char *const words[] = {"0", "no", "false", "off", "none", "1", "yes", "true", "on"};
+    for (int i = 0; i < 9; i++)
+        if (strcasecmp(text, words[i]) == 0) return i > 4;
+    return -1;
+}
+
+void pace_step_note(pace_step_row *row, const char *format, ...) {
+    size_t used = strlen(row->status);
+    va_list arguments;
+    if (used > 0 && used + 3 < sizeof row->status) used += (size_t)sprintf(row->status + used, "; ");
+    va_start(arguments, format);
+    vsnprintf(row->status + used, sizeof row->status - used, format, arguments);
+    va_end(arguments);
+}
+
+bool pace_step_says(const char *text, const char *word) {
+    for (; *text; text++)
+        if (strncasecmp(text, word, strlen(word)) == 0) return true;
+    return false;
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------------ */
+
+static pace_status find_columns(pace_step_reader *r) {
+    static const pace_step_column sharing[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_TP, PACE_STEP_PP,
+                                               PACE_STEP_DP};
+    const pace_yaml_node *names = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        r->column[i] = pace_step_find_size(&r->rows->csv, pace_yaml_get(names, keys[i]));
+    pace_step_find_measured(r, names);
+    for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
+    if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
+        return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\", or \"hidden\", \"layers\", \"heads\", \"seq\"",
+                     r->rows->csv.name);
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static pace_status add_row(pace_step_reader *r, size_t row) {
+    pace_step_row out = {.row = (uint32_t)row, .doubt = 1, .matrix_factor = 1, .attention_factor = 1};
+    bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
+                 pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row);
+    if (!known) out.model = NULL;
+    pace_step_row_measured(&out, r, row);
+    return PACE_PUSH(&r->rows->rows, out);
+}
+
+static pace_status open_things(pace_step_things **out) {
+    pace_step_things *things = pace_alloc(1, sizeof *things);
+    if (!things) return PACE_E_MEMORY;
+    *out = things;
+    PACE_TRY(pace_catalog_load(&things->columns, "columns.yaml"));
+    PACE_TRY(pace_model_names_load(&things->names));
+    PACE_TRY(pace_device_catalog_load(&things->devices));
+    PACE_TRY(pace_machine_catalog_load(&things->machines));
+    return pace_frameworks_load(&things->frameworks);
+}
+
+static void close_things(pace_step_things *things) {
+    if (!things) return;
+    for (size_t i = 0; i < things->models.count; i++) {
+        pace_model_free(&things->models.items[i]->model);
+        pace_free(things->models.items[i]->key);
+        pace_free(things->models.items[i]);
+    }
+    for (size_t i = 0; i < things->places.count; i++) {
+        pace_free(things->places.items[i]->key);
+        pace_free(things->places.items[i]);
+    }
+    pace_model_names_free(&things->names);
+    PACE_VEC_FREE(&things->models);
+    PACE_VEC_FREE(&things->places);
+    pace_yaml_free(things->columns);
+    pace_frameworks_free(&things->frameworks);
+    pace_machine_catalog_free(&things->machines);
+    pace_device_catalog_free(&things->devices);
+    pace_free(things);
+}
+
+void pace_step_rows_free(pace_step_rows *rows) {
+    pace_csv_free(&rows->csv);
+    PACE_VEC_FREE(&rows->rows);
+    close_things(rows->things);
+    rows->things = NULL;
+}
+
+const pace_frameworks *pace_step_rows_frameworks(const pace_step_rows *rows) { return &rows->things->frameworks; }
+
+pace_status pace_step_rows_read(pace_step_rows *out, pace_input *input, const pace_step_defaults *defaults) {
+    pace_step_rows rows = {0};
+    pace_step_reader r = {.rows = &rows, .defaults = defaults};
+    pace_status status = pace_csv_read(&rows.csv, input);
+    if (status == PACE_OK) status = open_things(&rows.things);
+    r.things = rows.things;
+    if (status == PACE_OK) status = find_columns(&r);
+    for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
+    if (status != PACE_OK) pace_step_rows_free(&rows);
+    else *out = rows;
+    return status;
+}
+
+pace_status pace_step_rows_open(pace_step_rows *out, const char *path, const pace_step_defaults *defaults) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = pace_step_rows_read(out, input, defaults);
+    pace_input_free(input);
+    return status;
+}

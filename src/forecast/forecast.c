@@ -1,0 +1,461 @@
+#include "forecast/forecast.h"
+
+#include "cost/host_costs_catalog.h"
+#include "insight/critical.h"
+#include "forecast/forecast_edit.h"
+#include "forecast/forecast_gradients.h"
+#include "forecast/forecast_price.h"
+#include "forecast/scaling.h"
+#include "forecast/self_check.h"
+#include "source/graph_from_step.h"
+#include "step/graph_edit.h"
+
+#include <string.h>
+
+/* The walk's own error when a trace is walked again with one figure per operator and type: see docs/accuracy.md. */
+static const double walk_spread = 0.03;
+/* Hosts and frameworks of other years: medians of runtime calls and operators differ by a quarter or so. */
+static const double catalog_spread = 0.25;
+/* On CPUs typical overheads of two models on one machine stand for all operators. */
+static const double cpu_spread = 0.5;
+/* Another device stands in another host; between the twins of docs/predict.md host-bound steps differ by 6 to 10 %. */
+static const double moved_spread = 0.15;
+
+/* --- from a measured analysis ------------------------------------------------------------------------------------ */
+
+static void free_rank(pace_forecast_rank *rank) {
+    pace_graph_free(&rank->graph);
+    pace_host_costs_free(&rank->costs);
+    pace_free(rank->measured_ns);
+}
+
+void pace_forecast_free(pace_forecast *forecast) {
+    for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
+    for (size_t i = 0; i < forecast->offloaded.count; i++) free_rank(&forecast->offloaded.items[i]);
+    PACE_VEC_FREE(&forecast->ranks);
+    PACE_VEC_FREE(&forecast->offloaded);
+    PACE_VEC_FREE(&forecast->tables);
+    if (forecast->prices) pace_price_cache_free(forecast->prices);
+    pace_free(forecast->prices);
+    pace_cost_free(forecast->cost);
+    *forecast = (pace_forecast){0};
+}
+
+/* Steps that are annotated bound what is walked; else all of the trace is. */
+static void interval_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank) {
+    bool annotated = rank->marks.items.count && rank->marks.origin == PACE_MARKS_ANNOTATED;
+    *from_ns = annotated ? rank->marks.items.items[0].start_ns : INT64_MIN;
+    *to_ns = annotated ? rank->marks.items.items[rank->marks.items.count - 1].end_ns : INT64_MAX;
+}
+
+/* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. */
+static void take_waits(double *task_ns, const pace_analysis *measured, const pace_rank *trace) {
+    for (size_t r = 0; r < measured->ranks.count; r++) {
+        if (pace_rank_trace(measured->ranks.items[r]) != trace) continue;
+        const pace_work *work = &measured->ranks.items[r]->work;
+        for (size_t i = 0; i < work->items.count; i++) {
+            const pace_work_item *item = &work->items.items[i];
+            if (item->wait_until_ns > item->start_ns)
+                task_ns[item->task] = (double)(item->end_ns - item->wait_until_ns);
+        }
+    }
+}
+
+static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysis *measured, const pace_rank *trace) {
+    double *task_ns = pace_alloc(trace->step.count + 1, sizeof *task_ns);
+    rank->measured_ns = pace_alloc(rank->graph.launches.count + 1, sizeof *rank->measured_ns);
+    if (!task_ns || !rank->measured_ns) {
+        pace_free(task_ns);
+        return PACE_E_MEMORY;
+    }
+    for (size_t i = 0; i < trace->step.count; i++) task_ns[i] = (double)trace->step.duration_ns[i];
+    take_waits(task_ns, measured, trace);
+    for (size_t i = 0; i < rank->graph.launches.count; i++) {
+        const pace_launch *launch = &rank->graph.launches.items[i];
+        uint32_t task = launch->task;
+        bool of_host = task != PACE_NO_TASK && !pace_task_on_device(trace->step.kind[task]); /* a part of an operator */
+        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : of_host ? (double)launch->duration_ns : task_ns[task];
+    }
+    pace_free(task_ns);
+    return PACE_OK;
+}
+
+static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace) {
+    int64_t from_ns, to_ns;
+    interval_of(&from_ns, &to_ns, trace);
+    pace_forecast_rank rank = {.name = trace->path};
+    if (trace->marks.items.count && from_ns != INT64_MIN) rank.start_ns = (double)(from_ns + trace->shift_ns);
+    PACE_TRY(pace_host_costs_init(&rank.costs));
+    pace_status status = pace_graph_from_step(&rank.graph, &trace->step, from_ns, to_ns);
+    if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
+    if (status == PACE_OK) status = pace_host_costs_measure(&rank.costs, &rank.launch, &rank.graph, &trace->step);
+    if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+static void start_at_the_first(pace_forecast *forecast) {
+    double first = forecast->ranks.items[0].start_ns;
+    for (size_t i = 0; i < forecast->ranks.count; i++)
+        if (forecast->ranks.items[i].start_ns < first) first = forecast->ranks.items[i].start_ns;
+    for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].start_ns -= first;
+}
+
+static pace_status make_ladder(pace_forecast *forecast) {
+    PACE_TRY(pace_cost_create(&forecast->cost));
+    forecast->prices = pace_alloc(1, sizeof *forecast->prices);
+    if (!forecast->prices) return PACE_E_MEMORY;
+    pace_price_cache_init(forecast->prices);
+    return PACE_OK;
+}
+
+pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
+    pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device, .repeats = 1};
+    pace_status status = make_ladder(&forecast);
+    for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
+        status = add_trace(&forecast, measured->traces.items[i]);
+    if (status == PACE_OK) {
+        start_at_the_first(&forecast);
+        *out = forecast;
+    } else {
+        pace_forecast_free(&forecast);
+    }
+    return status;
+}
+
+/* --- from graphs -------------------------------------------------------------------------------------------------- */
+
+static const char direct_call[] = "direct call"; /* catalog/frameworks.yaml has what it costs */
+
+/* Between host and device. Where the host is the device nothing need be copied to where it is already. */
+static bool is_transfer(const pace_graph *graph, const pace_launch *launch) {
+    const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
+    return op && op->family == PACE_OP_TRANSFER && !strstr(op->kind, "d2d");
+}
+
+/* On a CPU a launch is a call that returns when the work is done. */
+static pace_status run_on_host(pace_graph *graph) {
+    pace_name name;
+    PACE_TRY(pace_names_add(&name, &graph->names, direct_call, sizeof direct_call - 1));
+    for (uint32_t i = 0; i < graph->launches.count; i++) {
+        pace_launch *launch = &graph->launches.items[i];
+        launch->call = name;
+        graph->nodes.items[launch->node].waits_launch = i;
+        if (is_transfer(graph, launch)) launch->duration_ns = 0;
+    }
+    return PACE_OK;
+}
+
+static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, const char *name,
+                             const pace_device *device, const char *mode) {
+    pace_forecast_rank rank = {.name = name, .graph = *graph};
+    size_t launches = graph->launches.count;
+    bool on_host = device && device->is_cpu;
+    pace_status status = on_host ? run_on_host(&rank.graph) : PACE_OK;
+    rank.measured_ns = pace_alloc(launches + 1, sizeof *rank.measured_ns);
+    if (!rank.measured_ns) status = PACE_E_MEMORY;
+    for (size_t i = 0; rank.measured_ns && i < launches; i++)
+        rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
+    if (on_host && (!mode || strcmp(mode, "eager") == 0)) mode = "eager-cpu";
+    if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
+    if (status == PACE_OK)
+        status = pace_host_costs_default(&rank.costs, &rank.launch, mode, device ? device->vendor : "");
+    if (on_host) rank.launch = (pace_launch_costs){0};
+    if (status == PACE_OK) status = pace_graph_check(&rank.graph);
+    if (status == PACE_OK) status = PACE_PUSH(ranks, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
+                                    const pace_device *device, const char *mode) {
+    enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
+    pace_forecast forecast = {.device = device,
+                              .repeats = SETTLED,
+                              .host_spread = device && device->is_cpu ? cpu_spread : catalog_spread};
+    size_t taken = 0;
+    pace_status status = make_ladder(&forecast);
+    for (; status == PACE_OK && taken < count; taken++)
+        status = add_graph(&forecast.ranks, &graphs[taken], names[taken], device, mode);
+    for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
+    if (status == PACE_OK) *out = forecast;
+    else pace_forecast_free(&forecast);
+    return status;
+}
+
+/* Operators that did their work themselves launch it, and go on: what they took says nothing of a device. */
+static size_t hand_over(pace_graph *graph) {
+    size_t sized = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        pace_launch *launch = &graph->launches.items[i];
+        launch->duration_ns = -1;
+        launch->name = 0;
+        graph->nodes.items[launch->node].waits_launch = PACE_NO_LAUNCH;
+        const pace_op *op = launch->op == PACE_NO_OP ? NULL : &graph->ops.items[launch->op];
+        sized += op && op->read_bytes + op->write_bytes > 0;
+    }
+    return sized;
+}
+
+pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *device, const char *mode) {
+    size_t sized = 0;
+    forecast->host_spread = device && device->is_cpu ? cpu_spread : catalog_spread;
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+        pace_graph graph;
+        PACE_TRY(pace_graph_copy(&graph, &rank->graph));
+        sized += hand_over(&graph);
+        PACE_TRY(add_graph(&forecast->offloaded, &graph, rank->name, device, mode));
+        forecast->offloaded.items[i].start_ns = rank->start_ns;
+    }
+    if (sized == 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: no operator says what it computes, so it cannot be moved to a device: record its shapes "
+                         "(record_shapes=True)",
+                         forecast->ranks.items[0].name);
+    return PACE_OK;
+}
+
+/* Transfers go; all else takes what it took, until it is priced on the CPU. */
+static pace_status keep_times(pace_forecast_rank *rank, const pace_forecast_rank *of) {
+    size_t count = rank->graph.launches.count;
+    rank->measured_ns = pace_alloc(count + 1, sizeof *rank->measured_ns);
+    if (!rank->measured_ns) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        rank->measured_ns[i] = is_transfer(&rank->graph, &rank->graph.launches.items[i]) ? 0 : of->measured_ns[i];
+    return PACE_OK;
+}
+
+/* The rank's own host costs, and what a call of the work itself costs. */
+static pace_status keep_costs(pace_forecast_rank *rank, const pace_forecast_rank *of) {
+    pace_host_costs catalog;
+    pace_launch_costs launch;
+    PACE_TRY(pace_host_costs_init(&catalog));
+    pace_status status = pace_host_costs_default(&catalog, &launch, NULL, "");
+    if (status == PACE_OK) status = pace_host_costs_init(&rank->costs);
+    if (status == PACE_OK) status = pace_host_costs_pool(&rank->costs, &of->costs);
+    if (status == PACE_OK)
+        status = pace_host_costs_add(&rank->costs, PACE_T4, direct_call,
+                                     pace_host_costs_get(&catalog, PACE_T4, direct_call, true, NULL));
+    pace_host_costs_free(&catalog);
+    return status;
+}
+
+static pace_status onload_rank(pace_forecast *forecast, const pace_forecast_rank *of) {
+    pace_forecast_rank rank = {.name = of->name, .start_ns = of->start_ns};
+    PACE_TRY(pace_graph_copy(&rank.graph, &of->graph));
+    pace_status status = run_on_host(&rank.graph);
+    if (status == PACE_OK) status = keep_times(&rank, of);
+    if (status == PACE_OK) status = keep_costs(&rank, of);
+    if (status == PACE_OK) status = pace_graph_check(&rank.graph);
+    if (status == PACE_OK) status = PACE_PUSH(&forecast->offloaded, rank);
+    if (status != PACE_OK) free_rank(&rank);
+    return status;
+}
+
+pace_status pace_forecast_onload(pace_forecast *forecast) {
+    forecast->host_spread = cpu_spread;
+    for (size_t i = 0; i < forecast->ranks.count; i++) PACE_TRY(onload_rank(forecast, &forecast->ranks.items[i]));
+    return PACE_OK;
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------- */
+
+double pace_mean_step_ns(const pace_rank *rank, size_t first) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = first; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns) continue;
+        sum += (double)(mark->to_ns - mark->from_ns);
+        count++;
+    }
+    return count ? sum / (double)count : (double)rank->work.window.span_ns;
+}
+
+double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
+    double most = 0;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        double step = pace_mean_step_ns(analysis->ranks.items[i], first);
+        if (step > most) most = step;
+    }
+    return most;
+}
+
+static double host_spread_of(const pace_forecast *forecast, const pace_scenario *scenario) {
+    const pace_device *here = forecast->device, *there = scenario->device;
+    bool moves = there && (!here || strcmp(here->name, there->name) != 0);
+    if (forecast->offloaded.count) return there ? forecast->host_spread : 0;
+    return forecast->measured && moves ? hypot(forecast->host_spread, moved_spread) : forecast->host_spread;
+}
+
+/* Where operators do their work themselves it stands on the path as the host's: the part of it that is work. */
+static double work_of_host(const pace_forecast_result *result, unsigned repeats, double kernels_ns) {
+    double span_ns = 0;
+    for (size_t i = 0; i < result->analysis.ranks.count; i++)
+        span_ns += (double)result->analysis.ranks.items[i]->work.window.span_ns;
+    return span_ns > 0 ? fmin(1, kernels_ns * repeats / span_ns) : 0;
+}
+
+/* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
+static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
+                            double host_spread) {
+    pace_critical path;
+    PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
+    double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
+    double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
+    double on_device = length > 0
+                           ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
+                                      path.by_resource_ns[PACE_ADVICE_MEMORY] + path.by_resource_ns[PACE_ADVICE_COPY]) /
+                                 length
+                           : 0;
+    pace_rung rung = PACE_RUNG_MEASURED;
+    for (int f = 0; f < PACE_OP_FAMILIES; f++) kernels += result->families[f].kernel_ns;
+    if (device && device->is_cpu) {
+        double work = fmin(host, work_of_host(result, repeats, kernels));
+        host -= work;
+        on_device += work;
+    }
+    variance += host * host_spread * host * host_spread;
+    for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
+        double share = on_device * result->families[f].spread_ns / kernels;
+        variance += share * share;
+        for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
+            if (result->families[f].by_rung[r]) rung = (pace_rung)r;
+    }
+    result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
+    pace_critical_free(&path);
+    return PACE_OK;
+}
+
+typedef struct {
+    size_t count;
+    pace_walk_rank *ranks;
+    pace_variant *variants;
+    pace_step *steps;
+    const char **names;
+    double **launch_ns;
+} walk_room;
+
+static bool make_room(walk_room *room, size_t count) {
+    room->count = count;
+    room->ranks = pace_alloc(count, sizeof *room->ranks);
+    room->variants = pace_alloc(count, sizeof *room->variants);
+    room->steps = pace_alloc(count, sizeof *room->steps);
+    room->names = pace_alloc(count, sizeof *room->names);
+    room->launch_ns = pace_alloc(count, sizeof *room->launch_ns);
+    return room->ranks && room->variants && room->steps && room->names && room->launch_ns;
+}
+
+static void free_room(walk_room *room) {
+    for (size_t i = 0; room->launch_ns && i < room->count; i++) pace_free(room->launch_ns[i]);
+    for (size_t i = 0; room->variants && i < room->count; i++) pace_variant_free(&room->variants[i]);
+    pace_free(room->launch_ns);
+    pace_free(room->variants);
+    pace_free(room->ranks);
+    pace_free(room->steps);
+    pace_free(room->names);
+}
+
+static pace_status price_rank(walk_room *room, size_t number, pace_forecast_result *result,
+                              const pace_pricing *pricing) {
+    const pace_forecast_rank *rank = pricing->rank;
+    const pace_graph *graph = &pricing->variant->graph;
+    room->launch_ns[number] = pace_alloc(graph->launches.count + 1, sizeof **room->launch_ns);
+    if (!room->launch_ns[number]) return PACE_E_MEMORY;
+    PACE_TRY(pace_price_launches(room->launch_ns[number], result->families, pricing));
+    PACE_TRY(pace_self_check_prices(&result->beyond, room->launch_ns[number], pricing));
+    room->names[number] = rank->name;
+    room->ranks[number] = (pace_walk_rank){.graph = graph,
+                                           .launch_ns = room->launch_ns[number],
+                                           .costs = &rank->costs,
+                                           .launch_lag_ns = rank->launch.lag_ns,
+                                           .between_ns = rank->launch.between_ns,
+                                           .start_ns = rank->start_ns};
+    return PACE_OK;
+}
+
+static void free_steps(walk_room *room) {
+    for (size_t i = 0; i < room->count; i++) pace_step_free(&room->steps[i]);
+}
+
+/* Walked as if gradients took no time, and again when it is known from that what they take. */
+static pace_status exchange_and_walk(walk_room *room, pace_forecast_result *result, const pace_pricing *pricing,
+                                     const pace_walk_options *options) {
+    PACE_TRY(pace_walk(room->steps, room->ranks, room->count, options));
+    if (!pace_gradients_have_lanes(pricing->scenario) || room->count > 1 || result->exchange.ranks < 2) return PACE_OK;
+    pace_status status = pace_gradients_price(room->launch_ns[0], &result->exchange, pricing, &room->steps[0]);
+    free_steps(room);
+    return status == PACE_OK ? pace_walk(room->steps, room->ranks, room->count, options) : status;
+}
+
+static pace_status price_and_walk(walk_room *room, pace_forecast_result *result, const pace_forecast *forecast,
+                                  const pace_scenario *scenario) {
+    pace_walk_options options = {.one_launch = scenario->one_launch, .repeats = forecast->repeats};
+    const pace_forecast_rank *ranks = pace_forecast_ranks(forecast, scenario);
+    memcpy(options.scale, scenario->overhead_scale, sizeof options.scale);
+    PACE_TRY(pace_forecast_edit(room->variants, &result->edits, forecast, scenario));
+    PACE_TRY(pace_self_check_edits(room->variants, room->count));
+    for (size_t i = 0; i < room->count; i++) {
+        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario};
+        PACE_TRY(price_rank(room, i, result, &pricing));
+    }
+    if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);
+    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario};
+    PACE_TRY(exchange_and_walk(room, result, &first, &options));
+    const pace_device *device = scenario->device ? scenario->device : forecast->device;
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < room->count; i++)
+        status = pace_self_check_walk(&room->steps[i], &room->ranks[i], forecast->repeats);
+    if (status != PACE_OK) {
+        free_steps(room);
+        return status;
+    }
+    return pace_analysis_of_steps(&result->analysis, room->steps, room->count, room->names, device);
+}
+
+/* Communication that nothing hides in the last of the steps. */
+static double exposed_s(const pace_analysis *analysis) {
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    if (rank->marks.items.count == 0) return 0;
+    const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
+    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    int64_t sum = 0;
+    for (int stage = 0; stage < PACE_STAGES; stage++) sum += matrix.cell_ns[stage][PACE_EXPOSED_COMMUNICATION];
+    return (double)sum / 1e9;
+}
+
+/* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */
+static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario) {
+    pace_forecast_exchange *exchange = &result->exchange;
+    pace_estimate *step_s = &result->step_s;
+    if (exchange->ranks < 2) return;
+    exchange->exposed_s = exposed_s(&result->analysis);
+    double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
+    exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
+    step_s->median += exchange->skew_s;
+    double share = exchange->exposed_s / step_s->median * pace_scaling_exchange_spread;
+    step_s->spread =
+        sqrt(step_s->spread * step_s->spread + share * share + pace_scaling_step_spread * pace_scaling_step_spread);
+}
+
+pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
+    walk_room room = {0};
+    pace_forecast_result result = {0};
+    pace_status status = make_room(&room, forecast->ranks.count) ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = price_and_walk(&room, &result, forecast, scenario);
+    free_room(&room);
+    if (status != PACE_OK) return status;
+    status = pace_self_check_matrix(&result.analysis);
+    const pace_device *device = scenario->device ? scenario->device : forecast->device;
+    if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario));
+    if (status == PACE_OK) {
+        add_exchange(&result, scenario);
+        *out = result;
+    } else {
+        pace_analysis_free(&result.analysis);
+    }
+    return status;
+}
+
+void pace_forecast_result_free(pace_forecast_result *result) { pace_analysis_free(&result->analysis); }

@@ -1,0 +1,179 @@
+#include "forecast/forecast_gradients.h"
+
+#include "forecast/gradient_parts.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool pace_gradients_have_lanes(const pace_scenario *scenario) {
+    const pace_approach *approach = &scenario->approach;
+    return scenario->has_approach && !pace_approach_has_buckets(approach);
+}
+
+static bool is_exchange(const pace_graph *graph, const pace_graph_exchange *exchange, const char *collective) {
+    return strcmp(pace_names_text(&graph->names, exchange->group), "dp") == 0 &&
+           strcmp(pace_names_text(&graph->names, exchange->collective), collective) == 0;
+}
+
+bool pace_exchange_is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange) {
+    return is_exchange(graph, exchange, "allreduce");
+}
+
+bool pace_exchange_is_pull(const pace_graph *graph, const pace_graph_exchange *exchange) {
+    return is_exchange(graph, exchange, "pull");
+}
+
+/* --- which launches -------------------------------------------------------------------------------------------------
+ */
+
+/* Launches in the order in which their stream does them. */
+typedef struct {
+    PACE_VEC(uint32_t) pushes, pulls;
+    int64_t ranks, stride;
+} gradient_launches;
+
+static void free_launches(gradient_launches *launches) {
+    PACE_VEC_FREE(&launches->pushes);
+    PACE_VEC_FREE(&launches->pulls);
+}
+
+static const pace_graph_exchange *exchange_of(const pace_graph *graph, uint32_t launch) {
+    uint32_t exchange = graph->launches.items[launch].exchange;
+    return exchange ? &graph->exchanges.items[exchange - 1] : NULL;
+}
+
+static pace_status find_launches(gradient_launches *out, const pace_graph *graph) {
+    for (uint32_t i = 0; i < graph->launches.count; i++) {
+        const pace_graph_exchange *exchange = exchange_of(graph, i);
+        if (!exchange) continue;
+        if (pace_exchange_is_pull(graph, exchange)) PACE_TRY(PACE_PUSH(&out->pulls, i));
+        if (!pace_exchange_is_gradients(graph, exchange)) continue;
+        PACE_TRY(PACE_PUSH(&out->pushes, i));
+        out->ranks = exchange->group_size;
+        out->stride = exchange->group_stride > 0 ? exchange->group_stride : 1;
+    }
+    return PACE_OK;
+}
+
+int64_t pace_gradients_ranks(const pace_graph *graph) {
+    for (uint32_t i = 0; i < graph->exchanges.count; i++)
+        if (pace_exchange_is_gradients(graph, &graph->exchanges.items[i])) return graph->exchanges.items[i].group_size;
+    return 0;
+}
+
+static pace_status place(pace_approach_setup *out, const pace_pricing *p, const gradient_launches *launches) {
+    pace_approach_setup setup = {.copy_rate = pace_pricing_copy_rate(p), .slowness = 1};
+    PACE_TRY(pace_exchange_place(&setup.ranks_per_node, &setup.nodes, &p->scenario->exchange.machine, launches->ranks,
+                                 launches->stride));
+    *out = setup;
+    return PACE_OK;
+}
+
+/* --- when gradients are ready ---------------------------------------------------------------------------------------
+ */
+
+static bool walked_gradients(const pace_step *step, uint32_t task) {
+    const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
+    return info && strcmp(pace_names_text(&step->names, info->group), "dp") == 0 &&
+           strcmp(pace_names_text(&step->names, info->collective), "allreduce") == 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The starts of the last repeat's exchanges; `*period_s` from the one before to it, `count` exchanges a repeat. */
+static pace_status take_ready(pace_gradient_profile *profile, double *period_s, const pace_step *step, size_t count) {
+    PACE_VEC(int64_t) starts = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < step->count; i++)
+        if (walked_gradients(step, i)) status = PACE_PUSH(&starts, step->start_ns[i]);
+    if (status == PACE_OK && starts.count < count)
+        status = pace_fail(PACE_E_INTERNAL, "a step was walked without its exchanges");
+    if (status == PACE_OK) {
+        qsort(starts.items, starts.count, sizeof *starts.items, by_time);
+        const int64_t *last = starts.items + (starts.count - count);
+        for (size_t i = 0; i < count; i++) profile->ready_s[i] = (double)(last[i] - last[0]) / 1e9;
+        *period_s = starts.count >= 2 * count ? (double)(last[0] - last[-(ptrdiff_t)count]) / 1e9 : 0;
+    }
+    PACE_VEC_FREE(&starts);
+    return status;
+}
+
+/* Backward as long as gradients come; all else is forward here. */
+static pace_status make_profile(pace_gradient_profile *profile, const pace_pricing *p, const pace_step *walked,
+                                const gradient_launches *launches) {
+    size_t count = launches->pushes.count;
+    double period_s;
+    PACE_TRY(pace_gradient_room(profile, count));
+    PACE_TRY(take_ready(profile, &period_s, walked, count));
+    profile->count = count;
+    profile->backward_s = profile->ready_s[count - 1];
+    profile->forward_s = fmax(0, period_s - profile->backward_s);
+    for (size_t i = 0; i < count; i++)
+        profile->bytes[i] = exchange_of(&p->variant->graph, launches->pushes.items[i])->bytes;
+    for (size_t i = 0; i < p->forecast->tables.count; i++)
+        pace_gradient_profile_mark_table(profile, &p->forecast->tables.items[i]);
+    return PACE_OK;
+}
+
+/* --- what exchanges take ---------------------------------------------------------------------------------------------
+ */
+
+static void price_pushes(double *launch_ns, const gradient_launches *launches, const pace_gradient_profile *profile,
+                         const pace_gradient_ends *ends) {
+    double free_s = 0;
+    for (size_t i = 0; i < ends->count; i++) {
+        launch_ns[launches->pushes.items[i]] = 1e9 * fmax(0, ends->end_s[i] - fmax(free_s, profile->ready_s[i]));
+        free_s = ends->end_s[i];
+    }
+}
+
+/* Layers pull their tensors together, in the order that is the other way round than that of their gradients. */
+static void price_pulls(double *launch_ns, const gradient_launches *launches, const pace_graph *graph,
+                        const pace_gradient_profile *profile, const pace_gradient_ends *ends) {
+    double needed = 0, came = 0, done_s = 0, end_s = 0;
+    size_t left = ends->count;
+    for (size_t k = 0; k < launches->pulls.count; k++) {
+        uint32_t launch = launches->pulls.items[k];
+        needed += exchange_of(graph, launch)->bytes;
+        for (; left > 0 && came < 0.999 * needed; left--) {
+            came += profile->bytes[left - 1];
+            end_s = fmax(end_s, ends->back_s[left - 1]);
+        }
+        launch_ns[launch] = 1e9 * (end_s - done_s);
+        done_s = end_s;
+    }
+}
+
+pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,
+                                 const pace_step *walked) {
+    gradient_launches launches = {0};
+    pace_gradient_profile profile = {0};
+    pace_gradient_ends ends = {0};
+    pace_gradient_times times;
+    pace_approach_setup setup;
+    const pace_scenario *scenario = pricing->scenario;
+    const pace_graph *graph = &pricing->variant->graph;
+    pace_status status = find_launches(&launches, graph);
+    if (status == PACE_OK && launches.pushes.count) {
+        status = place(&setup, pricing, &launches);
+        if (status == PACE_OK) status = make_profile(&profile, pricing, walked, &launches);
+        if (status == PACE_OK)
+            status = pace_gradients_ends(&ends, &times, &profile, &scenario->approach, &scenario->exchange, &setup);
+    }
+    if (status == PACE_OK && ends.count) {
+        price_pushes(launch_ns, &launches, &profile, &ends);
+        price_pulls(launch_ns, &launches, graph, &profile, &ends);
+        out->alone_s = profile.forward_s + profile.backward_s;
+        out->exchange_s = times.exchange_s;
+        out->bottleneck = times.bottleneck;
+    }
+    pace_gradient_ends_free(&ends);
+    pace_gradient_profile_free(&profile);
+    free_launches(&launches);
+    return status;
+}

@@ -1,0 +1,28 @@
+/*
+ * The exchange of gradients within the walk of a whole step. The step is walked with exchanges that take no time, which
+ * says when each gradient is ready; the approach's lanes (schedule/gradients.h) say when each has been exchanged; and
+ * the step is walked again with exchanges that take until then. Private to the forecast.
+ */
+#ifndef PACE_FORECAST_FORECAST_GRADIENTS_H
+#define PACE_FORECAST_FORECAST_GRADIENTS_H
+
+#include "forecast/forecast_price.h"
+#include "schedule/gradients.h"
+
+/** Whether launches that exchange gradients, or pull parameters, are priced here and not one by one: with every
+ * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
+bool pace_gradients_have_lanes(const pace_scenario *scenario);
+
+/** Whether an exchange is of gradients, or a pull of parameters, of data-parallel ranks. */
+bool pace_exchange_is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange);
+bool pace_exchange_is_pull(const pace_graph *graph, const pace_graph_exchange *exchange);
+
+/** Sets what the exchanges of a rank take in `launch_ns`, given the step walked without them. `*out` says how it was.
+ */
+pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,
+                                 const pace_step *walked) PACE_MUST_CHECK;
+
+/** How many ranks exchange gradients in a graph; 0 = none do. */
+int64_t pace_gradients_ranks(const pace_graph *graph);
+
+#endif

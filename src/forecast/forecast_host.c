@@ -1,0 +1,76 @@
+/* The host costs of a forecast: shared ones in place of its own, and how close they are to what was measured. */
+#include "forecast/forecast.h"
+
+/* Standard deviation of the logarithm when models are left out whole of 37 workloads (Lin et al. 2022 data). */
+static const double shared_spread = 0.20;
+
+static pace_status share(pace_forecast_rank *rank, const pace_host_costs *costs) {
+    pace_host_costs copy;
+    PACE_TRY(pace_host_costs_init(&copy));
+    pace_status status = pace_host_costs_pool(&copy, costs);
+    if (status != PACE_OK) {
+        pace_host_costs_free(&copy);
+        return status;
+    }
+    pace_host_costs_free(&rank->costs);
+    rank->costs = copy;
+    return PACE_OK;
+}
+
+pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_costs *costs) {
+    forecast->host_spread = shared_spread;
+    pace_forecast_ranks_vec *on_device = forecast->offloaded.count ? &forecast->offloaded : &forecast->ranks;
+    for (size_t i = 0; i < on_device->count; i++) PACE_TRY(share(&on_device->items[i], costs));
+    return PACE_OK;
+}
+
+typedef struct {
+    const pace_forecast_rank *rank;
+    uint8_t *level; /* name * 2 + launching -> level + 1, 0 = not yet looked up */
+    bool *launches; /* node: it or what is under it */
+} survey;
+
+/* The overhead that stands for an operator: T2 of one that launches, T5 of one that does not. */
+static pace_host_level level_of(survey *s, const pace_graph_node *node, bool launching) {
+    uint8_t *known = &s->level[2 * (size_t)node->name + launching];
+    if (!*known) {
+        pace_host_level level;
+        const char *name = pace_names_text(&s->rank->graph.names, node->name);
+        pace_host_costs_get(&s->rank->costs, launching ? PACE_T2 : PACE_T5, name, launching, &level);
+        *known = (uint8_t)(level + 1);
+    }
+    return (pace_host_level)(*known - 1);
+}
+
+static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s) {
+    const pace_graph *graph = &s->rank->graph;
+    for (size_t i = 0; i < graph->launches.count; i++) s->launches[graph->launches.items[i].node] = true;
+    for (size_t i = graph->nodes.count; i-- > 0;) { /* children stand behind their parents */
+        const pace_graph_node *node = &graph->nodes.items[i];
+        if (node->parent != PACE_NO_NODE && s->launches[i]) s->launches[node->parent] = true;
+    }
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const pace_graph_node *node = &graph->nodes.items[i];
+        bool top = node->parent == PACE_NO_NODE || graph->nodes.items[node->parent].kind == PACE_TASK_ANNOTATION;
+        if (top && node->kind == PACE_TASK_OP) out[level_of(s, node, s->launches[i])]++;
+    }
+}
+
+pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_forecast *forecast) {
+    size_t levels[PACE_HOST_LEVELS] = {0};
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_forecast_rank *rank =
+            forecast->offloaded.count ? &forecast->offloaded.items[i] : &forecast->ranks.items[i];
+        const pace_graph *graph = &rank->graph;
+        survey s = {.rank = rank};
+        s.level = pace_alloc(2 * pace_names_count(&graph->names) + 1, sizeof *s.level);
+        s.launches = pace_alloc(graph->nodes.count + 1, sizeof *s.launches);
+        bool made = s.level && s.launches;
+        if (made) take_rank(levels, &s);
+        pace_free(s.level);
+        pace_free(s.launches);
+        if (!made) return PACE_E_MEMORY;
+    }
+    for (int level = 0; level < PACE_HOST_LEVELS; level++) out[level] = levels[level];
+    return PACE_OK;
+}

@@ -1,0 +1,336 @@
+#include "forecast/forecast_price.h"
+
+#include "cost/formula.h"
+#include "cost/roofline.h"
+#include "forecast/forecast_gradients.h"
+#include "step/op_edit.h"
+
+#include <string.h>
+
+/* A kernel measured here takes about as long the next time: re-measurements differ by a few percent. */
+static const double measured_spread = 0.03;
+/* Two estimates of one operation err the same way more often than not, so their ratio errs less than either. */
+static const double ratio_correlation = 0.5;
+/* Of a kernel that nothing but its time is known of. */
+static const double unknown_spread = 0.5;
+/* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1),
+ * F(5x5, 5x5) 81 times where it does 625 times. */
+static const double winograd_saving_3 = 4, winograd_saving_5 = 625.0 / 81;
+/* PCIe 3.0 x16 with pinned memory, where the catalogue does not say. */
+static const double usual_pcie = 1e10;
+
+const pace_device *pace_pricing_device(const pace_pricing *p) {
+    return p->scenario->device ? p->scenario->device : p->forecast->device;
+}
+
+double pace_pricing_copy_rate(const pace_pricing *p) {
+    double to_host = pace_pricing_device(p)->pcie_bytes_per_s;
+    return to_host > 0 ? to_host : usual_pcie;
+}
+
+static bool moves(const pace_pricing *p) {
+    const pace_device *here = p->forecast->device, *there = p->scenario->device;
+    return there && (!here || strcmp(here->name, there->name) != 0);
+}
+
+static bool has_amounts(const pace_op *op) { return op && (op->flop > 0 || op->read_bytes > 0 || op->write_bytes > 0); }
+
+/* Nothing is known of its operation, or no more than the tensors it touches. */
+static bool is_guessed(const pace_pricing *p, uint32_t launch) {
+    return p->variant->graph.launches.items[launch].guessed || !has_amounts(pace_variant_op(p->variant, launch));
+}
+
+/* --- the parts of a launch ------------------------------------------------------------------------------------------
+ */
+
+/* What was measured of them together, ns; below 0 where one was not. */
+static double measured_ns(const pace_pricing *p, uint32_t launch) {
+    double sum = 0;
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        if (p->rank->measured_ns[part] < 0) return -1;
+        sum += p->rank->measured_ns[part];
+    }
+    return sum;
+}
+
+static bool is_unchanged(const pace_pricing *p, uint32_t launch) {
+    const pace_variant *v = p->variant;
+    const pace_variant_launch *of = &v->launches[launch];
+    const pace_op *now = pace_variant_op(v, launch), *was = pace_variant_part_op(v, of->part);
+    bool same = (!now && !was) || (now && was && pace_op_equal(now, was));
+    return same && of->more == 1 && v->next_part[of->part] == PACE_NO_LAUNCH;
+}
+
+/* What the parts cost where they were measured, s; false where one's operation is unknown. */
+static bool parts_cost(pace_estimate *out_s, const pace_pricing *p, uint32_t launch) {
+    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED};
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        const pace_op *op = pace_variant_part_op(p->variant, part);
+        pace_estimate one;
+        if (!has_amounts(op) || pace_price_cached(&one, p->forecast->prices, p->forecast->cost, p->forecast->device, op,
+                                                  PACE_ALONE) != PACE_OK)
+            return false;
+        sum.median += one.median;
+        sum.spread += one.median * one.spread;
+        if (one.rung > sum.rung) sum.rung = one.rung;
+    }
+    if (!(sum.median > 0)) return false;
+    sum.spread /= sum.median;
+    *out_s = sum;
+    return true;
+}
+
+/* --- prices ------------------------------------------------------------------------------------------------------- */
+
+/* How much slower the other device is at what limits such kernels. */
+static double rate_ratio(const pace_pricing *p, const pace_op *op) {
+    const pace_device *here = p->forecast->device, *there = pace_pricing_device(p);
+    pace_op_family family = op ? op->family : PACE_OP_UNKNOWN;
+    double from = 0, to = 0;
+    if (!moves(p)) return 1;
+    if (pace_op_is_matrix(family)) {
+        from = pace_device_peak(here, op->element_bytes);
+        to = pace_device_peak(there, op->element_bytes);
+    } else if (family == PACE_OP_TRANSFER) {
+        from = here->pcie_bytes_per_s;
+        to = there->pcie_bytes_per_s;
+    }
+    if (!(from > 0) || !(to > 0)) {
+        from = here->memory_bytes_per_s;
+        to = there->memory_bytes_per_s;
+    }
+    return from > 0 && to > 0 ? from / to : 1;
+}
+
+static double start_share(const pace_pricing *p, const pace_op *op) {
+    return has_amounts(op) ? pace_cost_start_share(p->forecast->cost, pace_pricing_device(p), op) : 0;
+}
+
+/* What the ladder misses between these two devices, as other steps showed it. */
+static pace_estimate calibrated(const pace_pricing *p, const pace_op *op, pace_estimate moved) {
+    const pace_pair_calibration *calibration = p->forecast->calibration;
+    if (!moves(p) || !pace_pair_calibration_applies(calibration, p->forecast->device, pace_pricing_device(p)))
+        return moved;
+    const pace_pair_sums *sums = &calibration->of[op ? op->family : PACE_OP_UNKNOWN];
+    double share = start_share(p, op);
+    if (sums->pairs == 0) return moved;
+    return (pace_estimate){moved.median * pace_pair_factor(sums, share), pace_pair_spread(sums, share, moved.spread),
+                           PACE_RUNG_CALIBRATED};
+}
+
+static pace_estimate by_rates(const pace_pricing *p, uint32_t launch, double measured) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    double ns = measured * p->variant->launches[launch].more * rate_ratio(p, op);
+    if (!moves(p)) return (pace_estimate){ns, measured_spread, PACE_RUNG_MEASURED};
+    return calibrated(p, op, (pace_estimate){ns, unknown_spread, PACE_RUNG_ROOFLINE});
+}
+
+/* The ratio of two estimates carries over what both miss, and no kernel becomes faster than the device allows. */
+static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double measured) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    const pace_device *device = pace_pricing_device(p);
+    pace_estimate here, there;
+    if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
+        pace_price_cached(&there, p->forecast->prices, p->forecast->cost, device, op, PACE_ALONE) != PACE_OK)
+        return by_rates(p, launch, measured);
+    double variance =
+        here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
+    pace_estimate moved = {measured * there.median / here.median, sqrt(variance),
+                           here.rung > there.rung ? here.rung : there.rung};
+    moved = calibrated(p, op, moved);
+    double bound = pace_price_bound_ns(device, op);
+    if (moved.median < bound && !pace_price_was_beyond(p, launch)) moved.median = bound;
+    return moved;
+}
+
+/* How many ranks exchange. Older execution traces do not say: then the ranks at hand, or of one, all of the machine. */
+static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exchange *exchange) {
+    const pace_machine *machine = &p->scenario->exchange.machine;
+    const pace_graph *graph = &p->variant->graph;
+    *known = exchange->group_size > 0 || graph->world_size > 0 || p->forecast->ranks.count > 1;
+    if (exchange->group_size > 0) return exchange->group_size;
+    if (graph->world_size > 0) return graph->world_size;
+    if (p->forecast->ranks.count > 1) return (int64_t)p->forecast->ranks.count;
+    return (int64_t)machine->devices * machine->nodes;
+}
+
+/* Gradients of data-parallel ranks: a bucket as the approach exchanges it; those that lanes exchange have no price of
+ * their own (forecast_gradients.h). */
+static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, const pace_exchange_question *question) {
+    double s = 0;
+    pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p), 1};
+    if (!pace_gradients_have_lanes(p->scenario))
+        PACE_TRY(
+            pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
+    *out_ns = (pace_estimate){s * 1e9, unknown_spread, PACE_RUNG_FORMULA};
+    return PACE_OK;
+}
+
+/* What ranks exchange, by the closed forms of how they are joined. */
+static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    const pace_graph *graph = &p->variant->graph;
+    const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[launch].exchange - 1];
+    const char *name = pace_names_text(&graph->names, exchange->collective);
+    pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = exchange->bytes};
+    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0, pull = pace_exchange_is_pull(graph, exchange);
+    const pace_machine *machine = &p->scenario->exchange.machine;
+    bool known = true;
+    int64_t size = point ? 2 : ranks_of(&known, p, exchange);
+    if (!p->scenario->has_exchange || (machine->devices * machine->nodes == 1 && !(known && size == 1)))
+        return pace_fail(
+            PACE_E_MISSING,
+            "%s: its ranks exchange data (%s): name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
+            p->rank->name, name, pace_pricing_device(p)->name);
+    if (!pull && !pace_collective_find(&question.collective, point ? "sendrecv" : name))
+        return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
+    if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
+    PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
+                                 exchange->group_stride > 0 ? exchange->group_stride : 1));
+    if (p->scenario->has_approach && (pull || pace_exchange_is_gradients(graph, exchange)))
+        return by_approach(out_ns, p, &question);
+    PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
+    if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
+    out_ns->median *= 1e9;
+    return PACE_OK;
+}
+
+static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    const pace_op *op = pace_variant_op(p->variant, launch);
+    const pace_device *device = pace_pricing_device(p);
+    if (!device)
+        return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
+    if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
+    if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
+    else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op, PACE_SUSTAINED));
+    out_ns->median *= 1e9;
+    if (!has_amounts(op)) return PACE_OK;
+    double bound = pace_price_bound_ns(device, op);
+    if (out_ns->median < bound) out_ns->median = bound;
+    return PACE_OK;
+}
+
+static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    double measured = measured_ns(p, launch);
+    bool is_exchange = p->variant->graph.launches.items[launch].exchange != 0;
+    if (measured < 0) return without_measurement(out_ns, p, launch);
+    *out_ns = (pace_estimate){measured, measured_spread, PACE_RUNG_MEASURED};
+    if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
+    if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
+    if (!p->forecast->device)
+        return pace_fail(PACE_E_MISSING, "%s: does not name the device it was measured on: name it with --from",
+                         p->rank->name);
+    *out_ns = by_ratio(p, launch, measured);
+    return PACE_OK;
+}
+
+pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *p, uint32_t launch) {
+    PACE_TRY(price(out_ns, p, launch));
+    out_ns->spread = hypot(out_ns->spread, p->variant->launches[launch].assumed);
+    return PACE_OK;
+}
+
+/* --- what no kernel can be faster than ------------------------------------------------------------------------------
+ */
+
+static double most_flop_per_s(const pace_device *device, const pace_op *op) {
+    double rate = pace_device_rate(device, op->precision), wide = pace_device_peak(device, op->element_bytes);
+    return rate > wide ? rate : wide;
+}
+
+static double winograd_saving(const pace_op *op) {
+    enum { R = 5, S, STRIDE_H, STRIDE_W };
+    const double *s = op->size;
+    if (op->family != PACE_OP_CONVOLUTION || s[R] != s[S] || s[STRIDE_H] != 1 || s[STRIDE_W] != 1) return 1;
+    return s[R] == 3 ? winograd_saving_3 : s[R] == 5 ? winograd_saving_5 : 1;
+}
+
+double pace_price_bound_ns(const pace_device *device, const pace_op *op) {
+    double bytes = op->read_bytes + op->write_bytes, rate = device->memory_bytes_per_s, compute = 0;
+    bool hits = op->family == PACE_OP_EMBEDDING || bytes <= device->l2_bytes; /* rows are looked up more than once */
+    if (op->family == PACE_OP_TRANSFER) return 0;
+    if (hits) rate = device->l2_bytes_per_s;
+    if (pace_op_is_matrix(op->family)) {
+        double peak = most_flop_per_s(device, op);
+        compute = peak > 0 ? op->flop / peak / winograd_saving(op) : 0;
+    }
+    double memory = rate > 0 ? bytes / rate : 0;
+    return 1e9 * (compute > memory ? compute : memory);
+}
+
+bool pace_price_was_beyond(const pace_pricing *p, uint32_t launch) {
+    double bound = 0, measured = measured_ns(p, launch);
+    if (measured < 0 || !p->forecast->device) return false;
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        const pace_op *op = pace_variant_part_op(p->variant, part);
+        if (has_amounts(op)) bound += pace_price_bound_ns(p->forecast->device, op);
+    }
+    return measured < bound;
+}
+
+/* --- a rank's -------------------------------------------------------------------------------------------------------
+ */
+
+bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t number) {
+    const pace_launch *launch = &graph->launches.items[number];
+    const char *kernel = pace_names_text(&graph->names, launch->name);
+    const char *op = pace_names_text(&graph->names, graph->nodes.items[launch->node].name);
+    bool any = false;
+    for (size_t i = 0; i < scenario->scales.count; i++) {
+        const regex_t *name = &scenario->scales.items[i].name;
+        if (regexec(name, kernel, 0, NULL, 0) != 0 && regexec(name, op, 0, NULL, 0) != 0) continue;
+        if (factor) *factor *= scenario->scales.items[i].factor;
+        any = true;
+    }
+    return any;
+}
+
+/* What lanes price (forecast_gradients.h) is no kernel's time. */
+static bool has_lanes(const pace_pricing *p, uint32_t number) {
+    const pace_graph *graph = &p->variant->graph;
+    uint32_t exchange = graph->launches.items[number].exchange;
+    const pace_graph_exchange *of = exchange ? &graph->exchanges.items[exchange - 1] : NULL;
+    return of && pace_gradients_have_lanes(p->scenario) &&
+           (pace_exchange_is_gradients(graph, of) || pace_exchange_is_pull(graph, of));
+}
+
+static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
+    const pace_op *op = pace_variant_op(p->variant, number);
+    pace_forecast_family *of = &families[op ? op->family : PACE_OP_UNKNOWN];
+    of->kernel_ns += ns.median;
+    of->spread_ns += ns.median * ns.spread;
+    of->launches++;
+    of->by_rung[ns.rung]++;
+    if (!is_guessed(p, number) || p->variant->graph.launches.items[number].exchange) return;
+    of->unknown++;
+    of->unknown_ns += ns.median;
+    if (measured_ns(p, number) >= 0) return;
+    of->guessed++;
+    of->guessed_of_tensors += has_amounts(op);
+    of->guessed_ns += ns.median;
+}
+
+pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) {
+    for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
+        const pace_op *op = pace_variant_op(pricing->variant, i);
+        pace_pair_times *of = &times[op ? op->family : PACE_OP_UNKNOWN];
+        pace_estimate ns;
+        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        of->ns += ns.median;
+        of->start_ns += ns.median * start_share(pricing, op);
+    }
+    return PACE_OK;
+}
+
+pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
+    for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
+        pace_estimate ns;
+        PACE_TRY(pace_price_launch(&ns, pricing, i));
+        pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
+        launch_ns[i] = ns.median;
+        if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);
+    }
+    return PACE_OK;
+}

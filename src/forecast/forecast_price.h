@@ -1,0 +1,43 @@
+/* What every launch of a rank takes under a scenario. Private to the forecast. */
+#ifndef PACE_FORECAST_FORECAST_PRICE_H
+#define PACE_FORECAST_FORECAST_PRICE_H
+
+#include "forecast/forecast.h"
+#include "forecast/variant.h"
+
+/* Where a rank's launches are priced, and what they were before. */
+typedef struct {
+    const pace_forecast *forecast;
+    const pace_forecast_rank *rank;
+    const pace_variant *variant;
+    const pace_scenario *scenario;
+} pace_pricing;
+
+/** The device the scenario runs on; NULL = unknown. */
+const pace_device *pace_pricing_device(const pace_pricing *pricing);
+
+/** Bytes/s between that device, which must be known, and its host. */
+double pace_pricing_copy_rate(const pace_pricing *pricing);
+
+/** Time of one launch of the variant, ns, without the scenario's scales. */
+pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *pricing, uint32_t launch) PACE_MUST_CHECK;
+
+/** Whether a launch's time is scaled; by how much in all is multiplied into *factor (may be NULL). */
+bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t launch);
+
+/** Fills launch_ns (one per launch of the variant's graph) and adds to the families' sums (`families` may be NULL). */
+pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families,
+                                const pace_pricing *pricing) PACE_MUST_CHECK;
+
+/** Adds the times of launches to those of their families. */
+pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) PACE_MUST_CHECK;
+
+/** The least an operation takes on a device at its peaks, ns: arithmetic at the rate of its precision, bytes at the
+ * rate of the memory, or of the L2 cache (where known) when they fit into it. 0 = nothing is known. */
+double pace_price_bound_ns(const pace_device *device, const pace_op *op);
+
+/** Whether the parts of a launch were measured to be faster than that already: their operation is not what it seems
+ * (Winograd's convolutions, cached tensors), and nothing follows for another device. */
+bool pace_price_was_beyond(const pace_pricing *pricing, uint32_t launch);
+
+#endif

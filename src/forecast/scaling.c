@@ -1,0 +1,76 @@
+#include "forecast/scaling.h"
+
+#include <math.h>
+
+/* Of exchanges, where one worker's time is known: the largest that leaves one in ten fitted rows outside
+ * (docs/scaling.md). */
+const double pace_scaling_exchange_spread = 0.13;
+/* Steps of many workers differ from one measured worker's by jitter and the input, a few percent. */
+const double pace_scaling_step_spread = 0.05;
+static const double z90 = 1.645;
+
+bool pace_scaling_rate_can_be(double samples_per_s) { return samples_per_s >= 1e-6 && samples_per_s <= 1e12; }
+
+pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,
+                               int workers, int nodes) {
+    int devices = machine->devices;
+    bool fill = nodes == 0;
+    if (workers < 1) return pace_fail(PACE_E_USAGE, "expected 1 worker or more, found %d", workers);
+    if (fill) nodes = workers <= devices ? 1 : workers / devices;
+    int near = (workers - 1) / nodes + 1;
+    if (nodes > workers || (!fill && near > devices))
+        return pace_fail(PACE_E_USAGE, "%s: %d workers cannot sit on %d nodes of %d devices", machine->name, workers,
+                         nodes, devices);
+    if (fill && workers > devices && workers % devices)
+        return pace_fail(PACE_E_USAGE, "%s: %d workers do not fill nodes of %d devices", machine->name, workers,
+                         devices);
+    if (nodes > 1 && machine->between.kind == PACE_LINK_NONE)
+        return pace_fail(PACE_E_USAGE, "%s: has %d devices and nothing that joins nodes, found %d workers",
+                         machine->name, devices, workers);
+    if (machine->nodes > 1 && nodes > machine->nodes)
+        return pace_fail(PACE_E_USAGE, "%s: has %d devices, found %d workers", machine->name, devices * machine->nodes,
+                         workers);
+    *placed = *machine;
+    placed->nodes = nodes;
+    setup->ranks_per_node = near;
+    setup->nodes = nodes;
+    return PACE_OK;
+}
+
+static pace_status run(pace_gradient_times *out, const pace_gradient_profile *profile, const pace_approach *approach,
+                       const pace_exchange *exchange, const pace_approach_setup *setup, double slowness) {
+    pace_approach_setup changed = *setup;
+    changed.slowness = slowness * (setup->slowness > 0 ? setup->slowness : 1);
+    return pace_gradients_exchange(out, profile, approach, exchange, &changed);
+}
+
+pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
+                              double copy_rate, int workers, int nodes) {
+    pace_scaling_exchange opened = {.setup = {.copy_rate = copy_rate}, .workers = workers};
+    pace_machine placed;
+    PACE_TRY(pace_scaling_place(&placed, &opened.setup, machine, workers, nodes));
+    PACE_TRY(pace_approach_open(&opened.exchange, approach, &placed));
+    *out = opened;
+    return PACE_OK;
+}
+
+pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                              const pace_approach *approach, const pace_scaling_exchange *over) {
+    pace_gradient_times times, slow, fast;
+    PACE_TRY(run(&times, profile, approach, &over->exchange, &over->setup, 1));
+    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(z90 * pace_scaling_exchange_spread)));
+    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * pace_scaling_exchange_spread)));
+    double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
+    double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
+    double spread = sqrt(compute * compute + by_exchange * by_exchange +
+                         (over->workers > 1 ? pace_scaling_step_spread * pace_scaling_step_spread : 0));
+    *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
+    return PACE_OK;
+}
+
+pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
+                            const pace_approach *approach, const pace_machine *machine, double copy_rate, int workers) {
+    pace_scaling_exchange over;
+    PACE_TRY(pace_scaling_open(&over, approach, machine, copy_rate, workers, 0));
+    return pace_scaling_over(out, profile, compute_spread, approach, &over);
+}

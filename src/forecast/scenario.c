@@ -1,0 +1,38 @@
+#include "forecast/scenario.h"
+
+void pace_scenario_init(pace_scenario *scenario, const char *label) {
+    *scenario = (pace_scenario){.label = label};
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
+}
+
+void pace_scenario_free(pace_scenario *scenario) {
+    for (size_t i = 0; i < scenario->scales.count; i++) regfree(&scenario->scales.items[i].name);
+    for (size_t i = 0; i < scenario->fuse.count; i++) regfree(&scenario->fuse.items[i]);
+    PACE_VEC_FREE(&scenario->scales);
+    PACE_VEC_FREE(&scenario->fuse);
+}
+
+static pace_status compile(regex_t *out, const char *regex) {
+    char reason[128];
+    int fault = regcomp(out, regex, REG_EXTENDED | REG_NOSUB);
+    if (!fault) return PACE_OK;
+    regerror(fault, out, reason, sizeof reason);
+    return pace_fail(PACE_E_USAGE, "'%.200s' is no regular expression: %s", regex, reason);
+}
+
+pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) {
+    size_t count = scenario->scales.count;
+    PACE_TRY(pace_grow(&scenario->scales.items, &scenario->scales.capacity, count + 1, sizeof *scenario->scales.items));
+    PACE_TRY(compile(&scenario->scales.items[count].name, regex));
+    scenario->scales.items[count].factor = factor;
+    scenario->scales.count++;
+    return PACE_OK;
+}
+
+pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) {
+    size_t count = scenario->fuse.count;
+    PACE_TRY(pace_grow(&scenario->fuse.items, &scenario->fuse.capacity, count + 1, sizeof *scenario->fuse.items));
+    PACE_TRY(compile(&scenario->fuse.items[count], regex));
+    scenario->fuse.count++;
+    return PACE_OK;
+}

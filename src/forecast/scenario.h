@@ -1,0 +1,45 @@
+/* What is different about a step that is to be predicted. */
+#ifndef PACE_FORECAST_SCENARIO_H
+#define PACE_FORECAST_SCENARIO_H
+
+#include "base/memory.h"
+#include "cost/host_costs.h"
+#include "exchange/approaches.h"
+#include "machine/device.h"
+
+#include <regex.h>
+
+/* Initialised with pace_scenario_init() it is the step as it is. */
+typedef struct {
+    const char *label;
+    const pace_device *device;                  /* where it runs; NULL = where it was measured */
+    bool has_exchange;                          /* how its ranks are joined is known */
+    pace_exchange exchange;                     /* when it is */
+    bool has_approach;                          /* how gradients are exchanged was said */
+    pace_approach approach;                     /* when it was */
+    double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */
+    bool one_launch;                            /* captured as a device graph */
+    PACE_VEC(struct {
+        regex_t name; /* of the kernel or of the operator that launches it */
+        double factor;
+    })
+    scales;
+    PACE_VEC(regex_t) fuse;   /* names of element-wise kernels or operators that are fused */
+    double batch;             /* samples on each rank; 0 = as many as now */
+    double samples;           /* as many as now, where that was said; 0 = to be inferred */
+    bool has_precision;       /* of matrix operations */
+    pace_precision precision; /* when it has */
+    bool fuse_tables;         /* embedding lookups of several tables in one kernel */
+    bool balance_tables;      /* tables spread evenly over the ranks */
+} pace_scenario;
+
+void pace_scenario_init(pace_scenario *scenario, const char *label);
+void pace_scenario_free(pace_scenario *scenario);
+
+/** Kernels whose own or operator's name matches take `factor` times as long. PACE_E_USAGE for a bad expression. */
+pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) PACE_MUST_CHECK;
+
+/** Chains of element-wise kernels whose own or operators' names match become one. PACE_E_USAGE as above. */
+pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,69 @@
+#include "forecast/variant.h"
+
+#include "step/graph_edit.h"
+
+#include <math.h>
+
+void pace_variant_free(pace_variant *variant) {
+    pace_graph_free(&variant->graph);
+    pace_free(variant->launches);
+    pace_free(variant->next_part);
+    *variant = (pace_variant){0};
+}
+
+pace_status pace_variant_init(pace_variant *out, const pace_graph *original) {
+    pace_variant variant = {.original = original};
+    PACE_TRY(pace_graph_copy(&variant.graph, original));
+    variant.launches = pace_alloc(original->launches.count + 1, sizeof *variant.launches);
+    variant.next_part = pace_alloc(original->launches.count + 1, sizeof *variant.next_part);
+    if (!variant.launches || !variant.next_part) {
+        pace_variant_free(&variant);
+        return PACE_E_MEMORY;
+    }
+    for (uint32_t i = 0; i < original->launches.count; i++) {
+        variant.launches[i] = (pace_variant_launch){.part = i, .more = 1};
+        variant.next_part[i] = PACE_NO_LAUNCH;
+    }
+    *out = variant;
+    return PACE_OK;
+}
+
+static const pace_op *op_of(const pace_graph *graph, uint32_t launch) {
+    uint32_t op = graph->launches.items[launch].op;
+    return op == PACE_NO_OP ? NULL : &graph->ops.items[op];
+}
+
+const pace_op *pace_variant_op(const pace_variant *variant, uint32_t launch) { return op_of(&variant->graph, launch); }
+
+const pace_op *pace_variant_part_op(const pace_variant *variant, uint32_t part) {
+    return op_of(variant->original, part);
+}
+
+pace_status pace_variant_set_op(pace_variant *variant, uint32_t launch, const pace_op *op) {
+    return pace_graph_intern_op(&variant->graph.launches.items[launch].op, &variant->graph, op);
+}
+
+void pace_variant_assume(pace_variant *variant, uint32_t launch, double spread) {
+    variant->launches[launch].assumed = hypot(variant->launches[launch].assumed, spread);
+}
+
+static void append_parts(pace_variant *variant, uint32_t to, uint32_t from) {
+    uint32_t last = variant->launches[to].part;
+    while (variant->next_part[last] != PACE_NO_LAUNCH) last = variant->next_part[last];
+    variant->next_part[last] = variant->launches[from].part;
+    pace_variant_assume(variant, to, variant->launches[from].assumed);
+}
+
+pace_status pace_variant_merge(pace_variant *variant, uint32_t *into) {
+    size_t count = variant->graph.launches.count, kept = 0;
+    bool *stays = pace_alloc(count + 1, sizeof *stays);
+    if (!stays) return PACE_E_MEMORY;
+    for (uint32_t i = 0; i < count; i++) stays[i] = into[i] == i;
+    for (uint32_t i = 0; i < count; i++)
+        if (!stays[i]) append_parts(variant, into[i], i);
+    pace_status status = pace_graph_merge_launches(&variant->graph, into);
+    for (uint32_t i = 0; status == PACE_OK && i < count; i++)
+        if (stays[i]) variant->launches[kept++] = variant->launches[i];
+    pace_free(stays);
+    return status;
+}

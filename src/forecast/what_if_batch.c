@@ -1,0 +1,119 @@
+#include "forecast/tensor_roles.h"
+#include "forecast/what_ifs.h"
+#include "step/op_edit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the size of a kernel is not known of may not grow at all, or faster: half of the growth, as a spread. */
+static const double unknown_share = 0.5;
+/* An exchange's time has a part that does not grow with its bytes. */
+static const double exchange_share = 0.25;
+
+typedef struct {
+    pace_variant *variant;
+    pace_tensor_roles roles;
+    double samples, factor;
+} batch_change;
+
+static const char *collective_of(const batch_change *c, const pace_launch *launch) {
+    const pace_graph *graph = &c->variant->graph;
+    return pace_names_text(&graph->names, graph->exchanges.items[launch->exchange - 1].collective);
+}
+
+/* Activations go all-to-all (embeddings, experts) or from stage to stage; what is reduced, gathered and scattered are
+ * gradients and parameters. */
+static bool exchanges_activations(const char *collective) {
+    static const char *const names[] = {"alltoall", "send", "recv", "sendrecv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(collective, names[i]) == 0) return true;
+    return false;
+}
+
+static void grow(batch_change *c, uint32_t number, double assumed_share) {
+    c->variant->launches[number].more *= c->factor;
+    if (assumed_share > 0) pace_variant_assume(c->variant, number, assumed_share * fabs(log(c->factor)));
+}
+
+static void change_exchange(batch_change *c, uint32_t number) {
+    const pace_launch *launch = &c->variant->graph.launches.items[number];
+    if (!exchanges_activations(collective_of(c, launch))) return;
+    c->variant->graph.exchanges.items[launch->exchange - 1].bytes *= c->factor;
+    grow(c, number, exchange_share);
+}
+
+/* Which size of a matrix product counts samples. One that a pass names has the forward product's sizes (step/op.h), one
+ * read from a backward pass's own operators has its own: of the weight's gradient, samples are summed over. */
+static unsigned gemm_size(const batch_change *c, const pace_op *op, uint32_t node, bool *sure) {
+    enum { B, M, N, K };
+    const double *s = op->size;
+    *sure = true;
+    if (op->pass != PACE_PASS_FORWARD) return M;
+    if (pace_tensor_roles_has_matrix(&c->roles, s[K], s[N])) return M;
+    if (pace_node_is_backward(c->variant->original, node) && pace_tensor_roles_has_matrix(&c->roles, s[M], s[N]))
+        return K;
+    if (pace_tensor_roles_has_matrix(&c->roles, s[M], s[K])) return N;
+    if (s[B] > 1) return B;
+    *sure = false;
+    return M;
+}
+
+/* The sum that makes a bias's gradient runs over the samples. */
+static unsigned reduction_size(const batch_change *c, const pace_op *op, uint32_t node) {
+    bool bias = pace_node_is_backward(c->variant->original, node) && op->pass == PACE_PASS_FORWARD &&
+                pace_tensor_roles_has_vector(&c->roles, op->size[0]);
+    return bias ? 1 : 0;
+}
+
+static unsigned size_of(const batch_change *c, const pace_op *op, uint32_t node, bool *sure) {
+    *sure = true;
+    if (op->family == PACE_OP_GEMM) return gemm_size(c, op, node, sure);
+    if (op->family == PACE_OP_REDUCTION) return reduction_size(c, op, node);
+    return pace_op_sample_size(op);
+}
+
+/* Copies and fills that no operator's shapes describe: of samples when they can be divided among these. */
+static bool divides(const batch_change *c, const pace_op *op) {
+    double each = op->size[0] / c->samples;
+    return each >= 1 && each == floor(each);
+}
+
+static bool grows(const batch_change *c, uint32_t number, const pace_op *op) {
+    const pace_launch *launch = &c->variant->graph.launches.items[number];
+    const pace_graph *original = c->variant->original;
+    uint32_t node = original->launches.items[c->variant->launches[number].part].node;
+    pace_op_shapes shapes;
+    if (pace_node_updates(original, node) || pace_node_accumulates(original, node)) return false;
+    if (op && op->family == PACE_OP_OPTIMIZER) return false;
+    if (launch->kind != PACE_TASK_KERNEL) return op && divides(c, op);
+    return !pace_node_shapes(&shapes, original, node) || !pace_tensor_roles_only(&c->roles, &shapes);
+}
+
+static pace_status change_launch(batch_change *c, uint32_t number) {
+    const pace_op *present = pace_variant_op(c->variant, number);
+    bool sure;
+    if (c->variant->graph.launches.items[number].exchange) {
+        change_exchange(c, number);
+        return PACE_OK;
+    }
+    if (!grows(c, number, present)) return PACE_OK;
+    bool sized = present && (present->flop > 0 || present->read_bytes > 0 || present->write_bytes > 0);
+    if (!sized) {
+        grow(c, number, unknown_share);
+        return PACE_OK;
+    }
+    pace_op op = *present;
+    uint32_t node = c->variant->original->launches.items[c->variant->launches[number].part].node;
+    pace_op_scale_size(&op, size_of(c, &op, node, &sure), c->factor);
+    grow(c, number, sure ? 0 : unknown_share);
+    return pace_variant_set_op(c->variant, number, &op);
+}
+
+pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) {
+    batch_change c = {.variant = variant, .samples = samples, .factor = wanted / samples};
+    PACE_TRY(pace_tensor_roles_find(&c.roles, variant->original));
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < variant->graph.launches.count; i++) status = change_launch(&c, i);
+    pace_tensor_roles_free(&c.roles);
+    return status;
+}

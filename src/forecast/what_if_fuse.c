@@ -1,0 +1,149 @@
+#include "forecast/what_ifs.h"
+#include "step/op_edit.h"
+
+#include <string.h>
+
+/* Of what is fused, some results may be needed later (a gradient's input), and stay written. */
+static const double needed_spread = 0.15;
+
+static uint32_t annotation_of(const pace_graph *graph, uint32_t node) {
+    while (node != PACE_NO_NODE && graph->nodes.items[node].kind != PACE_TASK_ANNOTATION)
+        node = graph->nodes.items[node].parent;
+    return node;
+}
+
+static bool waits(const pace_launch *launch) {
+    return launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
+}
+
+static bool together(const pace_graph *graph, const pace_launch *a, const pace_launch *b) {
+    const pace_graph_node *nodes = graph->nodes.items;
+    return a->stream == b->stream && nodes[a->node].thread == nodes[b->node].thread && !waits(b) &&
+           annotation_of(graph, a->node) == annotation_of(graph, b->node);
+}
+
+static void stand_alone(uint32_t *into, size_t count) {
+    for (uint32_t i = 0; i < count; i++) into[i] = i;
+}
+
+/* --- element-wise chains ------------------------------------------------------------------------------------------ */
+
+static bool matches(const pace_graph *graph, const pace_launch *launch, const regex_t *names) {
+    return regexec(names, pace_names_text(&graph->names, launch->name), 0, NULL, 0) == 0 ||
+           regexec(names, pace_names_text(&graph->names, graph->nodes.items[launch->node].name), 0, NULL, 0) == 0;
+}
+
+static bool can_fuse(const pace_variant *v, uint32_t number, const regex_t *names) {
+    const pace_launch *launch = &v->graph.launches.items[number];
+    const pace_op *op = pace_variant_op(v, number);
+    return op && op->family == PACE_OP_ELEMENTWISE && op->size[0] > 0 && launch->kind == PACE_TASK_KERNEL &&
+           !launch->exchange && matches(&v->graph, launch, names);
+}
+
+static bool chains(const pace_variant *v, uint32_t before, uint32_t after) {
+    const pace_op *a = pace_variant_op(v, before), *b = pace_variant_op(v, after);
+    const pace_launch *launches = v->graph.launches.items;
+    return a->size[0] == b->size[0] && a->element_bytes == b->element_bytes &&
+           together(&v->graph, &launches[before], &launches[after]);
+}
+
+/* The chain's first kernel does the work of all, one link more. */
+static pace_status add_link(pace_variant *v, uint32_t head, uint32_t link) {
+    pace_op both[2] = {*pace_variant_op(v, head), *pace_variant_op(v, link)};
+    pace_op fused = pace_op_fuse(both, 2);
+    return pace_variant_set_op(v, head, &fused);
+}
+
+static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pace_variant *v, const regex_t *names) {
+    for (uint32_t s = 0; s < v->graph.stream_count; s++) last[s] = PACE_NO_LAUNCH;
+    for (uint32_t i = 0; i < v->graph.launches.count; i++) {
+        uint32_t *before = &last[v->graph.launches.items[i].stream];
+        bool fits = can_fuse(v, i, names);
+        if (fits && *before != PACE_NO_LAUNCH && chains(v, *before, i)) {
+            into[i] = into[*before];
+            PACE_TRY(add_link(v, into[i], i));
+            if (v->launches[into[i]].assumed < needed_spread) v->launches[into[i]].assumed = needed_spread;
+            ++*fused;
+        }
+        *before = fits ? i : PACE_NO_LAUNCH;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_t *names) {
+    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
+    uint32_t *last = pace_alloc(variant->graph.stream_count + 1, sizeof *last);
+    pace_status status = into && last ? PACE_OK : PACE_E_MEMORY;
+    *fused = 0;
+    if (status == PACE_OK) {
+        stand_alone(into, variant->graph.launches.count);
+        status = find_chains(into, last, fused, variant, names);
+    }
+    if (status == PACE_OK) status = pace_variant_merge(variant, into);
+    pace_free(into);
+    pace_free(last);
+    return status;
+}
+
+/* --- embedding tables ------------------------------------------------------------------------------------------------
+ */
+
+static bool is_lookup(const pace_op *op) {
+    return op && op->family == PACE_OP_EMBEDDING && op->size[0] > 0 && op->size[4] > 0;
+}
+
+static bool same_lookups(const pace_op *a, const pace_op *b) {
+    return a->pass == b->pass && a->size[0] == b->size[0] && a->size[4] == b->size[4] &&
+           a->element_bytes == b->element_bytes && strcmp(a->kind, b->kind) == 0;
+}
+
+static double tables_of(const pace_op *op) { return op->size[1] > 0 ? op->size[1] : 1; }
+
+/* One lookup in the tables of both, of their mean size. */
+static pace_op join_tables(const pace_op *a, const pace_op *b) {
+    enum { TABLES = 1, ROWS, LOOKUPS };
+    pace_op both = *a;
+    double of_a = tables_of(a), of_b = tables_of(b), all = of_a + of_b;
+    both.size[TABLES] = all;
+    both.size[ROWS] = (of_a * a->size[ROWS] + of_b * b->size[ROWS]) / all;
+    both.size[LOOKUPS] = (of_a * a->size[LOOKUPS] + of_b * b->size[LOOKUPS]) / all;
+    both.flop = a->flop + b->flop;
+    both.read_bytes = a->read_bytes + b->read_bytes;
+    both.write_bytes = a->write_bytes + b->write_bytes;
+    return both;
+}
+
+static pace_status find_tables(uint32_t *into, size_t *fused, pace_variant *v) {
+    PACE_VEC(uint32_t) heads = {0};
+    pace_status status = PACE_OK;
+    for (uint32_t i = 0; status == PACE_OK && i < v->graph.launches.count; i++) {
+        const pace_op *op = pace_variant_op(v, i);
+        if (!is_lookup(op)) continue;
+        size_t h = heads.count; /* the latest head is the likeliest */
+        while (h > 0 &&
+               !(same_lookups(pace_variant_op(v, heads.items[h - 1]), op) &&
+                 together(&v->graph, &v->graph.launches.items[heads.items[h - 1]], &v->graph.launches.items[i])))
+            h--;
+        if (h == 0) {
+            status = PACE_PUSH(&heads, i);
+            continue;
+        }
+        pace_op joined = join_tables(pace_variant_op(v, heads.items[h - 1]), op);
+        into[i] = heads.items[h - 1];
+        ++*fused;
+        status = pace_variant_set_op(v, into[i], &joined);
+    }
+    PACE_VEC_FREE(&heads);
+    return status;
+}
+
+pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) {
+    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
+    if (!into) return PACE_E_MEMORY;
+    *fused = 0;
+    stand_alone(into, variant->graph.launches.count);
+    pace_status status = find_tables(into, fused, variant);
+    if (status == PACE_OK) status = pace_variant_merge(variant, into);
+    pace_free(into);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* Fits of scaling rows: factors that made the rows are found again, and what chance made is left alone. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ask/scaling_fit.h"
+
+static const char *const models[] = {"a", "b", "c", "d"}, *const devices[] = {"x", "y"};
+
+/* One lane: `exchange` behind a backward pass that hides `hidden` of it; what is behind can't be negative. */
+static void set_curve(pace_scaling_sample *s, double exchange, double hidden) {
+    for (int i = 0; i < PACE_SCALING_RATIOS; i++)
+        s->exposed_s[i] = s->workers > 1 ? fmax(0, exchange * pace_scaling_ratio(i) - hidden) : 0;
+}
+
+/* What the lane says when all its times are changed: no curve is used. */
+static double step_of(double own, double exchange, double hidden, double c, double s, double jitter, double most) {
+    return c * own * (1 + jitter * most) + fmax(0, s * exchange - c * hidden);
+}
+
+/* Four models on two devices, 1 to 16 workers of 8 a node: device y is `slow` times as slow as x. */
+static pace_scaling_samples made(double c, double inside, double between, double jitter, double slow) {
+    pace_scaling_samples all = {0};
+    for (int m = 0; m < 4; m++)
+        for (int d = 0; d < 2; d++)
+            for (int n = 0; n < 5; n++) {
+                double own = 0.1 * (m + 1), exchange = 0.04 * (1 + (3 * m + n) % 4), hidden = 0.3 * own;
+                pace_scaling_sample s = {.own_s = own, .skew = 0.05, .batch = 32, .workers = 1 << n};
+                s.most = pace_expected_most(1 << n);
+                s.between = n == 4;
+                s.device = devices[d];
+                s.model = models[m];
+                set_curve(&s, exchange, hidden);
+                double factor = c * (d ? slow : 1);
+                s.measured_s =
+                    step_of(own, n ? exchange : 0, hidden, factor, s.between ? between : inside, jitter, s.most);
+                assert_int_equal(PACE_PUSH(&all, s), PACE_OK);
+            }
+    return all;
+}
+
+static void test_nothing_to_fit(void **state) {
+    (void)state;
+    pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
+    pace_scaling_fit fit;
+    pace_scaling_score score;
+    for (size_t i = 0; i < all.count; i++) {
+        pace_scaling_fit none = pace_scaling_fit_none();
+        assert_true(fabs(pace_scaling_fit_step_s(&none, &all.items[i]) / all.items[i].measured_s - 1) < 1e-12);
+    }
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_string_equal(score.chosen, "nothing");
+    assert_string_equal(score.held_out, "model");
+    assert_int_equal(score.units, 4);
+    assert_true(fit.compute == 1 && fit.inside == 1 && fit.between == 1 && fit.jitter < 0 && fit.group_count == 0);
+    PACE_VEC_FREE(&all);
+}
+
+/* Scaled lanes are what a curve of one variable says: c times that of exchanges s / c times as long. */
+static void test_one_curve_is_enough(void **state) {
+    (void)state;
+    for (int k = 0; k < 40; k++) {
+        double c = exp(sin(k)), s = exp(1.5 * cos(3 * k)), own = 0.2, exchange = 0.1, hidden = 0.05;
+        pace_scaling_sample sample = {.own_s = own, .skew = 0.05, .workers = 8, .most = 1.4, .device = "", .model = ""};
+        pace_scaling_fit fit = pace_scaling_fit_none();
+        set_curve(&sample, exchange, 0);
+        fit.compute = c;
+        fit.inside = s;
+        assert_true(fabs(pace_scaling_fit_step_s(&fit, &sample) / step_of(own, exchange, 0, c, s, 0.05, 1.4) - 1) <
+                    1e-9);
+        set_curve(&sample, exchange, hidden); /* its knee is between two points */
+        assert_true(fabs(pace_scaling_fit_step_s(&fit, &sample) / step_of(own, exchange, hidden, c, s, 0.05, 1.4) - 1) <
+                    0.025);
+    }
+}
+
+static void test_factors_found(void **state) {
+    (void)state;
+    pace_scaling_samples all = made(1.4, 0.8, 3, 0.01, 1);
+    pace_scaling_fit fit;
+    pace_scaling_score score;
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model"), PACE_OK);
+    assert_true(score.error.formula_mape > 0.2 && score.error.mape < 0.05);
+    assert_true(fabs(log(fit.compute / 1.4)) < 0.1 && fabs(log(fit.between / 3)) < 0.15 &&
+                fabs(log(fit.inside / 0.8)) < 0.3);
+    assert_true(score.error.coverage >= 0.85);
+    PACE_VEC_FREE(&all);
+}
+
+static void test_devices_found(void **state) {
+    (void)state;
+    pace_scaling_samples all = made(1.3, 1, 1, 0.05, 1.8);
+    pace_scaling_fit fit;
+    pace_scaling_score score;
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_true(fit.group_count >= 2 && score.error.mape < 0.08);
+    double apart = pace_scaling_fit_compute(&fit, "y", "a") / pace_scaling_fit_compute(&fit, "x", "a");
+    assert_true(fabs(log(apart / 1.8)) < 0.2);
+    PACE_VEC_FREE(&all);
+}
+
+/* One worker's measured time stays what it is. */
+static void test_known_worker(void **state) {
+    (void)state;
+    pace_scaling_fit fit = {.compute = 9, .inside = 1, .between = 1, .jitter = 0, .fixed_s = 7};
+    pace_scaling_sample s = {.own_s = 2, .own_known = true, .workers = 1, .device = "", .model = ""};
+    assert_true(pace_scaling_fit_step_s(&fit, &s) == 2);
+}
+
+static void test_file(void **state) {
+    (void)state;
+    char path[] = "/tmp/paceline-scaling-fit-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    pace_scaling_fit fit = {1.25, 0.5, 3, 0.02, 0.004, {{"device x", 0.1, 12}, {"model b", -0.3, 7}}, 2, 0.2}, back;
+    assert_int_equal(pace_scaling_fit_save(&fit, path), PACE_OK);
+    assert_int_equal(pace_scaling_fit_load(&back, path), PACE_OK);
+    unlink(path);
+    assert_true(back.compute == 1.25 && back.inside == 0.5 && back.between == 3 && back.jitter == 0.02);
+    assert_true(back.fixed_s == 0.004 && back.spread == 0.2 && back.group_count == 2);
+    assert_true(pace_scaling_fit_compute(&back, "x", "b") == 1.25 * exp(0.1 - 0.3));
+    assert_int_equal(pace_scaling_fit_read(&back, "f", "{\"schema\": \"paceline.step-fit/1\"}", 32), PACE_E_INPUT);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
+    pace_scaling_fit fit;
+    pace_scaling_score score;
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "colour"), PACE_E_USAGE);
+    all.count = 7;
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_E_INPUT);
+    all.count = 10; /* of one model, on two devices */
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL), PACE_OK);
+    assert_string_equal(score.held_out, "device");
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model"), PACE_E_INPUT);
+    PACE_VEC_FREE(&all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_to_fit), cmocka_unit_test(test_one_curve_is_enough),
+        cmocka_unit_test(test_factors_found),  cmocka_unit_test(test_devices_found),
+        cmocka_unit_test(test_known_worker),   cmocka_unit_test(test_file),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
