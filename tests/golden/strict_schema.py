@@ -1,14 +1,11 @@
 """JSON documents against docs/schemas/: no member beside those named, in the order in which they are named, each number with its
-unit in its key. Without python3-jsonschema only the order and the units are checked.
+unit in its key.
 """
 import functools
 import json
 import os
 
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
+import jsonschema
 
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 UNITS = ("_flop", "_ns", "_us", "_s", "_bytes", "_per_s", "_per_call", "_per_step", "_share", "_id")
@@ -32,8 +29,7 @@ IN_A_COLUMN = {"predicted", "low", "high", "value"}  # the unit is the row's own
 def schema_of(verb):
     with open(os.path.join(SOURCE, "docs", "schemas", verb + ".json")) as file:
         schema = json.load(file)
-    if jsonschema:
-        jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.Draft7Validator.check_schema(schema)
     check_strict(schema, schema)
     return schema
 
@@ -74,6 +70,5 @@ def check_members(value, node, schema, where=""):
 def hold(document, verb):
     """The document is what the schema says, to the letter."""
     schema = schema_of(verb)
-    if jsonschema:
-        jsonschema.validate(document, schema)
+    jsonschema.validate(document, schema)
     check_members(document, schema, schema)

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
@@ -392,10 +394,6 @@ def faults(jobs):
 
 
 def schema(document):
-    try:
-        import jsonschema
-    except ImportError:
-        return
     with open(os.path.join(SOURCE, "docs", "schemas", "fleet.json")) as file:
         described = json.load(file)
     jsonschema.Draft7Validator.check_schema(described)

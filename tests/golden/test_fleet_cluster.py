@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
 SCHEMAS = os.path.join(os.environ.get("PACELINE_SOURCE", "."), "docs", "schemas")
@@ -39,10 +41,6 @@ def document(schema, *words):
     code, out, err = run(*words, "--format", "json")
     expect(code == 0, "json", words, err)
     answer = json.loads(out) if code == 0 else {}
-    try:
-        import jsonschema
-    except ImportError:
-        return answer
     with open(os.path.join(SCHEMAS, schema + ".json")) as file:
         try:
             jsonschema.validate(answer, json.load(file))

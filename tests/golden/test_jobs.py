@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 from checks import PACELINE, SOURCE, expect, finish, run
 
 MEASURED = os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv")
@@ -327,10 +329,6 @@ def faults():
 
 def schema():
     """The report of one job is what docs/schemas/job.json says, member by member and in that order."""
-    try:
-        import jsonschema
-    except ImportError:
-        return
     with open(os.path.join(SOURCE, "docs", "schemas", "job.json")) as file:
         described = json.load(file)
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 SHARED = os.environ.get("PACELINE_SHARED", "")
@@ -54,14 +56,10 @@ if os.path.isdir(PATH):
     # Fewer devices than ranks.
     code, out, err = run(os.path.join(PATH, "4npus_1MB_all_reduce.*.et"), "--on", "a100*2 nvlink=50GB/s")
     expect(code == 2 and "4 ranks" in err and len(err.strip().splitlines()) == 1, code, err)
-    try:
-        import jsonschema
-        with open(os.path.join(SOURCE, "docs", "schemas", "replay.json")) as file:
-            schema = json.load(file)
-        jsonschema.validate(document, schema)
-        expect(list(document) == list(schema["properties"]), list(document))
-    except ImportError:
-        print("the schema was not checked: python3-jsonschema is not installed")
+    with open(os.path.join(SOURCE, "docs", "schemas", "replay.json")) as file:
+        schema = json.load(file)
+    jsonschema.validate(document, schema)
+    expect(list(document) == list(schema["properties"]), list(document))
 
 # Traces of two ranks: work of so many operations and bytes without a time, then an all-reduce of a MB.
 COMP, COLLECTIVE = 4, 7

@@ -7,10 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import strict_schema
-except ImportError:  # python3-jsonschema is not installed
-    strict_schema = None
+import strict_schema
 
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
@@ -41,8 +38,7 @@ def points(*words):
 
 
 def check(document):
-    if strict_schema:
-        strict_schema.hold(document, "scaling")
+    strict_schema.hold(document, "scaling")
 
 
 def identities(found):
@@ -84,8 +80,7 @@ def walk(model, machine, ranks, approach, batch, *more):
                          "json", *more)
     expect(code == 0, model, machine, approach, err)
     document = json.loads(out)
-    if strict_schema:
-        strict_schema.hold(document, "predict")
+    strict_schema.hold(document, "predict")
     return document
 
 
@@ -265,8 +260,7 @@ def fitted():
     done = fit_rows("-o", fit, "--format", "json")
     expect(done.returncode == 0, done.stderr)
     document = json.loads(done.stdout)
-    if strict_schema:
-        strict_schema.hold(document, "fit")
+    strict_schema.hold(document, "fit")
     score = document["score"][0]
     expect(abs(score["formula_mape"] - 1 / 3) < 0.01 and score["mape"] < 0.06, score)
     for a in answers("--fit", fit):

@@ -40,12 +40,11 @@ def analyze(*words, stdin=b""):
 document = analyze(TRACE)
 assert document["advice"], "the report gives no advice"
 assert document["window"]["busy_ns"] > 0, "the demo trace holds no work"
-if strict_schema.jsonschema:
-    try:
-        strict_schema.hold({**document, "more": 1}, "analyze")
-        sys.exit("an unnamed member passes")
-    except strict_schema.jsonschema.ValidationError:
-        pass
+try:
+    strict_schema.hold({**document, "more": 1}, "analyze")
+    sys.exit("an unnamed member passes")
+except strict_schema.jsonschema.ValidationError:
+    pass
 
 synthetic = subprocess.run([MAKE_TRACE, "--compact", "--devices", "2", "--steps", "4", "--layers", "4"], capture_output=True, check=True)
 several = analyze("-", stdin=synthetic.stdout)
@@ -109,6 +108,14 @@ for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm
     strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
 strict_schema.hold(json.loads(run("calibrate", "--list", "--quick", "--format", "json")), "calibrate")
 with tempfile.TemporaryDirectory() as folder:
-    words = ["--quick", "--family", "gemm,memory", "--threads", "1", "-o", os.path.join(folder, "rows.csv"), "-e", os.path.join(folder, "box.yaml")]
-    strict_schema.hold(json.loads(run("calibrate", *words, "--format", "json")), "calibrate")
+    # What a device entry needs, other machines may not measure (OpenBLAS, a small cache): the table holds it already.
+    table = os.path.join(folder, "rows.csv")
+    words = ["--quick", "--family", "reduction", "--threads", "1", "-o", table, "--format", "json"]
+    run("calibrate", *words)
+    with open(table) as file:
+        row = dict(next(csv.DictReader(file)), b="", m="", n="", k="", columns="", elements="", latency_us="9000", best_us="8000")
+    with open(table, "a") as file:
+        csv.DictWriter(file, row).writerows([{**row, "op": "gemm", "b": "1", "m": "512", "n": "512", "k": "512"},
+                                             {**row, "op": "copy", "elements": str(1 << 34)}])
+    strict_schema.hold(json.loads(run("calibrate", *words, "-e", os.path.join(folder, "box.yaml"))), "calibrate")
 print("%d traces validated" % (len(traces) + 4))

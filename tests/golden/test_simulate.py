@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import jsonschema
+
 PACELINE = os.environ["PACELINE"]
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 wrong = []
@@ -144,15 +146,11 @@ for word in (["--ranks", "4"], ["--jobs", "2"], ["--straggler", "1%:0.5"], ["--b
 code, out, err = run("--on", "nowhere.xml")
 expect(code == 3 and "nowhere.xml" in err, code, err)
 
-try:
-    import jsonschema
-    with open(os.path.join(SOURCE, "docs", "schemas", "simulation.json")) as file:
-        schema = json.load(file)
-    found = document("--on", "dgx-h100*2", "--bytes", "1M,64M")
-    jsonschema.validate(found, schema)
-    expect(list(found) == list(schema["properties"]), list(found))
-except ImportError:
-    print("the schema was not checked: python3-jsonschema is not installed")
+with open(os.path.join(SOURCE, "docs", "schemas", "simulation.json")) as file:
+    schema = json.load(file)
+found = document("--on", "dgx-h100*2", "--bytes", "1M,64M")
+jsonschema.validate(found, schema)
+expect(list(found) == list(schema["properties"]), list(found))
 
 for words, code_wanted, word in [
         (["--on", "dgx-h100*2 net=moebius"], 2, "fat-tree"),
