@@ -5,24 +5,10 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool pace_gradients_have_lanes(const pace_scenario *scenario) {
     const pace_approach *approach = &scenario->approach;
     return scenario->has_approach && !pace_approach_has_buckets(approach);
-}
-
-static bool is_exchange(const pace_graph *graph, const pace_graph_exchange *exchange, const char *collective) {
-    return strcmp(pace_names_text(&graph->names, exchange->group), "dp") == 0 &&
-           strcmp(pace_names_text(&graph->names, exchange->collective), collective) == 0;
-}
-
-bool pace_exchange_is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange) {
-    return is_exchange(graph, exchange, "allreduce");
-}
-
-bool pace_exchange_is_pull(const pace_graph *graph, const pace_graph_exchange *exchange) {
-    return is_exchange(graph, exchange, "pull");
 }
 
 /* --- which launches -------------------------------------------------------------------------------------------------
@@ -39,17 +25,12 @@ static void free_launches(gradient_launches *launches) {
     PACE_VEC_FREE(&launches->pulls);
 }
 
-static const pace_graph_exchange *exchange_of(const pace_graph *graph, uint32_t launch) {
-    uint32_t exchange = graph->launches.items[launch].exchange;
-    return exchange ? &graph->exchanges.items[exchange - 1] : NULL;
-}
-
 static pace_status find_launches(gradient_launches *out, const pace_graph *graph) {
     for (uint32_t i = 0; i < graph->launches.count; i++) {
-        const pace_graph_exchange *exchange = exchange_of(graph, i);
+        const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, i);
         if (!exchange) continue;
-        if (pace_exchange_is_pull(graph, exchange)) PACE_TRY(PACE_PUSH(&out->pulls, i));
-        if (!pace_exchange_is_gradients(graph, exchange)) continue;
+        if (exchange->role == PACE_ROLE_PULL) PACE_TRY(PACE_PUSH(&out->pulls, i));
+        if (exchange->role != PACE_ROLE_GRADIENT) continue;
         PACE_TRY(PACE_PUSH(&out->pushes, i));
         out->ranks = exchange->group_size;
         out->stride = exchange->group_stride > 0 ? exchange->group_stride : 1;
@@ -59,7 +40,7 @@ static pace_status find_launches(gradient_launches *out, const pace_graph *graph
 
 int64_t pace_gradients_ranks(const pace_graph *graph) {
     for (uint32_t i = 0; i < graph->exchanges.count; i++)
-        if (pace_exchange_is_gradients(graph, &graph->exchanges.items[i])) return graph->exchanges.items[i].group_size;
+        if (graph->exchanges.items[i].role == PACE_ROLE_GRADIENT) return graph->exchanges.items[i].group_size;
     return 0;
 }
 
@@ -76,8 +57,7 @@ static pace_status place(pace_approach_setup *out, const pace_pricing *p, const 
 
 static bool walked_gradients(const pace_step *step, uint32_t task) {
     const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
-    return info && strcmp(pace_names_text(&step->names, info->group), "dp") == 0 &&
-           strcmp(pace_names_text(&step->names, info->collective), "allreduce") == 0;
+    return info && info->role == PACE_ROLE_GRADIENT;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -114,7 +94,7 @@ static pace_status make_profile(pace_gradient_profile *profile, const pace_prici
     profile->backward_s = profile->ready_s[count - 1];
     profile->forward_s = fmax(0, period_s - profile->backward_s);
     for (size_t i = 0; i < count; i++)
-        profile->bytes[i] = exchange_of(&p->variant->graph, launches->pushes.items[i])->bytes;
+        profile->bytes[i] = pace_graph_exchange_of(&p->variant->graph, launches->pushes.items[i])->bytes;
     for (size_t i = 0; i < p->forecast->tables.count; i++)
         pace_gradient_profile_mark_table(profile, &p->forecast->tables.items[i]);
     return PACE_OK;
@@ -139,7 +119,7 @@ static void price_pulls(double *launch_ns, const gradient_launches *launches, co
     size_t left = ends->count;
     for (size_t k = 0; k < launches->pulls.count; k++) {
         uint32_t launch = launches->pulls.items[k];
-        needed += exchange_of(graph, launch)->bytes;
+        needed += pace_graph_exchange_of(graph, launch)->bytes;
         for (; left > 0 && came < 0.999 * needed; left--) {
             came += profile->bytes[left - 1];
             end_s = fmax(end_s, ends->back_s[left - 1]);

@@ -13,10 +13,6 @@
  * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
 bool pace_gradients_have_lanes(const pace_scenario *scenario);
 
-/** Whether an exchange is of gradients, or a pull of parameters, of data-parallel ranks. */
-bool pace_exchange_is_gradients(const pace_graph *graph, const pace_graph_exchange *exchange);
-bool pace_exchange_is_pull(const pace_graph *graph, const pace_graph_exchange *exchange);
-
 /** Sets what the exchanges of a rank take in `launch_ns`, given the step walked without them. `*out` says how it was.
  */
 pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,

@@ -174,7 +174,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     const pace_graph_exchange *exchange = &graph->exchanges.items[graph->launches.items[launch].exchange - 1];
     const char *name = pace_names_text(&graph->names, exchange->collective);
     pace_exchange_question question = {.algorithm = PACE_ANY, .protocol = PACE_ANY, .bytes = exchange->bytes};
-    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0, pull = pace_exchange_is_pull(graph, exchange);
+    bool point = strcmp(name, "send") == 0 || strcmp(name, "recv") == 0, pull = exchange->role == PACE_ROLE_PULL;
     const pace_machine *machine = &p->scenario->exchange.machine;
     bool known = true;
     int64_t size = point ? 2 : ranks_of(&known, p, exchange);
@@ -188,7 +188,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
     PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
                                  exchange->group_stride > 0 ? exchange->group_stride : 1));
-    if (p->scenario->has_approach && (pull || pace_exchange_is_gradients(graph, exchange)))
+    if (p->scenario->has_approach && (pull || exchange->role == PACE_ROLE_GRADIENT))
         return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
@@ -289,11 +289,9 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
 
 /* What lanes price (forecast_gradients.h) is no kernel's time. */
 static bool has_lanes(const pace_pricing *p, uint32_t number) {
-    const pace_graph *graph = &p->variant->graph;
-    uint32_t exchange = graph->launches.items[number].exchange;
-    const pace_graph_exchange *of = exchange ? &graph->exchanges.items[exchange - 1] : NULL;
+    const pace_graph_exchange *of = pace_graph_exchange_of(&p->variant->graph, number);
     return of && pace_gradients_have_lanes(p->scenario) &&
-           (pace_exchange_is_gradients(graph, of) || pace_exchange_is_pull(graph, of));
+           (of->role == PACE_ROLE_GRADIENT || of->role == PACE_ROLE_PULL);
 }
 
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {

@@ -11,10 +11,13 @@ static bool inside_backward(const pace_step *step, uint32_t task) {
 void pace_stages_mark_linked(pace_step *step) {
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t forward = step->gradients.items[i].forward;
-        if (forward != PACE_NO_TASK)
+        if (forward != PACE_NO_TASK && !step->stage_given[forward])
             step->stage[forward] = (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_BACKWARD : PACE_STAGE_FORWARD);
     }
-    for (size_t i = 0; i < step->gradients.count; i++) step->stage[step->gradients.items[i].task] = PACE_STAGE_BACKWARD;
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        uint32_t task = step->gradients.items[i].task;
+        if (!step->stage_given[task]) step->stage[task] = PACE_STAGE_BACKWARD;
+    }
 }
 
 static int by_start(const void *left, const void *right) {

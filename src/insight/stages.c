@@ -108,6 +108,11 @@ static uint8_t stage_by_order(const reach *backward, int64_t issued_ns) {
     return issued_ns < backward->last_ns ? PACE_STAGE_BACKWARD : PACE_STAGE_UPDATE;
 }
 
+/* A predicted captured graph is one launch whose kernels are of all stages: each brings its own. */
+static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
+    return step->cause[task] != PACE_NO_TASK && !step->stage_given[task];
+}
+
 static void attribute_by_order(pace_step *step, const pace_marks *marks, const reach *backward,
                                const pace_stage_runs *runs) {
     for (uint32_t task = 0; task < step->count; task++) {
@@ -115,7 +120,7 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, const r
         if (kind > PACE_TASK_MEMSET) continue;
         if (pace_task_on_device(kind)) {
             uint32_t cause = step->cause[task];
-            if (cause != PACE_NO_TASK) step->stage[task] = step->stage[cause];
+            if (takes_stage_of_cause(step, task)) step->stage[task] = step->stage[cause];
             if (cause == PACE_NO_TASK && step->linked_kernels + (step->kind_count[PACE_TASK_OP] > 0) > 0) continue;
         }
         if (step->stage[task] != PACE_STAGE_NONE) continue;
@@ -131,8 +136,9 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, const r
 /* Device tasks stand on lanes that may sort before their host's: their stage needs a second look. */
 static void settle_device_tasks(pace_step *step) {
     for (uint32_t task = 0; task < step->count; task++) {
-        uint32_t cause = step->cause[task];
-        if (cause != PACE_NO_TASK && step->stage[cause] != PACE_STAGE_NONE) step->stage[task] = step->stage[cause];
+        if (!takes_stage_of_cause(step, task)) continue;
+        uint8_t stage = step->stage[step->cause[task]];
+        if (stage != PACE_STAGE_NONE) step->stage[task] = stage;
     }
 }
 
@@ -159,6 +165,7 @@ static void attribute_device_by_name(pace_step *step) {
     bool no_ops = step->kind_count[PACE_TASK_OP] == 0;
     for (uint32_t task = 0; task < step->count; task++) {
         if (!pace_task_on_device(step->kind[task]) || (step->cause[task] != PACE_NO_TASK && !no_ops)) continue;
+        if (step->stage_given[task]) continue;
         const char *name = pace_step_name(step, task);
         bool backward = strstr(name, "backward") || strstr(name, "Backward") || strstr(name, "dgrad") ||
                         strstr(name, "wgrad") || strstr(name, "bwd");
@@ -168,36 +175,12 @@ static void attribute_device_by_name(pace_step *step) {
     }
 }
 
-/* Device work of predicted steps brings its stage along: a captured graph's launch has kernels of all. */
-typedef PACE_VEC(struct {
-    uint32_t task;
-    uint8_t stage;
-}) given_stages;
-
-static pace_status keep_given(given_stages *out, const pace_step *step) {
-    for (uint32_t task = 0; task < step->count; task++) {
-        if (step->stage[task] == PACE_STAGE_NONE || !pace_task_on_device(step->kind[task])) continue;
-        size_t count = out->count;
-        PACE_TRY(pace_grow(&out->items, &out->capacity, count + 1, sizeof *out->items));
-        out->items[count].task = task;
-        out->items[count].stage = step->stage[task];
-        out->count++;
-    }
-    return PACE_OK;
-}
-
-static void restore_given(pace_step *step, const given_stages *given) {
-    for (size_t i = 0; i < given->count; i++) step->stage[given->items[i].task] = given->items[i].stage;
-}
-
 pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
     uint8_t *of_name = pace_alloc(pace_names_count(&step->names), 1);
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
     pace_stage_runs runs = {0};
-    given_stages given = {0};
     pace_stages_mark_linked(step);
-    pace_status status = of_name && backward ? keep_given(&given, step) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = pace_stage_runs_find(&runs, step, marks);
+    pace_status status = of_name && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
     if (status == PACE_OK) {
         attribute_host_by_name(step, of_name);
         attribute_backward_threads(step);
@@ -205,10 +188,8 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
         attribute_by_order(step, marks, backward, &runs);
         settle_device_tasks(step);
         attribute_device_by_name(step);
-        restore_given(step, &given);
         attribute_by_neighbours(step);
     }
-    PACE_VEC_FREE(&given);
     pace_free(of_name);
     pace_free(backward);
     PACE_VEC_FREE(&runs);

@@ -11,7 +11,7 @@
 
 #include "insight/steps.h"
 
-/** Fills step->stage for host and device tasks. */
+/** Fills step->stage for host and device tasks whose stage is not given. */
 pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) PACE_MUST_CHECK;
 
 #endif

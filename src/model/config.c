@@ -163,10 +163,23 @@ int pace_config_parameter_bytes(const pace_config *config) {
 
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
 
-int64_t pace_config_stride(const pace_config *config, const char *group) {
+double pace_config_group_size(const pace_config *config, pace_group_kind group) {
+    switch (group) {
+    case PACE_GROUP_TENSOR: return config->tp;
+    case PACE_GROUP_CONTEXT: return config->cp;
+    case PACE_GROUP_EXPERT: return config->ep;
+    case PACE_GROUP_DATA: return config->dp;
+    case PACE_GROUP_EXPERT_DATA: return config->dp * config->cp / config->ep;
+    case PACE_GROUP_PIPELINE: return config->pp;
+    default: return 1;
+    }
+}
+
+int64_t pace_config_stride(const pace_config *config, pace_group_kind group) {
     double stride = 1;
-    if (strcmp(group, "tp") != 0) stride *= config->tp;
-    if (strcmp(group, "dp") == 0 || strcmp(group, "pp") == 0) stride *= config->cp;
-    if (strcmp(group, "pp") == 0) stride *= config->dp;
+    if (group != PACE_GROUP_TENSOR) stride *= config->tp;
+    if (group == PACE_GROUP_DATA || group == PACE_GROUP_PIPELINE) stride *= config->cp;
+    if (group == PACE_GROUP_EXPERT_DATA) stride *= config->ep;
+    if (group == PACE_GROUP_PIPELINE) stride *= config->dp;
     return (int64_t)stride;
 }

@@ -6,6 +6,7 @@
 #define PACE_MODEL_CONFIG_H
 
 #include "machine/device.h"
+#include "step/groups.h"
 
 /* What numbers are held and multiplied in. With amp (torch.autocast) matrix products, convolutions and attention run in
  * half precision, normalization over channels, softmax and loss in single, and parameters are held in single. */
@@ -74,8 +75,9 @@ pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
 
 /** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
 double pace_config_ranks(const pace_config *config);
-/** How far the ranks of a group ("tp", "cp", "ep", "dp", "pp") are apart. */
-int64_t pace_config_stride(const pace_config *config, const char *group);
+/** How many ranks a group has, and how far they are apart. */
+double pace_config_group_size(const pace_config *config, pace_group_kind group);
+int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);

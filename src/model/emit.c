@@ -161,40 +161,50 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     issue(to, &op);
 }
 
+/* Communicators have streams of their own. */
+enum { BESIDE = 1, BETWEEN = 2 };
+
 /* Behind what stream 0 was given so far. */
-static uint32_t launch_exchange(pace_lowering *to, const char *collective, const char *group, double group_size,
-                                double bytes, uint32_t stream) {
+static uint32_t launch_exchange(pace_lowering *to, const char *collective, pace_group_kind group,
+                                pace_exchange_role role, double bytes, uint32_t stream) {
     pace_graph_exchange exchange = {.collective = pace_emit_name(to, collective),
-                                    .group = pace_emit_name(to, group),
-                                    .group_size = (int64_t)group_size,
+                                    .group = pace_emit_name(to, pace_group_names[group]),
+                                    .group_size = (int64_t)pace_config_group_size(to->config, group),
                                     .group_stride = pace_config_stride(to->config, group),
                                     .peer = -1,
-                                    .bytes = bytes};
+                                    .bytes = bytes,
+                                    .group_kind = (uint8_t)group,
+                                    .role = (uint8_t)role};
     uint32_t number = add_launch(to, NULL, stream);
     if (number == PACE_NO_LAUNCH) return number;
-    to->status = PACE_PUSH(&to->graph->exchanges, exchange);
-    pace_launch *launch = &to->graph->launches.items[number];
-    launch->exchange = (uint32_t)to->graph->exchanges.count;
-    launch->waits[0] = to->last_launch;
+    to->status = pace_graph_add_exchange(to->graph, number, &exchange);
+    to->graph->launches.items[number].waits[0] = to->last_launch;
     return number;
 }
 
-/* Communicators have streams of their own: 1 that of gradients and parameters, 2 what the next operation waits for. */
-void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
-                        bool blocking) {
-    pace_emit_flush(to);
+static uint32_t call_exchange(pace_lowering *to, const char *collective, pace_group_kind group, pace_exchange_role role,
+                              double bytes, uint32_t stream) {
     char name[48];
+    pace_emit_flush(to);
     snprintf(name, sizeof name, "c10d::%.32s_", collective);
     pace_emit_open(to, name);
-    uint32_t number = launch_exchange(to, collective, group, group_size, bytes, blocking ? 2 : 1);
+    uint32_t number = launch_exchange(to, collective, group, role, bytes, stream);
     pace_emit_close(to);
-    if (number == PACE_NO_LAUNCH) return;
-    if (blocking) to->await_exchange = number;
-    else to->last_exchange = number;
+    return number;
+}
+
+void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes) {
+    uint32_t number = call_exchange(to, collective, group, PACE_ROLE_ACTIVATION, bytes, BETWEEN);
+    if (number != PACE_NO_LAUNCH) to->await_exchange = number;
+}
+
+void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
+    uint32_t number = call_exchange(to, "allreduce", group, PACE_ROLE_GRADIENT, bytes, BESIDE);
+    if (number != PACE_NO_LAUNCH) to->last_exchange = number;
 }
 
 uint32_t pace_emit_pull(pace_lowering *to, double bytes) {
-    return launch_exchange(to, "pull", "dp", to->config->dp, bytes, 1);
+    return launch_exchange(to, "pull", PACE_GROUP_DATA, PACE_ROLE_PULL, bytes, BESIDE);
 }
 
 /* ---- operations ---- */

@@ -73,9 +73,11 @@ void pace_emit_backward_view(pace_lowering *to, const char *name);
 void pace_emit_launch(pace_lowering *to, pace_op op);
 /** Ends what is being fused. */
 void pace_emit_flush(pace_lowering *to);
-/** An exchange behind what stream 0 was given: on stream 2 when `blocking`, where stream 0 waits for it, else on 1. */
-void pace_emit_exchange(pace_lowering *to, const char *collective, const char *group, double group_size, double bytes,
-                        bool blocking);
+/** An exchange of activations, for which the next operation on stream 0 waits. */
+void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
+
+/** Gradients of the data-parallel ranks of a group, summed behind what stream 0 was given and beside what follows. */
+void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes);
 
 /** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
  * that is open; PACE_NO_LAUNCH after a failure. */

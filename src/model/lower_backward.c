@@ -62,7 +62,7 @@ static void exchange_bucket(pace_lowering *to, double bytes, bool last) {
            limit = to->buckets == 0 && first < to->config->bucket_bytes ? first : to->config->bucket_bytes;
     to->bucket_bytes += bytes;
     if (to->bucket_bytes <= 0 || (!last && to->bucket_bytes < limit)) return;
-    pace_emit_exchange(to, "allreduce", "dp", to->config->dp, to->bucket_bytes, false);
+    pace_emit_gradients(to, PACE_GROUP_DATA, to->bucket_bytes);
     to->bucket_bytes = 0;
     to->buckets++;
 }
@@ -169,7 +169,7 @@ static void backward_linear(pace_lowering *to, const layer_view *view) {
     give_all(to, view);
     pace_emit_close_backward(to);
     if (view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, m * view->input->shape.channels * view->bytes, true);
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, m * view->input->shape.channels * view->bytes);
     if (layer->shape.sequence) pace_emit_backward_view(to, "ViewBackward0");
     pace_emit_backward_view(to, "TBackward0");
     cast_parameters_back(to, view);
@@ -295,8 +295,7 @@ static void backward_positions(pace_lowering *to, const layer_view *view) {
 
 /* Lin et al.'s kernel updates the rows in place: there is no gradient to keep. */
 static void backward_embedding_bag(pace_lowering *to, const layer_view *view) {
-    if (to->config->ep > 1)
-        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, view->elements * view->bytes, true);
+    if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
     simple(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
            pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
 }
@@ -397,7 +396,7 @@ static void backward_attention_math(pace_lowering *to, const layer_view *view, c
 static void backward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
     double context_bytes = pace_lower_context_bytes(to, &size, view->bytes);
-    if (to->config->cp > 1) pace_emit_exchange(to, "allgather", "cp", to->config->cp, context_bytes, true);
+    if (to->config->cp > 1) pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, context_bytes);
     if (to->config->attention == PACE_ATTENTION_MATH) {
         backward_attention_math(to, view, &size);
     } else {
@@ -409,7 +408,7 @@ static void backward_attention(pace_lowering *to, const layer_view *view) {
         pace_emit_close_backward(to);
     }
     if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
-        pace_emit_exchange(to, "reducescatter", "cp", to->config->cp, context_bytes * to->config->cp, true);
+        pace_emit_exchange(to, "reducescatter", PACE_GROUP_CONTEXT, context_bytes * to->config->cp);
     if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
         backward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
         backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
@@ -504,7 +503,7 @@ static void backward_experts(pace_lowering *to, const layer_view *view) {
             gated ? "silu" : "gelu", inner, 2, bytes);
     grouped_back(to, view->layer, &size, up, in, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
-    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", "tp", to->config->tp, tokens * in * bytes, true);
+    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, tokens * in * bytes);
     pace_emit_open_backward(to, "IndexBackward0");
     pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", tokens * in, bytes));
     pace_emit_op(to, "aten::_index_put_impl_", pace_emit_copy(to, "scatter", size.rows * in, bytes));

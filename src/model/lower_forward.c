@@ -91,7 +91,7 @@ static void forward_linear(pace_lowering *to, const layer_view *view) {
     if (!bias) pace_emit_close(to);
     pace_emit_close(to);
     if (layer->shard == PACE_SHARD_ROW && to->config->tp > 1)
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
 }
 
 static void forward_batch_norm(pace_lowering *to, const layer_view *view) {
@@ -178,7 +178,7 @@ static void forward_embedding(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::index_select", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     pace_emit_close(to);
     if (view->layer->kind == PACE_LAYER_EMBEDDING && to->config->tp > 1) /* each rank has some of the rows */
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
 }
 
 /* The positions' rows are looked up once and added to every sample's. */
@@ -191,7 +191,7 @@ static void forward_embedding_bag(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "LookupFunction", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     if (to->config->ep >
         1) /* each rank has some of the tables, and looks up every rank's samples (Naumov et al. 2019) */
-        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, view->elements * view->bytes, true);
+        pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
 }
 
 static void forward_interaction(pace_lowering *to, const layer_view *view) {
@@ -244,8 +244,7 @@ static void forward_attention(pace_lowering *to, const layer_view *view) {
         forward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
     }
     if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
-        pace_emit_exchange(to, "allgather", "cp", to->config->cp, pace_lower_context_bytes(to, &size, view->bytes),
-                           true);
+        pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, pace_lower_context_bytes(to, &size, view->bytes));
     if (to->config->attention == PACE_ATTENTION_MATH) {
         forward_attention_math(to, view->layer, &size, view->bytes);
         return;
@@ -318,7 +317,7 @@ static void forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::_grouped_mm",
                  pace_emit_in_segment(to, view->layer,
                                       pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
-    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", "tp", to->config->tp, whole_bytes(to, view), true);
+    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
     pace_lower_dispatch(to, &size, in, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));
     pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));
@@ -344,7 +343,7 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_FORWARD, rows, columns, view->bytes));
     pace_emit_close(to);
     if (view->input->shape.sharded && to->config->tp > 1) /* maximum, sum, and the target's score of each token */
-        pace_emit_exchange(to, "allreduce", "tp", to->config->tp, 3 * 4 * rows, true);
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, 3 * 4 * rows);
     pace_emit_open(to, "aten::nll_loss_nd");
     pace_emit_op(to, "aten::nll_loss_forward",
                  pace_emit_rows(to, PACE_OP_LOSS, "nll", PACE_PASS_FORWARD, rows, 1, view->bytes));

@@ -193,8 +193,7 @@ double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
 }
 
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
-    if (to->config->ep > 1)
-        pace_emit_exchange(to, "alltoall", "ep", to->config->ep, size->rows * channels * bytes, true);
+    if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, size->rows * channels * bytes);
 }
 
 double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {

@@ -129,7 +129,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
     bool across;
     double ranks = plan->config.dp * plan->config.cp, expert_s = 0;
     double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
-    double stride = (double)pace_config_stride(&plan->config, "cp");
+    double stride = (double)pace_config_stride(&plan->config, PACE_GROUP_CONTEXT);
     *seconds = 0;
     if (ranks < 2) return PACE_OK;
     PACE_TRY(
@@ -144,7 +144,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
 
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    double ranks = config->dp * config->cp, stride = (double)pace_config_stride(config, "cp");
+    double ranks = config->dp * config->cp, stride = (double)pace_config_stride(config, PACE_GROUP_CONTEXT);
     share held = fullest(plan);
     if (config->mode == PACE_TRAINING && !(config->frozen > 0)) {
         PACE_TRY(exchange_gradients(&plan->gradient_s, &plan->gradient_across, plan, held.dense, ranks, stride, place));
@@ -157,7 +157,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
         PACE_TRY(gather(&plan->gather_end_s[1], plan, place_share(plan->slots, PACE_PART_TAIL), place));
     }
     if (config->pp < 2) return PACE_OK;
-    double far = (double)pace_config_stride(config, "pp");
+    double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
     bool tied_across;
     PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
                                    plan->slots->boundary_bytes, 2, far));

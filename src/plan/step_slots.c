@@ -35,13 +35,15 @@ pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchan
     return PACE_OK;
 }
 
-static pace_slot_group group_of(const char *name) {
-    return name[0] == 't' ? PACE_SLOT_TENSOR : name[0] == 'c' ? PACE_SLOT_CONTEXT : PACE_SLOT_EXPERT;
+static pace_slot_group slot_group(uint8_t kind) {
+    return kind == PACE_GROUP_TENSOR    ? PACE_SLOT_TENSOR
+           : kind == PACE_GROUP_CONTEXT ? PACE_SLOT_CONTEXT
+                                        : PACE_SLOT_EXPERT;
 }
 
 static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
                                   const pace_graph_exchange *exchange, const pace_step_place *place) {
-    pace_slot_group group = group_of(pace_names_text(&graph->names, exchange->group));
+    pace_slot_group group = slot_group(exchange->group_kind);
     pace_collective collective;
     double seconds, bytes = exchange->bytes;
     if (!pace_collective_find(&collective, pace_names_text(&graph->names, exchange->collective)))

@@ -122,7 +122,7 @@ static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(take_name(&name, e, step, node->name));
         PACE_TRY(
             pace_step_add_task(step, lane, (pace_task_kind)node->kind, name, at->start_ns, at->end_ns - at->start_ns));
-        step->stage[step->count - 1] = node->stage;
+        pace_step_give_stage(step, node->stage);
         if (node->shapes) PACE_TRY(take_name(&step->detail[step->count - 1], e, step, node->shapes));
     }
     return PACE_OK;
@@ -156,7 +156,10 @@ static pace_status run_name(pace_name *out, extents *e, pace_step *step, const p
 }
 
 static pace_status note_exchange(pace_step *step, extents *e, const pace_graph_exchange *exchange) {
-    pace_exchange_info info = {.group_size = exchange->group_size, .in_elements = (int64_t)exchange->bytes};
+    pace_exchange_info info = {.group_size = exchange->group_size,
+                               .in_elements = (int64_t)exchange->bytes,
+                               .group_kind = exchange->group_kind,
+                               .role = exchange->role};
     PACE_TRY(take_name(&info.collective, e, step, exchange->collective));
     PACE_TRY(take_name(&info.group, e, step, exchange->group));
     PACE_TRY(PACE_PUSH(&step->exchanges, info));
@@ -189,7 +192,7 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
         step->correlation[step->count - 1] = id;
-        step->stage[step->count - 1] = e->graph->nodes.items[launch->node].stage;
+        pace_step_give_stage(step, e->graph->nodes.items[launch->node].stage);
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }
     return PACE_OK;

@@ -230,7 +230,7 @@ static pace_status issuer_of(uint32_t *out, builder *b, const pace_chakra_node *
     return PACE_OK;
 }
 
-static pace_status set_exchange(builder *b, pace_launch *launch, const pace_chakra_node *node, const char *name) {
+static pace_status set_exchange(builder *b, uint32_t launch, const pace_chakra_node *node, const char *name) {
     pace_graph_exchange exchange = {.peer = -1, .bytes = node->bytes > 0 ? (double)node->bytes : 0};
     const char *collective = node->type == PACE_CHAKRA_SEND   ? "send"
                              : node->type == PACE_CHAKRA_RECV ? "recv"
@@ -241,9 +241,7 @@ static pace_status set_exchange(builder *b, pace_launch *launch, const pace_chak
     const char *group = pace_names_text(&b->nodes->names, node->group);
     PACE_TRY(pace_names_add(&exchange.collective, &b->graph->names, collective, strlen(collective)));
     PACE_TRY(pace_names_add(&exchange.group, &b->graph->names, group, strlen(group)));
-    PACE_TRY(PACE_PUSH(&b->graph->exchanges, exchange));
-    launch->exchange = (uint32_t)b->graph->exchanges.count;
-    return PACE_OK;
+    return pace_graph_add_exchange(b->graph, launch, &exchange);
 }
 
 /* Only amounts are said: operations are taken to be those of matrices in half precision, as simulators do. */
@@ -299,7 +297,7 @@ static pace_status add_device_node(builder *b, uint32_t i, uint32_t *waits) {
     pace_launch *launch = &b->graph->launches.items[b->number[i]];
     if (node->duration_ns > 0) launch->duration_ns = node->duration_ns;
     PACE_TRY(pace_names_add(&launch->name, &b->graph->names, name_of(b, i), strlen(name_of(b, i))));
-    if (exchange) return set_exchange(b, launch, node, name_of(b, i));
+    if (exchange) return set_exchange(b, b->number[i], node, name_of(b, i));
     bool known = op.flop > 0 || op.read_bytes > 0 || node->duration_ns > 0;
     return known ? PACE_OK : pace_graph_count_unknown(b->graph, launch->name);
 }

@@ -91,8 +91,7 @@ static pace_status add_work(builder *b, uint32_t i) {
             pace_graph_exchange one = {.group_size = node->group_size, .peer = -1, .bytes = work->exchange_bytes};
             PACE_TRY(pace_names_add(&one.collective, &b->graph->names, work->collective, strlen(work->collective)));
             PACE_TRY(copy_name(&one.group, b, node->group));
-            PACE_TRY(PACE_PUSH(&b->graph->exchanges, one));
-            b->graph->launches.items[launch].exchange = (uint32_t)b->graph->exchanges.count;
+            PACE_TRY(pace_graph_add_exchange(b->graph, launch, &one));
         }
         b->graph->launches.items[launch].guessed = work->unknown;
         PACE_TRY(pace_trace_flow_launch(b->flow, b->graph, launch, i));

@@ -92,9 +92,7 @@ static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
     }
     if (!(exchange.bytes > 0)) exchange.bytes = bytes_from_shapes(b, task);
     PACE_TRY(pace_names_add(&exchange.collective, &b->graph->names, collective, strlen(collective)));
-    PACE_TRY(PACE_PUSH(&b->graph->exchanges, exchange));
-    b->graph->launches.items[number].exchange = (uint32_t)b->graph->exchanges.count;
-    return PACE_OK;
+    return pace_graph_add_exchange(b->graph, number, &exchange);
 }
 
 /* --- kernels -------------------------------------------------------------------------------------------------- */

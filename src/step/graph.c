@@ -59,6 +59,23 @@ pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t nod
     return PACE_OK;
 }
 
+pace_status pace_graph_add_exchange(pace_graph *graph, uint32_t launch, const pace_graph_exchange *exchange) {
+    pace_graph_exchange added = *exchange;
+    if (added.group_kind == PACE_GROUP_UNKNOWN) {
+        pace_group_kind kind = pace_group_kind_find(pace_names_text(&graph->names, added.group));
+        added.group_kind = (uint8_t)kind;
+        added.role = (uint8_t)pace_exchange_role_find(kind, pace_names_text(&graph->names, added.collective));
+    }
+    PACE_TRY(PACE_PUSH(&graph->exchanges, added));
+    graph->launches.items[launch].exchange = (uint32_t)graph->exchanges.count;
+    return PACE_OK;
+}
+
+const pace_graph_exchange *pace_graph_exchange_of(const pace_graph *graph, uint32_t launch) {
+    uint32_t exchange = graph->launches.items[launch].exchange;
+    return exchange ? &graph->exchanges.items[exchange - 1] : NULL;
+}
+
 static uint32_t *op_slot(uint32_t *slots, size_t slot_count, const pace_op *ops, const pace_op *op) {
     size_t at = pace_op_hash(op) & (slot_count - 1);
     while (slots[at] && !pace_op_equal(&ops[slots[at] - 1], op)) at = (at + 1) & (slot_count - 1);

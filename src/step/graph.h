@@ -10,6 +10,7 @@
 #ifndef PACE_STEP_GRAPH_H
 #define PACE_STEP_GRAPH_H
 
+#include "step/groups.h"
 #include "step/op.h"
 #include "step/step.h"
 
@@ -58,6 +59,8 @@ typedef struct {
     int64_t group_stride; /* between its ranks' numbers; 0 = unknown */
     int64_t peer;         /* send, recv: the other rank; -1 = none */
     double bytes;         /* what one rank puts in; all-gather: its part */
+    uint8_t group_kind;   /* pace_group_kind */
+    uint8_t role;         /* pace_exchange_role */
 } pace_graph_exchange;
 
 /* An operator that issues device work whose amount is not known, and how often. */
@@ -93,6 +96,13 @@ pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind
  */
 pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t node, pace_task_kind kind,
                                   const pace_op *op, uint32_t stream) PACE_MUST_CHECK;
+
+/** Makes a launch the exchange. One without a kind takes kind and role from the name of its group. */
+pace_status pace_graph_add_exchange(pace_graph *graph, uint32_t launch,
+                                    const pace_graph_exchange *exchange) PACE_MUST_CHECK;
+
+/** What a launch exchanges; NULL = nothing. */
+const pace_graph_exchange *pace_graph_exchange_of(const pace_graph *graph, uint32_t launch);
 
 /** The number of an operation, added when new. */
 pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op *op) PACE_MUST_CHECK;

@@ -22,8 +22,9 @@ pace_status pace_step_init(pace_step *step) {
 
 void pace_step_free(pace_step *step) {
     pace_names_free(&step->names);
-    void *columns[] = {step->start_ns, step->duration_ns, step->name,  step->lane,        step->parent,  step->cause,
-                       step->detail,   step->kind,        step->stage, step->correlation, step->external};
+    void *columns[] = {step->start_ns, step->duration_ns, step->name,        step->lane,
+                       step->parent,   step->cause,       step->detail,      step->kind,
+                       step->stage,    step->stage_given, step->correlation, step->external};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
     PACE_VEC_FREE(&step->lanes);
     PACE_VEC_FREE(&step->exchanges);
@@ -53,6 +54,7 @@ static pace_status grow_columns(pace_step *step) {
     PACE_TRY(grow_column(&step->detail, was, need, sizeof *step->detail));
     PACE_TRY(grow_column(&step->kind, was, need, sizeof *step->kind));
     PACE_TRY(grow_column(&step->stage, was, need, sizeof *step->stage));
+    PACE_TRY(grow_column(&step->stage_given, was, need, sizeof *step->stage_given));
     PACE_TRY(grow_column(&step->correlation, was, need, sizeof *step->correlation));
     PACE_TRY(grow_column(&step->external, was, need, sizeof *step->external));
     step->capacity = need;
@@ -74,8 +76,14 @@ pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind ki
     step->detail[task] = step->correlation[task] = step->external[task] = 0;
     step->kind[task] = (uint8_t)kind;
     step->stage[task] = PACE_STAGE_NONE;
+    step->stage_given[task] = 0;
     step->kind_count[kind]++;
     return PACE_OK;
+}
+
+void pace_step_give_stage(pace_step *step, uint8_t stage) {
+    step->stage[step->count - 1] = stage;
+    step->stage_given[step->count - 1] = stage != PACE_STAGE_NONE;
 }
 
 pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
@@ -218,6 +226,7 @@ static pace_status sort_tasks(pace_step *step) {
         permute(step->detail, 4, order, step->count, scratch);
         permute(step->kind, 1, order, step->count, scratch);
         permute(step->stage, 1, order, step->count, scratch);
+        permute(step->stage_given, 1, order, step->count, scratch);
         permute(step->correlation, 4, order, step->count, scratch);
         permute(step->external, 4, order, step->count, scratch);
         move_records(step, order, scratch);

@@ -53,6 +53,7 @@ typedef struct {
     pace_name group_ranks; /* the members as the trace writes them, "[0, 2]" */
     int64_t in_elements, out_elements, group_size;
     int64_t source, destination; /* of a message: ranks of the world; PACE_NO_RANK = unknown */
+    uint8_t group_kind, role;    /* of predicted steps: pace_group_kind, pace_exchange_role */
 } pace_exchange_info;
 
 /* A synchronisation record: who waits is its task's stream or `call`; for what, a stream up to an event. */
@@ -124,6 +125,7 @@ typedef struct {
     uint32_t *cause;       /* device: launching call or operator */
     uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1; sync: sync + 1 */
     uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
+    uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred */
     uint32_t *correlation, *external; /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
 
     PACE_VEC(pace_lane) lanes;
@@ -151,6 +153,9 @@ void pace_step_free(pace_step *step);
 /** Appends a task and returns its columns zeroed but for the given; its number is step->count - 1. */
 pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind kind, pace_name name, int64_t start_ns,
                                int64_t duration_ns) PACE_MUST_CHECK;
+
+/** Gives the task added last its stage; PACE_STAGE_NONE leaves it to be inferred. */
+void pace_step_give_stage(pace_step *step, uint8_t stage);
 
 /** The lane of a key, added when new. */
 pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
