@@ -115,8 +115,7 @@ static void run(const bench_case *c) {
     free(slowness);
 }
 
-/* --- the replay of a trace: kernels, and in between collectives of groups of eight ----------------------------------
- */
+/* --- the replay of a trace: kernels, and in between collectives of groups of eight -------------------------------- */
 
 enum { REPLAY_RANKS = 64, REPLAY_GROUP = 8, REPLAY_NODES = 10375, REPLAY_EVERY = 9 };
 

@@ -335,8 +335,7 @@ pace_status pace_exchange_rows_open(pace_exchange_rows *out, const char *path, c
     return status;
 }
 
-/* --- to a fit ------------------------------------------------------------------------------------------------------
- */
+/* --- to a fit ----------------------------------------------------------------------------------------------------- */
 
 static bool usable(const pace_exchange_row *row) {
     return !*row->status && !isnan(row->time_s) && row->ranks_per_node * row->nodes > 1;

@@ -127,8 +127,7 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
     return status;
 }
 
-/* --- which it is ---------------------------------------------------------------------------------------------------
- */
+/* --- which it is -------------------------------------------------------------------------------------------------- */
 
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool names_model(const char *input) {

@@ -55,8 +55,7 @@ static double log_error(const pace_scaling_fit *fit, const pace_scaling_sample *
     return log(pace_scaling_fit_step_s(fit, s) / s->measured_s);
 }
 
-/* --- learning ------------------------------------------------------------------------------------------------------
- */
+/* --- learning ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_scaling_samples *all;
@@ -156,8 +155,7 @@ static pace_status learn(pace_scaling_fit *out, const pace_scaling_samples *all,
     return PACE_OK;
 }
 
-/* --- what is held out together -------------------------------------------------------------------------------------
- */
+/* --- what is held out together ------------------------------------------------------------------------------------ */
 
 static size_t units_by_name(pace_scaling_samples *all, bool of_device) {
     size_t units = 0;
@@ -198,8 +196,7 @@ static pace_status assign(pace_scaling_score *score, pace_scaling_samples *all, 
     return PACE_OK;
 }
 
-/* --- choosing ------------------------------------------------------------------------------------------------------
- */
+/* --- choosing ----------------------------------------------------------------------------------------------------- */
 
 /* errors[row] when its unit was held out. */
 static pace_status held_out_errors(double *errors, const pace_scaling_samples *all, int candidate) {

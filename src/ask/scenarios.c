@@ -96,8 +96,7 @@ static pace_status put_drop(pace_scenario *scenario, const char *text) {
     return PACE_OK;
 }
 
-/* --- all of them ---------------------------------------------------------------------------------------------------
- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_scenarios *out;

@@ -22,8 +22,7 @@ enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* --- the curves of one place ---------------------------------------------------------------------------------------
- */
+/* --- the curves of one place -------------------------------------------------------------------------------------- */
 
 /* One collective on one number of ranks: what its curves say of a size. */
 typedef struct {
@@ -164,8 +163,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
     return true;
 }
 
-/* --- what the library does ------------------------------------------------------------------------------------------
- */
+/* --- what the library does ---------------------------------------------------------------------------------------- */
 
 static way way_of(const pace_fit_question *q, const reading *place, double bytes) {
     pace_exchange_question question = ask(q, place, bytes);
@@ -258,8 +256,7 @@ static void go_alike(reading *a, reading *b, const pace_exchange_fit *fit, const
     else if (of_b == how && of_a != how) go_as(a, fit, &q, b, how);
 }
 
-/* --- other numbers of ranks -----------------------------------------------------------------------------------------
- */
+/* --- other numbers of ranks --------------------------------------------------------------------------------------- */
 
 static double share_of_bytes(const reading *r) { return 1 - least(r->floor_s / r->time_s, 1); }
 
@@ -375,8 +372,7 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
     return n.count_above > 0 && extend(out, q, &n.above, n.count_above > 1 ? &n.second_above : NULL);
 }
 
-/* --- other collectives
- * ------------------------------------------------------------------------------------------------ */
+/* --- other collectives -------------------------------------------------------------------------------------------- */
 
 static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
 

@@ -59,8 +59,7 @@ static void set_link(pace_fabric *fabric, uint32_t link, uint32_t class, double 
 
 static pace_status cross(pace_route *out, uint32_t link) { return PACE_PUSH(out, ((pace_hop){link, 1})); }
 
-/* --- a switch ------------------------------------------------------------------------------------------------------
- */
+/* --- a switch ----------------------------------------------------------------------------------------------------- */
 
 static pace_status switch_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
     PACE_TRY(cross(out, from));
@@ -92,8 +91,7 @@ pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_pe
     return PACE_OK;
 }
 
-/* --- a ring --------------------------------------------------------------------------------------------------------
- */
+/* --- a ring ------------------------------------------------------------------------------------------------------- */
 
 /* Links 0 … n-1 lead from a rank to the next, n … 2n-1 to the one before. */
 static pace_status ring_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
@@ -114,8 +112,7 @@ pace_status pace_fabric_ring(pace_fabric *out, uint32_t ranks, double bytes_per_
     return PACE_OK;
 }
 
-/* --- nodes on leaves ------------------------------------------------------------------------------------------------
- */
+/* --- nodes on leaves ---------------------------------------------------------------------------------------------- */
 
 enum { DEVICE_OUT, DEVICE_IN, NIC_OUT, NIC_IN, LEAF_UP, LEAF_DOWN, NODE_CLASSES };
 

@@ -49,8 +49,7 @@ void pace_network_links_init(pace_network_links *out, uint64_t *count, const pac
     *out = n;
 }
 
-/* --- how wide ------------------------------------------------------------------------------------------------------
- */
+/* --- how wide ----------------------------------------------------------------------------------------------------- */
 
 static void set(pace_fabric *f, uint32_t *next, uint64_t count, uint32_t class, double bytes_per_s) {
     for (uint64_t i = 0; i < count; i++, (*next)++) {

@@ -3,10 +3,11 @@
  * Each carries an equal part of the vector.
  *
  *   a mesh, one node         closed rings over the bricks (ring_search.h)
- *   a NIC to a device        rings turned by a device each: ring c enters a node at device c and goes through all.
- * Where the nodes are even in number every other goes through backwards, so that a ring leaves for the next node on the
- * rail it came in on; else it changes rails a NIC to some devices    ring c enters at one of NIC c's devices and leaves
- * at another: always on its rail a mesh, several nodes    the same, over bricks of its own
+ *   a NIC to a device        each ring is the one before, turned by one device: ring c enters a node at device c and
+ *                            visits all devices. With an even number of nodes every other node is visited backwards,
+ *                            so that a ring leaves on the rail it came in on; with an odd number it changes rails.
+ *   a NIC to some devices    ring c enters at one of NIC c's devices and leaves at another, always on its rail
+ *   a mesh, several nodes    the same, and each ring has bricks of its own
  *
  * On a switch inside one node one ring fills all ports.
  */
@@ -28,8 +29,7 @@ static pace_peer on(pace_peer peer, uint32_t channel) {
     return peer;
 }
 
-/* --- what a rank does on one ring ----------------------------------------------------------------------------------
- */
+/* --- what a rank does on one ring --------------------------------------------------------------------------------- */
 
 static pace_status around(pace_program *p, const sizes *q, const place *at, double part, bool reduce) {
     for (uint32_t step = 1; step < q->ranks; step++) {
@@ -47,8 +47,7 @@ static pace_status add_lane(pace_program *p, const sizes *q, uint32_t lane, uint
     return q->collective != PACE_REDUCESCATTER ? around(p, q, at, part, false) : PACE_OK;
 }
 
-/* --- rings that are each other's turns -----------------------------------------------------------------------------
- */
+/* --- rings that are each other's turns ---------------------------------------------------------------------------- */
 
 /* Between any two devices bricks of their own: the turns of 0, 1, -1, 2, -2, ... use each once (Walecki's paths). */
 void pace_program_way_through(uint32_t *way, uint32_t devices, bool zigzag) {
@@ -112,8 +111,7 @@ static pace_status shared_nics(pace_program *p, const sizes *q, uint32_t nics) {
     return PACE_OK;
 }
 
-/* --- rings that are listed -----------------------------------------------------------------------------------------
- */
+/* --- rings that are listed ---------------------------------------------------------------------------------------- */
 
 /* The neighbours of device d on a ring: in a digit of `extent` values; from the last device of a node `onward` more. */
 static place listed_at(const pace_rings *rings, uint32_t r, uint32_t d, uint32_t extent, int64_t onward) {
@@ -209,8 +207,7 @@ pace_status pace_program_open_rings(pace_rings *out, const pace_machine *m) {
     return PACE_OK;
 }
 
-/* --- which ----------------------------------------------------------------------------------------------------------
- */
+/* --- which -------------------------------------------------------------------------------------------------------- */
 
 static pace_status rings_of_several(pace_program *p, const sizes *q) {
     const pace_machine *m = q->machine;

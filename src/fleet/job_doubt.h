@@ -5,8 +5,8 @@
  * factor e^x_r: the x_r are independent of each other, each has the standard deviation sigma of a step time that is all
  * of one resource (setting->spread). To first order
  *
- *     ln T       is off by  sum_r E_r x_r            E_r = d ln T / d x_r, the elasticity: what is r's share of the
- * path ln (T/T')  is off by  sum_r (E_r - E'_r) x_r   what the two steps have in common cancels
+ *     ln T       is off by  sum_r E_r x_r            E_r = d ln T / d x_r, the elasticity: r's share of the path
+ *     ln (T/T')  is off by  sum_r (E_r - E'_r) x_r   what the two steps have in common cancels
  *
  * and the factor of a change of software is off by e^y, y of a standard deviation of its own, on the parts that it
  * changes. An answer about many jobs is taken to be off as if all jobs were off together (the standard deviations add

@@ -11,8 +11,7 @@ bool pace_gradients_have_lanes(const pace_scenario *scenario) {
     return scenario->has_approach && !pace_approach_has_buckets(approach);
 }
 
-/* --- which launches -------------------------------------------------------------------------------------------------
- */
+/* --- which launches ----------------------------------------------------------------------------------------------- */
 
 /* Launches in the order in which their stream does them. */
 typedef struct {
@@ -52,8 +51,7 @@ static pace_status place(pace_approach_setup *out, const pace_pricing *p, const 
     return PACE_OK;
 }
 
-/* --- when gradients are ready ---------------------------------------------------------------------------------------
- */
+/* --- when gradients are ready ------------------------------------------------------------------------------------- */
 
 static bool walked_gradients(const pace_step *step, uint32_t task) {
     const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
@@ -100,8 +98,7 @@ static pace_status make_profile(pace_gradient_profile *profile, const pace_prici
     return PACE_OK;
 }
 
-/* --- what exchanges take ---------------------------------------------------------------------------------------------
- */
+/* --- what exchanges take ------------------------------------------------------------------------------------------ */
 
 static void price_pushes(double *launch_ns, const gradient_launches *launches, const pace_gradient_profile *profile,
                          const pace_gradient_ends *ends) {

@@ -40,8 +40,7 @@ static bool is_guessed(const pace_pricing *p, uint32_t launch) {
     return p->variant->graph.launches.items[launch].guessed || !has_amounts(pace_variant_op(p->variant, launch));
 }
 
-/* --- the parts of a launch ------------------------------------------------------------------------------------------
- */
+/* --- the parts of a launch ---------------------------------------------------------------------------------------- */
 
 /* What was measured of them together, ns; below 0 where one was not. */
 static double measured_ns(const pace_pricing *p, uint32_t launch) {
@@ -231,8 +230,7 @@ pace_status pace_price_launch(pace_estimate *out_ns, const pace_pricing *p, uint
     return PACE_OK;
 }
 
-/* --- what no kernel can be faster than ------------------------------------------------------------------------------
- */
+/* --- what no kernel can be faster than ---------------------------------------------------------------------------- */
 
 static double most_flop_per_s(const pace_device *device, const pace_op *op) {
     double rate = pace_device_rate(device, op->precision), wide = pace_device_peak(device, op->element_bytes);
@@ -270,8 +268,7 @@ bool pace_price_was_beyond(const pace_pricing *p, uint32_t launch) {
     return measured < bound;
 }
 
-/* --- a rank's -------------------------------------------------------------------------------------------------------
- */
+/* --- a rank's ----------------------------------------------------------------------------------------------------- */
 
 bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_graph *graph, uint32_t number) {
     const pace_launch *launch = &graph->launches.items[number];

@@ -47,8 +47,7 @@ static pace_status walk(pace_forecast_result *out, pace_forecast *forecast, cons
     return status;
 }
 
-/* --- parts ---------------------------------------------------------------------------------------------------------
- */
+/* --- parts -------------------------------------------------------------------------------------------------------- */
 
 static double stage_s(const pace_matrix *matrix, int stage) {
     int64_t sum = 0;
@@ -84,8 +83,7 @@ pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
     return PACE_OK;
 }
 
-/* --- the step alone ------------------------------------------------------------------------------------------------
- */
+/* --- the step alone ----------------------------------------------------------------------------------------------- */
 
 static const pace_mark *last_step(const pace_rank *rank) {
     return rank->marks.items.count ? &rank->marks.items.items[rank->marks.items.count - 1] : NULL;
@@ -98,8 +96,7 @@ static pace_status take_stages(pace_gradient_profile *profile, const pace_rank *
     return PACE_OK;
 }
 
-/* --- when gradients are ready ---------------------------------------------------------------------------------------
- */
+/* --- when gradients are ready ------------------------------------------------------------------------------------- */
 
 static bool is_exchange(const pace_step *step, uint32_t task) {
     return step->kind[task] == PACE_TASK_KERNEL && pace_step_exchange(step, task) != NULL;

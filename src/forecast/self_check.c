@@ -6,8 +6,7 @@
 /* Sums of doubles in another order. */
 static const double rounding = 1e-9;
 
-/* --- edits ----------------------------------------------------------------------------------------------------------
- */
+/* --- edits -------------------------------------------------------------------------------------------------------- */
 
 static const char *node_name(const pace_variant *v, uint32_t launch) {
     return pace_names_text(&v->graph.names, v->graph.nodes.items[v->graph.launches.items[launch].node].name);
@@ -73,8 +72,7 @@ pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, cons
     return PACE_OK;
 }
 
-/* --- the walk
- * --------------------------------------------------------------------------------------------------------- */
+/* --- the walk ----------------------------------------------------------------------------------------------------- */
 
 pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *rank, unsigned repeats) {
     int64_t expected_ns = 0, found_ns = 0;

@@ -6,8 +6,7 @@
 
 void pace_tensor_roles_free(pace_tensor_roles *roles) { PACE_VEC_FREE(&roles->parameters); }
 
-/* --- where a node stands --------------------------------------------------------------------------------------------
- */
+/* --- where a node stands ------------------------------------------------------------------------------------------ */
 
 static bool any_around(const pace_graph *graph, uint32_t node, bool (*is)(const char *name)) {
     for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
@@ -55,8 +54,7 @@ bool pace_node_shapes(pace_op_shapes *out, const pace_graph *graph, uint32_t nod
     return false;
 }
 
-/* --- which arguments are parameters ---------------------------------------------------------------------------------
- */
+/* --- which arguments are parameters ------------------------------------------------------------------------------- */
 
 #define AT(argument) (1U << (argument))
 

@@ -85,8 +85,7 @@ pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_
     return status;
 }
 
-/* --- embedding tables ------------------------------------------------------------------------------------------------
- */
+/* --- embedding tables --------------------------------------------------------------------------------------------- */
 
 static bool is_lookup(const pace_op *op) {
     return op && op->family == PACE_OP_EMBEDDING && op->size[0] > 0 && op->size[4] > 0;

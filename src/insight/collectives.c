@@ -128,8 +128,7 @@ static pace_status match_all(matcher *m) {
     return PACE_OK;
 }
 
-/* --- waiting and transfer ------------------------------------------------------------------------------------------
- */
+/* --- waiting and transfer ----------------------------------------------------------------------------------------- */
 
 static int64_t bytes_of(const pace_rank *rank, uint32_t item) {
     const pace_exchange_info *info = exchange_of(rank, item);

@@ -114,8 +114,7 @@ static uint32_t arrival_of(const joiner *j, uint32_t rank, uint32_t item) {
     return found ? found->segment : PACE_NO_SEGMENT;
 }
 
-/* --- where ranks meet -----------------------------------------------------------------------------------------------
- */
+/* --- where ranks meet --------------------------------------------------------------------------------------------- */
 
 static const pace_work_item *item_at(const joiner *j, uint32_t rank, uint32_t item) {
     return &j->analysis->ranks.items[rank]->work.items.items[item];
@@ -232,8 +231,7 @@ static pace_status join_messages(joiner *j) {
     return status;
 }
 
-/* --- all of it
- * -------------------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static pace_status join(joiner *j) {
     pace_joint *joint = j->joint;

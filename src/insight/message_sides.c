@@ -37,8 +37,7 @@ static saying says_task(const pace_step *step, uint32_t task) {
 
 static bool is_message(saying said) { return said == SAYS_SEND || said == SAYS_RECEIVE; }
 
-/* --- who the peer is -----------------------------------------------------------------------------------------------
- */
+/* --- who the peer is ---------------------------------------------------------------------------------------------- */
 
 /* The rank of the world that is number `place` in "[4, 6]"; PACE_NO_RANK where the list is cut or not given. */
 static int64_t member(const char *ranks, long place) {
@@ -103,8 +102,7 @@ static pace_message_side side_of_record(const pace_rank *rank, uint32_t item, ui
                                .peer = peer_of_title(rank, title, "")};
 }
 
-/* --- from kernels to records -----------------------------------------------------------------------------------------
- */
+/* --- from kernels to records -------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t task;

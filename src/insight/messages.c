@@ -98,8 +98,7 @@ pace_status pace_messages_match(pace_messages *out, pace_rank *const *ranks, con
     return status;
 }
 
-/* --- waiting and transfer ------------------------------------------------------------------------------------------
- */
+/* --- waiting and transfer ----------------------------------------------------------------------------------------- */
 
 static void split(pace_p2p_message *own, pace_rank *const *ranks) {
     int64_t start[2], end[2];
@@ -123,8 +122,7 @@ void pace_messages_split(pace_messages *messages, pace_rank *const *ranks) {
         if (messages->items.items[i].matched) split(&messages->items.items[i], ranks);
 }
 
-/* --- what the late side did meanwhile ------------------------------------------------------------------------------
- */
+/* --- what the late side did meanwhile ----------------------------------------------------------------------------- */
 
 void pace_messages_explain(pace_messages *messages, pace_rank *const *ranks) {
     for (size_t i = 0; i < messages->items.count; i++) {

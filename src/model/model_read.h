@@ -19,10 +19,11 @@
  *   name: conv1      its name in reports and traces; a name on a block prefixes what is inside
  *   from: x          its input, or a list of them: outputs that were named with `as`
  *   as: x            names its output; the latest holder of a name counts
- *   repeat: N        so many times, one behind the other; expressions may name the turn `i` (0, 1, …); 0 = left out,
- *                    and its `as` with it where it has `from`; directly under `layers`, each turn is what full
- * recomputation runs again each: {w: LIST}  once for each number of a list, which expressions may name `w` shard:
- * column    linear layers: how tensor parallelism splits them (or row)
+ *   repeat: N        N copies, one after the other; expressions may name the copy's number `i` (0, 1, …); 0 leaves the
+ *                    layer out, and its `as` too where it has `from`; directly under `layers`, full recomputation
+ *                    runs each copy again
+ *   each: {w: LIST}  one copy for each number of a list, which expressions may name `w`
+ *   shard: column    linear layers: how tensor parallelism splits them (or row)
  *
  * `add`, `multiply` and `concat` take a list of branches: lists of layers that all start at the current output ([] is
  * that output itself), or names. `layers: […]` groups; `aux: […]` is a side branch with a loss of its own, in training

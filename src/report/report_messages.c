@@ -12,8 +12,7 @@ static int64_t steps_of(const pace_rank *rank) {
     return count;
 }
 
-/* --- bubbles: a device that waits for a peer and has nothing else to do ----------------------------------------------
- */
+/* --- bubbles: a device that waits for a peer and has nothing else to do ------------------------------------------- */
 
 typedef struct {
     int64_t wait_ns[PACE_STAGES], all_ns, transfer_ns, span_ns, steps;
@@ -91,8 +90,7 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
                            worst_rank, worst_ms, 100 * worst);
 }
 
-/* --- who waits for whom
- * ------------------------------------------------------------------------------------------------ */
+/* --- who waits for whom ------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_p2p_message *first;

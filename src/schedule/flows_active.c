@@ -89,8 +89,7 @@ static void use_links(pace_active_flows *a, const pace_flow *way, double bytes) 
     for (uint32_t h = 0; h < way->hop_count; h++) a->used_bytes[way->hops[h].link] += bytes * way->hops[h].times;
 }
 
-/* --- come and go ---------------------------------------------------------------------------------------------------
- */
+/* --- come and go -------------------------------------------------------------------------------------------------- */
 
 static pace_status new_place(uint32_t *out, pace_active_flows *a) {
     if (a->free.count) {

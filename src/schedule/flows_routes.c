@@ -12,8 +12,7 @@ static void describe_way(pace_flow_routes *r, uint32_t slot, const pace_fabric *
         r->alone_bytes_per_s[slot] = fmin(r->alone_bytes_per_s[slot], fabric->bytes_per_s[hops[h].link]);
 }
 
-/* --- every rank by itself --------------------------------------------------------------------------------------------
- */
+/* --- every rank by itself ----------------------------------------------------------------------------------------- */
 
 static pace_status direct_routes(pace_flow_routes *r, const pace_flow_state *s, const pace_fabric *fabric) {
     for (uint32_t l = 0; l < s->lane_count; l++) {
@@ -45,8 +44,7 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
-/* --- folded: links that the same kinds of messages cross equally often are alike, too
- * --------------------------------- */
+/* --- folded: links that the same kinds of messages cross equally often are alike, too ----------------------------- */
 
 typedef struct {
     const pace_flow_state *state;
@@ -223,8 +221,7 @@ pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *r, const p
     return PACE_OK;
 }
 
-/* --- which ranks have like routes
- * ------------------------------------------------------------------------------------- */
+/* --- which ranks have like routes --------------------------------------------------------------------------------- */
 
 /* The classes and rates of links are summed up, so that their order does not matter. */
 static pace_status mix_route(uint64_t *kind, pace_route *route, const pace_fabric *fabric, uint32_t from, uint32_t to) {

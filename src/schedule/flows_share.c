@@ -34,8 +34,7 @@ typedef struct {
     double now_ns;
 } loop;
 
-/* --- events
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- events ------------------------------------------------------------------------------------------------------- */
 
 static pace_status at(loop *e, double at_ns, event_kind kind, uint32_t number) {
     PACE_TRY(PACE_PUSH(&e->events, ((event){at_ns, number, (uint8_t)kind})));
@@ -58,8 +57,7 @@ static event take_first(loop *e) {
     return first;
 }
 
-/* --- ports and flows
- * ----------------------------------------------------------------------------------------------------- */
+/* --- ports and flows ---------------------------------------------------------------------------------------------- */
 
 /* Ranks that are slow have a share of their wire, or where that says nothing, of what a message would have alone. */
 static double limit_of(const loop *e, const pace_flow_message *m, uint32_t lane) {
@@ -114,8 +112,7 @@ static pace_status end_flows(loop *e, double until_ns) {
     return status;
 }
 
-/* --- lanes
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 static pace_status post(loop *e, uint32_t number, const pace_operation *o) {
     pace_flow_state *s = e->state;
@@ -213,8 +210,7 @@ static pace_status run_lane(loop *e, uint32_t number) {
     return PACE_OK;
 }
 
-/* --- background traffic
- * ----------------------------------------------------------------------------------------------------- */
+/* --- background traffic ------------------------------------------------------------------------------------------- */
 
 static pace_status find_background(loop *e, const pace_fabric *fabric) {
     const pace_flows_question *q = e->state->question;
@@ -259,8 +255,7 @@ static void find_busiest(pace_flow_state *s, const pace_flow_routes *routes, con
     }
 }
 
-/* --- the loop
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------------------------------------- */
 
 static pace_status handle(loop *e, event happened) {
     if (happened.kind == RESUME_LANE) return run_lane(e, happened.number);

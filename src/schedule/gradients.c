@@ -36,8 +36,7 @@ static void put_back(const question *q, size_t tensor, double back_s) {
     if (q->ends) q->ends->back_s[tensor] = fmax(q->ends->back_s[tensor], back_s);
 }
 
-/* --- buffers: one after another, while backward goes on -------------------------------------------------------------
- */
+/* --- buffers: one after another, while backward goes on ----------------------------------------------------------- */
 
 typedef struct {
     double bytes, tensors, ready_s;
@@ -114,8 +113,7 @@ static pace_status run_buffers(pace_gradient_times *out, const question *q) {
     return PACE_OK;
 }
 
-/* --- the device store ---------------------------------------------------------------------------------------------
- */
+/* --- the device store --------------------------------------------------------------------------------------------- */
 
 static pace_status run_device(pace_gradient_times *out, const question *q) {
     const pace_gradient_profile *p = q->profile;
@@ -131,8 +129,7 @@ static pace_status run_device(pace_gradient_times *out, const question *q) {
     return PACE_OK;
 }
 
-/* --- servers: a push that backward hides, a pull that the next forward hides
- * ------------------------------------------ */
+/* --- servers: a push that backward hides, a pull that the next forward hides -------------------------------------- */
 
 /* How far a lane is behind at the end of a window in which tensor i comes after ready[i] of backward's time. The pull
  * runs the other way: a layer of the next forward pass waits for what its own and all earlier layers need, so that the

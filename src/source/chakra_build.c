@@ -137,8 +137,7 @@ static pace_status find_order(builder *b, id_of_node *ids) {
     return order_nodes(b);
 }
 
-/* --- nodes of the host
- * ------------------------------------------------------------------------------------------------ */
+/* --- nodes of the host -------------------------------------------------------------------------------------------- */
 
 static bool on_host(const pace_chakra_node *node) {
     if (node->on_host >= 0) return node->on_host > 0;
@@ -197,8 +196,7 @@ static pace_status add_host_node(builder *b, uint32_t i) {
     return PACE_OK;
 }
 
-/* --- launches
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
 static int64_t stream_key(const pace_chakra_node *node) {
     if (node->thread >= 0) return node->thread;
@@ -302,8 +300,7 @@ static pace_status add_device_node(builder *b, uint32_t i, uint32_t *waits) {
     return known ? PACE_OK : pace_graph_count_unknown(b->graph, launch->name);
 }
 
-/* --- the whole
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static pace_status add_node(builder *b, uint32_t i, uint32_t *waits) {
     return on_host(node_at(b, i)) ? add_host_node(b, i) : add_device_node(b, i, waits);

@@ -119,8 +119,7 @@ static pace_status find_overlay(overlay *out, const sequence *a, const sequence 
     return status;
 }
 
-/* --- side by side
- * ----------------------------------------------------------------------------------------------------- */
+/* --- side by side ------------------------------------------------------------------------------------------------- */
 
 static bool agree(const sequence *a, size_t i, const sequence *b, size_t j) {
     return i < a->names.count && j < b->names.count && a->names.items[i] != NO_NAME &&

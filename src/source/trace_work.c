@@ -160,8 +160,7 @@ static bool find_exchange(pace_trace_work *work, const pace_trace_nodes *trace, 
     return true;
 }
 
-/* --- all nodes
- * --------------------------------------------------------------------------------------------------------- */
+/* --- all nodes ---------------------------------------------------------------------------------------------------- */
 
 static void find_work(pace_trace_work *work, const pace_trace_nodes *trace, uint32_t i, uint32_t below) {
     const pace_trace_node *node = &trace->nodes.items[i];

@@ -58,8 +58,7 @@ pace_status pace_graph_copy(pace_graph *out, const pace_graph *graph) {
     return PACE_OK;
 }
 
-/* --- leaving out ---------------------------------------------------------------------------------------------------
- */
+/* --- leaving out -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_graph *graph;

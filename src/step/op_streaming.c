@@ -97,8 +97,7 @@ bool pace_call_loss(const pace_op_rule *rule, const pace_op_shapes *shapes, pace
     return true;
 }
 
-/* --- element by element
- * ----------------------------------------------------------------------------------------------- */
+/* --- element by element ------------------------------------------------------------------------------------------- */
 
 static void keep_elementwise(pace_op_draft *draft, double count) {
     double bytes = draft->op.element_bytes;
@@ -164,8 +163,7 @@ bool pace_call_range(const pace_op_rule *rule, const pace_op_shapes *shapes, pac
     return true;
 }
 
-/* --- copies
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 bool pace_call_copy(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
     (void)rule;
@@ -235,8 +233,7 @@ bool pace_call_index_list(const pace_op_rule *rule, const pace_op_shapes *shapes
     return keep_index(draft, shapes, rule->a, count, shapes->list_elements[1]);
 }
 
-/* --- pooling
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- pooling ------------------------------------------------------------------------------------------------------ */
 
 /* Gradients come first: the input is then behind them. */
 bool pace_call_pooling(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
@@ -291,8 +288,7 @@ bool pace_call_adaptive_pooling(const pace_op_rule *rule, const pace_op_shapes *
     return true;
 }
 
-/* --- updates
- * ---------------------------------------------------------------------------------------------------------------- */
+/* --- updates ------------------------------------------------------------------------------------------------------ */
 
 bool pace_call_foreach(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
     if (shapes->count == 0 || !(shapes->list_elements[0] > 0)) return false;

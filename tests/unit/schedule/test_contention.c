@@ -125,8 +125,7 @@ static void collectives_that_overlap_share_ports(void **state) {
     pace_program_free(&program);
 }
 
-/* --- machines ------------------------------------------------------------------------------------------------------
- */
+/* --- machines ----------------------------------------------------------------------------------------------------- */
 
 static pace_simulation_answer ask(const char *on, pace_simulation_question q, const char *algorithm, double bytes) {
     pace_machine machine;
@@ -214,8 +213,7 @@ static void a_dragonfly_has_one_way_between_groups(void **state) {
     pace_program_free(&program);
 }
 
-/* --- what others got wrong -----------------------------------------------------------------------------------------
- */
+/* --- what others got wrong ---------------------------------------------------------------------------------------- */
 
 /* An all-reduce of 1 GiB on 8 H100: 2.66 ms elsewhere, above what 450 GB/s allow. NCCL's rings reach about 370 GB/s of
  * bus bandwidth, 480 with the sum in the switch (its maintainers); the ports allow 450 and, by the switch, 506. */

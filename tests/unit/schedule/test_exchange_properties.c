@@ -23,8 +23,7 @@
 
 enum { MOST_RANKS = 72, SAID = 400 };
 
-/* --- what a message carries ------------------------------------------------------------------------------------------
- */
+/* --- what a message carries --------------------------------------------------------------------------------------- */
 
 /* A sum: how often each rank is in it. Finished parts: where each was finished, and its bytes. */
 typedef struct {

@@ -118,8 +118,7 @@ static void ring_of_sends(void **state) {
     }
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
     unsigned char bytes[1 << 20];
@@ -268,8 +267,7 @@ static void protoc_reads_what_is_written(void **state) {
     assert_int_equal(count, sizeof expected / sizeof *expected);
 }
 
-/* --- nonsense
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- nonsense ----------------------------------------------------------------------------------------------------- */
 
 static void expect(reader read, const char *bytes, size_t length, const char *says) {
     pace_input *input;

@@ -182,8 +182,7 @@ static void every_schema_says_the_same(void **state) {
     }
 }
 
-/* --- real traces
- * ------------------------------------------------------------------------------------------------------- */
+/* --- real traces -------------------------------------------------------------------------------------------------- */
 
 static bool read_shared(pace_graph *graph, const char *name) {
     const char *shared = getenv("PACELINE_SHARED");
@@ -291,8 +290,7 @@ static void all_others_are_read(void **state) {
     }
 }
 
-/* --- nonsense
- * --------------------------------------------------------------------------------------------------------- */
+/* --- nonsense ----------------------------------------------------------------------------------------------------- */
 
 static void bad_input_says_what_is_wrong(void **state) {
     (void)state;
