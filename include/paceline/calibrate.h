@@ -1,6 +1,6 @@
 /*
  * Paceline measures the machine it runs on: rows that pace_fit() learns from, and a device entry that `--on FILE`
- * takes. In a library of its own (libpaceline_calibrate), which the rest of Paceline does not need.
+ * takes.
  */
 #ifndef PACELINE_CALIBRATE_H
 #define PACELINE_CALIBRATE_H

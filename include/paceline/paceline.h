@@ -119,9 +119,9 @@ typedef struct {
 typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    pace_words on;    /**< devices it would run on: names, files, changed figures (src/machine/device_resolve.h) */
-    const char *from; /**< device it was measured on; NULL = what the trace says */
-    pace_words scale; /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
+    pace_words on;            /**< devices it would run on: names, files, changed figures */
+    const char *from;         /**< device it was measured on; NULL = what the trace says */
+    pace_words scale;         /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
     pace_words drop_overhead; /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
     pace_words set;           /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     const char *approach;     /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
