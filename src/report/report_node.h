@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "report/report.h"
+#include "report/table.h"
 
 typedef enum {
     PACE_NODE_OBJECT,
@@ -45,6 +46,8 @@ typedef struct {
     PACE_VEC(pace_held_column) columns;
     PACE_VEC(pace_cell) cells;
     size_t row_count, rows_shown;
+    const pace_table *declared; /* NULL, or what its rows are put by; borrowed */
+    unsigned flags;
 } pace_held_table;
 
 typedef struct {

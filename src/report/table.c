@@ -1,0 +1,66 @@
+#include "report/table.h"
+#include "report/report_node.h"
+
+#include <string.h>
+
+/* The integer member of a row, of whatever width. False for members that are no integers. */
+static bool integer_of(int64_t *out, pace_member member, const void *at) {
+    switch (member) {
+    case PACE_MEMBER_INT: *out = *(const int *)at; return true;
+    case PACE_MEMBER_UINT: *out = *(const unsigned *)at; return true;
+    case PACE_MEMBER_INT64: *out = *(const int64_t *)at; return true;
+    case PACE_MEMBER_UINT64: *out = (int64_t) * (const uint64_t *)at; return true;
+    case PACE_MEMBER_BYTE: *out = *(const unsigned char *)at; return true;
+    default: return false;
+    }
+}
+
+static void put_member(pace_node *table, const pace_cell_source *cell, const void *row) {
+    const void *at = (const char *)row + cell->offset;
+    int64_t integer;
+    if (integer_of(&integer, cell->member, at)) {
+        if (cell->words) pace_table_text(table, cell->words[integer]);
+        else if (cell->member == PACE_MEMBER_INT64 && integer == PACE_NO_INT) pace_table_none(table);
+        else pace_table_int(table, integer);
+    } else if (cell->member == PACE_MEMBER_REAL) {
+        double real = *(const double *)at;
+        if (real == real) pace_table_real(table, real);
+        else pace_table_none(table);
+    } else {
+        pace_table_text(table, cell->member == PACE_MEMBER_CHARS ? at : *(const char *const *)at);
+    }
+}
+
+static bool has(unsigned flags, unsigned wanted) { return wanted == 0 || (flags & wanted) != 0; }
+
+pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags) {
+    pace_column columns[PACE_TABLE_COLUMNS];
+    size_t count = 0;
+    for (const pace_table_column *c = declared->columns; c->key && count < PACE_TABLE_COLUMNS; c++)
+        if (has(flags, c->only_if))
+            columns[count++] = (pace_column){c->key, has(flags, c->shown_if) ? c->title : NULL, c->show};
+    pace_audience audience = declared->hidden_when_empty ? PACE_FOR_JSON : declared->audience;
+    pace_node *node =
+        pace_node_table(parent, declared->key, declared->title, audience, columns, count, declared->rows_shown);
+    if (!node) return NULL;
+    node->table->declared = declared;
+    node->table->flags = flags;
+    return node;
+}
+
+void pace_table_put(pace_node *node, const void *row) {
+    if (!node) return;
+    const pace_held_table *table = node->table;
+    node->audience = table->declared->audience;
+    pace_table_row(node);
+    for (const pace_table_column *c = table->declared->columns; c->key; c++) {
+        if (!has(table->flags, c->only_if)) continue;
+        if (c->cell.put) c->cell.put(node, row);
+        else put_member(node, &c->cell, row);
+    }
+}
+
+void pace_put_table(pace_node *parent, const pace_table *declared, const void *rows, size_t count, size_t size) {
+    pace_node *node = pace_open_table(parent, declared, 0);
+    for (size_t i = 0; i < count; i++) pace_table_put(node, (const char *)rows + i * size);
+}

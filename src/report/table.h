@@ -1,0 +1,98 @@
+/*
+ * Tables declared once: each column stands in one line with the place its cell comes from, so that the two cannot
+ * drift.
+ *
+ *     static const pace_table idle_causes = {"idle_causes", "Why the device was idle", PACE_FOR_ALL, 0,
+ *                                            (const pace_table_column[]){
+ *                                                {"cause", "cause", PACE_SHOW_TEXT, PACE_OF(row, cause)},
+ *                                                {"time_ns", "time", PACE_SHOW_NS, PACE_OF(row, time_ns)},
+ *                                                {0}}};
+ *     pace_put_table(root, &idle_causes, rows, count, sizeof *rows);
+ */
+#ifndef PACE_REPORT_TABLE_H
+#define PACE_REPORT_TABLE_H
+
+#include "report/report.h"
+
+#include <stddef.h>
+
+/* The C type of a row's member. */
+typedef enum {
+    PACE_MEMBER_NONE, /* no member: the column's function puts the cell */
+    PACE_MEMBER_REAL, /* NaN = no value */
+    PACE_MEMBER_INT,
+    PACE_MEMBER_UINT,
+    PACE_MEMBER_INT64, /* PACE_NO_INT = no value */
+    PACE_MEMBER_UINT64,
+    PACE_MEMBER_BYTE,
+    PACE_MEMBER_TEXT,  /* const char *; NULL = no value */
+    PACE_MEMBER_CHARS, /* an array of characters */
+} pace_member;
+
+#define PACE_NO_INT INT64_MIN
+
+/* Where a column's cell comes from. */
+typedef struct {
+    pace_member member;
+    size_t offset;
+    const char *const *words;                       /* NULL, or the texts that an integer member numbers */
+    void (*put)(pace_node *table, const void *row); /* appends the cell where there is no member */
+} pace_cell_source;
+
+enum { PACE_TABLE_COLUMNS = 64 }; /* of one table at most */
+
+/* One column of a declared table; an array of them ends with {0}. */
+typedef struct {
+    const char *key;   /* JSON and CSV name, unit included: "duration_ns" */
+    const char *title; /* column heading for people; NULL = JSON and CSV only */
+    pace_show show;
+    pace_cell_source cell;
+    unsigned only_if;  /* a flag without which the table lacks the column; 0 = it always has it */
+    unsigned shown_if; /* a flag without which people do not see the column; 0 = they always do */
+} pace_table_column;
+
+typedef struct {
+    const char *key, *title;
+    pace_audience audience;
+    size_t rows_shown;      /* to people; 0 = all */
+    bool hidden_when_empty; /* people see the table only if it has rows */
+    const pace_table_column *columns;
+} pace_table;
+
+/* The columns of a table. */
+#define PACE_CELLS(...)                      \
+    .columns = (const pace_table_column[]) { \
+        __VA_ARGS__, { 0 }                   \
+    }
+/* The cell is a member of the row. A member of a type that no cell can show does not compile. */
+#define PACE_OF(type, field) .cell = {.member = PACE_MEMBER_OF(type, field), .offset = offsetof(type, field)}
+/* The cell is a text of a list, numbered by a member of the row. */
+#define PACE_WORD_OF(type, field, list) \
+    .cell = {.member = PACE_MEMBER_OF(type, field), .offset = offsetof(type, field), .words = (list)}
+/* The cell is put by a function. */
+#define PACE_BY(function) .cell = {.put = (function)}
+
+#define PACE_MEMBER_OF(type, field) \
+    _Generic(&((type *)0)->field,       \
+        double *: PACE_MEMBER_REAL,     \
+        int *: PACE_MEMBER_INT,         \
+        unsigned *: PACE_MEMBER_UINT,   \
+        long *: PACE_MEMBER_INT64,      \
+        long long *: PACE_MEMBER_INT64, \
+        unsigned long *: PACE_MEMBER_UINT64, \
+        unsigned long long *: PACE_MEMBER_UINT64, \
+        bool *: PACE_MEMBER_BYTE, \
+        unsigned char *: PACE_MEMBER_BYTE, \
+        char **: PACE_MEMBER_TEXT,      \
+        const char **: PACE_MEMBER_TEXT, \
+        const char *const *: PACE_MEMBER_TEXT, \
+        default: _Generic((((type *)0)->field), char *: PACE_MEMBER_CHARS, default: (void)0))
+
+/** Opens a declared table to which pace_table_put() appends rows. `flags` are those of its columns that hold. */
+pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags);
+/** Appends a row to an opened table. */
+void pace_table_put(pace_node *table, const void *row);
+/** A declared table of `count` rows, `size` bytes apart. */
+void pace_put_table(pace_node *parent, const pace_table *declared, const void *rows, size_t count, size_t size);
+
+#endif
