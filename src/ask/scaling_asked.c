@@ -133,12 +133,11 @@ static pace_status exchange_of(const pace_scaling_exchange **out, pace_scaling_a
     pace_scaling_exchange opened;
     pace_name name;
     question key = {.number = row->workers, .nodes = row->nodes};
-    double rate = at->device->pcie_bytes_per_s > 0 ? at->device->pcie_bytes_per_s : 1e10;
     PACE_TRY(name_of(&key.part[0], a, at->machine.name));
     PACE_TRY(name_of(&key.part[2], a, row->machine));
     PACE_TRY(name_of(&key.part[1], a, row->approach));
     if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
-        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, rate, (int)row->workers, (int)row->nodes));
+        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, at->device, (int)row->workers, (int)row->nodes));
         PACE_TRY(PACE_PUSH(&a->exchanges, opened));
         pace_status status = pace_names_add(&name, &a->exchange_names, (const char *)&key, sizeof key);
         if (status != PACE_OK) {

@@ -6,6 +6,7 @@
 
 struct pace_cost {
     pace_cost_figures figures;
+    pace_doubts doubts;
     PACE_VEC(pace_fit_model) fits;
 };
 
@@ -16,6 +17,7 @@ pace_status pace_cost_create(pace_cost **out) {
     pace_cost *cost = pace_alloc(1, sizeof *cost);
     if (!cost) return PACE_E_MEMORY;
     pace_status status = pace_cost_figures_load(&cost->figures);
+    if (status == PACE_OK) status = pace_doubts_load(&cost->doubts);
     if (status != PACE_OK) pace_cost_free(cost);
     else *out = cost;
     return status;
@@ -28,6 +30,8 @@ void pace_cost_free(pace_cost *cost) {
     pace_cost_figures_free(&cost->figures);
     pace_free(cost);
 }
+
+const pace_doubts *pace_cost_doubts(const pace_cost *cost) { return &cost->doubts; }
 
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
     pace_status status = PACE_PUSH(&cost->fits, *fit);

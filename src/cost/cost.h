@@ -7,6 +7,7 @@
 
 #include "base/estimate.h"
 #include "cost/fit.h"
+#include "machine/doubts.h"
 
 typedef struct pace_cost pace_cost;
 
@@ -18,6 +19,9 @@ typedef enum { PACE_ALONE, PACE_SUSTAINED } pace_load;
 /** The ladder without measurements: formulas and rooflines, constants from catalog/costs.yaml. */
 pace_status pace_cost_create(pace_cost **out) PACE_MUST_CHECK;
 void pace_cost_free(pace_cost *cost);
+
+/** What its answers take for granted; the ladder's. */
+const pace_doubts *pace_cost_doubts(const pace_cost *cost);
 
 /** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. */
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CHECK;

@@ -38,6 +38,7 @@ typedef struct {
     int element_bytes;          /* of a collective that adds; 0 = not said */
     pace_nccl_stack stack;      /* what starts it, for few measured sizes */
     const pace_exchange *model; /* of the same machine, for what was not measured; may be NULL */
+    const pace_doubts *doubts;  /* of other sizes, ranks and collectives than the measured ones */
 } pace_fit_question;
 
 typedef struct {

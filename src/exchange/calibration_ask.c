@@ -7,17 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
-static const double spread_of_six = 0.072; /* log-spread between six probes; falls with their number */
-static const double least_spread = 0.03;
-static const double ranks_spread = 0.04, beyond_spread = 0.14, tier_spread = 0.35; /* added for other ranks */
-static const double collective_spread = 0.12, direct_spread = 0.1; /* for other collectives; for direct sends */
-static const double host_floor = 2;         /* times the model's empty exchange, from which a floor is the host's */
-static const double larger_rings = -0.117;  /* time against NCCL's model, as a power of the ranks */
-static const double few_floor_bytes = 1024; /* at which few probes' floor is taken, by the model */
-static const double hop_share = 0.13;       /* one hop of a ring, as a share of an exchange that moves nothing */
-
 enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
+
+static double figure(const pace_fit_question *q, pace_doubt doubt) { return q->doubts->figure[doubt]; }
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
@@ -71,7 +63,8 @@ static pace_exchange_question ask(const pace_fit_question *q, const reading *pla
 static bool modelled(pace_few_size *out, double *time_s, const reading *place, const pace_fit_question *q,
                      double bytes) {
     pace_exchange model = *q->model;
-    pace_exchange_question here = ask(q, place, bytes), empty = ask(q, place, least(bytes, few_floor_bytes));
+    pace_exchange_question here = ask(q, place, bytes),
+                           empty = ask(q, place, least(bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)));
     pace_estimate whole, waiting;
     model.stack = q->stack;
     if (pace_exchange_time(&whole, &model, &here) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
@@ -90,13 +83,13 @@ static double shaped_time(double *spread, const pace_curve_point *points, size_t
     if (!modelled(&asked, &there, place, q, bytes)) return NAN;
     for (size_t i = 0; i < count; i++) {
         if (points[i].bytes == bytes) {
-            *spread = spread_of_six;
+            *spread = figure(q, PACE_DOUBT_CURVE_PROBES);
             return points[i].time_s;
         }
         if (!modelled(&measured[i], &model_s, place, q, points[i].bytes)) return NAN;
         measured[i].log_ratio = log(points[i].time_s / model_s);
     }
-    pace_few_sizes(&ratio, spread, measured, count, &asked);
+    pace_few_sizes(&ratio, spread, measured, count, &asked, q->doubts);
     return there * exp(ratio);
 }
 
@@ -104,7 +97,7 @@ static double shaped_time(double *spread, const pace_curve_point *points, size_t
 static double curve_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
                          const pace_fit_question *q, double bytes, bool steady) {
     double time_s = NAN;
-    *spread = most(least_spread, spread_of_six * 6 / (double)count);
+    *spread = most(figure(q, PACE_DOUBT_CURVE_LEAST), figure(q, PACE_DOUBT_CURVE_PROBES) * 6 / (double)count);
     if (count <= PACE_FEW_SIZES && q->model && points[0].bytes > 0)
         time_s = shaped_time(spread, points, count, place, q, bytes);
     if (isnan(time_s) && (count > 1 || bytes == points[0].bytes))
@@ -144,11 +137,12 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                time_s = curve_time(&spread, points, curve->count, &place, q, bytes, steady);
         if (isnan(time_s)) continue;
         times[alike] = time_s;
-        floors[alike++] = curve->count <= PACE_FEW_SIZES
-                              ? least(time_s, curve_time(&unused, points, curve->count, &place, q,
-                                                         least(least_bytes, few_floor_bytes), steady))
-                          : steady ? steady_time(points, curve->count, points[0].bytes)
-                                   : points[0].time_s;
+        floors[alike++] =
+            curve->count <= PACE_FEW_SIZES
+                ? least(time_s, curve_time(&unused, points, curve->count, &place, q,
+                                           least(least_bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)), steady))
+            : steady ? steady_time(points, curve->count, points[0].bytes)
+                     : points[0].time_s;
         tightest = least(tightest, spread);
     }
     if (alike == 0) return false;
@@ -222,7 +216,7 @@ static void find_excess(double *out, const pace_exchange_fit *fit, const pace_fi
  * against it where both went so. When no size tells, as it is on A100: larger rings come closer to the model. */
 static void go_as(reading *other, const pace_exchange_fit *fit, const pace_fit_question *q, const reading *same,
                   way how) {
-    double excess = pow((double)other->ranks / same->ranks, larger_rings);
+    double excess = pow((double)other->ranks / same->ranks, figure(q, PACE_DOUBT_CURVE_LARGER_RINGS));
     double ratio = model_time(q, other, q->bytes, how) / model_time(q, same, q->bytes, how);
     find_excess(&excess, fit, q, same, other, how);
     double time_s = same->time_s * ratio * excess;
@@ -290,8 +284,10 @@ static double hops_of(pace_collective collective, int ranks) {
 }
 
 /* One reading carried to other ranks of the same tier: its floor by hops, the rest by the bus factor. */
-static double carried(const reading *r, pace_collective collective, int ranks) {
-    double hops = (1 + hop_share * hops_of(collective, ranks)) / (1 + hop_share * hops_of(collective, r->ranks));
+static double carried(const reading *r, const pace_fit_question *q, int ranks) {
+    pace_collective collective = q->collective;
+    double hop = figure(q, PACE_DOUBT_CURVE_HOP);
+    double hops = (1 + hop * hops_of(collective, ranks)) / (1 + hop * hops_of(collective, r->ranks));
     double volume = pace_bus_factor(collective, ranks) / pace_bus_factor(collective, r->ranks),
            bytes = share_of_bytes(r);
     return r->time_s * pow(hops, 1 - bytes) * pow(volume, bytes);
@@ -304,7 +300,7 @@ static bool extend(reading *out, const pace_fit_question *q, const reading *near
     bool same_tier = (near->nodes > 1) == (q->nodes > 1);
     double logs = 0;
     int count = 0;
-    if (same_tier) logs += log(carried(near, q->collective, asked.ranks)), count++;
+    if (same_tier) logs += log(carried(near, q, asked.ranks)), count++;
     if (same_tier && far && (far->nodes > 1) == (q->nodes > 1)) {
         double line = line_through(far, near, q->collective, asked.ranks);
         if (line > 0.25 * near->time_s) logs += log(line), count++;
@@ -320,9 +316,8 @@ static bool extend(reading *out, const pace_fit_question *q, const reading *near
     asked.time_s = exp(logs / count);
     asked.floor_s = near->floor_s;
     double doublings = fabs(log2((double)asked.ranks / near->ranks));
-    asked.spread = near->spread + (!same_tier  ? tier_spread
-                                   : count > 2 ? beyond_spread
-                                               : beyond_spread * most(1, doublings));
+    double beyond = figure(q, same_tier ? PACE_DOUBT_CURVE_BEYOND : PACE_DOUBT_CURVE_TIER);
+    asked.spread = near->spread + (!same_tier || count > 2 ? beyond : beyond * most(1, doublings));
     *out = asked;
     return true;
 }
@@ -365,7 +360,7 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
         *out = a;
         out->time_s = line_through(&a, &b, q->collective, q->ranks_per_node * q->nodes);
         if (!(out->time_s > 0)) out->time_s = sqrt(a.time_s * b.time_s);
-        out->spread = most(a.spread, b.spread) + ranks_spread;
+        out->spread = most(a.spread, b.spread) + figure(q, PACE_DOUBT_CURVE_RANKS);
         return true;
     }
     if (n.count_below > 0) return extend(out, q, &n.below, n.count_below > 1 ? &n.second_below : NULL);
@@ -384,20 +379,21 @@ static bool waits_for_host(const reading *r, const pace_fit_question *measured) 
     empty.model = &believed;
     if (believed.stack == PACE_STACK_ONE_PROCESS) return false;
     believed.stack = PACE_STACK_BELIEF;
-    return r->floor_s > host_floor * model_time(&empty, r, 1, WAY_UNKNOWN);
+    return r->floor_s > figure(measured, PACE_DOUBT_CURVE_HOST_FLOOR) * model_time(&empty, r, 1, WAY_UNKNOWN);
 }
 
 /* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. With a model,
  * the geometric mean of that and of what the model says of both. */
 static reading as_collective(const reading *r, const pace_fit_question *q, const pace_fit_question *measured) {
-    double empty = r->floor_s / (1 + hop_share * hops_of(r->collective, r->ranks));
+    double empty = r->floor_s / (1 + figure(q, PACE_DOUBT_CURVE_HOP) * hops_of(r->collective, r->ranks));
     double hops = hops_of(q->collective, r->ranks) / hops_of(r->collective, r->ranks);
     double volume = pace_bus_factor(q->collective, r->ranks) / pace_bus_factor(r->collective, r->ranks);
     reading out = *r;
     out.collective = q->collective;
     out.floor_s = empty + (r->floor_s - empty) * hops;
     out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
-    out.spread += collective_spread + (is_direct(q->collective) != is_direct(r->collective) ? direct_spread : 0);
+    bool other_way = is_direct(q->collective) != is_direct(r->collective);
+    out.spread += figure(q, PACE_DOUBT_CURVE_COLLECTIVE) + (other_way ? figure(q, PACE_DOUBT_CURVE_DIRECT) : 0);
     if (!q->model) return out;
     if (waits_for_host(r, measured)) {
         out.floor_s = r->floor_s;

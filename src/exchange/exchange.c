@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Spreads of the closed forms, from their errors on public NCCL curves of A100 and H100 (docs/exchange.md): NCCL's
- * model errs by 21 to 31 % there, on networks by up to 40 %. */
-static const double nccl_spread = 0.15, believed_spread = 0.30, textbook_spread = 0.35, network_spread = 0.45;
 static const char newest_line[] = "2.30";
 
 /* Adding two vectors reads two and writes one, at memory rates far above links': only hosts make it count. */
@@ -16,7 +13,11 @@ static const double reduce_s_per_byte = 0;
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-double pace_exchange_textbook_spread(int nodes) { return nodes > 1 ? network_spread : textbook_spread; }
+static pace_doubt textbook_doubt(int nodes) { return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_TEXTBOOK; }
+
+double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {
+    return doubts->figure[textbook_doubt(nodes)];
+}
 
 double pace_bus_factor(pace_collective collective, int ranks) {
     switch (collective) {
@@ -139,6 +140,7 @@ pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, 
                                const char *line) {
     PACE_TRY(pace_machine_check(machine));
     pace_exchange exchange = {.machine = *machine, .library = library};
+    PACE_TRY(pace_doubts_load(&exchange.doubts));
     if (library == PACE_LIBRARY_AUTO)
         exchange.library = machine->generation > 0 ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
     if (exchange.library == PACE_LIBRARY_NCCL) {
@@ -244,9 +246,10 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
     s = pace_nccl_reached_time(&waiting, &e->nccl, &curves, a, p, q->bytes, e->stack);
-    double spread = q->nodes > 1 ? network_spread : nccl_spread;
-    if (e->stack == PACE_STACK_BELIEF) spread = believed_spread;
-    else spread = hypot(spread, e->nccl.reached.host[e->stack].spread * waiting);
+    bool believed = e->stack == PACE_STACK_BELIEF;
+    pace_doubt doubt = believed ? PACE_DOUBT_NCCL_BELIEF : q->nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_NCCL;
+    double spread = e->doubts.figure[doubt];
+    if (!believed) spread = hypot(spread, e->nccl.reached.host[e->stack].spread * waiting);
     *out = (pace_exchange_answer){{s, spread, PACE_RUNG_FORMULA},
                                   pace_nccl_algorithm_names[a],
                                   pace_nccl_protocol_names[p],
@@ -278,7 +281,8 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
                          pace_collective_names[q->collective], terms.ranks, e->machine.name);
-    double spread = hypot(pace_exchange_textbook_spread(q->nodes), pace_exchange_algorithm_gap(chosen, &terms));
+    double spread =
+        hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), pace_exchange_algorithm_gap(chosen, &terms));
     *out = (pace_exchange_answer){{best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
                                   pace_exchange_algorithms[chosen].name,
                                   "",

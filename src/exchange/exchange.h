@@ -9,6 +9,7 @@
 
 #include "base/estimate.h"
 #include "exchange/nccl.h"
+#include "machine/doubts.h"
 
 /* Whose algorithms: NCCL's own model by version line, or the textbook's closed forms over the machine's links. */
 typedef enum {
@@ -47,6 +48,7 @@ typedef struct {
     bool in_step;                  /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
     pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
     pace_nccl_stack stack;         /* what starts its exchanges; CURRENT when opened */
+    pace_doubts doubts;            /* of its answers */
 } pace_exchange;
 
 /** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of
@@ -78,7 +80,7 @@ pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_mach
                                 int64_t stride) PACE_MUST_CHECK;
 
 /** The spread of the textbook's closed forms, and of simulations that take the same figures. */
-double pace_exchange_textbook_spread(int nodes);
+double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes);
 
 /** What nccl-tests multiplies algbw = bytes / time with to get busbw. */
 double pace_bus_factor(pace_collective collective, int ranks);

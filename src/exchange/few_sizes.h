@@ -6,7 +6,7 @@
 #ifndef PACE_EXCHANGE_FEW_SIZES_H
 #define PACE_EXCHANGE_FEW_SIZES_H
 
-#include <stddef.h>
+#include "machine/doubts.h"
 
 enum { PACE_FEW_SIZES = 4 };
 
@@ -21,6 +21,6 @@ typedef struct {
 /** The logarithm of measured over modelled at `asked`, and its log-spread. `count` is at most PACE_FEW_SIZES; sizes
  * differ. */
 void pace_few_sizes(double *log_ratio, double *spread, const pace_few_size *measured, size_t count,
-                    const pace_few_size *asked);
+                    const pace_few_size *asked, const pace_doubts *doubts);
 
 #endif

@@ -5,21 +5,11 @@
 #include "forecast/forecast_edit.h"
 #include "forecast/forecast_gradients.h"
 #include "forecast/forecast_price.h"
-#include "forecast/scaling.h"
 #include "forecast/self_check.h"
 #include "source/graph_from_step.h"
 #include "step/graph_edit.h"
 
 #include <string.h>
-
-/* The walk's own error when a trace is walked again with one figure per operator and type: see docs/accuracy.md. */
-static const double walk_spread = 0.03;
-/* Hosts and frameworks of other years: medians of runtime calls and operators differ by a quarter or so. */
-static const double catalog_spread = 0.25;
-/* On CPUs typical overheads of two models on one machine stand for all operators. */
-static const double cpu_spread = 0.5;
-/* Another device stands in another host; between the twins of docs/predict.md host-bound steps differ by 6 to 10 %. */
-static const double moved_spread = 0.15;
 
 /* --- from a measured analysis ------------------------------------------------------------------------------------ */
 
@@ -110,7 +100,10 @@ static pace_status make_ladder(pace_forecast *forecast) {
 }
 
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
-    pace_forecast forecast = {.measured = measured, .device = pace_analysis_slowest(measured)->device, .repeats = 1};
+    pace_forecast forecast = {.measured = measured,
+                              .device = pace_analysis_slowest(measured)->device,
+                              .host_doubt = PACE_DOUBTS,
+                              .repeats = 1};
     pace_status status = make_ladder(&forecast);
     for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
         status = add_trace(&forecast, measured->traces.items[i]);
@@ -124,6 +117,10 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
 }
 
 /* --- from graphs -------------------------------------------------------------------------------------------------- */
+
+static pace_doubt doubt_of_catalog(const pace_device *device) {
+    return device && device->is_cpu ? PACE_DOUBT_HOST_CPU : PACE_DOUBT_HOST_CATALOG;
+}
 
 static const char direct_call[] = "direct call"; /* catalog/frameworks.yaml has what it costs */
 
@@ -170,9 +167,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, 
 pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
                                     const pace_device *device, const char *mode) {
     enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
-    pace_forecast forecast = {.device = device,
-                              .repeats = SETTLED,
-                              .host_spread = device && device->is_cpu ? cpu_spread : catalog_spread};
+    pace_forecast forecast = {.device = device, .repeats = SETTLED, .host_doubt = doubt_of_catalog(device)};
     size_t taken = 0;
     pace_status status = make_ladder(&forecast);
     for (; status == PACE_OK && taken < count; taken++)
@@ -199,7 +194,7 @@ static size_t hand_over(pace_graph *graph) {
 
 pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *device, const char *mode) {
     size_t sized = 0;
-    forecast->host_spread = device && device->is_cpu ? cpu_spread : catalog_spread;
+    forecast->host_doubt = doubt_of_catalog(device);
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         const pace_forecast_rank *rank = &forecast->ranks.items[i];
         pace_graph graph;
@@ -254,7 +249,7 @@ static pace_status onload_rank(pace_forecast *forecast, const pace_forecast_rank
 }
 
 pace_status pace_forecast_onload(pace_forecast *forecast) {
-    forecast->host_spread = cpu_spread;
+    forecast->host_doubt = PACE_DOUBT_HOST_CPU;
     for (size_t i = 0; i < forecast->ranks.count; i++) PACE_TRY(onload_rank(forecast, &forecast->ranks.items[i]));
     return PACE_OK;
 }
@@ -284,9 +279,11 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
 
 static double host_spread_of(const pace_forecast *forecast, const pace_scenario *scenario) {
     const pace_device *here = forecast->device, *there = scenario->device;
+    const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     bool moves = there && (!here || strcmp(here->name, there->name) != 0);
-    if (forecast->offloaded.count) return there ? forecast->host_spread : 0;
-    return forecast->measured && moves ? hypot(forecast->host_spread, moved_spread) : forecast->host_spread;
+    double own = forecast->host_doubt < PACE_DOUBTS ? doubts->figure[forecast->host_doubt] : 0;
+    if (forecast->offloaded.count) return there ? own : 0;
+    return forecast->measured && moves ? hypot(own, doubts->figure[PACE_DOUBT_HOST_MOVED]) : own;
 }
 
 /* Where operators do their work themselves it stands on the path as the host's: the part of it that is work. */
@@ -299,10 +296,11 @@ static double work_of_host(const pace_forecast_result *result, unsigned repeats,
 
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
-                            double host_spread) {
+                            double host_spread, const pace_doubts *doubts) {
+    double walk = doubts->figure[PACE_DOUBT_WALK];
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
-    double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk_spread * walk_spread;
+    double length = (double)(path.to_ns - path.from_ns), kernels = 0, variance = walk * walk;
     double host = length > 0 ? (double)path.by_resource_ns[PACE_ADVICE_HOST] / length : 0;
     double on_device = length > 0
                            ? (double)(path.by_resource_ns[PACE_ADVICE_COMPUTE] +
@@ -426,7 +424,7 @@ static double exposed_s(const pace_analysis *analysis) {
 }
 
 /* Ranks are walked alike; that they are not adds what the slowest of them takes longer, and the uncertainty of both. */
-static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario) {
+static void add_exchange(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
     pace_forecast_exchange *exchange = &result->exchange;
     pace_estimate *step_s = &result->step_s;
     if (exchange->ranks < 2) return;
@@ -434,9 +432,9 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     double alone_s = exchange->alone_s > 0 ? exchange->alone_s : step_s->median - exchange->exposed_s;
     exchange->skew_s = pace_gradients_skew_s(&scenario->approach, exchange->ranks, alone_s);
     step_s->median += exchange->skew_s;
-    double share = exchange->exposed_s / step_s->median * pace_scaling_exchange_spread;
-    step_s->spread =
-        sqrt(step_s->spread * step_s->spread + share * share + pace_scaling_step_spread * pace_scaling_step_spread);
+    double share = exchange->exposed_s / step_s->median * doubts->figure[PACE_DOUBT_SCALING_EXCHANGE];
+    double alike = doubts->figure[PACE_DOUBT_SCALING_STEP];
+    step_s->spread = sqrt(step_s->spread * step_s->spread + share * share + alike * alike);
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
@@ -448,9 +446,11 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     if (status != PACE_OK) return status;
     status = pace_self_check_matrix(&result.analysis);
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
-    if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario));
+    const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
+    if (status == PACE_OK)
+        status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario), doubts);
     if (status == PACE_OK) {
-        add_exchange(&result, scenario);
+        add_exchange(&result, scenario, doubts);
         *out = result;
     } else {
         pace_analysis_free(&result.analysis);

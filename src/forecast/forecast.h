@@ -38,8 +38,8 @@ typedef struct {
     pace_price_cache *prices;                 /* of it */
     const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
     pace_gradient_tables tables;              /* of embeddings, among the gradients; none = all are dense */
-    double host_spread; /* of host costs that are not the inputs' own: standard deviation of the logarithm */
-    unsigned repeats;   /* of the step; with several the last one's period is the step's time */
+    pace_doubt host_doubt;                    /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
+    unsigned repeats;                         /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the

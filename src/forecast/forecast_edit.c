@@ -106,7 +106,7 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
     *edits = (pace_forecast_edits){0};
     pace_status status = PACE_OK;
     while (status == PACE_OK && e.count < forecast->ranks.count) {
-        status = pace_variant_init(&variants[e.count], &e.ranks[e.count].graph);
+        status = pace_variant_init(&variants[e.count], &e.ranks[e.count].graph, pace_cost_doubts(forecast->cost));
         e.count += status == PACE_OK;
     }
     if (status == PACE_OK) status = edit_all(&e);
@@ -125,7 +125,7 @@ pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], co
     by_ladder.calibration = NULL;
     for (size_t i = 0; i < forecast->ranks.count; i++) {
         pace_variant variant;
-        PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph));
+        PACE_TRY(pace_variant_init(&variant, &forecast->ranks.items[i].graph, pace_cost_doubts(cost)));
         pace_pricing pricing = {&by_ladder, &forecast->ranks.items[i], &variant, &scenario};
         pace_status status = pace_price_pair_times(times, &pricing);
         pace_variant_free(&variant);

@@ -1,9 +1,6 @@
 /* The host costs of a forecast: shared ones in place of its own, and how close they are to what was measured. */
 #include "forecast/forecast.h"
 
-/* Standard deviation of the logarithm when models are left out whole of 37 workloads (Lin et al. 2022 data). */
-static const double shared_spread = 0.20;
-
 static pace_status share(pace_forecast_rank *rank, const pace_host_costs *costs) {
     pace_host_costs copy;
     PACE_TRY(pace_host_costs_init(&copy));
@@ -18,7 +15,7 @@ static pace_status share(pace_forecast_rank *rank, const pace_host_costs *costs)
 }
 
 pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_costs *costs) {
-    forecast->host_spread = shared_spread;
+    forecast->host_doubt = PACE_DOUBT_HOST_SHARED;
     pace_forecast_ranks_vec *on_device = forecast->offloaded.count ? &forecast->offloaded : &forecast->ranks;
     for (size_t i = 0; i < on_device->count; i++) PACE_TRY(share(&on_device->items[i], costs));
     return PACE_OK;

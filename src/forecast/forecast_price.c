@@ -7,25 +7,20 @@
 
 #include <string.h>
 
-/* A kernel measured here takes about as long the next time: re-measurements differ by a few percent. */
-static const double measured_spread = 0.03;
-/* Two estimates of one operation err the same way more often than not, so their ratio errs less than either. */
-static const double ratio_correlation = 0.5;
-/* Of a kernel that nothing but its time is known of. */
-static const double unknown_spread = 0.5;
 /* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1),
  * F(5x5, 5x5) 81 times where it does 625 times. */
 static const double winograd_saving_3 = 4, winograd_saving_5 = 625.0 / 81;
-/* PCIe 3.0 x16 with pinned memory, where the catalogue does not say. */
-static const double usual_pcie = 1e10;
+
+static double doubt(const pace_pricing *p, pace_doubt which) {
+    return pace_cost_doubts(p->forecast->cost)->figure[which];
+}
 
 const pace_device *pace_pricing_device(const pace_pricing *p) {
     return p->scenario->device ? p->scenario->device : p->forecast->device;
 }
 
 double pace_pricing_copy_rate(const pace_pricing *p) {
-    double to_host = pace_pricing_device(p)->pcie_bytes_per_s;
-    return to_host > 0 ? to_host : usual_pcie;
+    return pace_device_host_rate(pace_pricing_device(p), pace_cost_doubts(p->forecast->cost));
 }
 
 static bool moves(const pace_pricing *p) {
@@ -122,8 +117,8 @@ static pace_estimate calibrated(const pace_pricing *p, const pace_op *op, pace_e
 static pace_estimate by_rates(const pace_pricing *p, uint32_t launch, double measured) {
     const pace_op *op = pace_variant_op(p->variant, launch);
     double ns = measured * p->variant->launches[launch].more * rate_ratio(p, op);
-    if (!moves(p)) return (pace_estimate){ns, measured_spread, PACE_RUNG_MEASURED};
-    return calibrated(p, op, (pace_estimate){ns, unknown_spread, PACE_RUNG_ROOFLINE});
+    if (!moves(p)) return (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED};
+    return calibrated(p, op, (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_UNKNOWN), PACE_RUNG_ROOFLINE});
 }
 
 /* The ratio of two estimates carries over what both miss, and no kernel becomes faster than the device allows. */
@@ -134,8 +129,8 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     if (!has_amounts(op) || !parts_cost(&here, p, launch) ||
         pace_price_cached(&there, p->forecast->prices, p->forecast->cost, device, op, PACE_ALONE) != PACE_OK)
         return by_rates(p, launch, measured);
-    double variance =
-        here.spread * here.spread + there.spread * there.spread - 2 * ratio_correlation * here.spread * there.spread;
+    double alike = doubt(p, PACE_DOUBT_RATIO_CORRELATION); /* a ratio errs less than either of its estimates */
+    double variance = here.spread * here.spread + there.spread * there.spread - 2 * alike * here.spread * there.spread;
     pace_estimate moved = {measured * there.median / here.median, sqrt(variance),
                            here.rung > there.rung ? here.rung : there.rung};
     moved = calibrated(p, op, moved);
@@ -163,7 +158,7 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
     if (!pace_gradients_have_lanes(p->scenario))
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
-    *out_ns = (pace_estimate){s * 1e9, unknown_spread, PACE_RUNG_FORMULA};
+    *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA};
     return PACE_OK;
 }
 
@@ -190,7 +185,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (p->scenario->has_approach && (pull || exchange->role == PACE_ROLE_GRADIENT))
         return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
-    if (!known) out_ns->spread = hypot(out_ns->spread, unknown_spread);
+    if (!known) out_ns->spread = hypot(out_ns->spread, doubt(p, PACE_DOUBT_EXCHANGE_RANKS));
     out_ns->median *= 1e9;
     return PACE_OK;
 }
@@ -214,7 +209,7 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
     double measured = measured_ns(p, launch);
     bool is_exchange = p->variant->graph.launches.items[launch].exchange != 0;
     if (measured < 0) return without_measurement(out_ns, p, launch);
-    *out_ns = (pace_estimate){measured, measured_spread, PACE_RUNG_MEASURED};
+    *out_ns = (pace_estimate){measured, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED};
     if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
     if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
     if (!p->forecast->device)

@@ -2,13 +2,6 @@
 
 #include <math.h>
 
-/* Of exchanges, where one worker's time is known: the largest that leaves one in ten fitted rows outside
- * (docs/scaling.md). */
-const double pace_scaling_exchange_spread = 0.13;
-/* Steps of many workers differ from one measured worker's by jitter and the input, a few percent. */
-const double pace_scaling_step_spread = 0.05;
-static const double z90 = 1.645;
-
 bool pace_scaling_rate_can_be(double samples_per_s) { return samples_per_s >= 1e-6 && samples_per_s <= 1e12; }
 
 pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup, const pace_machine *machine,
@@ -45,32 +38,35 @@ static pace_status run(pace_gradient_times *out, const pace_gradient_profile *pr
 }
 
 pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
-                              double copy_rate, int workers, int nodes) {
-    pace_scaling_exchange opened = {.setup = {.copy_rate = copy_rate}, .workers = workers};
+                              const pace_device *device, int workers, int nodes) {
+    pace_scaling_exchange opened = {.workers = workers};
     pace_machine placed;
     PACE_TRY(pace_scaling_place(&placed, &opened.setup, machine, workers, nodes));
     PACE_TRY(pace_approach_open(&opened.exchange, approach, &placed));
+    opened.setup.copy_rate = pace_device_host_rate(device, &opened.exchange.doubts);
     *out = opened;
     return PACE_OK;
 }
 
 pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
                               const pace_approach *approach, const pace_scaling_exchange *over) {
+    const double z90 = 1.645, *doubts = over->exchange.doubts.figure;
+    double wide = z90 * doubts[PACE_DOUBT_SCALING_EXCHANGE], alike = doubts[PACE_DOUBT_SCALING_STEP];
     pace_gradient_times times, slow, fast;
     PACE_TRY(run(&times, profile, approach, &over->exchange, &over->setup, 1));
-    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(z90 * pace_scaling_exchange_spread)));
-    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-z90 * pace_scaling_exchange_spread)));
+    PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(wide)));
+    PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-wide)));
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
     double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
-    double spread = sqrt(compute * compute + by_exchange * by_exchange +
-                         (over->workers > 1 ? pace_scaling_step_spread * pace_scaling_step_spread : 0));
+    double spread = sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? alike * alike : 0));
     *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
     return PACE_OK;
 }
 
 pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                            const pace_approach *approach, const pace_machine *machine, double copy_rate, int workers) {
+                            const pace_approach *approach, const pace_machine *machine, const pace_device *device,
+                            int workers) {
     pace_scaling_exchange over;
-    PACE_TRY(pace_scaling_open(&over, approach, machine, copy_rate, workers, 0));
+    PACE_TRY(pace_scaling_open(&over, approach, machine, device, workers, 0));
     return pace_scaling_over(out, profile, compute_spread, approach, &over);
 }

@@ -8,9 +8,6 @@
  * endless time. */
 bool pace_scaling_rate_can_be(double samples_per_s);
 
-/* Spreads: of exchanges; and of steps of many workers, of which one was measured. */
-extern const double pace_scaling_exchange_spread, pace_scaling_step_spread;
-
 /** How `workers` sit on a machine: they fill its nodes, or fewer than a node's devices one node; or they sit on `nodes`
  * of them (0 = as many as they fill), each taken to be as full as the fullest. `*placed` is the machine with as many
  * nodes. PACE_E_USAGE when they do not fill whole nodes, or the machine has fewer. */
@@ -29,19 +26,19 @@ typedef struct {
     int workers;
 } pace_scaling_exchange;
 
-/** Opens it. Of the approach, its library and rate of host memory count. `copy_rate` bytes/s between device and host.
+/** Opens it. Of the approach, its library and rate of host memory count. `device` is that of its workers.
  * Nothing to free. Errors: those of pace_scaling_place() and pace_approach_open(). */
 pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
-                              double copy_rate, int workers, int nodes) PACE_MUST_CHECK;
+                              const pace_device *device, int workers, int nodes) PACE_MUST_CHECK;
 
 /** The step of workers over what was opened for them. */
 pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
                               const pace_approach *approach, const pace_scaling_exchange *over) PACE_MUST_CHECK;
 
 /** Both at once: the step of `workers`, each with the profile's. `compute_spread` is of the profile's times;
- * `copy_rate` bytes/s between device and host. */
+ * `device` is the workers'. */
 pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                            const pace_approach *approach, const pace_machine *machine, double copy_rate,
+                            const pace_approach *approach, const pace_machine *machine, const pace_device *device,
                             int workers) PACE_MUST_CHECK;
 
 #endif

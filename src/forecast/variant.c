@@ -11,8 +11,8 @@ void pace_variant_free(pace_variant *variant) {
     *variant = (pace_variant){0};
 }
 
-pace_status pace_variant_init(pace_variant *out, const pace_graph *original) {
-    pace_variant variant = {.original = original};
+pace_status pace_variant_init(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) {
+    pace_variant variant = {.original = original, .doubts = doubts};
     PACE_TRY(pace_graph_copy(&variant.graph, original));
     variant.launches = pace_alloc(original->launches.count + 1, sizeof *variant.launches);
     variant.next_part = pace_alloc(original->launches.count + 1, sizeof *variant.next_part);

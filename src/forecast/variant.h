@@ -7,6 +7,7 @@
 #ifndef PACE_FORECAST_VARIANT_H
 #define PACE_FORECAST_VARIANT_H
 
+#include "machine/doubts.h"
 #include "step/graph.h"
 
 typedef struct {
@@ -17,13 +18,14 @@ typedef struct {
 
 typedef struct {
     const pace_graph *original; /* borrowed */
+    const pace_doubts *doubts;  /* of what-ifs; borrowed */
     pace_graph graph;
     pace_variant_launch *launches; /* per launch of graph */
     uint32_t *next_part;           /* per launch of the original, PACE_NO_LAUNCH = the last */
 } pace_variant;
 
-/** Nothing edited. The original must outlive it. */
-pace_status pace_variant_init(pace_variant *out, const pace_graph *original) PACE_MUST_CHECK;
+/** Nothing edited. The original and the doubts must outlive it. */
+pace_status pace_variant_init(pace_variant *out, const pace_graph *original, const pace_doubts *doubts) PACE_MUST_CHECK;
 void pace_variant_free(pace_variant *variant);
 
 /** Gives a launch another operation. */

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which table goes where decides how even it gets; tables are taken to be looked up like the mean of their launch. */
-static const double balance_spread = 0.1;
-
 typedef struct {
     double cost_s;
     uint32_t rank;
@@ -74,7 +71,7 @@ static pace_status change_lookup(pace_variant *v, uint32_t number, double share)
     op.read_bytes *= share;
     op.write_bytes *= share;
     v->launches[number].more *= share;
-    pace_variant_assume(v, number, balance_spread);
+    pace_variant_assume(v, number, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
     return pace_variant_set_op(v, number, &op);
 }
 
@@ -85,7 +82,7 @@ static void change_exchange(pace_variant *v, uint32_t number, double share) {
     if (strcmp(pace_names_text(&v->graph.names, exchange->collective), "alltoall") != 0) return;
     exchange->bytes *= share;
     v->launches[number].more *= share;
-    pace_variant_assume(v, number, balance_spread);
+    pace_variant_assume(v, number, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
 }
 
 static pace_status change_rank(pace_variant *v, double share, double widest_share) {

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What the size of a kernel is not known of may not grow at all, or faster: half of the growth, as a spread. */
-static const double unknown_share = 0.5;
-/* An exchange's time has a part that does not grow with its bytes. */
-static const double exchange_share = 0.25;
-
 typedef struct {
     pace_variant *variant;
     pace_tensor_roles roles;
@@ -30,16 +25,18 @@ static bool exchanges_activations(const char *collective) {
     return false;
 }
 
-static void grow(batch_change *c, uint32_t number, double assumed_share) {
+/* `doubt` PACE_DOUBTS = none. */
+static void grow(batch_change *c, uint32_t number, pace_doubt doubt) {
     c->variant->launches[number].more *= c->factor;
-    if (assumed_share > 0) pace_variant_assume(c->variant, number, assumed_share * fabs(log(c->factor)));
+    if (doubt == PACE_DOUBTS) return;
+    pace_variant_assume(c->variant, number, c->variant->doubts->figure[doubt] * fabs(log(c->factor)));
 }
 
 static void change_exchange(batch_change *c, uint32_t number) {
     const pace_launch *launch = &c->variant->graph.launches.items[number];
     if (!exchanges_activations(collective_of(c, launch))) return;
     c->variant->graph.exchanges.items[launch->exchange - 1].bytes *= c->factor;
-    grow(c, number, exchange_share);
+    grow(c, number, PACE_DOUBT_BATCH_EXCHANGE);
 }
 
 /* Which size of a matrix product counts samples. One that a pass names has the forward product's sizes (step/op.h), one
@@ -99,13 +96,13 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
     if (!grows(c, number, present)) return PACE_OK;
     bool sized = present && (present->flop > 0 || present->read_bytes > 0 || present->write_bytes > 0);
     if (!sized) {
-        grow(c, number, unknown_share);
+        grow(c, number, PACE_DOUBT_BATCH_UNKNOWN);
         return PACE_OK;
     }
     pace_op op = *present;
     uint32_t node = c->variant->original->launches.items[c->variant->launches[number].part].node;
     pace_op_scale_size(&op, size_of(c, &op, node, &sure), c->factor);
-    grow(c, number, sure ? 0 : unknown_share);
+    grow(c, number, sure ? PACE_DOUBTS : PACE_DOUBT_BATCH_UNKNOWN);
     return pace_variant_set_op(c->variant, number, &op);
 }
 

@@ -1,10 +1,8 @@
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
+#include <math.h>
 #include <string.h>
-
-/* Of what is fused, some results may be needed later (a gradient's input), and stay written. */
-static const double needed_spread = 0.15;
 
 static uint32_t annotation_of(const pace_graph *graph, uint32_t node) {
     while (node != PACE_NO_NODE && graph->nodes.items[node].kind != PACE_TASK_ANNOTATION)
@@ -62,7 +60,8 @@ static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pa
         if (fits && *before != PACE_NO_LAUNCH && chains(v, *before, i)) {
             into[i] = into[*before];
             PACE_TRY(add_link(v, into[i], i));
-            if (v->launches[into[i]].assumed < needed_spread) v->launches[into[i]].assumed = needed_spread;
+            double *assumed = &v->launches[into[i]].assumed;
+            *assumed = fmax(*assumed, v->doubts->figure[PACE_DOUBT_FUSED_RESULTS]);
             ++*fused;
         }
         *before = fits ? i : PACE_NO_LAUNCH;

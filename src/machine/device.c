@@ -69,6 +69,10 @@ void pace_device_catalog_free(pace_device_catalog *catalog) {
     *catalog = (pace_device_catalog){0};
 }
 
+double pace_device_host_rate(const pace_device *device, const pace_doubts *doubts) {
+    return device->pcie_bytes_per_s > 0 ? device->pcie_bytes_per_s : doubts->figure[PACE_DOUBT_HOST_LINK];
+}
+
 /* Moves `*at` behind the next word and returns its start; NULL when there is none. */
 static const char *next_word(const char **at, size_t *length) {
     const char *start = *at;

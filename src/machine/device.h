@@ -5,7 +5,7 @@
 #ifndef PACE_MACHINE_DEVICE_H
 #define PACE_MACHINE_DEVICE_H
 
-#include "machine/catalog.h"
+#include "machine/doubts.h"
 
 /* Precisions of the rates of a device: dense, no sparsity. */
 typedef enum {
@@ -73,6 +73,9 @@ void pace_device_catalog_free(pace_device_catalog *catalog);
  * the longest `match` phrase whose words all occur in it, memory_bytes (0 = unknown) breaking ties between sizes. NULL
  * when unknown. */
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes);
+
+/** Bytes/s between a device and its host: the raw rate of its bus, or the rate that doubts assume. */
+double pace_device_host_rate(const pace_device *device, const pace_doubts *doubts);
 
 /** The key of a precision in the catalogue ("bf16"). */
 const char *pace_precision_key(pace_precision precision);

@@ -77,7 +77,8 @@ static pace_status answer(pace_exchange_answer *out, const asked *a, double byte
                                   .bytes = bytes,
                                   .ranks_per_node = m->devices,
                                   .nodes = m->nodes,
-                                  .model = &a->exchange};
+                                  .model = &a->exchange,
+                                  .doubts = &a->exchange.doubts};
     pace_estimate s;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));

@@ -18,6 +18,7 @@ typedef struct {
     pace_exchange_rows rows;
     pace_exchange_fit fit;
     pace_machine machine;
+    pace_doubts doubts;
     pace_exchange exchange; /* of the row's machine, the last one that was asked for */
     char last[96];
     char spread[96]; /* the last system that was asked how many devices its nodes have, 0 = unknown */
@@ -127,7 +128,8 @@ static pace_status predict_row(pace_estimate *out, asked *a, const pace_exchange
                            .nodes = row->nodes,
                            .element_bytes = row->element_bytes,
                            .stack = row->stack,
-                           .model = modelled ? &a->exchange : NULL};
+                           .model = modelled ? &a->exchange : NULL,
+                           .doubts = &a->doubts};
     if (pace_exchange_fit_time(out, &a->fit, &q) == PACE_OK) return PACE_OK;
     snprintf(refused, sizeof refused, "%.199s", pace_message());
     if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
@@ -162,6 +164,7 @@ static pace_status open_asked(asked *a, const char *path, const pace_rows_option
     pace_exchange_defaults defaults;
     PACE_TRY(defaults_of(&defaults, &a->machine, options));
     a->has_machine = defaults.machine != NULL;
+    PACE_TRY(pace_doubts_load(&a->doubts));
     if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
     PACE_TRY(pace_exchange_rows_open(&a->rows, path, &defaults));
     if (a->rows.csv.columns > 0) return PACE_OK;
@@ -193,6 +196,7 @@ typedef struct {
     pace_exchange_rows *tables;
     size_t count;
     pace_exchange_fit whole, probed;
+    pace_doubts doubts;
 } fitted;
 
 static bool is_probe(const pace_exchange_fit *fit, const pace_exchange_curve *curve, double bytes) {
@@ -214,7 +218,8 @@ static pace_status score_curve(pace_score *score, const fitted *f, const pace_ex
                                .bytes = point->bytes,
                                .ranks_per_node = probed->ranks_per_node,
                                .nodes = probed->nodes,
-                               .element_bytes = probed->element_bytes};
+                               .element_bytes = probed->element_bytes,
+                               .doubts = &f->doubts};
         PACE_TRY(pace_exchange_fit_time(&s, &f->probed, &q));
         bool within = point->time_s >= pace_estimate_low(s) && point->time_s <= pace_estimate_high(s);
         pace_score_add(score, s.median, point->time_s, within);
@@ -327,6 +332,7 @@ static pace_status run_fit(pace_report **report, fitted *f, const char *const *p
         PACE_TRY(pace_exchange_rows_open(&f->tables[i], paths[i], &defaults));
         f->count++;
     }
+    PACE_TRY(pace_doubts_load(&f->doubts));
     PACE_TRY(pace_exchange_rows_fit(&f->whole, f->tables, count, 0));
     PACE_TRY(pace_exchange_rows_fit(&f->probed, f->tables, count, options->probes ? options->probes : DEFAULT_PROBES));
     if (options->fit_path) PACE_TRY(pace_exchange_fit_save(&f->whole, options->fit_path));

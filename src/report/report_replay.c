@@ -165,7 +165,9 @@ static pace_status run_on(pace_flows_result *out, char bottleneck[PACE_FABRIC_NA
 static void put_row(pace_node *table, const trace_file *file, const workload *w, const replayer *r,
                     const pace_flows_result *flows, const char *bottleneck) {
     const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-    pace_estimate time_us = {flows->end_ns / 1e3, pace_exchange_textbook_spread(r->machine.nodes), PACE_RUNG_FORMULA};
+    pace_estimate time_us = {flows->end_ns / 1e3,
+                             pace_exchange_textbook_spread(pace_cost_doubts(r->cost), r->machine.nodes),
+                             PACE_RUNG_FORMULA};
     char text[256] = "";
     size_t length = (size_t)(file->path + file->name_length - name);
     memcpy(text, name, length < sizeof text ? length : sizeof text - 1);

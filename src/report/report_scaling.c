@@ -188,12 +188,12 @@ typedef struct {
 static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const pace_approach *approach, double batch,
                          int workers) {
     const pace_worker_step *step;
-    double each, copy_rate = a->device->pcie_bytes_per_s > 0 ? a->device->pcie_bytes_per_s : 1e10;
+    double each;
     PACE_TRY(batch_of_one(&each, a, batch, workers));
     PACE_TRY(pace_scaling_input_step(&step, input, batch));
     double alone = batch / pace_gradient_profile_step_s(&step->profile);
     PACE_TRY(pace_scaling_input_step(&step, input, each));
-    PACE_TRY(pace_scaling_at(&out->point, &step->profile, step->spread, approach, &a->machine, copy_rate, workers));
+    PACE_TRY(pace_scaling_at(&out->point, &step->profile, step->spread, approach, &a->machine, a->device, workers));
     out->samples_per_s = each * workers / out->point.step_s.median;
     out->efficiency = out->samples_per_s / workers / alone;
     out->fp_bp_s = step->profile.forward_s + step->profile.backward_s;

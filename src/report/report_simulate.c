@@ -32,6 +32,7 @@ typedef struct {
     pace_sizes sizes;
     bool open;
     const char *collective; /* as asked for; NULL = none was named */
+    pace_doubts doubts;
 } asked;
 
 /* A count of an option; 0 = not given. */
@@ -73,6 +74,7 @@ static pace_status open_asked(asked *a, const pace_simulate_options *options) {
         const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
         PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
     }
+    PACE_TRY(pace_doubts_load(&a->doubts));
     PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
     a->open = true;
     return PACE_OK;
@@ -81,7 +83,7 @@ static pace_status open_asked(asked *a, const pace_simulate_options *options) {
 /* Ranks within a node are as sure as a node, however many nodes there are besides. */
 static pace_estimate estimate_of(const asked *a, double time_s) {
     int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
-    return (pace_estimate){time_s, pace_exchange_textbook_spread(nodes), PACE_RUNG_FORMULA};
+    return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
 }
 
 static void put_row(pace_node *table, const asked *a, double bytes, const pace_simulation_answer *given) {

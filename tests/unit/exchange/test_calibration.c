@@ -21,6 +21,13 @@ static double law(pace_collective collective, int ranks, double bytes) {
     return call + rounds * (ranks - 1) * hop + bytes * pace_bus_factor(collective, ranks) / rate;
 }
 
+static pace_doubts doubts;
+
+static int load_doubts(void **state) {
+    (void)state;
+    return pace_doubts_load(&doubts) != PACE_OK;
+}
+
 static void add_curve(pace_exchange_fit *fit, pace_collective collective, int ranks, double factor) {
     pace_exchange_curve key = {.system = "here", .collective = collective, .ranks_per_node = ranks, .nodes = 1};
     pace_curve_point points[40];
@@ -32,8 +39,12 @@ static void add_curve(pace_exchange_fit *fit, pace_collective collective, int ra
 
 static double asked(const pace_exchange_fit *fit, pace_collective collective, int ranks, double bytes) {
     pace_estimate s;
-    pace_fit_question q = {
-        .system = "here", .collective = collective, .bytes = bytes, .ranks_per_node = ranks, .nodes = 1};
+    pace_fit_question q = {.system = "here",
+                           .collective = collective,
+                           .bytes = bytes,
+                           .ranks_per_node = ranks,
+                           .nodes = 1,
+                           .doubts = &doubts};
     if (pace_exchange_fit_time(&s, fit, &q) != PACE_OK) fail_msg("%s", pace_message());
     assert_true(s.spread > 0 && s.rung == PACE_RUNG_CALIBRATED);
     return s.median;
@@ -71,9 +82,13 @@ static void test_other_collectives(void **state) {
         assert_true(fabs(asked(&fit, PACE_ALLGATHER, 8, bytes) / law(PACE_ALLGATHER, 8, bytes) - 1) < 0.05);
     /* What was measured on one node does not tell of two, nor one system of another. */
     pace_fit_question two = {
-        .system = "here", .collective = PACE_ALLREDUCE, .bytes = 8, .ranks_per_node = 8, .nodes = 2};
-    pace_fit_question elsewhere = {
-        .system = "elsewhere", .collective = PACE_ALLREDUCE, .bytes = 8, .ranks_per_node = 8, .nodes = 1};
+        .system = "here", .collective = PACE_ALLREDUCE, .bytes = 8, .ranks_per_node = 8, .nodes = 2, .doubts = &doubts};
+    pace_fit_question elsewhere = {.system = "elsewhere",
+                                   .collective = PACE_ALLREDUCE,
+                                   .bytes = 8,
+                                   .ranks_per_node = 8,
+                                   .nodes = 1,
+                                   .doubts = &doubts};
     assert_int_equal(pace_exchange_fit_time(&s, &fit, &two), PACE_E_MISSING);
     assert_int_equal(pace_exchange_fit_time(&s, &fit, &elsewhere), PACE_E_MISSING);
     pace_exchange_fit_free(&fit);
@@ -94,7 +109,8 @@ static void test_beyond(void **state) {
     }
     assert_int_equal(pace_machine_parse(&machine, "dgx-a100*2"), PACE_OK);
     assert_int_equal(pace_exchange_open(&model, &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
-    pace_fit_question two = {.collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 2, .model = &model};
+    pace_fit_question two = {
+        .collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 2, .model = &model, .doubts = &doubts};
     for (two.bytes = 8; two.bytes < 1e10; two.bytes *= 4) {
         assert_int_equal(pace_exchange_fit_time(&s, &fit, &two), PACE_OK);
         assert_true(s.median > asked(&fit, PACE_ALLREDUCE, 8, two.bytes) && s.spread > 0.3);
@@ -118,7 +134,8 @@ static void test_variants(void **state) {
         key.element_bytes = curves[i].element_bytes;
         assert_int_equal(pace_exchange_fit_add(&fit, &key, points, 2), PACE_OK);
     }
-    pace_fit_question q = {.collective = PACE_ALLREDUCE, .bytes = 10, .ranks_per_node = 8, .nodes = 1};
+    pace_fit_question q = {
+        .collective = PACE_ALLREDUCE, .bytes = 10, .ranks_per_node = 8, .nodes = 1, .doubts = &doubts};
     pace_estimate s;
     for (size_t i = 0; i < sizeof curves / sizeof *curves; i++) {
         q.variant = curves[i].variant;
@@ -205,5 +222,5 @@ int main(void) {
         cmocka_unit_test(test_file_round_trip),
         cmocka_unit_test(test_bad_fits),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_doubts, NULL);
 }

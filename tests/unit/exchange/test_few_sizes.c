@@ -8,6 +8,13 @@
 
 #include <cmocka.h>
 
+static pace_doubts doubts;
+
+static int load_doubts(void **state) {
+    (void)state;
+    return pace_doubts_load(&doubts) != PACE_OK;
+}
+
 static pace_few_size at(double log2_bytes, double log_ratio) {
     return (pace_few_size){log2_bytes, 0.4, 1 / (1 + exp(log2_bytes - 20)), log_ratio};
 }
@@ -15,7 +22,7 @@ static pace_few_size at(double log2_bytes, double log_ratio) {
 static double ratio_of(const pace_few_size *sizes, size_t count, double log2_bytes, double *spread) {
     pace_few_size asked = at(log2_bytes, NAN);
     double ratio;
-    pace_few_sizes(&ratio, spread, sizes, count, &asked);
+    pace_few_sizes(&ratio, spread, sizes, count, &asked, &doubts);
     return ratio;
 }
 
@@ -89,5 +96,5 @@ static void test_against_equation(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_none_is_the_model), cmocka_unit_test(test_one_size),
                                        cmocka_unit_test(test_several), cmocka_unit_test(test_against_equation)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_doubts, NULL);
 }

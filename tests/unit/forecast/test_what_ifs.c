@@ -70,6 +70,13 @@ static void build_linear(pace_graph *graph) {
     PUT(graph, update, PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 512 * 784, 2, 1);
 }
 
+static pace_doubts doubts;
+
+static int load_doubts(void **state) {
+    (void)state;
+    return pace_doubts_load(&doubts) != PACE_OK;
+}
+
 static const double *sizes(const pace_variant *v, uint32_t launch) { return pace_variant_op(v, launch)->size; }
 
 static void each_product_grows_where_its_samples_are(void **state) {
@@ -80,7 +87,7 @@ static void each_product_grows_where_its_samples_are(void **state) {
     build_linear(&graph);
     assert_int_equal(pace_batch_size_infer(&present, &graph), PACE_OK);
     assert_int_equal(present.samples, 32);
-    assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&v, 32, 96), PACE_OK);
     assert_true(sizes(&v, FORWARD)[1] == 96 && sizes(&v, FORWARD)[2] == 512 && sizes(&v, FORWARD)[3] == 784);
     assert_true(sizes(&v, DATA_GRADIENT)[1] == 96 && sizes(&v, DATA_GRADIENT)[3] == 512);
@@ -99,7 +106,7 @@ static void the_present_batch_changes_nothing(void **state) {
     pace_graph graph;
     pace_variant v;
     build_linear(&graph);
-    assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&v, 32, 32), PACE_OK);
     assert_int_equal(pace_what_if_precision(&v, PACE_FP32), PACE_OK);
     for (uint32_t i = 0; i < LAUNCHES; i++) {
@@ -116,8 +123,8 @@ static void batch_and_precision_commute(void **state) {
     pace_graph graph;
     pace_variant a, b;
     build_linear(&graph);
-    assert_int_equal(pace_variant_init(&a, &graph), PACE_OK);
-    assert_int_equal(pace_variant_init(&b, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&a, &graph, &doubts), PACE_OK);
+    assert_int_equal(pace_variant_init(&b, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&a, 32, 64), PACE_OK);
     assert_int_equal(pace_what_if_precision(&a, PACE_BF16), PACE_OK);
     assert_int_equal(pace_what_if_precision(&b, PACE_BF16), PACE_OK);
@@ -143,7 +150,7 @@ static void chains_become_one_kernel(void **state) {
         PUT(&graph, by, PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, elements[i], 1, 1);
     }
     assert_int_equal(regcomp(&names, "mul", REG_EXTENDED | REG_NOSUB), 0);
-    assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_fuse(&fused, &v, &names), PACE_OK);
     assert_int_equal(fused, 2);
     assert_int_equal(v.graph.launches.count, 4);
@@ -170,7 +177,7 @@ static void what_waits_is_not_fused(void **state) {
     uint32_t last = PUT(&graph, b, PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 64, 1, 1);
     graph.launches.items[last].waits[0] = other;
     assert_int_equal(regcomp(&names, ".", REG_EXTENDED | REG_NOSUB), 0);
-    assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_fuse(&fused, &v, &names), PACE_OK);
     assert_int_equal(fused, 0);
     pace_variant_free(&v);
@@ -201,7 +208,7 @@ static void tables_are_looked_up_together(void **state) {
     pace_variant v;
     size_t fused;
     build_tables(&graph, 4, 10);
-    assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+    assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_fuse_tables(&fused, &v), PACE_OK);
     assert_int_equal(fused, 6);
     assert_int_equal(v.graph.launches.count, 3);
@@ -223,7 +230,7 @@ static void tables_are_spread_evenly(void **state) {
     const double *cost[2] = {costs[0], costs[1]};
     for (int r = 0; r < 2; r++) {
         build_tables(&graphs[r], r ? 2 : 4, 10);
-        assert_int_equal(pace_variant_init(&v[r], &graphs[r]), PACE_OK);
+        assert_int_equal(pace_variant_init(&v[r], &graphs[r], &doubts), PACE_OK);
         for (size_t i = 0; i + 1 < graphs[r].launches.count; i++) costs[r][i] = 1;
     }
     double flop = 0;
@@ -250,7 +257,7 @@ static void the_self_check_finds_what_was_broken(void **state) {
         pace_graph graph;
         pace_variant v;
         build_linear(&graph);
-        assert_int_equal(pace_variant_init(&v, &graph), PACE_OK);
+        assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
         pace_op more = *pace_variant_op(&v, FORWARD);
         more.flop *= 1.5;
         if (fault == 0) v.graph.launches.count--;
@@ -275,5 +282,5 @@ int main(void) {
         cmocka_unit_test(tables_are_spread_evenly),
         cmocka_unit_test(the_self_check_finds_what_was_broken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_doubts, NULL);
 }

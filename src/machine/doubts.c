@@ -1,0 +1,99 @@
+#include "machine/doubts.h"
+
+#include "base/yaml_member.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    pace_doubt_kind kind;
+} rows[PACE_DOUBTS] = {
+#define PACE_DOUBT_ROW(id, name, kind) {name, PACE_DOUBT_##kind},
+    PACE_DOUBT_LIST(PACE_DOUBT_ROW)
+#undef PACE_DOUBT_ROW
+};
+
+/* The member of an entry that holds its figure, and the range it must lie in. */
+static const struct {
+    const char *key;
+    double least, most;
+} kinds[PACE_DOUBT_KINDS] = {[PACE_DOUBT_SPREAD] = {"spread", 0, 3},
+                             [PACE_DOUBT_GROWTH] = {"growth", 0, 1},
+                             [PACE_DOUBT_TIMES] = {"times", 1, 10},
+                             [PACE_DOUBT_VALUE] = {"value", -1e15, 1e15}};
+
+const char *pace_doubt_name(pace_doubt doubt) { return rows[doubt].name; }
+
+pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt) { return rows[doubt].kind; }
+
+static pace_status find(int *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *node;
+    PACE_TRY(pace_yaml_member(&node, yaml, entry, "name"));
+    const char *name = pace_yaml_text(node);
+    for (int i = 0; name && i < PACE_DOUBTS; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            *out = i;
+            return PACE_OK;
+        }
+    return pace_fail(PACE_E_INPUT, "%s: nothing uses a doubt \"%.60s\"", pace_yaml_place(yaml, node), name ? name : "");
+}
+
+static pace_status read_text(const char **out, const pace_yaml *yaml, const pace_yaml_node *entry, const char *key) {
+    const pace_yaml_node *node;
+    PACE_TRY(pace_yaml_member(&node, yaml, entry, key));
+    *out = pace_yaml_text(node);
+    if (*out && **out) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
+}
+
+static pace_status read_entry(pace_doubt_catalog *out, bool *seen, const pace_yaml_node *entry) {
+    const pace_yaml *yaml = out->yaml;
+    int i = 0;
+    PACE_TRY(find(&i, yaml, entry));
+    if (seen[i])
+        return pace_fail(PACE_E_INPUT, "%s: a second doubt \"%s\"", pace_yaml_place(yaml, entry), rows[i].name);
+    seen[i] = true;
+    pace_doubt_kind kind = rows[i].kind;
+    if (kinds[kind].key)
+        PACE_TRY(
+            pace_yaml_real(&out->doubts.figure[i], yaml, entry, kinds[kind].key, kinds[kind].least, kinds[kind].most));
+    pace_doubt_words *words = &out->words[i];
+    PACE_TRY(read_text(&words->says, yaml, entry, "says"));
+    PACE_TRY(read_text(&words->removed_by, yaml, entry, "removed_by"));
+    PACE_TRY(read_text(&words->source, yaml, entry, "source"));
+    return read_text(&words->confidence, yaml, entry, "confidence");
+}
+
+static pace_status read_all(pace_doubt_catalog *out) {
+    bool seen[PACE_DOUBTS] = {false};
+    const pace_yaml_node *root = pace_yaml_root(out->yaml), *list;
+    PACE_TRY(pace_yaml_list(&list, out->yaml, root, "doubts"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_entry(out, seen, pace_yaml_item(list, i)));
+    for (int i = 0; i < PACE_DOUBTS; i++)
+        if (!seen[i])
+            return pace_fail(PACE_E_INPUT, "%s: expected a doubt \"%s\", found none", pace_yaml_place(out->yaml, list),
+                             rows[i].name);
+    return PACE_OK;
+}
+
+pace_status pace_doubt_catalog_load(pace_doubt_catalog *out) {
+    pace_doubt_catalog read = {0};
+    PACE_TRY(pace_catalog_load(&read.yaml, "doubts.yaml"));
+    pace_status status = read_all(&read);
+    if (status != PACE_OK) pace_doubt_catalog_free(&read);
+    else *out = read;
+    return status;
+}
+
+void pace_doubt_catalog_free(pace_doubt_catalog *catalog) {
+    pace_yaml_free(catalog->yaml);
+    catalog->yaml = NULL;
+}
+
+pace_status pace_doubts_load(pace_doubts *out) {
+    pace_doubt_catalog catalog;
+    PACE_TRY(pace_doubt_catalog_load(&catalog));
+    *out = catalog.doubts;
+    pace_doubt_catalog_free(&catalog);
+    return PACE_OK;
+}

@@ -1,0 +1,95 @@
+/*
+ * What answers take for granted, from catalog/doubts.yaml: each doubt is a default nobody stated, a formula used beyond
+ * what it was fitted on, or another device's figure, with the spread that it adds to an answer. Code names a doubt by
+ * its enumerator; the file must have exactly the names below, so that a missing figure fails when it is read.
+ */
+#ifndef PACE_MACHINE_DOUBTS_H
+#define PACE_MACHINE_DOUBTS_H
+
+#include "base/estimate.h"
+#include "machine/catalog.h"
+
+/* What an entry of the file gives. */
+typedef enum {
+    PACE_DOUBT_SPREAD, /* standard deviation of the logarithm, added to an answer's in quadrature */
+    PACE_DOUBT_GROWTH, /* the same per unit of |ln factor| by which a what-if changes an amount */
+    PACE_DOUBT_TIMES,  /* a factor of the answer's spread */
+    PACE_DOUBT_VALUE,  /* a figure used where nothing says; its error is in the spread of what uses it */
+    PACE_DOUBT_TABLE,  /* a spread for each family of operations, from another table: no figure here */
+    PACE_DOUBT_KINDS
+} pace_doubt_kind;
+
+/* PACE_DOUBT_enumerator, name in the file, kind */
+#define PACE_DOUBT_LIST(X)                             \
+    X(WALK, "walk", SPREAD)                            \
+    X(HOST_CATALOG, "host_catalog", SPREAD)            \
+    X(HOST_CPU, "host_cpu", SPREAD)                    \
+    X(HOST_SHARED, "host_shared", SPREAD)              \
+    X(HOST_MOVED, "host_moved", SPREAD)                \
+    X(KERNEL_REPEATED, "kernel_repeated", SPREAD)      \
+    X(KERNEL_UNKNOWN, "kernel_unknown", SPREAD)        \
+    X(EXCHANGE_RANKS, "exchange_ranks", SPREAD)        \
+    X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
+    X(RATIO_CORRELATION, "ratio_correlation", VALUE)   \
+    X(HOST_LINK, "host_link", VALUE)                   \
+    X(BALANCED_TABLES, "balanced_tables", SPREAD)      \
+    X(BATCH_UNKNOWN, "batch_unknown", GROWTH)          \
+    X(BATCH_EXCHANGE, "batch_exchange", GROWTH)        \
+    X(FUSED_RESULTS, "fused_results", SPREAD)          \
+    X(SCALING_EXCHANGE, "scaling_exchange", SPREAD)    \
+    X(SCALING_STEP, "scaling_step", SPREAD)            \
+    X(NCCL, "nccl", SPREAD)                            \
+    X(NCCL_BELIEF, "nccl_belief", SPREAD)              \
+    X(TEXTBOOK, "textbook", SPREAD)                    \
+    X(NETWORK, "network", SPREAD)                      \
+    X(CURVE_PROBES, "curve_probes", SPREAD)            \
+    X(CURVE_LEAST, "curve_least", SPREAD)              \
+    X(CURVE_RANKS, "curve_ranks", SPREAD)              \
+    X(CURVE_BEYOND, "curve_beyond", SPREAD)            \
+    X(CURVE_TIER, "curve_tier", SPREAD)                \
+    X(CURVE_COLLECTIVE, "curve_collective", SPREAD)    \
+    X(CURVE_DIRECT, "curve_direct", SPREAD)            \
+    X(CURVE_HOST_FLOOR, "curve_host_floor", VALUE)     \
+    X(CURVE_LARGER_RINGS, "curve_larger_rings", VALUE) \
+    X(CURVE_FLOOR_BYTES, "curve_floor_bytes", VALUE)   \
+    X(CURVE_HOP, "curve_hop", VALUE)                   \
+    X(FEW_NEAR, "few_near", SPREAD)                    \
+    X(FEW_NOISE, "few_noise", SPREAD)                  \
+    X(FEW_REACH, "few_reach", VALUE)                   \
+    X(FEW_NEAR_REACH, "few_near_reach", VALUE)
+
+typedef enum {
+#define PACE_DOUBT_ENUMERATOR(id, name, kind) PACE_DOUBT_##id,
+    PACE_DOUBT_LIST(PACE_DOUBT_ENUMERATOR)
+#undef PACE_DOUBT_ENUMERATOR
+        PACE_DOUBTS
+} pace_doubt;
+
+/* The figures alone, small enough to be copied into whatever answers questions. */
+typedef struct {
+    double figure[PACE_DOUBTS];
+} pace_doubts;
+
+/** Reads the figures. PACE_E_INPUT for a name that is missing, unknown or there twice, an entry without its figure, and
+ * a figure out of range. */
+pace_status pace_doubts_load(pace_doubts *out) PACE_MUST_CHECK;
+
+const char *pace_doubt_name(pace_doubt doubt);
+pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt);
+
+/* What a report says of a doubt, beside its figures. */
+typedef struct {
+    const char *says, *removed_by, *source, *confidence; /* borrowed from the document */
+} pace_doubt_words;
+
+typedef struct {
+    pace_yaml *yaml; /* owns the text */
+    pace_doubts doubts;
+    pace_doubt_words words[PACE_DOUBTS];
+} pace_doubt_catalog;
+
+/** Figures and words. Errors: those of pace_doubts_load(); PACE_E_INPUT for an entry without all four texts. */
+pace_status pace_doubt_catalog_load(pace_doubt_catalog *out) PACE_MUST_CHECK;
+void pace_doubt_catalog_free(pace_doubt_catalog *catalog);
+
+#endif
