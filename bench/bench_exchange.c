@@ -6,7 +6,8 @@
  *        bench_exchange COLLECTIVE ALGORITHM RANKS BYTES apart|switch  every rank simulated, links of 50 GB/s and 500
  * ns
  */
-#include "exchange/program_build.h"
+#include "exchange/algorithms.h"
+#include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"
 

@@ -35,26 +35,11 @@ double pace_cost_parts_s(const pace_cost_parts *parts) {
     return parts->fixed_s + longest;
 }
 
-/* Itself, when the device has it; else the next wider one. */
-static pace_precision rated_as(const pace_device *device, pace_precision precision) {
-    static const pace_precision wider[PACE_PRECISIONS] = {
-        [PACE_FP64] = PACE_FP64, [PACE_FP32] = PACE_FP32, [PACE_FP32_MATRIX] = PACE_FP32,
-        [PACE_TF32] = PACE_FP32, [PACE_FP16] = PACE_FP32, [PACE_BF16] = PACE_FP16,
-        [PACE_FP8] = PACE_FP16,  [PACE_INT8] = PACE_FP32, [PACE_FP4] = PACE_FP8,
-    };
-    while (!(device->flop_per_s[precision] > 0) && wider[precision] != precision) precision = wider[precision];
-    return precision;
-}
-
-double pace_device_rate(const pace_device *device, pace_precision precision) {
-    return (unsigned)precision < PACE_PRECISIONS ? device->flop_per_s[rated_as(device, precision)] : 0;
-}
-
 const double pace_usual_compute = 0.87, pace_usual_memory = 0.86;
 
 double pace_device_sustained_flop_per_s(const pace_device *device, pace_precision precision) {
     if ((unsigned)precision >= PACE_PRECISIONS) return 0;
-    precision = rated_as(device, precision);
+    precision = pace_device_rated_as(device, precision);
     double measured = device->achievable_flop_per_s[precision];
     return measured > 0 ? measured : pace_usual_compute * device->flop_per_s[precision];
 }

@@ -40,9 +40,6 @@ bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace
 /** Parts to seconds. */
 double pace_cost_parts_s(const pace_cost_parts *parts);
 
-/** The device's dense peak rate for a precision, or that of the next wider one it has; 0 = unknown. */
-double pace_device_rate(const pace_device *device, pace_precision precision);
-
 /* The middle of measured over peak among the devices of the catalogue that have both. */
 extern const double pace_usual_compute, pace_usual_memory;
 

@@ -2,7 +2,7 @@
 #ifndef PACE_COST_LEARN_FEATURES_H
 #define PACE_COST_LEARN_FEATURES_H
 
-#include "cost/learn.h"
+#include "cost/learned.h"
 
 enum { PACE_LEARN_VIEWS = PACE_NEAREST_AXES + 1, PACE_LEARN_FEATURES = PACE_SAMPLE_TRAITS + 2 * PACE_LEARN_VIEWS + 2 };
 

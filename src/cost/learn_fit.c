@@ -2,6 +2,7 @@
  * Learning: series and classes, the base's constants, search trees over the rows that may be seen, boosted trees;
  * twice, first with rows held out, to choose and to score, then with all of them.
  */
+#include "cost/learn.h"
 #include "cost/learn_features.h"
 
 #include <math.h>

@@ -357,19 +357,13 @@ static double leaders(const pace_exchange_terms *t) {
     return s + add_s(t, t->bytes * (t->nodes - 1) / t->nodes);
 }
 
-/* The most square X x Y with X Y = n. */
-int pace_exchange_torus_side(int n) {
-    int x = (int)sqrt((double)n);
-    while (n % x) x--;
-    return x;
-}
 /* Its rows and columns are of one kind of link: nodes have "rails". */
 static bool has_torus(const pace_exchange_terms *t) {
-    return t->nodes == 1 && t->ranks > 3 && pace_exchange_torus_side(t->ranks) > 1;
+    return t->nodes == 1 && t->ranks > 3 && pace_torus_side(t->ranks) > 1;
 }
 
 static double torus(const pace_exchange_terms *t) {
-    double x = pace_exchange_torus_side(t->ranks), y = t->ranks / x;
+    double x = pace_torus_side(t->ranks), y = t->ranks / x;
     double s = (x - 1) * any_pair(t, t->bytes / x) + (y - 1) * any_pair(t, t->bytes / x / y);
     double added = add_s(t, t->bytes * share(t));
     switch (t->collective) {

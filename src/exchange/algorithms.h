@@ -5,31 +5,12 @@
 #ifndef PACE_EXCHANGE_ALGORITHMS_H
 #define PACE_EXCHANGE_ALGORITHMS_H
 
+#include "exchange/collective.h"
 #include "exchange/message.h"
 #include "exchange/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-typedef enum {
-    PACE_ALLREDUCE,
-    PACE_ALLGATHER,
-    PACE_REDUCESCATTER,
-    PACE_ALLTOALL,
-    PACE_BROADCAST,
-    PACE_REDUCE,
-    PACE_SENDRECV, /* one message */
-    PACE_COLLECTIVES
-} pace_collective;
-
-extern const char *const pace_collective_names[PACE_COLLECTIVES];
-
-/** By name, as traces, nccl-tests, MPI and OSU write it ("all_reduce", "AllReduce", "ncclAllReduce",
- * "osu_allreduce"). False when unknown. */
-bool pace_collective_find(pace_collective *out, const char *name);
-
-/** Whether it adds: then the type of its elements matters. */
-bool pace_collective_adds(pace_collective collective);
 
 /* What a network between nodes takes of the NICs' rate where links above switches are shared
  * (exchange/network_share.h): how many times as long bytes take, at least 1. */
@@ -72,9 +53,6 @@ typedef struct {
     double multicast_alpha_s;
 } pace_exchange_terms;
 
-/* Ranks that exchange with each other at one level of "knomial". */
-enum { PACE_KNOMIAL = 4 };
-
 struct pace_program_question;
 
 typedef struct {
@@ -94,9 +72,6 @@ typedef struct {
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];
 extern const size_t pace_exchange_algorithm_count;
-
-/** The shorter side of the most square grid of so many ranks. */
-int pace_exchange_torus_side(int ranks);
 
 /** The row of a name, or -1. */
 int pace_exchange_algorithm_find(const char *name);

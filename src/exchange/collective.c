@@ -1,5 +1,5 @@
 /* Names of collectives as traces, nccl-tests, MPI benchmarks and tables write them. */
-#include "exchange/algorithms.h"
+#include "exchange/collective.h"
 
 #include <ctype.h>
 #include <string.h>

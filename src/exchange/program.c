@@ -166,3 +166,19 @@ pace_status pace_program_finish(pace_program *program) {
     PACE_TRY(check_digits(program));
     return check_operations(program);
 }
+
+pace_status pace_program_around(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part,
+                                bool reduce) {
+    for (uint32_t step = 1; step < extent; step++) {
+        PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, 1), wire, part));
+        PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -1), wire, part));
+        if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
+    }
+    return PACE_OK;
+}
+
+int pace_torus_side(int n) {
+    int x = (int)sqrt((double)n);
+    while (n % x) x--;
+    return x;
+}

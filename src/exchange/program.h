@@ -116,4 +116,11 @@ static inline pace_peer pace_peer_xor(uint32_t stride, uint32_t extent, uint32_t
 
 static inline pace_peer pace_peer_of_rank(uint32_t rank) { return (pace_peer){PACE_PEER_RANK, 0, 1, 1, rank, 0}; }
 
+/** n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. */
+pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t extent, uint8_t wire, double part,
+                                bool reduce);
+
+/** The shorter side of the most square grid of so many ranks. */
+int pace_torus_side(int ranks);
+
 #endif

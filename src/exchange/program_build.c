@@ -2,49 +2,20 @@
 
 #include "machine/machine.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 typedef pace_program_question sizes;
 
 /* --- rings ------------------------------------------------------------------------------------------------------- */
-
-/* n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. */
-pace_status pace_program_around(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part,
-                                bool reduce) {
-    for (uint32_t step = 1; step < extent; step++) {
-        PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, 1), wire, part));
-        PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -1), wire, part));
-        if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
-    }
-    return PACE_OK;
-}
-
-static bool gathers(const sizes *q) { return q->collective != PACE_REDUCESCATTER; }
-static bool reduces(const sizes *q) { return q->collective != PACE_ALLGATHER; }
-
-/* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
-pace_status pace_program_one_ring(pace_program *p, const sizes *q) {
-    PACE_TRY(pace_program_open_class(p));
-    if (reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
-    return gathers(q) ? pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
-}
-
-pace_status pace_program_ring(pace_program *p, const sizes *q) {
-    return q->machine ? pace_program_rings(p, q) : pace_program_one_ring(p, q);
-}
 
 /* Reduce-scatter in rows of `row` ranks, all-reduce of a part along every column, all-gather in the rows. */
 static pace_status two_levels(pace_program *p, const sizes *q, uint32_t row, uint8_t wire_along) {
     uint32_t rows = q->ranks / row;
     double part = q->bytes / row;
     PACE_TRY(pace_program_open_class(p));
-    if (reduces(q)) {
+    if (pace_program_reduces(q)) {
         PACE_TRY(pace_program_around(p, 1, row, 0, part, true));
         PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, true));
     }
-    if (!gathers(q)) return PACE_OK;
+    if (!pace_program_gathers(q)) return PACE_OK;
     PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, false));
     return pace_program_around(p, 1, row, 0, part, false);
 }
@@ -77,7 +48,7 @@ pace_status pace_program_rails(pace_program *p, const sizes *q) {
 }
 
 pace_status pace_program_torus(pace_program *p, const sizes *q) {
-    return two_levels(p, q, (uint32_t)pace_exchange_torus_side((int)q->ranks), 0);
+    return two_levels(p, q, (uint32_t)pace_torus_side((int)q->ranks), 0);
 }
 
 /* --- hypercubes (Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH", 2005) */
@@ -213,9 +184,10 @@ static pace_status to_each(pace_program *p, const sizes *q, uint32_t step, doubl
     PACE_TRY(step > 1 ? pace_program_open_lane(p) : pace_program_open_class(p));
     PACE_TRY(pace_program_send(p, to, 0, part));
     PACE_TRY(pace_program_receive(p, from, 0, part));
-    for (uint32_t lane = 1; lane < others && step == 1 && q->collective != PACE_ALLTOALL && reduces(q); lane++)
+    for (uint32_t lane = 1; lane < others && step == 1 && q->collective != PACE_ALLTOALL && pace_program_reduces(q);
+         lane++)
         PACE_TRY(pace_program_wait(p, lane, 1));
-    if (step == 1 && q->collective != PACE_ALLTOALL && reduces(q))
+    if (step == 1 && q->collective != PACE_ALLTOALL && pace_program_reduces(q))
         PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part * others));
     if (!both) return PACE_OK;
     if (step > 1) PACE_TRY(pace_program_wait(p, 0, others + 1)); /* send, receive, waits for others - 1, reduce */
@@ -231,8 +203,8 @@ pace_status pace_program_direct(pace_program *p, const sizes *q) {
     }
     PACE_TRY(pace_program_open_class(p));
     if (q->collective == PACE_ALLTOALL) return send_to_all(p, q->ranks, part, false);
-    if (reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));
-    return gathers(q) ? send_to_all(p, q->ranks, part, false) : PACE_OK;
+    if (pace_program_reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));
+    return pace_program_gathers(q) ? send_to_all(p, q->ranks, part, false) : PACE_OK;
 }
 
 /* Bruck et al. 1997. In step i a rank passes to the one 2^i before it what that has not: of an all-gather all it has so
@@ -282,43 +254,6 @@ pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const doub
         status = pace_program_open_class(&program);
         if (status == PACE_OK) status = exchange_with_all(&program, rank, between, pairwise);
     }
-    if (status == PACE_OK) status = pace_program_finish(&program);
-    if (status == PACE_OK) *out = program;
-    else pace_program_free(&program);
-    return status;
-}
-
-/* --- by name ----------------------------------------------------------------------------------------------------- */
-
-static bool has_program(const pace_exchange_algorithm *row, pace_collective collective) {
-    return row->program && row->collectives >> collective & 1;
-}
-
-static pace_status unknown(pace_collective collective, const char *algorithm) {
-    char known[512] = "";
-    for (size_t i = 0; i < pace_exchange_algorithm_count; i++) {
-        const pace_exchange_algorithm *row = &pace_exchange_algorithms[i];
-        size_t used = strlen(known);
-        if (has_program(row, collective))
-            snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", row->name);
-    }
-    return pace_fail(PACE_E_INPUT, "no program does %s by '%s'; there are: %s", pace_collective_names[collective],
-                     algorithm, known);
-}
-
-pace_status pace_program_build(pace_program *out, const char *collective, const char *algorithm,
-                               const pace_program_question *question) {
-    pace_program_question asked = *question;
-    if (!pace_collective_find(&asked.collective, collective))
-        return pace_fail(PACE_E_INPUT, "there is no collective '%s'", collective);
-    int row = pace_exchange_algorithm_find(algorithm);
-    if (row < 0 || !has_program(&pace_exchange_algorithms[row], asked.collective))
-        return unknown(asked.collective, algorithm);
-    if (!(asked.bytes >= 0) || isinf(asked.bytes))
-        return pace_fail(PACE_E_INPUT, "expected a size of at least 0 bytes, found %g", asked.bytes);
-    pace_program program;
-    PACE_TRY(pace_program_init(&program, asked.ranks + pace_exchange_algorithms[row].in_switch));
-    pace_status status = pace_exchange_algorithms[row].program(&program, &asked);
     if (status == PACE_OK) status = pace_program_finish(&program);
     if (status == PACE_OK) *out = program;
     else pace_program_free(&program);

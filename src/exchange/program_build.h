@@ -3,10 +3,11 @@
 #ifndef PACE_EXCHANGE_PROGRAM_BUILD_H
 #define PACE_EXCHANGE_PROGRAM_BUILD_H
 
-#include "exchange/algorithms.h"
+#include "exchange/collective.h"
+#include "exchange/program.h"
 
 typedef struct pace_program_question {
-    pace_collective collective; /* set by pace_program_build() */
+    pace_collective collective; /* set by pace_program_build() (program_by_name.h) */
     uint32_t ranks;
     double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
     uint32_t group;    /* rails, leaders: ranks of one node (wire 0 inside, wire 1 across) */
@@ -14,10 +15,12 @@ typedef struct pace_program_question {
     const struct pace_machine *machine; /* borrowed: its rings (program_rings.c); NULL = one, in the order of ranks */
 } pace_program_question;
 
-/** Builds the program of a collective by an algorithm, both by name. PACE_E_INPUT for an unknown one, with those there
- * are, and for sizes it cannot do. */
-pace_status pace_program_build(pace_program *out, const char *collective, const char *algorithm,
-                               const pace_program_question *question) PACE_MUST_CHECK;
+/* Ranks to a group of the row "knomial". */
+enum { PACE_KNOMIAL = 4 };
+
+/* Halves of an all-reduce: which of the two a collective has. */
+static inline bool pace_program_gathers(const pace_program_question *q) { return q->collective != PACE_REDUCESCATTER; }
+static inline bool pace_program_reduces(const pace_program_question *q) { return q->collective != PACE_ALLGATHER; }
 
 /** An all-to-all of any sizes: bytes from rank i to rank j at between[i * ranks + j]. Pairwise: a rank waits for one
  * partner before it sends to the next; else all sends are under way at once. */
@@ -28,10 +31,8 @@ pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const doub
  * numbers, a job's switch behind its ranks. PACE_E_INPUT for too many. */
 pace_status pace_program_repeat(pace_program *program, uint32_t jobs) PACE_MUST_CHECK;
 
-/* Parts of programs that several generators share: a ring; a binomial tree of `ranks` ranks
- * in a row, of which `rank` is one, towards the first and away from it. */
-pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t extent, uint8_t wire, double part,
-                                bool reduce);
+/* Parts of programs that several generators share: a binomial tree of `ranks` ranks in a row, of which `rank` is one,
+ * towards the first and away from it. */
 pace_status pace_program_gather_up(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
 pace_status pace_program_spread_down(pace_program *program, uint32_t ranks, uint32_t rank, double bytes);
 
@@ -56,7 +57,7 @@ pace_status pace_program_open_rings(struct pace_rings *out, const struct pace_ma
 
 /* The rows' generators; they append to an empty program. */
 pace_status pace_program_ring(pace_program *program, const pace_program_question *question);
-pace_status pace_program_one_ring(pace_program *program, const pace_program_question *question);
+
 pace_status pace_program_rings(pace_program *program, const pace_program_question *question);
 /* "rails" over the rings of a mesh; `done` false: the machine has none, and nothing was added. */
 pace_status pace_program_mesh_rails(bool *done, pace_program *program, const pace_program_question *question);

@@ -19,6 +19,13 @@
 
 typedef pace_program_question sizes;
 
+/* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
+static pace_status one_ring(pace_program *p, const sizes *q) {
+    PACE_TRY(pace_program_open_class(p));
+    if (pace_program_reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
+    return pace_program_gathers(q) ? pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
+}
+
 /* A rank's neighbours on one ring. */
 typedef struct {
     pace_peer next, before;
@@ -217,18 +224,18 @@ static pace_status rings_of_several(pace_program *p, const sizes *q) {
     if (m->host.count == 0 && (!mesh || (pace_machine_mesh_is_full(m) && q->group % 2 == 0)))
         return mesh || nics >= q->group || q->group % nics ? turned(p, q, mesh) : shared_nics(p, q, nics);
     if (q->group <= PACE_MESH_MOST) PACE_TRY(pace_program_open_rings(&rings, m));
-    return rings.count ? listed(p, q, &rings) : pace_program_one_ring(p, q);
+    return rings.count ? listed(p, q, &rings) : one_ring(p, q);
 }
 
 pace_status pace_program_rings(pace_program *p, const sizes *q) {
     const pace_machine *m = q->machine;
     pace_rings rings = {0};
     pace_ring_links links = {{0}};
-    if (q->group < 2 || q->group > UINT8_MAX || q->ranks < 2) return pace_program_one_ring(p, q);
+    if (q->group < 2 || q->group > UINT8_MAX || q->ranks < 2) return one_ring(p, q);
     if (q->ranks > q->group) return rings_of_several(p, q);
     if (q->group <= PACE_MESH_MOST) links_of(links, m);
     if (m->mesh_devices > 0) pace_rings_closed(&rings, links, (int)q->group, PACE_RINGS_MOST);
-    return rings.count ? listed(p, q, &rings) : pace_program_one_ring(p, q);
+    return rings.count ? listed(p, q, &rings) : one_ring(p, q);
 }
 
 pace_status pace_program_mesh_rails(bool *done, pace_program *p, const sizes *q) {
@@ -241,4 +248,10 @@ pace_status pace_program_mesh_rails(bool *done, pace_program *p, const sizes *q)
     pace_rings_closed(&rings, links, m->devices, PACE_RINGS_MOST);
     *done = rings.count > 0;
     return *done ? rails_on_rings(p, q, &rings) : PACE_OK;
+}
+
+/* --- the row "ring" ---------------------------------------------------------------------------------------------- */
+
+pace_status pace_program_ring(pace_program *p, const sizes *q) {
+    return q->machine ? pace_program_rings(p, q) : one_ring(p, q);
 }

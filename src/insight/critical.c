@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_advice_names[PACE_ADVICES] = {"compute", "memory", "copy",    "network",
-                                                     "host",    "input",  "balance", "gap"};
-
 void pace_critical_free(pace_critical *critical) {
     PACE_VEC_FREE(&critical->pieces);
     PACE_VEC_FREE(&critical->by_rank_ns);

@@ -1,6 +1,6 @@
 #include "insight/joint.h"
 
-#include "insight/critical.h"
+#include "insight/advice.h"
 #include "insight/segments.h"
 
 #include <stdlib.h>

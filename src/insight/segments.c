@@ -1,6 +1,6 @@
 #include "insight/segments.h"
 
-#include "insight/critical.h"
+#include "insight/advice.h"
 #include "insight/segment_waits.h"
 
 #include <stdlib.h>

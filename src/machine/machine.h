@@ -25,6 +25,9 @@ typedef enum {
 
 extern const char *const pace_link_kind_names[PACE_LINK_KINDS];
 
+/** The kind of a word; PACE_LINK_NONE when it is none. */
+pace_link_kind pace_link_kind_find(const char *word);
+
 typedef struct {
     pace_link_kind kind;
     double bytes_per_s; /* peak, one direction: of one device inside a node, of one NIC between nodes */

@@ -65,12 +65,6 @@ static pace_status read_text(char *out, size_t size, const reader *r, const pace
     return PACE_OK;
 }
 
-pace_link_kind pace_link_kind_find(const char *word) {
-    for (int k = PACE_LINK_NONE + 1; word && k < PACE_LINK_KINDS; k++)
-        if (strcmp(word, pace_link_kind_names[k]) == 0) return (pace_link_kind)k;
-    return PACE_LINK_NONE;
-}
-
 static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_node *map) {
     const pace_yaml_node *kind = pace_yaml_get(map, "kind");
     link->kind = pace_link_kind_find(pace_yaml_text(kind));

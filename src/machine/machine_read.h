@@ -11,7 +11,4 @@ pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml)
  * bytes_per_s, devices: [...], nics: [...]}]}. */
 pace_status pace_host_tree_read(pace_host_tree *out, const pace_yaml *yaml, const pace_yaml_node *map) PACE_MUST_CHECK;
 
-/** The kind of a word; PACE_LINK_NONE when it is none. */
-pace_link_kind pace_link_kind_find(const char *word);
-
 #endif

@@ -1,7 +1,7 @@
 #include "model/model_names.h"
 
 #include "machine/catalog.h"
-#include "model/model_catalog.h"
+#include "model/model_files.h"
 
 #include <stdio.h>
 #include <string.h>

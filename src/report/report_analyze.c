@@ -199,12 +199,6 @@ static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
     return PACE_OK;
 }
 
-void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
-                     const pace_matrix *matrix) {
-    pace_node_matrix(node, key, title, audience, pace_stage_names, PACE_STAGES, pace_resource_names, PACE_RESOURCES,
-                     &matrix->cell_ns[0][0]);
-}
-
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
                             const pace_analysis *const *analyses, size_t count, const pace_analyze_options *options) {
     pace_report *report;

@@ -22,6 +22,12 @@ size_t pace_mean_matrix(pace_matrix *out, const pace_rank *rank) {
     return count;
 }
 
+void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
+                     const pace_matrix *matrix) {
+    pace_node_matrix(node, key, title, audience, pace_stage_names, PACE_STAGES, pace_resource_names, PACE_RESOURCES,
+                     &matrix->cell_ns[0][0]);
+}
+
 static double share(int64_t part, int64_t whole) { return whole > 0 ? 100.0 * (double)part / (double)whole : 0; }
 
 static int64_t column_sum(const pace_matrix *m, int resource) {

@@ -67,24 +67,7 @@ static pace_status study(pace_straggler_job *j) {
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, j->name);
 }
 
-const char *pace_straggler_name(const pace_straggler_job *j, size_t worker) {
-    return pace_names_text(&j->rows.names, j->rows.workers.items[worker]);
-}
-
 static double job_time(const pace_straggler_job *j) { return j->found.step * (double)j->rows.labels.count; }
-
-/* The worker that cost most outside its spells: the steadily slow one. */
-size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
-    size_t slowest = 0;
-    *lost = 0;
-    for (size_t w = 0; w < j->rows.workers.count; w++) {
-        double own = j->found.workers[w].lost;
-        for (size_t i = 0; i < j->found.spells.count; i++)
-            if (j->found.spells.items[i].worker == w) own -= j->found.spells.items[i].lost;
-        if (own > *lost) *lost = own, slowest = w;
-    }
-    return slowest;
-}
 
 static void put_sentences(const tables *t, const pace_straggler_job *j) {
     double lost, total = job_time(j);

@@ -1,6 +1,6 @@
 #include "schedule/graph_program.h"
 
-#include "exchange/program_build.h"
+#include "exchange/program_by_name.h"
 #include "schedule/meetings.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PACE_SCHEDULE_MEETINGS_H
 #define PACE_SCHEDULE_MEETINGS_H
 
-#include "schedule/walk.h"
+#include "schedule/walk_rank.h"
 
 #define PACE_NO_MEETING UINT32_MAX
 

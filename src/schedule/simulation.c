@@ -1,7 +1,7 @@
 #include "schedule/simulation.h"
 
 #include "exchange/machine_fabric.h"
-#include "exchange/program_build.h"
+#include "exchange/program_by_name.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,17 +10,7 @@
 #ifndef PACE_SCHEDULE_WALK_H
 #define PACE_SCHEDULE_WALK_H
 
-#include "cost/host_costs.h"
-#include "step/graph.h"
-
-typedef struct {
-    const pace_graph *graph;
-    const double *launch_ns; /* one per launch of the graph: how long it takes; an exchange: from the last arrival */
-    const pace_host_costs *costs;
-    double launch_lag_ns; /* from the start of a launching call to its kernel's on an idle stream */
-    double between_ns;    /* between kernels that follow at once on a stream */
-    double start_ns;      /* when the rank begins, on a clock of all ranks */
-} pace_walk_rank;
+#include "schedule/walk_rank.h"
 
 typedef struct {
     double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */

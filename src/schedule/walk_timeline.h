@@ -3,7 +3,7 @@
 #define PACE_SCHEDULE_WALK_TIMELINE_H
 
 #include "schedule/replay.h"
-#include "schedule/walk.h"
+#include "schedule/walk_rank.h"
 
 #define PACE_NOBODY UINT32_MAX
 

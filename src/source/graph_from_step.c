@@ -97,16 +97,6 @@ static int by_issue(const void *left, const void *right) {
 
 /* --- nodes and launches --------------------------------------------------------------------------------------- */
 
-pace_status pace_graph_rename(pace_name *out, pace_graph_builder *b, pace_name name) {
-    if (!b->renamed[name]) {
-        const char *text = pace_names_text(&b->step->names, name);
-        PACE_TRY(pace_names_add(out, &b->graph->names, text, strlen(text)));
-        b->renamed[name] = *out + 1;
-    }
-    *out = b->renamed[name] - 1;
-    return PACE_OK;
-}
-
 static uint32_t lane_number(pace_graph_builder *b, uint32_t lane, uint32_t next) {
     if (!b->thread_of[lane]) b->thread_of[lane] = next + 1;
     return b->thread_of[lane] - 1;

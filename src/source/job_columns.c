@@ -69,26 +69,8 @@ pace_status pace_job_limits_load(pace_job_limits *out) {
 
 /* ---- columns ---- */
 
-const char *pace_job_role_name(int role) {
-    static const char *const words[] = {"job", "architecture", "user"};
-    return role < PACE_JOB_COLUMNS ? pace_job_column_names[role] : words[role - PACE_JOB_COLUMNS];
-}
-
 static bool is_needed(int role) {
     return role < PACE_JOB_REQUIRED || role == PACE_JOB_ID || role == PACE_JOB_ARCHITECTURE;
-}
-
-int pace_job_role_named(const char *name) {
-    size_t length = strlen(name);
-    pace_job_column column;
-    if (pace_job_column_find(&column, name, length)) return (int)column;
-    for (int role = PACE_JOB_ID; role < PACE_JOB_ROLES; role++) {
-        char word[32];
-        if (length >= sizeof word) continue;
-        snprintf(word, sizeof word, "%.*s", (int)length, name);
-        if (pace_word_edits(word, pace_job_role_name(role)) == 0) return role;
-    }
-    return PACE_JOB_NO_ROLE;
 }
 
 static const char *closest_role(const char *name, size_t *distance) {

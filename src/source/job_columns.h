@@ -6,14 +6,7 @@
 
 #include "source/job_table.h"
 
-enum {
-    PACE_JOB_MOST_CELLS = 512,      /* columns of a table */
-    PACE_JOB_ID = PACE_JOB_COLUMNS, /* roles behind those of pace_job_column */
-    PACE_JOB_ARCHITECTURE,
-    PACE_JOB_USER,
-    PACE_JOB_ROLES,
-    PACE_JOB_NO_ROLE = -1
-};
+enum { PACE_JOB_MOST_CELLS = 512 }; /* columns of a table */
 
 typedef struct {
     double least, most;
@@ -49,11 +42,6 @@ void pace_remarks_free(pace_remarks *remarks);
  * for a mapping that names what is not there. */
 pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
                                  const char *const *names, size_t count, const char *mapping) PACE_MUST_CHECK;
-
-/** The name of a role: "cnodes" …, "job", "architecture", "user". */
-const char *pace_job_role_name(int role);
-/** The role that a name of ours says; PACE_JOB_NO_ROLE for another. */
-int pace_job_role_named(const char *name);
 
 /** Whether a job can be: 1 = yes; else a reason is written to `why`. */
 bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,

@@ -6,7 +6,7 @@
 #define PACE_SOURCE_JOB_NAMES_H
 
 #include "base/yaml.h"
-#include "source/job_columns.h"
+#include "source/job_table.h"
 
 typedef struct {
     pace_yaml *yaml;

@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "source/job_ids.h"
 #include "source/job_lines.h"
-#include "source/job_reader.h"
+#include "source/job_reading.h"
 
 typedef struct {
     const pace_job_reader_options *options;

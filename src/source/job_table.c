@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const pace_job_architecture_names[PACE_JOB_ARCHITECTURES] = {
@@ -144,4 +145,22 @@ bool pace_job_column_find(pace_job_column *out, const char *name, size_t length)
     if (!find(&found, pace_job_column_names, PACE_JOB_COLUMNS, name, length)) return false;
     *out = (pace_job_column)found;
     return true;
+}
+
+const char *pace_job_role_name(int role) {
+    static const char *const words[] = {"job", "architecture", "user"};
+    return role < PACE_JOB_COLUMNS ? pace_job_column_names[role] : words[role - PACE_JOB_COLUMNS];
+}
+
+int pace_job_role_named(const char *name) {
+    size_t length = strlen(name);
+    pace_job_column column;
+    if (pace_job_column_find(&column, name, length)) return (int)column;
+    for (int role = PACE_JOB_ID; role < PACE_JOB_ROLES; role++) {
+        char word[32];
+        if (length >= sizeof word) continue;
+        snprintf(word, sizeof word, "%.*s", (int)length, name);
+        if (pace_word_edits(word, pace_job_role_name(role)) == 0) return role;
+    }
+    return PACE_JOB_NO_ROLE;
 }

@@ -47,6 +47,14 @@ typedef enum {
  * columns are "job", "architecture" and "user". */
 extern const char *const pace_job_column_names[PACE_JOB_COLUMNS];
 
+/* What a column of a table holds: a number of pace_job_column, or one of these texts. */
+enum { PACE_JOB_ID = PACE_JOB_COLUMNS, PACE_JOB_ARCHITECTURE, PACE_JOB_USER, PACE_JOB_ROLES, PACE_JOB_NO_ROLE = -1 };
+
+/** The name of a role: "cnodes" …, "job", "architecture", "user". */
+const char *pace_job_role_name(int role);
+/** The role that a name of ours says; PACE_JOB_NO_ROLE for another. */
+int pace_job_role_named(const char *name);
+
 /* Zero-initialise. Columns have `capacity` elements, of which `count` hold. */
 typedef struct {
     size_t count, capacity;

@@ -2,9 +2,15 @@
 #ifndef PACE_STEP_OP_ARGUMENTS_H
 #define PACE_STEP_OP_ARGUMENTS_H
 
-#include "step/op_formulas.h"
+#include "step/call_arguments.h"
 
 #include <stddef.h>
+
+/** An operation while a formula makes it: amounts are counted tensor by tensor, since their elements differ in size. */
+typedef struct {
+    pace_op op;
+    bool bytes_known;
+} pace_op_draft;
 
 static inline bool pace_arg_is_tensor(const pace_op_shapes *shapes, int at) {
     return at >= 0 && (unsigned)at < shapes->count && (shapes->rank[at] > 0 || shapes->element_bytes[at] > 0);

@@ -2,13 +2,7 @@
 #ifndef PACE_STEP_OP_FORMULAS_H
 #define PACE_STEP_OP_FORMULAS_H
 
-#include "step/op_work.h"
-
-/** An operation while a formula makes it: amounts are counted tensor by tensor, since their elements differ in size. */
-typedef struct {
-    pace_op op;
-    bool bytes_known;
-} pace_op_draft;
+#include "step/op_arguments.h"
 
 typedef struct pace_op_rule pace_op_rule;
 

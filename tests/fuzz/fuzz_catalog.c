@@ -20,6 +20,7 @@
 #include "machine/topology_xml.h"
 #include "plan/framework.h"
 #include "ask/columns.h"
+#include "source/job_columns.h"
 #include "source/job_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

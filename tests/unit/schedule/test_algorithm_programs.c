@@ -1,6 +1,7 @@
 /* Every row of the table of algorithms that has a closed form and a program: the simulation takes the same time where
  * the row says it is exact, stays above what ports allow elsewhere, and moves the bytes it must. */
-#include "exchange/program_build.h"
+#include "exchange/algorithms.h"
+#include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 
 #include <math.h>

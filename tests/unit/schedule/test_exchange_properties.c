@@ -8,7 +8,8 @@
  *
  * The first is checked by an interpreter of programs of its own, which knows only what a message carries: a partial sum
  * with the ranks in it, and finished parts. A case that fails is made smaller and printed. PACE_CASES=N tries more. */
-#include "exchange/program_build.h"
+#include "exchange/algorithms.h"
+#include "exchange/program_by_name.h"
 #include "schedule/simulation.h"
 
 #include <math.h>

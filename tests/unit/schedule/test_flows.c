@@ -1,6 +1,7 @@
 /* The simulation of messages against closed forms (Hockney, LogGP; Thakur, Rabenseifner, Gropp 2005), lower bounds, and
  * itself with every rank simulated. */
-#include "exchange/program_build.h"
+#include "exchange/algorithms.h"
+#include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 
 #include <math.h>

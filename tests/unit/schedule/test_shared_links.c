@@ -1,6 +1,7 @@
 /* Messages that share links: against the simulation without sharing where nothing is shared, times worked out by hand
  * where something is, the answers other simulators get wrong, and bounds no exchange can beat. */
-#include "exchange/program_build.h"
+#include "exchange/algorithms.h"
+#include "exchange/program_by_name.h"
 #include "schedule/flows.h"
 
 #include <math.h>

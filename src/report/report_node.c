@@ -1,5 +1,5 @@
 /*
- * The report's tree: what builders fill, its public accessors, and the dispatch to a renderer.
+ * The report's tree: what builders fill, and its public accessors.
  *
  * After a failed builder call the report keeps the status and every further call does nothing, so a NULL node
  * is accepted wherever a node is.
@@ -459,34 +459,6 @@ void pace_chart_point(pace_node *node, double x, double y) {
     if (!chart || chart->curves.count == 0) return;
     pace_point point = {x, y};
     keep(node->report, PACE_PUSH(&chart->curves.items[chart->curves.count - 1].points, point));
-}
-
-/* ---- writing ---------------------------------------------------------------------------------------------- */
-
-static pace_status render(const pace_report *report, pace_format format, const pace_write_options *options,
-                          pace_sink *sink) {
-    switch (format) {
-    case PACE_FORMAT_TABLE: return pace_render_table(report, options, sink);
-    case PACE_FORMAT_JSON: return pace_render_json(report, sink);
-    case PACE_FORMAT_CSV: return pace_render_csv(report, options, sink);
-    case PACE_FORMAT_HTML: return pace_render_html(report, sink);
-    case PACE_FORMAT_PERFETTO: return pace_render_perfetto(report, sink);
-    }
-    return pace_fail(PACE_E_USAGE, "unknown report format %d", (int)format);
-}
-
-pace_status pace_report_write(const pace_report *report, pace_format format, const pace_write_options *options,
-                              pace_write_fn write, void *context) {
-    const pace_write_options defaults = {0};
-    if (report->status != PACE_OK) return pace_fail(report->status, "the report could not be built completely");
-    pace_sink sink;
-    PACE_TRY(pace_sink_open(&sink, write, context));
-    pace_status status = render(report, format, options ? options : &defaults, &sink);
-    if (status == PACE_OK) return pace_sink_close(&sink);
-    char message[512]; /* closing may fail too; the first failure is the one to tell */
-    snprintf(message, sizeof message, "%s", pace_message());
-    if (pace_sink_close(&sink) != PACE_OK) return pace_fail(status, "%s", message);
-    return status;
 }
 
 pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status) {

@@ -1,0 +1,63 @@
+/* Loading catalog/devices.yaml, and files of the same form. */
+#include "machine/device_entry.h"
+
+#include <strings.h>
+
+static pace_status refuse_twin(const pace_device_catalog *catalog, size_t index) {
+    for (size_t i = 0; i < index; i++)
+        if (strcasecmp(catalog->devices[i].name, catalog->devices[index].name) == 0)
+            return pace_fail(PACE_E_INPUT, "%s: a second device named \"%s\"",
+                             pace_yaml_place(catalog->yaml, catalog->nodes[index]), catalog->devices[index].name);
+    return PACE_OK;
+}
+
+static pace_status read_devices(pace_device_catalog *catalog) {
+    const pace_yaml_node *root = pace_yaml_root(catalog->yaml), *list = pace_yaml_get(root, "devices");
+    if (!pace_yaml_is_list(list))
+        return pace_fail(PACE_E_INPUT, "%s: expected a list \"devices\"", pace_yaml_place(catalog->yaml, root));
+    size_t count = pace_yaml_count(list);
+    catalog->devices = pace_alloc(count, sizeof *catalog->devices);
+    catalog->nodes = pace_alloc(count, sizeof *catalog->nodes);
+    if (!catalog->devices || !catalog->nodes) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        catalog->nodes[i] = pace_yaml_item(list, i);
+        PACE_TRY(pace_device_entry_read(&catalog->devices[i], catalog->yaml, catalog->nodes[i],
+                                        pace_yaml_get(root, "sources")));
+        PACE_TRY(refuse_twin(catalog, i));
+        catalog->count++;
+    }
+    return PACE_OK;
+}
+
+/* Takes `yaml`. */
+static pace_status take_yaml(pace_device_catalog *out, pace_yaml *yaml) {
+    pace_device_catalog catalog = {.yaml = yaml};
+    pace_status status = read_devices(&catalog);
+    if (status != PACE_OK) pace_device_catalog_free(&catalog);
+    else *out = catalog;
+    return status;
+}
+
+pace_status pace_device_catalog_load(pace_device_catalog *out) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load(&yaml, "devices.yaml"));
+    return take_yaml(out, yaml);
+}
+
+pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    return take_yaml(out, yaml);
+}
+
+void pace_device_catalog_free(pace_device_catalog *catalog) {
+    for (size_t i = 0; i < catalog->extras.count; i++) {
+        pace_device_catalog_free(&catalog->extras.items[i]->file); /* a file has no extras: one level */
+        pace_free(catalog->extras.items[i]);
+    }
+    PACE_VEC_FREE(&catalog->extras);
+    pace_yaml_free(catalog->yaml);
+    pace_free(catalog->devices);
+    pace_free(catalog->nodes);
+    *catalog = (pace_device_catalog){0};
+}

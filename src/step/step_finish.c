@@ -1,0 +1,203 @@
+/* Finishing a step: tasks are sorted by lane and time, nested, and linked to what launched them. */
+#include "step/step_links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- finishing: sort by lane and time ------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t by_ns;
+    uint32_t task;
+} sort_key;
+
+static int by_key(const void *left, const void *right) {
+    const sort_key *a = left, *b = right;
+    if (a->by_ns != b->by_ns) return a->by_ns < b->by_ns ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+static bool lane_is_sorted(const pace_step *step, const uint32_t *order, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint32_t a = order[i - 1], b = order[i];
+        if (step->start_ns[a] > step->start_ns[b]) return false;
+        if (step->start_ns[a] == step->start_ns[b] && step->duration_ns[a] < step->duration_ns[b]) return false;
+    }
+    return true;
+}
+
+/* What starts together: the longer one encloses the shorter. */
+static void sort_by_length(const pace_step *step, sort_key *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) keys[i].by_ns = -step->duration_ns[keys[i].task];
+    qsort(keys, count, sizeof *keys, by_key);
+}
+
+/* By start alone, then by length where starts are equal: a third less memory than keys that hold both, and this is
+ * where reading a trace needs most. */
+static pace_status sort_lane(const pace_step *step, uint32_t *order, size_t count) {
+    if (lane_is_sorted(step, order, count)) return PACE_OK;
+    sort_key *keys = pace_alloc(count, sizeof *keys);
+    if (!keys) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) keys[i] = (sort_key){step->start_ns[order[i]], order[i]};
+    qsort(keys, count, sizeof *keys, by_key);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && keys[next].by_ns == keys[i].by_ns; next++) {}
+        if (next - i > 1) sort_by_length(step, keys + i, next - i);
+    }
+    for (size_t i = 0; i < count; i++) order[i] = keys[i].task;
+    pace_free(keys);
+    return PACE_OK;
+}
+
+/* Lane ranges by counting, then each lane by time: order[new place] = old place. */
+static pace_status make_order(pace_step *step, uint32_t *order) {
+    for (size_t i = 0; i < step->lanes.count; i++) step->lanes.items[i].count = 0;
+    for (size_t i = 0; i < step->count; i++) step->lanes.items[step->lane[i]].count++;
+    uint32_t first = 0;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        pace_lane *lane = &step->lanes.items[i];
+        lane->first = first;
+        first += lane->count;
+        lane->count = 0;
+    }
+    for (size_t i = 0; i < step->count; i++) {
+        pace_lane *lane = &step->lanes.items[step->lane[i]];
+        order[lane->first + lane->count++] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < step->lanes.count; i++)
+        PACE_TRY(sort_lane(step, order + step->lanes.items[i].first, step->lanes.items[i].count));
+    return PACE_OK;
+}
+
+static void permute(void *column, size_t size, const uint32_t *order, size_t count, void *scratch) {
+    unsigned char *from = column, *to = scratch;
+    if (size == 8)
+        for (size_t i = 0; i < count; i++) memcpy(to + i * 8, from + (size_t)order[i] * 8, 8);
+    else if (size == 4)
+        for (size_t i = 0; i < count; i++) memcpy(to + i * 4, from + (size_t)order[i] * 4, 4);
+    else
+        for (size_t i = 0; i < count; i++) to[i] = from[order[i]];
+    memcpy(column, scratch, count * size);
+}
+
+static int by_task(const void *left, const void *right) {
+    const pace_exchange_record *a = left, *b = right;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+/* order[new place] = old place; the records name old places. */
+static void move_records(pace_step *step, const uint32_t *order, uint32_t *place_of) {
+    if (step->records.count == 0) return;
+    for (uint32_t i = 0; i < step->count; i++) place_of[order[i]] = i;
+    for (size_t i = 0; i < step->records.count; i++)
+        step->records.items[i].task = place_of[step->records.items[i].task];
+    qsort(step->records.items, step->records.count, sizeof *step->records.items, by_task);
+}
+
+static pace_status sort_tasks(pace_step *step) {
+    if (step->count == 0) return PACE_OK;
+    uint32_t *order = pace_alloc(step->count, sizeof *order);
+    void *scratch = pace_alloc(step->count, 8);
+    pace_status status = order && scratch ? make_order(step, order) : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        permute(step->start_ns, 8, order, step->count, scratch);
+        permute(step->duration_ns, 8, order, step->count, scratch);
+        permute(step->name, 4, order, step->count, scratch);
+        permute(step->lane, 4, order, step->count, scratch);
+        permute(step->detail, 4, order, step->count, scratch);
+        permute(step->kind, 1, order, step->count, scratch);
+        permute(step->stage, 1, order, step->count, scratch);
+        permute(step->stage_given, 1, order, step->count, scratch);
+        permute(step->correlation, 4, order, step->count, scratch);
+        permute(step->external, 4, order, step->count, scratch);
+        move_records(step, order, scratch);
+    }
+    pace_free(order);
+    pace_free(scratch);
+    return status;
+}
+
+/* The enclosing task is the last one begun that has not ended. Microsecond traces round, so a child may seem to
+ * end a little after its parent: it still belongs to it. A task that outlives its parent by more than that is a
+ * sibling that overlaps (asynchronous ranges), and hangs on the nearest one that holds it. */
+static void nest_lane(pace_step *step, const pace_lane *lane) {
+    const int64_t rounding_ns = 2000;
+    uint32_t open = PACE_NO_TASK;
+    for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+        while (open != PACE_NO_TASK && pace_step_end_ns(step, open) <= step->start_ns[task] &&
+               !(step->duration_ns[open] == 0 && step->duration_ns[task] == 0 &&
+                 step->start_ns[open] == step->start_ns[task]))
+            open = step->parent[open];
+        uint32_t parent = open;
+        while (parent != PACE_NO_TASK && pace_step_end_ns(step, parent) + rounding_ns < pace_step_end_ns(step, task))
+            parent = step->parent[parent];
+        step->parent[task] = parent;
+        open = task;
+    }
+}
+
+/* --- finishing: causes ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t *slots; /* task + 1 */
+    size_t mask;
+} link_table;
+
+static size_t slot_of(const link_table *table, uint32_t id) {
+    return ((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
+}
+
+static pace_status make_links(link_table *table, const pace_step *step, const uint32_t *ids, pace_task_kind kind) {
+    size_t slots = 64;
+    while (slots < step->kind_count[kind] * 2) slots *= 2;
+    *table = (link_table){pace_alloc(slots, sizeof *table->slots), slots - 1};
+    if (!table->slots) return PACE_E_MEMORY;
+    for (size_t task = 0; task < step->count; task++) {
+        if (step->kind[task] != kind || ids[task] == 0) continue;
+        size_t slot = slot_of(table, ids[task]);
+        while (table->slots[slot] && ids[table->slots[slot] - 1] != ids[task]) slot = (slot + 1) & table->mask;
+        if (!table->slots[slot]) table->slots[slot] = (uint32_t)task + 1; /* the first with an id keeps it */
+    }
+    return PACE_OK;
+}
+
+static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t id) {
+    if (id == 0) return PACE_NO_TASK;
+    for (size_t slot = slot_of(table, id); table->slots[slot]; slot = (slot + 1) & table->mask)
+        if (ids[table->slots[slot] - 1] == id) return table->slots[slot] - 1;
+    return PACE_NO_TASK;
+}
+
+/* A device task was caused by the call of the same correlation; failing that, by the operator of the same
+ * external id. A synchronisation record belongs to the call of the same correlation. */
+static pace_status link_causes(pace_step *step) {
+    link_table calls = {0}, ops = {0};
+    pace_status status = make_links(&calls, step, step->correlation, PACE_TASK_CALL);
+    if (status == PACE_OK) status = make_links(&ops, step, step->external, PACE_TASK_OP);
+    for (size_t task = 0; status == PACE_OK && task < step->count; task++) {
+        if (step->kind[task] == PACE_TASK_SYNC && step->detail[task])
+            step->syncs.items[step->detail[task] - 1].call =
+                find_link(&calls, step->correlation, step->correlation[task]);
+        if (!pace_task_on_device(step->kind[task])) continue;
+        uint32_t cause = find_link(&calls, step->correlation, step->correlation[task]);
+        if (cause != PACE_NO_TASK && step->kind[task] == PACE_TASK_KERNEL) step->linked_kernels++;
+        if (cause == PACE_NO_TASK) cause = find_link(&ops, step->external, step->external[task]);
+        step->cause[task] = cause;
+    }
+    pace_free(calls.slots);
+    pace_free(ops.slots);
+    return status;
+}
+
+pace_status pace_step_finish(pace_step *step) {
+    PACE_TRY(sort_tasks(step));
+    for (size_t i = 0; i < step->lanes.count; i++)
+        if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
+    PACE_TRY(link_causes(step));
+    PACE_TRY(pace_step_link_waits(step));
+    PACE_TRY(pace_step_link_gradients(step));
+    pace_free(step->external);
+    pace_free(step->correlation);
+    step->external = step->correlation = NULL;
+    return PACE_OK;
+}

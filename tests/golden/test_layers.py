@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The lint of layers on small trees of its own: what it must refuse, and what it must let pass."""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import SOURCE, expect, finish
+
+LINT = Path(SOURCE) / "tools" / "lint_layers.py"
+
+
+def lint(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder) / "src" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, "-B", str(LINT), folder], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout
+
+
+def refuse(what, files):
+    code, out = lint(files)
+    expect(code == 1 and what in out, "expected", what, "found", code, out)
+
+
+def accept(files):
+    code, out = lint(files)
+    expect(code == 0, "expected no fault", out)
+
+
+def main():
+    accept({"base/a.h": "", "base/a.c": '#include "base/a.h"\n', "step/b.c": '#include "base/a.h"\n'})
+    refuse("comes after it", {"base/a.c": '#include "step/b.h"\n', "step/b.h": ""})
+    refuse(
+        "base/a includes base/b; base/b includes base/a",
+        {"base/a.h": '#include "base/b.h"\n', "base/b.h": "", "base/b.c": '#include "base/b.h"\n#include "base/a.h"\n'},
+    )
+    # Calls through a header that both include.
+    parts = {"base/parts.h": "int pace_one(int);\nint pace_two(int);\n"}
+    one = '#include "base/parts.h"\nint pace_one(int x) {\n    return x ? pace_two(x - 1) : 0;\n}\n'
+    two = '#include "base/parts.h"\nint pace_two(int x) {\n    return x ? pace_one(x - 1) : 0;\n}\n'
+    refuse("base/one calls base/two; base/two calls base/one", {**parts, "base/one.c": one, "base/two.c": two})
+    accept({**parts, "base/one.c": one, "base/two.c": two.replace("pace_one(x - 1)", "x /* pace_one() */")})
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
