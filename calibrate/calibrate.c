@@ -1,6 +1,7 @@
 /* pace_calibrate(): plan the points, measure those that the table does not have, write the entry, report. */
 #include "paceline/calibrate.h"
 
+#include "base/print.h"
 #include "entry_file.h"
 #include "host_facts.h"
 #include "modules.h"
@@ -334,9 +335,9 @@ static pace_status write_entry(calibration *c) {
     add_figures(c, &measured.device);
     if (!c->options->entry_path) return PACE_OK;
     if (c->stopped) return note(c, "No device entry was written: the sweep was stopped.");
-    snprintf(how, sizeof how, "measured by paceline calibrate %s, %s, %s, %d thread%s, %s; median spread %.1f %%",
-             pace_version(), c->date, c->host, c->threads, c->threads == 1 ? "" : "s", c->software,
-             100 * measured.spread);
+    pace_snprintf(how, sizeof how, "measured by paceline calibrate %s, %s, %s, %d thread%s, %s; median spread %.1f %%",
+                  pace_version(), c->date, c->host, c->threads, c->threads == 1 ? "" : "s", c->software,
+                  100 * measured.spread);
     return pace_entry_file_write(c->options->entry_path, &measured, how);
 }
 

@@ -1,5 +1,7 @@
 #include "entry_file.h"
 
+#include "base/print.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,7 +103,10 @@ typedef struct {
 } writer;
 
 static void put_figure(const writer *w, const char *before, double value) {
-    if (value > 0) fprintf(w->file, "%s{value: %.6g, source: calibrate, confidence: %s}", before, value, w->confidence);
+    char number[32];
+    if (!(value > 0)) return;
+    pace_snprintf(number, sizeof number, "%.6g", value);
+    fprintf(w->file, "%s{value: %s, source: calibrate, confidence: %s}", before, number, w->confidence);
 }
 
 static void put_line(const writer *w, const char *key, double value) {

@@ -2,6 +2,7 @@
  * The backend of our own loops: allocates the tensors of a point, spreads its items over threads, reads the clock.
  * Small work stays on one thread, as frameworks do it (a thread for every 32,768 elements).
  */
+#include "base/print.h"
 #include "host_clock.h"
 #include "host_facts.h"
 #include "host_loops.h"
@@ -139,7 +140,7 @@ static pace_probe_status prepare(void **state, const pace_point *point, int devi
     }
     release(s);
 no_memory:
-    snprintf(message, PACE_BACKEND_MESSAGE, "not enough memory for %.3g bytes", pace_point_footprint(point));
+    pace_snprintf(message, PACE_BACKEND_MESSAGE, "not enough memory for %.3g bytes", pace_point_footprint(point));
     return PACE_PROBE_FAILED;
 }
 

@@ -210,7 +210,7 @@ static pace_probe_status prepare(void **state, const pace_point *point, int devi
         return PACE_PROBE_OK;
     }
     if (w) release(w);
-    snprintf(message, PACE_BACKEND_MESSAGE, "oneDNN: no memory for %.3g bytes", pace_point_footprint(point));
+    snprintf(message, PACE_BACKEND_MESSAGE, "oneDNN: no memory for %.0f bytes", pace_point_footprint(point));
     return PACE_PROBE_FAILED;
 }
 

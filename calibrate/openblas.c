@@ -60,7 +60,7 @@ static pace_probe_status prepare(void **state, const pace_point *point, int devi
         if (p->a && p->x && p->c) return PACE_PROBE_OK;
         release(p);
     }
-    snprintf(message, PACE_BACKEND_MESSAGE, "not enough memory for %.3g bytes", pace_point_footprint(point));
+    snprintf(message, PACE_BACKEND_MESSAGE, "not enough memory for %.0f bytes", pace_point_footprint(point));
     return PACE_PROBE_FAILED;
 }
 

@@ -1,5 +1,8 @@
 #include "rows_file.h"
 
+#include "base/decimal.h"
+#include "base/print.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,11 +78,7 @@ const pace_measured_row *pace_rows_file_find(const pace_rows_file *rows, const p
 
 /* --- reading what is there -------------------------------------------------------------------------------------- */
 
-static bool number(double *out, const char *cell) {
-    char *end;
-    *out = strtod(cell, &end);
-    return *cell && *end == '\0' && *out >= 0 && *out < 1e300;
-}
+static bool number(double *out, const char *cell) { return pace_number_parse(out, cell) && *out >= 0 && *out < 1e300; }
 
 static bool word(int *out, const char *const *words, int count, const char *cell) {
     *out = pace_word_find(words, count, cell);
@@ -235,9 +234,9 @@ static size_t make_line(char *line, size_t size, const pace_point *point, const 
                                    pace_point_op_names[point->op], pace_point_dtype_names[point->dtype],
                                    pace_point_pass_names[point->pass]);
     used += put_sizes(line + used, size - used, point);
-    used += (size_t)snprintf(line + used, size - used, ",%.6g,%.4f,%.6g,%u,%u,%d,%.16s,warm,%.128s,%.128s,%.32s\n",
-                             1e6 * m->median_s, m->spread, 1e6 * m->best_s, m->batches, m->runs, origin->threads,
-                             origin->clock, origin->host, origin->software, origin->date);
+    used += (size_t)pace_snprintf(line + used, size - used, ",%.6g,%.4f,%.6g,%u,%u,%d,%.16s,warm,%.128s,%.128s,%.32s\n",
+                                  1e6 * m->median_s, m->spread, 1e6 * m->best_s, m->batches, m->runs, origin->threads,
+                                  origin->clock, origin->host, origin->software, origin->date);
     return used;
 }
 

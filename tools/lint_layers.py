@@ -3,9 +3,9 @@
 
 A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
 includes base and machine besides; files of src/ form no circles, neither of includes nor of calls (NAME.h and NAME.c
-count as one file); file names are unique across src/, cli/ and calibrate/, so that a name says which file is meant; no
-source file grows past 600 lines unless its opening comment says why ("Long because ..."). Prints FILE:LINE: what is
-wrong; exits 1 then.
+count as one file); numbers are read and printed by base/decimal.h and base/print.h, which no locale changes; file names
+are unique across src/, cli/ and calibrate/, so that a name says which file is meant; no source file grows past 600 lines
+unless its opening comment says why ("Long because ..."). Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
 import sys
@@ -142,6 +142,40 @@ def check_circles(root, faults):
             faults.append((Path(__file__), 1, f"no circle any more, take it from OPEN_CIRCLES: {sorted(open_circle)}"))
 
 
+PRINTING = re.compile(r"(?<![\w])(v?(?:sn?|f|d|as)?printf)\s*\(")
+POINT = re.compile(r"%[-+ #0']*(?:\d+|\*)?(?!\.0f)(?:\.(?:\d+|\*)?)?[lL]?[aefgAEFG]")
+READING = re.compile(r"\b(strtod|strtof|strtold|atof|strtod_l|newlocale|uselocale|setlocale)\s*\(")
+
+
+def call_at(text, start):
+    """The text of a call up to its closing parenthesis, and its literals."""
+    depth, literals = 0, []
+    for part in re.finditer(r'"((?:[^"\\]|\\.)*)"|[()]', text[start:]):
+        if part.group(0) == "(":
+            depth += 1
+        elif part.group(0) == ")":
+            depth -= 1
+            if depth == 0:
+                break
+        else:
+            literals.append(part.group(1))
+    return literals
+
+
+def check_numbers(path, text, faults):
+    """The decimal point follows the locale in the C library's functions; "%.0f" has none."""
+    if path.name in ("decimal.c", "print.c", "print.h"):
+        return
+    for match in READING.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        faults.append((path, line, f"{match.group(1)}() depends on the locale: use base/decimal.h"))
+    for match in PRINTING.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        literals = call_at(text, match.start())
+        if match.group(1).startswith("v") or any(POINT.search(one.replace("%%", "")) for one in literals):
+            faults.append((path, line, f"{match.group(1)}() prints the locale's decimal point: use base/print.h"))
+
+
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     faults, seen, files = [], {}, 0
@@ -150,6 +184,8 @@ def main():
             files += 1
             text = path.read_text(encoding="utf-8", errors="replace")
             check(root, path, text, faults)
+            if folder != "cli":
+                check_numbers(path, text, faults)
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)

@@ -1,5 +1,6 @@
 #include "ask/cases.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 
@@ -10,19 +11,16 @@
 
 bool pace_bar_parse(pace_bar *out, const char *metric, const char *text) {
     pace_bar bar = {.least = -INFINITY, .most = INFINITY};
-    char *end;
+    const char *most = text + 2;
     if (strlen(metric) >= sizeof bar.metric || strlen(text) >= sizeof bar.text) return false;
     memcpy(bar.metric, metric, strlen(metric) + 1);
     memcpy(bar.text, text, strlen(text) + 1);
-    if (pace_starts(text, "<=")) bar.most = strtod(text + 2, &end);
-    else if (pace_starts(text, ">=")) bar.least = strtod(text + 2, &end);
-    else {
-        bar.least = strtod(text, &end);
-        if (end == text || !pace_starts(end, "..")) return false;
-        text = end;
-        bar.most = strtod(text + 2, &end);
+    if (!pace_starts(text, "<=") && !pace_starts(text, ">=")) {
+        most = pace_number_read(&bar.least, text);
+        if (!most || !pace_starts(most, "..")) return false;
+        most += 2;
     }
-    if (end == text + 2 || *end) return false;
+    if (!pace_number_parse(*text == '>' ? &bar.least : &bar.most, most)) return false;
     *out = bar;
     return true;
 }

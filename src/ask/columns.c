@@ -1,5 +1,6 @@
 #include "ask/columns.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "exchange/algorithms.h"
 #include "ask/measured_columns.h"
@@ -54,7 +55,8 @@ static bool find_source(pace_size_source *out, const pace_columns *columns, cons
     found.sum = strchr(name, '+') != NULL;
     while (*name) {
         size_t length = strcspn(name, "*+");
-        if (pace_is_digit(*name)) found.scale *= strtod(name, NULL);
+        double factor;
+        if (pace_is_digit(*name) && pace_number_read(&factor, name)) found.scale *= factor;
         else {
             if (found.count == PACE_COLUMN_FACTORS) return false;
             int column = column_or_word(columns, csv, name, length);

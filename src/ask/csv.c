@@ -1,5 +1,6 @@
 #include "ask/csv.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -204,7 +205,7 @@ const char *pace_csv_closest(const pace_csv *csv, const char *name) {
     return best;
 }
 
-/* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to strtod. */
+/* Whole numbers of at most 15 digits, which are most of what tables hold; false leaves `cell` to the reader of decimals. */
 static bool whole_number(double *out, const char *cell) {
     double value = 0;
     int digits = 0;
@@ -217,11 +218,5 @@ static bool whole_number(double *out, const char *cell) {
 bool pace_csv_number(double *out, const char *cell) {
     while (*cell == ' ') cell++;
     if (whole_number(out, cell)) return true;
-    if (!((*cell >= '0' && *cell <= '9') || *cell == '-' || *cell == '+' || *cell == '.')) return false;
-    char *end;
-    double value = strtod(cell, &end);
-    while (*end == ' ') end++;
-    if (*end || !isfinite(value)) return false;
-    *out = value;
-    return true;
+    return pace_number_parse(out, cell);
 }

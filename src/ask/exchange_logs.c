@@ -1,4 +1,5 @@
 #include "ask/exchange_logs.h"
+#include "base/decimal.h"
 #include "base/yaml.h"
 
 #include <math.h>
@@ -150,13 +151,12 @@ static pace_status take_section(log_reader *r, char **words, int count, const pa
  * all-gather they are one rank's. */
 static pace_status take_deepspeed(log_reader *r, char **words, int count) {
     double elements, width, time;
-    char *end;
     int at = 0;
     if (count > 2 && strcmp(words[0], "----") == 0 && strcmp(words[1], "Performance") == 0)
         return take_section(r, words, count, r->machine);
     for (; at + 1 < count; at++) {
-        elements = strtod(words[at], &end);
-        if (end > words[at] && *end == 'x' && pace_csv_number(&width, end + 1)) break;
+        const char *end = pace_number_read(&elements, words[at]);
+        if (end && *end == 'x' && pace_csv_number(&width, end + 1)) break;
     }
     if (!r->knows_collective || at + 1 >= count) return PACE_OK;
     bool ms = at + 2 < count && strcmp(words[at + 2], "ms") == 0;

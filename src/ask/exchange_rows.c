@@ -1,6 +1,7 @@
 #include "ask/exchange_rows.h"
 #include "ask/exchange_logs.h"
 #include "ask/exchange_stack.h"
+#include "base/print.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -174,7 +175,7 @@ static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
     out->nodes = (int)nodes;
     out->ranks_per_node = (int)(ranks / nodes);
     if (out->ranks_per_node * nodes == ranks && ranks > 0) return true;
-    snprintf(out->status, sizeof out->status, "%g ranks do not divide into %g nodes", ranks, nodes);
+    pace_snprintf(out->status, sizeof out->status, "%g ranks do not divide into %g nodes", ranks, nodes);
     return false;
 }
 

@@ -1,5 +1,6 @@
 #include "ask/kernel_rows.h"
 
+#include "base/decimal.h"
 #include "exchange/algorithms.h"
 #include "ask/measured_columns.h"
 #include "ask/shape_text.h"
@@ -337,13 +338,13 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
 
 /* A cell may bring its unit: "12.3us", as PyTorch's profiler prints it. */
 static bool read_time(double *out, const pace_columns *columns, const char *text, double unit_s) {
-    char *end;
     if (pace_csv_number(out, text)) {
         *out *= unit_s > 0 ? unit_s : 1;
         return true;
     }
-    *out = strtod(text, &end);
-    double unit = end > text && *end ? pace_measured_unit(columns, end) : 0;
+    const char *end = pace_number_read(out, text);
+    double unit = end && *end ? pace_measured_unit(columns, end) : 0;
+    if (!end) return false;
     *out *= unit;
     return unit > 0;
 }

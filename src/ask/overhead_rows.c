@@ -1,5 +1,6 @@
 #include "ask/overhead_rows.h"
 
+#include "base/print.h"
 #include "base/whole_file.h"
 #include "ask/time_column.h"
 
@@ -93,7 +94,7 @@ static void write_sample(pace_jsonw *json, const pace_host_samples *samples, con
     char label[1024];
     snprintf(label, sizeof label, "%s", pace_names_text(&samples->names, workload->model));
     size_t used = strlen(label);
-    if (workload->batch > 0) snprintf(label + used, sizeof label - used, " %g", workload->batch);
+    if (workload->batch > 0) pace_snprintf(label + used, sizeof label - used, " %g", workload->batch);
     pace_jsonw_compact(json);
     pace_jsonw_object(json);
     pace_jsonw_key_text(json, "workload", label);

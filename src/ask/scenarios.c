@@ -1,5 +1,6 @@
 #include "ask/scenarios.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "machine/device_resolve.h"
 
@@ -53,11 +54,10 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
 
 static pace_status put_scale(pace_scenario *scenario, const char *text) {
     const char *colon = strrchr(text, ':');
-    char *end = NULL;
-    double factor = colon ? strtod(colon + 1, &end) : -1;
+    double factor;
     size_t start = pace_starts(text, "kernel=") ? 7 : 0;
-    bool plain = colon && colon > text + start && colon[1] && *end == '\0' && factor >= 0 && factor <= 1e6;
-    if (!plain)
+    bool plain = colon && colon > text + start && pace_number_parse(&factor, colon + 1);
+    if (!plain || !(factor >= 0 && factor <= 1e6))
         return pace_fail(PACE_E_USAGE, "--scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
     char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
     if (!regex) return PACE_E_MEMORY;
@@ -67,9 +67,8 @@ static pace_status put_scale(pace_scenario *scenario, const char *text) {
 }
 
 static pace_status put_batch(pace_scenario *scenario, const char *text) {
-    char *end = NULL;
-    double batch = strtod(text, &end);
-    if (end == text || *end || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
+    double batch;
+    if (!pace_number_parse(&batch, text) || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
         return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
     scenario->batch = batch;
     return PACE_OK;

@@ -1,5 +1,6 @@
 #include "ask/shape_text.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -49,11 +50,9 @@ bool pace_shape_parse(pace_shape_text *out, const char *cell) {
     char letter = 0;
     for (const char *at = cell; *at;) {
         if (pace_is_digit(*at)) {
-            char *end;
-            double value = strtod(at, &end);
-            /* "0x1000" would be read as one number: the cross ends it. */
-            if (at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) value = 0, end = (char *)at + 1;
-            if (!add_dimension(&r, value, letter)) return false;
+            double value;
+            const char *end = pace_number_read(&value, at);
+            if (!end || !add_dimension(&r, value, letter)) return false;
             at = end;
             letter = 0;
             continue;

@@ -1,4 +1,5 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
+#include "base/decimal.h"
 #include "base/text.h"
 #include "ask/step_row.h"
 
@@ -59,7 +60,8 @@ static double degree_in(const char *text, const char *word) {
         bool starts = c == text || !isalpha((unsigned char)c[-1]);
         if (!starts || strncasecmp(c, word, length) != 0) continue;
         const char *at = c + length + strspn(c + length, " =:_-");
-        if (isdigit((unsigned char)*at) && atof(at) >= 1) return floor(atof(at));
+        double degree;
+        if (pace_is_digit(*at) && pace_number_read(&degree, at) && degree >= 1) return floor(degree);
     }
     return 0;
 }
@@ -208,12 +210,13 @@ static double full_power_w(const pace_device_catalog *devices, const pace_device
 static double watts_in(const char *text) {
     for (const char *c = text; *c; c++) {
         if (!isdigit((unsigned char)*c) || (c > text && (isalnum((unsigned char)c[-1]) || c[-1] == '.'))) continue;
-        char *end;
-        double value = strtod(c, &end);
+        double value;
+        const char *end = pace_number_read(&value, c);
+        if (!end) continue;
         while (*end == ' ') end++;
         if ((*end == 'W' || *end == 'w') && !isalnum((unsigned char)end[1]) && value >= 50 && value <= 3000)
             return value;
-        c = end > c ? end - 1 : c;
+        c = end - 1;
     }
     return 0;
 }

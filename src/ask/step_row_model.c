@@ -1,5 +1,6 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_row.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,8 @@ static pace_status load(pace_step_model **out, pace_step_things *things, const c
     char key[320];
     size_t used = (size_t)snprintf(key, sizeof key, "%.79s", name);
     for (size_t i = 0; i < with->count && used < sizeof key; i++)
-        used += (size_t)snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key, with->items[i].value);
+        used += (size_t)pace_snprintf(key + used, sizeof key - used, " %.8s=%.9g", with->items[i].key,
+                                      with->items[i].value);
     for (size_t i = 0; i < things->models.count; i++)
         if (strcmp(things->models.items[i]->key, key) == 0) {
             *out = things->models.items[i];
@@ -75,7 +77,7 @@ static const pace_model_called *named(const pace_step_reader *r, size_t row) {
     if (!*word) return NULL;
     if (*size) {
         bool bare = pace_step_number(&value, r, row, PACE_STEP_PARAMS_B) && pace_step_size_of(size).billions == 0;
-        if (bare) snprintf(both, sizeof both, "%.100s-%gb", word, value);
+        if (bare) pace_snprintf(both, sizeof both, "%.100s-%gb", word, value);
         else snprintf(both, sizeof both, "%.100s-%.40s", word, size);
         found = pace_model_names_find(&r->things->names, both);
     }

@@ -1,5 +1,6 @@
 /* Where a row runs: its device, and the machine that joins several of them. */
 #include "ask/step_row.h"
+#include "base/print.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -85,8 +86,8 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
 static bool by_bus(pace_machine *out, const pace_device *device) {
     char text[128];
     if (!(device->pcie_bytes_per_s > 0)) return false;
-    snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
-             device->pcie_bytes_per_s * 0.8e-9);
+    pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
+                  device->pcie_bytes_per_s * 0.8e-9);
     return pace_machine_parse(out, text) == PACE_OK;
 }
 
@@ -119,8 +120,9 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
 bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     char key[256];
     if (out->ranks <= 1) return true;
-    snprintf(key, sizeof key, "%s|%d|%s|%s|%s|%g", out->device->name, own_device(r, row) != NULL, machine_word(r, row),
-             pace_step_cell(r, row, PACE_STEP_GPUS_PER_NODE), pace_step_cell(r, row, PACE_STEP_NODE_GBIT), out->ranks);
+    pace_snprintf(key, sizeof key, "%s|%d|%s|%s|%s|%g", out->device->name, own_device(r, row) != NULL,
+                  machine_word(r, row), pace_step_cell(r, row, PACE_STEP_GPUS_PER_NODE),
+                  pace_step_cell(r, row, PACE_STEP_NODE_GBIT), out->ranks);
     pace_step_machine *place = NULL;
     for (size_t i = 0; i < r->things->places.count && !place; i++)
         if (strcmp(r->things->places.items[i]->key, key) == 0) place = r->things->places.items[i];

@@ -1,5 +1,6 @@
 /* A model of which a row says only how large it is: "7B", "8x7B", "30B-A3B", 1.3. */
 #include "ask/step_row.h"
+#include "base/decimal.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -26,14 +27,15 @@ pace_step_size pace_step_size_of(const char *text) {
     for (const char *c = text; *c; c++) {
         char before = c == text ? ' ' : (char)tolower((unsigned char)c[-1]);
         if (!isdigit((unsigned char)*c) || isdigit((unsigned char)before) || before == '.') continue;
-        char *end;
-        double value = strtod(c, &end);
+        double value;
+        const char *end = pace_number_read(&value, c);
+        if (!end) continue;
         double unit = unit_of(*end == ' ' || *end == '-' ? end + 1 : end);
         if (unit > 0 && before == 'a' && out.billions > 0) out.active = value * unit;
         else if (unit > 0 && out.billions == 0) out.billions = value * unit;
         else if (unit == 0 && tolower((unsigned char)*end) == 'x' && isdigit((unsigned char)end[1]))
             out.experts = value;
-        c = end > c ? end - 1 : c;
+        c = end - 1;
     }
     return out;
 }

@@ -1,5 +1,6 @@
 /* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
  * mean what is data: catalog/columns.yaml, step, says. */
+#include "base/decimal.h"
 #include "base/text.h"
 #include "ask/step_row.h"
 
@@ -104,7 +105,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     else if (pace_step_flag(fsdp) == 1 || (pace_step_number(&ranks, r, row, PACE_STEP_FSDP) && ranks > 1))
         config->zero_stage = 3;
     else if (pace_step_says(text, "fsdp=")) config->zero_stage = strstr(text, "=0") ? 1 : 3;
-    else if (said) config->zero_stage = atof(said);
+    else if (said && pace_number_parse(&ranks, said)) config->zero_stage = ranks;
     else if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT)) >= 0)
         config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
     if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) >= 0)

@@ -1,4 +1,6 @@
 #include "ask/step_row.h"
+#include "base/decimal.h"
+#include "base/print.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -34,9 +36,9 @@ static bool in_millions(const char *name) { return strstr(name, "(M") || pace_st
 
 bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column) {
     const char *text = pace_step_cell(reader, row, column);
-    char *end = NULL;
-    double value = strtod(text, &end);
-    if (end == text || !isfinite(value)) return false;
+    double value;
+    const char *end = pace_number_read(&value, text);
+    if (!end) return false;
     while (*end == ' ') end++;
     bool millions =
         column == PACE_STEP_PARAMS_B && in_millions(pace_csv_name(&reader->rows->csv, (size_t)reader->column[column]));
@@ -60,7 +62,7 @@ void pace_step_note(pace_step_row *row, const char *format, ...) {
     va_list arguments;
     if (used > 0 && used + 3 < sizeof row->status) used += (size_t)sprintf(row->status + used, "; ");
     va_start(arguments, format);
-    vsnprintf(row->status + used, sizeof row->status - used, format, arguments);
+    pace_vsnprintf(row->status + used, sizeof row->status - used, format, arguments);
     va_end(arguments);
 }
 

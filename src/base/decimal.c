@@ -1,13 +1,14 @@
 #include "base/decimal.h"
 
+#include "base/memory.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_DIGITS = 19, LONGEST = 1100 };
+enum { MOST_DIGITS = 19, LONGEST = 800 };
 
 /* Mantissa and power of ten are both exact doubles, so that one division or product rounds correctly (Clinger, PLDI
  * 1990). */
@@ -46,15 +47,15 @@ bool pace_decimal_quick(double *out, uint64_t mantissa, int64_t exponent) {
 
 /* What is left: more digits, larger exponents, near ties. */
 static bool by_library(double *out, const char *at, size_t length) {
-    char text[LONGEST + 1];
-    if (length > LONGEST) return false;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain) return false;
-    memcpy(text, at, length);
-    text[length] = '\0';
-    *out = strtod_l(text, NULL, plain);
-    freelocale(plain);
-    return isfinite(*out);
+    char text[LONGEST + 1], *copy = length > LONGEST ? pace_alloc(length + 1, 1) : text;
+    if (!copy) return false;
+    memcpy(copy, at, length);
+    copy[length] = '\0';
+    double value = strtod_l(copy, NULL, pace_c_locale());
+    if (copy != text) pace_free(copy);
+    if (!isfinite(value)) return false;
+    *out = value;
+    return true;
 }
 
 /* Digits onto the mantissa; whoever calls counts them, and ignores the mantissa when there were too many. */
@@ -137,4 +138,42 @@ const char *pace_decimal_read(double *out, const char *at, const char *end) {
 
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end) {
     return read_number(out, at, end, take_digits_padded);
+}
+
+/* Bytes of the number at `text`; 0 = none. */
+static size_t extent(const char *text) {
+    const char *at = text + (*text == '-' || *text == '+'), *first = at;
+    while (pace_is_digit(*at)) at++;
+    bool digits = at > first;
+    if (*at == '.' && at[1] != '.' && (digits || pace_is_digit(at[1])))
+        for (digits = true, at++; pace_is_digit(*at);) at++;
+    if (!digits) return 0;
+    const char *power = at + 1;
+    if ((*at != 'e' && *at != 'E') || !pace_is_digit(power[*power == '-' || *power == '+'])) return (size_t)(at - text);
+    for (at = power + 1; pace_is_digit(*at);) at++;
+    return (size_t)(at - text);
+}
+
+const char *pace_number_read(double *out, const char *text) {
+    while (pace_is_space(*text)) text++;
+    const char *end = text + extent(text);
+    return end > text ? pace_decimal_read(out, text, end) : NULL;
+}
+
+bool pace_number_parse(double *out, const char *text) {
+    double value;
+    const char *rest = pace_number_read(&value, text);
+    while (rest && pace_is_space(*rest)) rest++;
+    if (!rest || *rest) return false;
+    *out = value;
+    return true;
+}
+
+/* 15 digits always survive in a normal number, so fewer cannot be needed; subnormals hold fewer. */
+void pace_number_write(char out[32], double value) {
+    for (int digits = isnormal(value) ? 15 : 1; digits <= 17; digits++) {
+        double again;
+        pace_snprintf(out, 32, "%.*g", digits, value);
+        if (pace_number_parse(&again, out) && again == value) return;
+    }
 }

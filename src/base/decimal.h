@@ -1,4 +1,4 @@
-/* Decimal numbers in text as doubles: correctly rounded and independent of the locale. */
+/* Decimal numbers in text as doubles and back: correctly rounded and independent of the locale. */
 #ifndef PACE_BASE_DECIMAL_H
 #define PACE_BASE_DECIMAL_H
 
@@ -18,6 +18,17 @@ const char *pace_decimal_read(double *out, const char *at, const char *end);
 /** The same, faster, where eight bytes may be read from any place up to `end`, and the byte at `end` is no digit, '.'
  * or 'e'. */
 const char *pace_decimal_read_padded(double *out, const char *at, const char *end);
+
+/** Reads the decimal number that `text` begins with, after blanks; returns the place behind it, or NULL when there is none
+ * or it is too large for a double. "nan", "inf" and hexadecimal digits are no numbers; an 'e' that no digit follows and
+ * a point that another follows ("1..8") end the number. */
+const char *pace_number_read(double *out, const char *text);
+
+/** Reads a text that is one number and nothing else but blanks. */
+bool pace_number_parse(double *out, const char *text);
+
+/** Writes the shortest decimal of at most 17 significant digits that reads back as `value`, which is finite. */
+void pace_number_write(char out[32], double value);
 
 /** Eight digits at once where all eight bytes are digits: neighbours are joined to pairs, pairs to fours, fours to
  * eight. Reads eight bytes at `at`. Little-endian only; false elsewhere. */

@@ -7,7 +7,6 @@
 #include "base/json_reader.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +56,6 @@ struct pace_json {
     uint64_t base; /* place of window[0] in the document */
     pace_status input_status;
     pace_status status;
-    locale_t c_locale;
     PACE_VEC(char) decoded;
     char stack[PACE_JSON_DEPTH]; /* the closing bracket each open container waits for */
 };
@@ -68,11 +66,9 @@ pace_status pace_json_open(pace_json **out, pace_input *input) {
     pace_json *json = pace_alloc(1, sizeof *json);
     if (!json) return PACE_E_MEMORY;
     json->window = pace_alloc(WINDOW_BYTES + BLOCK, 1);
-    json->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!json->window || !json->c_locale) {
-        pace_status status = json->window ? pace_fail(PACE_E_MEMORY, "out of memory (locale)") : PACE_E_MEMORY;
+    if (!json->window) {
         pace_json_free(json);
-        return status;
+        return PACE_E_MEMORY;
     }
     json->input = input;
     json->capacity = WINDOW_BYTES;
@@ -85,7 +81,6 @@ pace_status pace_json_open(pace_json **out, pace_input *input) {
 
 void pace_json_free(pace_json *json) {
     if (!json) return;
-    if (json->c_locale) freelocale(json->c_locale);
     PACE_VEC_FREE(&json->decoded);
     pace_free(json->window);
     pace_free(json);
@@ -920,10 +915,5 @@ static bool quick_double(double *out, const decimal *number) {
 bool pace_json_double(const pace_json *json, double *out) {
     decimal number;
     if (!is_numeric(json) || !split_decimal(&number, json->text, json->length)) return false;
-    if (quick_double(out, &number)) return true;
-    /* the byte behind the text is no part of a number, so it needs no terminator */
-    double value = strtod_l(json->text, NULL, json->c_locale);
-    if (!isfinite(value)) return false;
-    *out = value;
-    return true;
+    return quick_double(out, &number) || pace_decimal_read(out, json->text, json->text + json->length);
 }

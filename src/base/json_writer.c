@@ -4,6 +4,9 @@
  */
 #include "base/json_writer.h"
 
+#include "base/decimal.h"
+#include "base/print.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -51,7 +54,7 @@ static void sink_long_format(pace_sink *sink, size_t length, const char *format,
         if (!sink->error) sink->error = ENOMEM;
         return;
     }
-    vsnprintf(text, length + 1, format, arguments);
+    pace_vsnprintf(text, length + 1, format, arguments);
     pace_sink_bytes(sink, text, length);
     pace_free(text);
 }
@@ -61,7 +64,7 @@ void pace_sink_format(pace_sink *sink, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(text, sizeof text, format, arguments);
+    int length = pace_vsnprintf(text, sizeof text, format, arguments);
     if (length < 0) {
         if (!sink->error) sink->error = EINVAL;
     } else if ((size_t)length < sizeof text) {
@@ -253,15 +256,6 @@ void pace_jsonw_int(pace_jsonw *json, int64_t value) {
     pace_sink_format(json->sink, "%" PRId64, value);
 }
 
-/* Puts '.' where the locale's decimal point stands, which may be several bytes. */
-static void fix_decimal_point(char *number) {
-    size_t start = strspn(number, "+-0123456789eE");
-    size_t stop = start + strcspn(number + start, "0123456789");
-    if (start == stop) return;
-    number[start] = '.';
-    memmove(number + start + 1, number + stop, strlen(number + stop) + 1);
-}
-
 /* A number that some decimal of at most 15 digits stands for, between a thousandth and a million: its digits are those
  * of a whole number, and no shorter decimal reads back as it. Division by a power of ten below 2^53 rounds once, so the
  * comparison is exact. */
@@ -289,12 +283,7 @@ void pace_jsonw_real(pace_jsonw *json, double value) {
         write_word(json, number);
         return;
     }
-    /* 15 digits always survive in a normal number, so fewer cannot be needed; subnormals hold fewer */
-    for (int digits = isnormal(value) ? 15 : 1; digits <= 17; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value) break;
-    }
-    fix_decimal_point(number);
+    pace_number_write(number, value);
     write_word(json, number);
 }
 

@@ -1,5 +1,7 @@
 #include "base/memory.h"
 
+#include "base/print.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,11 +55,11 @@ char *pace_copy_text(const char *text, size_t length) {
 char *pace_format_text(const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = pace_vsnprintf(NULL, 0, format, again);
     va_end(again);
     if (length < 0) length = 0;
     char *text = pace_alloc((size_t)length + 1, 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
+    if (text) pace_vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;
 }
 

@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/print.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,7 @@ pace_status pace_fail(pace_status status, const char *format, ...) {
     char text[sizeof message]; /* an argument may be the old message */
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    pace_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     memcpy(message, text, sizeof message);
     return status;

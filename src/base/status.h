@@ -5,15 +5,14 @@
 #ifndef PACE_BASE_STATUS_H
 #define PACE_BASE_STATUS_H
 
+#include "base/print.h"
 #include "paceline/paceline.h"
 
 #if defined(__GNUC__)
-#define PACE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
 #define PACE_MUST_CHECK __attribute__((warn_unused_result))
 #define PACE_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PACE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
-#define PACE_PRINTF(text, first)
 #define PACE_MUST_CHECK
 #define PACE_LIKELY(x) (x)
 #define PACE_UNLIKELY(x) (x)

@@ -19,7 +19,11 @@ bool pace_span_ends(const char *text, size_t length, const char *with);
 
 static inline bool pace_is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
 
-static inline bool pace_is_alnum(char c) { return pace_is_digit(c) || (unsigned char)((c | 0x20) - 'a') <= 'z' - 'a'; }
+static inline bool pace_is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') <= 'z' - 'a'; }
+
+static inline bool pace_is_alnum(char c) { return pace_is_digit(c) || pace_is_alpha(c); }
+
+static inline bool pace_is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static inline char pace_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 

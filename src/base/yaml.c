@@ -4,9 +4,9 @@
  */
 #include "base/yaml.h"
 
+#include "base/decimal.h"
 #include "base/input.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,13 +311,8 @@ pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml
     if (!text) return pace_fail(PACE_E_INPUT, "%s: expected a number", pace_yaml_place(yaml, node));
     if (!node->plain || !is_plain_number(text))
         return pace_fail(PACE_E_INPUT, "%s: expected a number, found \"%.80s\"", pace_yaml_place(yaml, node), text);
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain) return pace_fail(PACE_E_MEMORY, "%s: no \"C\" locale", pace_yaml_place(yaml, node));
-    double value = strtod_l(text, NULL, plain);
-    freelocale(plain);
-    if (!isfinite(value))
+    if (!pace_number_parse(out, text))
         return pace_fail(PACE_E_INPUT, "%s: %.80s is out of range", pace_yaml_place(yaml, node), text);
-    *out = value;
     return PACE_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "exchange/approaches.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -202,12 +203,12 @@ static pace_status set_reduce(pace_approach *approach, const char *value) {
 }
 
 static pace_status set_figure(pace_approach *approach, char *word) {
-    char *value = strchr(word, '='), *end = NULL;
+    char *value = strchr(word, '=');
+    double number;
     if (!value) return pace_fail(PACE_E_USAGE, "%s: expected KEY=NUMBER, found \"%.40s\"", approach->name, word);
     *value++ = '\0';
     if (strcmp(word, "reduce") == 0) return set_reduce(approach, value);
-    double number = strtod(value, &end);
-    if (end == value || *end || !(number >= 0) || !isfinite(number))
+    if (!pace_number_parse(&number, value) || !(number >= 0))
         return pace_fail(PACE_E_USAGE, "%s: %.40s: expected a number of 0 or more, found \"%.40s\"", approach->name,
                          word, value);
     if (strcmp(word, "cache") == 0) {
@@ -245,11 +246,11 @@ pace_status pace_approach_named(pace_approach *out, const char *text) {
 }
 
 pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) {
-    char *end;
-    double share = text ? strtod(text, &end) : 0;
+    double share;
     if (!text) return PACE_OK;
-    if (end != text && *end == '%') share /= 100, end++;
-    if (end == text || *end || !(share >= 0 && share <= 1))
+    const char *end = pace_number_read(&share, text);
+    if (end && *end == '%') share /= 100, end++;
+    if (!end || *end || !(share >= 0 && share <= 1))
         return pace_fail(PACE_E_USAGE,
                          "--jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'",
                          text);

@@ -1,4 +1,5 @@
 /* Under which assumptions the job model is asked, as the command line says them; and which jobs can be asked. */
+#include "base/print.h"
 #include "fleet/job_model.h"
 
 #include "machine/machine.h"
@@ -85,8 +86,8 @@ static bool number_fault(char *why, size_t size, const pace_jobs *jobs, size_t j
         if (c == PACE_JOB_START_S && value < 1e300 && value > -1e300) continue;
         if (missing) snprintf(why, size, "%s is missing", pace_job_column_names[c]);
         else
-            snprintf(why, size, "%s: expected %s, found %g", pace_job_column_names[c],
-                     share ? "a share above 0, at most 1" : "a number from 0", value);
+            pace_snprintf(why, size, "%s: expected %s, found %g", pace_job_column_names[c],
+                          share ? "a share above 0, at most 1" : "a number from 0", value);
         return true;
     }
     return false;
@@ -99,11 +100,11 @@ bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, c
     double cnodes = jobs->values[PACE_JOB_CNODES][job], sum = 0;
     if (number_fault(why, size, jobs, job)) return true;
     if (cnodes < 1 || cnodes > 1e9 || cnodes != (double)(int64_t)cnodes) {
-        snprintf(why, size, "cnodes: expected a whole number from 1, found %g", cnodes);
+        pace_snprintf(why, size, "cnodes: expected a whole number from 1, found %g", cnodes);
         return true;
     }
     if (scheme->span == PACE_SPAN_GPU && cnodes > 1) {
-        snprintf(why, size, "cnodes: expected 1 of %s, found %g", name, cnodes);
+        pace_snprintf(why, size, "cnodes: expected 1 of %s, found %g", name, cnodes);
         return true;
     }
     for (size_t i = 0; i < sizeof work / sizeof *work; i++) sum += jobs->values[work[i]][job];

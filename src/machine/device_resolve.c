@@ -1,5 +1,6 @@
 #include "machine/device_resolve.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "machine/device_entry.h"
 #include "machine/machine.h"
@@ -159,9 +160,9 @@ static bool unit_of(double *out, const char *text) {
 
 /* "2TB/s" or, with *factor, "1.5x". */
 static bool read_value(double *out, bool *factor, const char *text) {
-    char *end;
-    if (!isdigit((unsigned char)*text) && *text != '.') return false;
-    double value = strtod(text, &end), unit = 1;
+    double value, unit = 1;
+    const char *end = pace_is_digit(*text) || *text == '.' ? pace_number_read(&value, text) : NULL;
+    if (!end) return false;
     *factor = strcasecmp(end, "x") == 0;
     if (!*factor && !unit_of(&unit, end)) return false;
     *out = value * unit;

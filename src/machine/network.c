@@ -1,4 +1,5 @@
 /* Networks between nodes in words: "fat-tree:4x16:2:1". */
+#include "base/decimal.h"
 #include "machine/machine.h"
 
 #include <math.h>
@@ -69,10 +70,10 @@ static int nodes_below(double ports, pace_network_kind kind, const pace_machine 
 
 /* "2" and "1" of "…:2:1". */
 static bool read_ratio(double *out, const char *above, const char *below) {
-    char *end_above, *end_below;
-    double a = strtod(above, &end_above), b = strtod(below, &end_below);
-    *out = b > 0 ? a / b : 0;
-    return end_above != above && !*end_above && end_below != below && !*end_below && *out >= 1 && isfinite(*out);
+    double a, b;
+    if (!pace_number_parse(&a, above) || !pace_number_parse(&b, below) || !(b > 0)) return false;
+    *out = a / b;
+    return *out >= 1 && isfinite(*out);
 }
 
 pace_status pace_network_parse(pace_network *out, const pace_machine *machine, const char *text) {

@@ -1,6 +1,8 @@
 #include "machine/topology_xml.h"
 
+#include "base/decimal.h"
 #include "base/input.h"
+#include "base/print.h"
 #include "base/xml_reader.h"
 #include "machine/machine_read.h"
 
@@ -59,13 +61,13 @@ static pace_status fault(const reader *r, const char *expected, const char *foun
 
 static pace_status number(double *out, const reader *r, const char *key, double least, double most) {
     const char *text = pace_xml_get(&r->xml, key);
-    char *end, expected[64];
-    double value = text && *text ? strtod(text, &end) : NAN;
-    if (text && *text && !*end && value >= least && value <= most) {
+    char expected[64];
+    double value;
+    if (text && pace_number_parse(&value, text) && value >= least && value <= most) {
         *out = value;
         return PACE_OK;
     }
-    snprintf(expected, sizeof expected, "%.16s=\"%g\" to \"%g\"", key, least, most);
+    pace_snprintf(expected, sizeof expected, "%.16s=\"%g\" to \"%g\"", key, least, most);
     return fault(r, expected, text);
 }
 
@@ -91,9 +93,8 @@ static pace_status slot_rate(double *out, reader *r) {
     if (unsaid(speed)) {
         PACE_TRY(figure(&transfers, r, pcie, "assumed_transfers"));
     } else {
-        char *end;
-        transfers = strtod(speed, &end);
-        if (!(transfers > 0 && transfers <= 1024) || strncmp(end, " GT/s", 5) != 0)
+        const char *end = pace_number_read(&transfers, speed);
+        if (!end || !(transfers > 0 && transfers <= 1024) || strncmp(end, " GT/s", 5) != 0)
             return fault(r, "link_speed=\"8.0 GT/s PCIe\" or the like", speed);
     }
     PACE_TRY(unsaid(width) ? figure(&lanes, r, pcie, "assumed_lanes") : number(&lanes, r, "link_width", 1, 64));
@@ -113,8 +114,9 @@ static pace_status add_vertex(int *out, reader *r, int above, double bytes_per_s
 static pace_status socket_rate(double *out, const reader *r) {
     const char *vendor = pace_xml_get(&r->xml, "vendor"), *arch = pace_xml_get(&r->xml, "arch");
     const char *model_text = pace_xml_get(&r->xml, "modelid");
-    double model = model_text ? strtod(model_text, NULL) : 0, from;
+    double model = 0, from;
     const pace_yaml_node *list = pace_yaml_get(r->rates, "sockets");
+    if (model_text && !pace_number_read(&model, model_text)) model = 0;
     *out = 0;
     if (arch && strcmp(arch, "x86_64") != 0) vendor = arch;
     for (size_t i = 0; i < pace_yaml_count(list); i++) {

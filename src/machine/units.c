@@ -1,4 +1,6 @@
 /* Rates, times and sizes as people write them. */
+#include "base/decimal.h"
+#include "base/text.h"
 #include "machine/machine.h"
 
 #include <math.h>
@@ -35,41 +37,15 @@ static const unit sizes[] = {
     {"MB", 1e6},   {"GB", 1e9},      {"k", 1024},           {"m", 1048576}, {"g", 1073741824.0},
 };
 
-/* strtod() follows the locale and reads "nan" and "0x1": only plain digits are handed to it, with a point. */
-static bool read_number(double *out, const char **rest, const char *text) {
-    size_t length = strspn(text, "0123456789.");
-    if (length == 0 || length > 40) return false;
-    if ((text[length] == 'e' || text[length] == 'E') && strspn(text + length + 1, "+-0123456789") > 0)
-        length += 1 + strspn(text + length + 1, "+-0123456789");
-    double value = 0, scale = 1;
-    bool point = false, digits = false;
-    size_t i = 0;
-    for (; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
-        if (text[i] == '.') {
-            if (point) return false;
-            point = true;
-        } else {
-            digits = true;
-            value = value * 10 + (text[i] - '0');
-            if (point) scale *= 10;
-        }
-    }
-    if (!digits) return false;
-    if (i < length) {
-        char *end;
-        long power = strtol(text + i + 1, &end, 10);
-        if (end != text + length || power < -300 || power > 300) return false;
-        value *= pow(10, (double)power);
-    }
-    *out = value / scale;
-    *rest = text + length;
-    return isfinite(*out);
+/* A number without a sign. */
+static const char *read_number(double *out, const char *text) {
+    return pace_is_digit(*text) || *text == '.' ? pace_number_read(out, text) : NULL;
 }
 
 static bool read_with_unit(double *out, const char *text, const unit *units, size_t count) {
-    const char *rest;
     double value;
-    if (!read_number(&value, &rest, text)) return false;
+    const char *rest = read_number(&value, text);
+    if (!rest) return false;
     for (size_t i = 0; i < count; i++)
         if (strcmp(rest, units[i].word) == 0) {
             *out = value * units[i].factor;
@@ -101,10 +77,10 @@ bool pace_parse_quantity(double *out, const char *text) {
         char prefix;
         double factor;
     } prefixes[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
-    const char *rest;
     double value;
     if (pace_parse_rate(out, text)) return true;
-    if (!read_number(&value, &rest, text)) return false;
+    const char *rest = read_number(&value, text);
+    if (!rest) return false;
     if (strlen(rest) == 3 && strcmp(rest + 1, "iB") == 0) return pace_parse_bytes(out, text);
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (*rest == prefixes[i].prefix && is_counted(rest + 1)) {

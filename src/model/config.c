@@ -1,5 +1,7 @@
 #include "model/config.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -94,9 +96,8 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
         *(int *)target = word;
         return PACE_OK;
     }
-    char *end = NULL;
-    double number = strtod(value, &end);
-    if (end == value || *end || !is_sound(at, number))
+    double number;
+    if (!pace_number_parse(&number, value) || !is_sound(at, number))
         return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %g to %.0f, found \"%.80s\"", key,
                          fields[at].least, MOST, value);
     *(double *)target = number;

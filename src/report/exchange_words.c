@@ -1,5 +1,6 @@
 #include "report/exchange_words.h"
 
+#include "base/decimal.h"
 #include "machine/machine.h"
 
 #include <ctype.h>
@@ -57,10 +58,7 @@ void pace_put_pieces_note(pace_node *root, const char *text) {
 
 /* A plain number and nothing behind. */
 static bool number(double *out, const char *text) {
-    char *end;
-    if (!*text || strspn(text, "0123456789.") != strlen(text)) return false;
-    *out = strtod(text, &end);
-    return !*end;
+    return strspn(text, "0123456789.") == strlen(text) && pace_number_parse(out, text);
 }
 
 static bool percentage(double *out, char *text) {

@@ -1,6 +1,7 @@
 /*
  * The report of `paceline machines`: the device catalogue as a table, or one device in full.
  */
+#include "base/print.h"
 #include "machine/device_resolve.h"
 #include "report/report.h"
 #include "report/report_topology.h"
@@ -220,7 +221,7 @@ static void describe_figures(pace_node *root, description *d) {
     for (size_t i = 0; i < FIGURES; i++) {
         double value = figure_value(d->device, i);
         if (value <= 0) continue;
-        snprintf(text, sizeof text, "%.6g %s", value / figures[i].unit, figures[i].suffix);
+        pace_snprintf(text, sizeof text, "%.6g %s", value / figures[i].unit, figures[i].suffix);
         pace_table_row(table);
         pace_table_text(table, figures[i].title);
         pace_table_text(table, text);

@@ -1,4 +1,5 @@
 /* The headline and the matrices of the analyze report. */
+#include "base/print.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 
@@ -92,8 +93,8 @@ static void put_shares(pace_node *root, const pace_matrix *mean) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         double percent = share(parts[i].time_ns, total);
         if (percent < 0.05) continue;
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent, parts[i].name);
+        used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent,
+                                      parts[i].name);
     }
     if (used) pace_node_sentence(root, true, "It is %s.", text);
 }

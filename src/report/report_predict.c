@@ -1,4 +1,5 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
+#include "base/print.h"
 #include "report/machine_note.h"
 #include "report/analyze_parts.h"
 #include "ask/predict_calibration.h"
@@ -239,7 +240,8 @@ static void put_headline(pace_node *root, const prediction *p) {
     if (p->inputs.is_measured) put_measured(root, p);
     else put_predicted(root, p);
     if (end->step_s.median > 0)
-        snprintf(speedup, sizeof speedup, ": %.2f times as fast", p->results[0].step_s.median / end->step_s.median);
+        pace_snprintf(speedup, sizeof speedup, ": %.2f times as fast",
+                      p->results[0].step_s.median / end->step_s.median);
     if (p->result_count > 1)
         pace_node_sentence(root, true, "If \"%.60s\", %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,

@@ -1,4 +1,5 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
+#include "base/decimal.h"
 #include "forecast/scaling.h"
 #include "machine/device_resolve.h"
 #include "report/machine_note.h"
@@ -61,9 +62,7 @@ static void close_asked(asked *a) {
 /* --- what is asked ------------------------------------------------------------------------------------------------ */
 
 static bool whole(double *out, const char *text, double most) {
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && !*end && *out >= 1 && *out <= most && *out == floor(*out);
+    return pace_number_parse(out, text) && *out >= 1 && *out <= most && *out == floor(*out);
 }
 
 /* "1..128": each twice the last; "1,2,4,8": those. */

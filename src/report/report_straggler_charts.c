@@ -1,4 +1,5 @@
 /* Workers that hold up a job, drawn: their times over the run, and what more of them would cost. */
+#include "base/print.h"
 #include "report/straggler_parts.h"
 
 #include <math.h>
@@ -46,8 +47,8 @@ static void draw_spells(pace_node *chart, const pace_straggler_job *j) {
     for (size_t i = 0; i < j->found.spells.count && i < MOST_BANDS; i++) {
         const pace_slow_spell *s = &j->found.spells.items[i];
         char name[200];
-        snprintf(name, sizeof name, "worker %.140s: %.2f times its usual", pace_straggler_name(j, s->worker),
-                 s->slowdown);
+        pace_snprintf(name, sizeof name, "worker %.140s: %.2f times its usual", pace_straggler_name(j, s->worker),
+                      s->slowdown);
         pace_chart_band(chart, j->rows.labels.items[s->first], j->rows.labels.items[s->last], name);
     }
 }

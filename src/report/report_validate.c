@@ -1,4 +1,6 @@
 /* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
+#include "base/decimal.h"
+#include "base/print.h"
 #include "base/whole_file.h"
 #include "report/report.h"
 #include "ask/csv.h"
@@ -49,7 +51,7 @@ static pace_status add_case(figures *f, size_t *missed, const pace_case *one, co
         bool holds = pace_bar_holds(bar, value);
         *missed += !holds;
         snprintf(count, sizeof count, "%zu", score->count);
-        snprintf(text, sizeof text, "%.4f", value);
+        pace_snprintf(text, sizeof text, "%.4f", value);
         const char *const cells[LEDGER] = {one->name, one->files[0], "test",    bar->metric,          "share",
                                            count,     text,          bar->text, holds ? "yes" : "no", one->note};
         PACE_TRY(add_figure(f, cells));
@@ -163,11 +165,12 @@ static void describe(pace_report *report, const figures *fresh, size_t missed) {
     pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
     for (size_t i = 0; i < fresh->count; i++) {
         char *const *cell = fresh->items[i].cell;
+        double value;
         pace_table_row(table);
         pace_table_text(table, cell[CASE]);
         pace_table_text(table, cell[METRIC]);
         pace_table_int(table, (int64_t)strtoll(cell[ROWS], NULL, 10));
-        pace_table_real(table, strtod(cell[VALUE], NULL));
+        pace_table_real(table, pace_number_parse(&value, cell[VALUE]) ? value : (double)NAN);
         pace_table_text(table, cell[BAR]);
         pace_table_text(table, cell[HOLDS]);
         pace_table_text(table, cell[NOTE]);

@@ -1,8 +1,9 @@
 /*
- * How values look to people. Numbers are put together from integers, so that the locale cannot change them.
+ * How values look to people.
  */
 #include "report/show.h"
 
+#include "base/print.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ pace_shown pace_show_fixed(double value, int decimals) {
     if (decimals > 4) decimals = 4;
     double scaled = round(fabs(value) * SCALE[decimals]);
     if (!(scaled < 9e17)) {
-        snprintf(shown.text, sizeof shown.text, isfinite(value) ? "%.0e" : "-", value);
+        pace_snprintf(shown.text, sizeof shown.text, isfinite(value) ? "%.0e" : "-", value);
         return shown;
     }
     uint64_t units = (uint64_t)scaled, scale = (uint64_t)SCALE[decimals];
@@ -59,9 +60,7 @@ pace_shown pace_show_real(double value) {
     if (magnitude >= 999.95 && magnitude < 9e15) return pace_show_int(llround(value));
     if ((magnitude >= 0.001 && magnitude < 9e15) || value == 0 || !isfinite(value))
         return pace_show_fixed(value, value == 0 ? 0 : decimals_of(magnitude));
-    snprintf(shown.text, sizeof shown.text, "%.2e", value);
-    for (char *at = shown.text; *at; at++)
-        if (*at == ',') *at = '.';
+    pace_snprintf(shown.text, sizeof shown.text, "%.2e", value);
     return shown;
 }
 

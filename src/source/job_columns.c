@@ -1,6 +1,7 @@
 #include "source/job_columns.h"
 
 #include "base/decimal.h"
+#include "base/print.h"
 #include "machine/catalog.h"
 #include "source/job_names.h"
 
@@ -174,7 +175,7 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_remarks *re
         layout->factor[i] = factor;
         int added = snprintf(text + length, sizeof text - length, "%s\"%.40s\"", length ? ", " : "", names[i]);
         if (factor != 1)
-            added += snprintf(text + length + added, sizeof text - length - (size_t)added, " times %g", factor);
+            added += pace_snprintf(text + length + added, sizeof text - length - (size_t)added, " times %g", factor);
         length += (size_t)added;
         length += (size_t)snprintf(text + length, sizeof text - length, " as %s", pace_job_role_name(role));
         if (length < sizeof text - 120) continue;
@@ -250,12 +251,14 @@ static bool check_number(char *why, size_t size, const pace_job_limit *limit, in
     const char *name = pace_job_column_names[column];
     if (column >= PACE_JOB_REQUIRED && isnan(value)) return true; /* not known */
     if (limit->hint_factor > 0 && value > 0 && value < 1)
-        snprintf(why, size, "%s is %g: a whole number was expected; is the column in %s?", name, value,
-                 limit->hint_unit);
-    else if (!(value >= limit->least)) snprintf(why, size, "%s is %g: expected at least %g", name, value, limit->least);
-    else if (!(value <= limit->most)) snprintf(why, size, "%s is %g: expected at most %g", name, value, limit->most);
+        pace_snprintf(why, size, "%s is %g: a whole number was expected; is the column in %s?", name, value,
+                      limit->hint_unit);
+    else if (!(value >= limit->least))
+        pace_snprintf(why, size, "%s is %g: expected at least %g", name, value, limit->least);
+    else if (!(value <= limit->most))
+        pace_snprintf(why, size, "%s is %g: expected at most %g", name, value, limit->most);
     else if (limit->whole && value != floor(value))
-        snprintf(why, size, "%s is %g: expected a whole number", name, value);
+        pace_snprintf(why, size, "%s is %g: expected a whole number", name, value);
     else return true;
     return false;
 }
@@ -271,6 +274,6 @@ bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_
         if (!plainly_good(&limits->of[i], values[i]) && !check_number(why, size, &limits->of[i], i, values[i]))
             return false;
     if (architecture != PACE_JOB_1W1G || values[PACE_JOB_CNODES] == 1) return true;
-    snprintf(why, size, "cnodes is %g: expected 1 for 1w1g", values[PACE_JOB_CNODES]);
+    pace_snprintf(why, size, "cnodes is %g: expected 1 for 1w1g", values[PACE_JOB_CNODES]);
     return false;
 }

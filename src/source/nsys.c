@@ -1,6 +1,7 @@
 /* The tables of an export, and how their rows become tasks. */
 #include "source/nsys.h"
 
+#include "base/print.h"
 #include "source/database.h"
 #include "source/event_time.h"
 #include "source/nsys_names.h"
@@ -62,7 +63,7 @@ static void warn(reader *r, const char *format, ...) {
     if (used && used + 3 < size) used += (size_t)snprintf(warning + used, size - used, "; ");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(warning + used, size - used, format, arguments);
+    pace_vsnprintf(warning + used, size - used, format, arguments);
     va_end(arguments);
 }
 

@@ -111,9 +111,52 @@ static void test_any_double(void **state) {
     }
 }
 
+/* What is read, and where reading stopped; -1 = no number. */
+static void test_texts(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+        int used;
+        bool whole;
+    } cases[] = {
+        {"0.1", 0.1, 3, true},       {" 12.5 ", 12.5, 5, true},   {"2.5TB/s", 2.5, 3, false}, {"-3e2", -300, 4, true},
+        {"5em", 5, 1, false},        {"1e+", 1, 1, false},        {"1..8", 1, 1, false},      {"7.", 7, 2, true},
+        {".5x", 0.5, 2, false},      {"0x10", 0, 1, false},       {"1,5", 1, 1, false},       {"8 9", 8, 1, false},
+        {"\t+4e-1\n", 0.4, 6, true}, {"1.5e3.2", 1500, 5, false},
+    };
+    static const char *const none[] = {"", " ", "nan", "inf", "-", ".", "e5", "-.e1", "x1", "1e999", "..5"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double read = -7, whole = -7;
+        assert_ptr_equal(pace_number_read(&read, cases[i].text), cases[i].text + cases[i].used);
+        assert_true(read == cases[i].value);
+        assert_int_equal(pace_number_parse(&whole, cases[i].text), cases[i].whole);
+        assert_true(whole == (cases[i].whole ? cases[i].value : -7));
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        double value = -7;
+        assert_null(pace_number_read(&value, none[i]));
+        assert_false(pace_number_parse(&value, none[i]));
+        assert_true(value == -7);
+    }
+}
+
+/* More digits than any buffer holds. */
+static void test_long_numbers(void **state) {
+    (void)state;
+    static char text[5000];
+    double value;
+    memset(text, '0', sizeof text - 1);
+    memcpy(text, "1.5", 3);
+    text[4500] = '1';
+    assert_true(pace_number_parse(&value, text) && value == 1.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_written_numbers),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_long_numbers),
         cmocka_unit_test(test_any_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <errno.h>
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,16 +158,6 @@ static void test_reals_round_trip(void **state) {
     }
 }
 
-/* The decimal point stays a point where the program has set a locale that writes a comma. */
-static void test_locale(void **state) {
-    (void)state;
-    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE")) skip();
-    begin(0);
-    pace_jsonw_real(&json, 1.5);
-    setlocale(LC_NUMERIC, "C");
-    assert_written("1.5");
-}
-
 static void assert_us(int64_t ns, const char *expected) {
     begin(0);
     pace_jsonw_ns_as_us(&json, ns);
@@ -231,7 +220,6 @@ int main(void) {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_reals),
         cmocka_unit_test(test_reals_round_trip),
-        cmocka_unit_test(test_locale),
         cmocka_unit_test(test_microseconds),
         cmocka_unit_test(test_deep),
         cmocka_unit_test(test_sink),

@@ -1,0 +1,29 @@
+#include "base/print.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+locale_t pace_c_locale(void) {
+    static _Atomic(locale_t) kept;
+    locale_t plain = atomic_load_explicit(&kept, memory_order_acquire), none = (locale_t)0;
+    if (plain) return plain;
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (atomic_compare_exchange_strong(&kept, &none, plain)) return plain;
+    freelocale(plain); /* another thread was first */
+    return none;
+}
+
+int pace_vsnprintf(char *out, size_t size, const char *format, va_list arguments) {
+    locale_t before = uselocale(pace_c_locale());
+    int length = vsnprintf(out, size, format, arguments);
+    uselocale(before);
+    return length;
+}
+
+int pace_snprintf(char *out, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = pace_vsnprintf(out, size, format, arguments);
+    va_end(arguments);
+    return length;
+}

@@ -1,0 +1,22 @@
+/* Formatted text with a point in its numbers, whatever locale the program has set. */
+#ifndef PACE_BASE_PRINT_H
+#define PACE_BASE_PRINT_H
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define PACE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+#else
+#define PACE_PRINTF(text, first)
+#endif
+
+/** snprintf() and vsnprintf() in the "C" locale. The thread's locale is the caller's again when they return. */
+int pace_snprintf(char *out, size_t size, const char *format, ...) PACE_PRINTF(3, 4);
+int pace_vsnprintf(char *out, size_t size, const char *format, va_list arguments);
+
+/** The "C" locale; borrowed. */
+locale_t pace_c_locale(void);
+
+#endif
