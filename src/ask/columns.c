@@ -245,6 +245,23 @@ pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, 
                      closest_column(csv, layout, name));
 }
 
+unsigned pace_columns_present(const pace_columns *columns, const char *section, const pace_csv *csv,
+                              const char *const *words) {
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(columns->yaml), section);
+    unsigned count = 0;
+    for (; *words; words++) {
+        const pace_yaml_node *names = pace_yaml_get(all, *words);
+        bool there = false;
+        for (size_t c = 0; c < csv->columns && !there; c++) {
+            char plain[PACE_PLAIN_NAME];
+            pace_plain_name(plain, pace_csv_name(csv, c));
+            there = pace_word_listed(names, plain);
+        }
+        count += there;
+    }
+    return count;
+}
+
 /* --- words of cells ----------------------------------------------------------------------------------------------- */
 
 /* "torch.bfloat16", "aten::mm", "cudaMemcpy…": what tools put before a word says nothing. */

@@ -92,6 +92,10 @@ void pace_columns_free(pace_columns *columns);
 const pace_layout *pace_columns_layout(const pace_columns *columns, pace_op_family family, pace_compound compound,
                                        const pace_layout *after);
 
+/** How many of the words, each a key of a section of columns.yaml, a table has a column for; NULL ends them. */
+unsigned pace_columns_present(const pace_columns *columns, const char *section, const pace_csv *csv,
+                              const char *const *words);
+
 /** Says what is missing: PACE_E_INPUT with the name that was expected and the closest column there is. */
 pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, pace_op_family family);
 

@@ -396,14 +396,16 @@ static pace_status add_curves(pace_exchange_fit *fit, const pace_exchange_row **
     return pace_fail(PACE_E_INPUT, "no measured times: expected a column such as time_us, latency_ms or algbw_GBs");
 }
 
-pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes) {
+pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes,
+                                   bool (*keep)(void *context, size_t table, size_t row), void *context) {
     pace_exchange_fit fit = {.unit_s = tables[0].unit_s};
     PACE_VEC(const pace_exchange_row *) rows = {0};
     pace_status status = PACE_OK;
     memcpy(fit.unit, tables[0].unit, sizeof fit.unit);
     for (size_t t = 0; t < count && status == PACE_OK; t++)
         for (size_t i = 0; i < tables[t].rows.count && status == PACE_OK; i++)
-            if (usable(&tables[t].rows.items[i])) status = PACE_PUSH(&rows, &tables[t].rows.items[i]);
+            if (usable(&tables[t].rows.items[i]) && (!keep || keep(context, t, i)))
+                status = PACE_PUSH(&rows, &tables[t].rows.items[i]);
     if (status == PACE_OK) status = add_curves(&fit, rows.items, rows.count, probes);
     PACE_VEC_FREE(&rows);
     if (status == PACE_OK) *out = fit;

@@ -52,9 +52,11 @@ pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_input *input,
                                     const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
 void pace_exchange_rows_free(pace_exchange_rows *rows);
 
-/** Makes a fit of all measured rows of `tables`: a curve for each system, collective and group of ranks. With
- * `probes` above 0 only so many sizes of each curve are kept. PACE_E_INPUT when nothing was measured. */
-pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count,
-                                   int probes) PACE_MUST_CHECK;
+/** Makes a fit of the measured rows of `tables` for which keep(context, table, row) is true (NULL = all): a curve for
+ * each system, collective and group of ranks. With `probes` above 0 only so many sizes of each curve are kept.
+ * PACE_E_INPUT when nothing was measured. */
+pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes,
+                                   bool (*keep)(void *context, size_t table, size_t row),
+                                   void *context) PACE_MUST_CHECK;
 
 #endif

@@ -76,15 +76,9 @@ static pace_status take_figure(void *context, const char *workload, pace_overhea
     return pace_host_samples_add(d->samples, *workload ? workload : d->path, 0, type, name, figure);
 }
 
-pace_status pace_overhead_rows_read(pace_host_samples *samples, uint64_t *bytes, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    document d = {samples, path};
-    pace_status status =
-        strstr(path, ".json") ? pace_host_costs_scan(input, take_figure, &d) : read_table(samples, input);
-    *bytes = pace_input_stored_bytes(input);
-    pace_input_free(input);
-    return status;
+pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_input *input) {
+    document d = {samples, pace_input_name(input)};
+    return strstr(d.path, ".json") ? pace_host_costs_scan(input, take_figure, &d) : read_table(samples, input);
 }
 
 /* --- written ---------------------------------------------------------------------------------------------------- */

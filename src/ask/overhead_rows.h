@@ -8,8 +8,8 @@
 
 #include "cost/host_samples.h"
 
-/** Adds a file's samples. `bytes` receives its stored size. Errors: PACE_E_INPUT with file and line or byte. */
-pace_status pace_overhead_rows_read(pace_host_samples *samples, uint64_t *bytes, const char *path) PACE_MUST_CHECK;
+/** Adds a file's samples. Errors: PACE_E_INPUT with file and line or byte. */
+pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_input *input) PACE_MUST_CHECK;
 
 /** Writes them all as a file of overheads, each under "model batch". */
 pace_status pace_overhead_rows_write(const pace_host_samples *samples, const char *path) PACE_MUST_CHECK;

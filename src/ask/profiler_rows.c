@@ -33,10 +33,9 @@ static pace_status read_rows(pace_profiler_rows *rows, const pace_csv *csv) {
     return PACE_OK;
 }
 
-pace_status pace_profiler_rows_read(pace_profiler_rows *rows, const char *path) {
+pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input) {
     pace_csv csv;
-    PACE_TRY(pace_csv_open(&csv, path));
-    rows->bytes += csv.bytes;
+    PACE_TRY(pace_csv_read(&csv, input));
     pace_status status = read_rows(rows, &csv);
     pace_csv_free(&csv);
     return status;

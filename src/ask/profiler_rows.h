@@ -8,6 +8,7 @@
 #ifndef PACE_ASK_PROFILER_ROWS_H
 #define PACE_ASK_PROFILER_ROWS_H
 
+#include "base/input.h"
 #include "base/memory.h"
 
 typedef struct {
@@ -16,7 +17,6 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_profiler_row) items;
-    uint64_t bytes; /* of the files, as stored */
 } pace_profiler_rows;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 } pace_profiler_cost;
 
 /** Adds a table's rows. PACE_E_INPUT with file, line and what was expected. */
-pace_status pace_profiler_rows_read(pace_profiler_rows *rows, const char *path) PACE_MUST_CHECK;
+pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input) PACE_MUST_CHECK;
 void pace_profiler_rows_free(pace_profiler_rows *rows);
 
 /** PACE_E_INPUT for fewer than three rows. */

@@ -16,6 +16,11 @@ void pace_score_add(pace_score *score, double predicted, double measured, bool w
     score->within += within;
 }
 
+void pace_score_estimate(pace_score *score, pace_estimate predicted, double measured) {
+    pace_score_add(score, predicted.median, measured,
+                   measured >= pace_estimate_low(predicted) && measured <= pace_estimate_high(predicted));
+}
+
 static double mean(double sum, size_t count) { return count ? sum / (double)count : 0; }
 
 double pace_score_gmae(const pace_score *score) { return score->count ? exp(mean(score->log_error, score->count)) : 0; }

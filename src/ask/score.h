@@ -2,6 +2,8 @@
 #ifndef PACE_ASK_SCORE_H
 #define PACE_ASK_SCORE_H
 
+#include "base/estimate.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +14,9 @@ typedef struct {
 
 /** Adds one: relative error (predicted - measured) / measured; `within`: the 90 % interval held it. */
 void pace_score_add(pace_score *score, double predicted, double measured, bool within);
+
+/** The same of an estimate, whose own 90 % interval it is. */
+void pace_score_estimate(pace_score *score, pace_estimate predicted, double measured);
 
 /** exp(mean ln(|error| + 4e-4)): the geometric mean with the floor of Lin et al. 2022. */
 double pace_score_gmae(const pace_score *score);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (pace_exchange_rows_read(&rows, input, &defaults) == PACE_OK) {
         for (size_t i = 0; i < rows.rows.count; i++)
             if (!memchr(rows.rows.items[i].status, 0, sizeof rows.rows.items[i].status)) abort();
-        if (rows.rows.count > 0 && pace_exchange_rows_fit(&fit, &rows, 1, 6) == PACE_OK) {
+        if (rows.rows.count > 0 && pace_exchange_rows_fit(&fit, &rows, 1, 6, NULL, NULL) == PACE_OK) {
             for (size_t i = 0; i < fit.points.count; i++)
                 if (!(fit.points.items[i].time_s > 0)) abort();
             pace_exchange_fit_free(&fit);

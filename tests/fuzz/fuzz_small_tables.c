@@ -15,18 +15,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void overheads(const char *path) {
+static void overheads(pace_input *input) {
     pace_host_samples samples = {0};
-    uint64_t bytes;
     if (pace_host_samples_init(&samples) != PACE_OK) abort();
-    if (pace_overhead_rows_read(&samples, &bytes, path) != PACE_OK && !*pace_message()) abort();
+    if (pace_overhead_rows_read(&samples, input) != PACE_OK && !*pace_message()) abort();
     pace_host_samples_free(&samples);
 }
 
-static void profiler(const char *path) {
+static void profiler(pace_input *input) {
     pace_profiler_rows rows = {0};
     pace_profiler_cost cost;
-    if (pace_profiler_rows_read(&rows, path) != PACE_OK) {
+    if (pace_profiler_rows_read(&rows, input) != PACE_OK) {
         if (!*pace_message()) abort();
     } else if (pace_profiler_fit(&cost, &rows) == PACE_OK && !(cost.low_ns <= cost.high_ns)) {
         abort();
@@ -51,8 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int file = memfd_create("table", 0);
     if (file < 0 || write(file, data + 1, size - 1) != (ssize_t)(size - 1)) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (data[0] == 'o') overheads(path);
-    if (data[0] == 'p') profiler(path);
+    pace_input *input;
+    if (pace_input_open(&input, path) != PACE_OK) abort();
+    if (data[0] == 'o') overheads(input);
+    if (data[0] == 'p') profiler(input);
+    pace_input_free(input);
     if (data[0] == 'c') cases(path);
     close(file);
     return 0;

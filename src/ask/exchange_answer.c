@@ -1,0 +1,107 @@
+#include "ask/exchange_answer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a row's system or device column names: a machine in our own words, or one as logs name it. */
+static pace_status machine_of(pace_machine *out, const pace_exchange_row *row) {
+    int ranks = row->ranks_per_node * row->nodes;
+    if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
+    pace_status status = pace_machine_parse(out, row->system);
+    if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
+        status = PACE_E_MISSING; /* a device alone */
+    if (status != PACE_OK) status = pace_machine_named(out, row->system, row->nodes);
+    if (status != PACE_OK && *row->device) status = pace_machine_named(out, row->device, row->nodes);
+    if (status == PACE_OK && out->nodes < row->nodes) out->nodes = row->nodes;
+    return status;
+}
+
+/* More ranks than a node of the row's own machine has fill whole nodes, where no column says how many there are. */
+static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
+    pace_machine machine;
+    int ranks = row->ranks_per_node;
+    if (a->has_machine || !row->nodes_guessed || row->nodes != 1 || ranks < 2 || !*row->system) return;
+    if (strcmp(a->spread, row->system) != 0) {
+        memcpy(a->spread, row->system, sizeof a->spread);
+        bool known = pace_machine_parse(&machine, row->system) == PACE_OK ||
+                     pace_machine_named(&machine, row->system, 2) == PACE_OK; /* one whose network is known */
+        a->spread_over = known && machine.devices > 1 ? machine.devices : 0;
+    }
+    if (a->spread_over == 0 || ranks <= a->spread_over || ranks % a->spread_over) return;
+    row->nodes = ranks / a->spread_over;
+    row->ranks_per_node = a->spread_over;
+}
+
+/* The machine of a row, --on or its own. Systems come in runs, also those that name no machine. */
+static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *row) {
+    pace_machine machine = a->machine;
+    if (a->has_machine && a->has_exchange && a->last_nodes >= row->nodes) return PACE_OK;
+    if (!a->has_machine && strcmp(a->last, row->system) == 0 && a->last_nodes >= row->nodes) {
+        if (*a->refused && a->last_nodes == row->nodes) return pace_fail(PACE_E_MISSING, "%s", a->refused);
+        if (a->has_exchange) return PACE_OK;
+    }
+    memcpy(a->last, row->system, sizeof a->last);
+    a->last_nodes = row->nodes;
+    *a->refused = '\0';
+    pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, row);
+    if (a->has_machine && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
+    if (status == PACE_OK) status = pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL);
+    a->has_exchange = status == PACE_OK;
+    if (status == PACE_OK) a->last_nodes = machine.nodes;
+    else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message());
+    return status;
+}
+
+/* The same with what starts the row's exchanges. Beside curves a guessed host counts for nothing: theirs is in them. */
+static pace_status ready(pace_exchange_asker *a, const pace_exchange_row *row, bool beside_curves) {
+    bool guessed = row->stack == PACE_STACK_UNSAID || row->stack == PACE_STACK_OLDER;
+    PACE_TRY(exchange_of(a, row));
+    a->exchange.stack = beside_curves && guessed ? PACE_STACK_CURRENT : row->stack;
+    return PACE_OK;
+}
+
+static pace_status by_formula(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
+    pace_exchange_question q = {row->collective, row->bytes, row->ranks_per_node, row->nodes,
+                                PACE_ANY,        PACE_ANY,   row->element_bytes};
+    PACE_TRY(ready(a, row, false));
+    if (*row->algorithm) PACE_TRY(pace_exchange_name_algorithm(&q.algorithm, &a->exchange, row->algorithm));
+    if (*row->protocol) PACE_TRY(pace_exchange_name_protocol(&q.protocol, &a->exchange, row->protocol));
+    return pace_exchange_time(out, &a->exchange, &q);
+}
+
+/* An algorithm or protocol that no curve was measured with is a question for the closed form. */
+static bool was_measured(const pace_exchange_asker *a, const char *word) {
+    bool found = *word == '\0';
+    for (size_t i = 0; i < a->fit->curves.count && !found; i++)
+        found = strcasestr(a->fit->curves.items[i].variant, word) != NULL;
+    return found;
+}
+
+static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
+    char refused[200];
+    if (!was_measured(a, row->algorithm) || !was_measured(a, row->protocol)) return by_formula(out, a, row);
+    if (a->fit->curves.count == 0) return by_formula(out, a, row);
+    bool modelled = ready(a, row, true) == PACE_OK;
+    pace_fit_question q = {.system = *row->system ? row->system : NULL,
+                           .variant = row->variant,
+                           .collective = row->collective,
+                           .bytes = row->bytes,
+                           .ranks_per_node = row->ranks_per_node,
+                           .nodes = row->nodes,
+                           .element_bytes = row->element_bytes,
+                           .stack = row->stack,
+                           .model = modelled ? &a->exchange : NULL,
+                           .doubts = &a->doubts};
+    if (pace_exchange_fit_time(out, a->fit, &q) == PACE_OK) return PACE_OK;
+    snprintf(refused, sizeof refused, "%.199s", pace_message());
+    if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
+    return pace_fail(PACE_E_MISSING, "%s", refused);
+}
+
+pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
+    pace_exchange_row placed = *row;
+    fill_nodes(asker, &placed);
+    if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
+        return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
+    return predict_row(out, asker, &placed);
+}

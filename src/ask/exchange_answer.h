@@ -1,0 +1,26 @@
+/* A row about an exchange, answered: by measured curves where a fit has them, else in closed form. */
+#ifndef PACE_ASK_EXCHANGE_ANSWER_H
+#define PACE_ASK_EXCHANGE_ANSWER_H
+
+#include "ask/exchange_rows.h"
+#include "exchange/exchange.h"
+
+/* What rows are answered from, and the machine that was asked for last: systems come in runs. Zero-initialise. */
+typedef struct {
+    const pace_exchange_fit *fit; /* curves; may have none; borrowed */
+    pace_doubts doubts;
+    pace_machine machine; /* --on */
+    bool has_machine, has_exchange;
+    pace_exchange exchange; /* of the row's machine */
+    char last[96];
+    int last_nodes;
+    char refused[200]; /* why the last one names no machine; "" = it does */
+    char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */
+    int spread_over;
+} pace_exchange_asker;
+
+/** The time of a row's exchange. Errors belong to the row. */
+pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker,
+                                     const pace_exchange_row *row) PACE_MUST_CHECK;
+
+#endif
