@@ -27,18 +27,28 @@ bool pace_bar_parse(pace_bar *out, const char *metric, const char *text) {
 
 bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->least && value <= bar->most; }
 
+/* The end of a metric's name: median_mape is the median of mapes. */
+static bool is_metric(const char *metric) {
+    static const char *const figures[] = {"gmae",     "geomean",      "mape",         "signed_mean",   "max",
+                                          "coverage", "median_error", "median_ratio", "mean_distance", NULL};
+    static const char *const over[] = {"median_", "mean_", "p90_", "max_", NULL};
+    for (int i = 0; figures[i]; i++)
+        if (strcmp(figures[i], metric) == 0) return true;
+    for (int i = 0; over[i]; i++)
+        if (pace_starts(metric, over[i]) && is_metric(metric + strlen(over[i]))) return true;
+    return false;
+}
+
 static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *bars) {
-    static const char *const metrics[] = {"gmae", "geomean", "mape", "signed_mean", "max", "coverage"};
     for (size_t i = 0; i < pace_yaml_count(bars); i++) {
         const char *metric = pace_yaml_key(bars, i), *text = pace_yaml_text(pace_yaml_item(bars, i));
-        size_t k = 0;
-        while (metric && k < sizeof metrics / sizeof *metrics && strcmp(metrics[k], metric) != 0) k++;
-        if (!metric || !text || k == sizeof metrics / sizeof *metrics || out->bar_count == PACE_CASE_BARS ||
+        if (!metric || !text || !is_metric(metric) || out->bar_count == PACE_CASE_BARS ||
             !pace_bar_parse(&out->bars[out->bar_count], metric, text))
-            return pace_fail(PACE_E_INPUT,
-                             "%s: expected a metric (gmae, geomean, mape, signed_mean, max, coverage) and a bar such "
-                             "as \"<=0.04\" or \"0.85..0.95\"",
-                             pace_yaml_place(yaml, pace_yaml_item(bars, i)));
+            return pace_fail(
+                PACE_E_INPUT,
+                "%s: expected a metric (gmae, geomean, mape, signed_mean, max, coverage, …) and a bar such "
+                "as \"<=0.04\" or \"0.85..0.95\"",
+                pace_yaml_place(yaml, pace_yaml_item(bars, i)));
         out->bar_count++;
     }
     return PACE_OK;
@@ -53,21 +63,15 @@ static pace_status read_number(double *out, const pace_yaml *yaml, const pace_ya
     return pace_fail(PACE_E_INPUT, "%s: expected above 0 and at most %g", pace_yaml_place(yaml, node), most);
 }
 
-static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    const pace_yaml_node *files = pace_yaml_get(entry, "files"), *split = pace_yaml_get(entry, "split");
-    double folds = 0;
-    out->name = pace_yaml_text(pace_yaml_get(entry, "case"));
-    out->note = pace_yaml_text(pace_yaml_get(entry, "note"));
-    out->kind = pace_yaml_text(pace_yaml_get(entry, "kind"));
-    out->on = pace_yaml_text(pace_yaml_get(entry, "on"));
-    if (out->kind && strcmp(out->kind, "step") != 0 && strcmp(out->kind, "kernel") != 0)
-        return pace_fail(PACE_E_INPUT, "%s: kind: expected kernel or step", pace_yaml_place(yaml, entry));
-    out->fit = !pace_yaml_text(pace_yaml_get(entry, "fit")) ||
-               strcmp(pace_yaml_text(pace_yaml_get(entry, "fit")), "none") != 0;
-    out->where = pace_yaml_get(entry, "where");
-    out->errors = pace_yaml_text(pace_yaml_get(entry, "errors"));
-    out->test_where = pace_yaml_get(split, "test_where");
-    out->by = pace_yaml_text(pace_yaml_get(split, "by"));
+static pace_status read_count(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+    double value = 0;
+    PACE_TRY(read_number(&value, yaml, map, key, 100));
+    *out = (unsigned)value;
+    return PACE_OK;
+}
+
+static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const pace_yaml_node *files = pace_yaml_get(entry, "files");
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||
         pace_yaml_count(files) > PACE_CASE_FILES)
         return pace_fail(PACE_E_INPUT, "%s: a case needs \"case\" and 1 to %d \"files\"", pace_yaml_place(yaml, entry),
@@ -77,10 +81,52 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
         if (!out->files[i]) return pace_fail(PACE_E_INPUT, "%s: expected a file", pace_yaml_place(yaml, files));
         out->file_count++;
     }
+    return PACE_OK;
+}
+
+static bool says(const pace_yaml_node *map, const char *key, const char *word) {
+    const char *text = pace_yaml_text(pace_yaml_get(map, key));
+    return text && strcmp(text, word) == 0;
+}
+
+/* Which rows are held out. */
+static pace_status read_split(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *split) {
+    out->test_where = pace_yaml_get(split, "test_where");
+    out->fit_where = pace_yaml_get(split, "fit_where");
+    out->by = pace_yaml_text(pace_yaml_get(split, "by"));
+    out->each = pace_yaml_text(pace_yaml_get(split, "each"));
+    out->from = pace_yaml_text(pace_yaml_get(split, "from"));
     PACE_TRY(read_number(&out->test_share, yaml, split, "test", 1));
     PACE_TRY(read_number(&out->beyond, yaml, split, "beyond", 1));
-    PACE_TRY(read_number(&folds, yaml, split, "folds", 100));
-    out->folds = (unsigned)folds;
+    return read_count(&out->folds, yaml, split, "folds");
+}
+
+static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const struct {
+        const char *key;
+        const char **text;
+    } texts[] = {{"case", &out->name},           {"note", &out->note},     {"kind", &out->kind},
+                 {"part", &out->part},           {"on", &out->on},         {"collective", &out->collective},
+                 {"fit_split", &out->fit_split}, {"answer", &out->answer}, {"measured", &out->measured},
+                 {"found", &out->found},         {"errors", &out->errors}};
+    const struct {
+        const char *key;
+        const pace_yaml_node **node;
+    } nodes[] = {{"rows", &out->rows},
+                 {"columns", &out->columns},
+                 {"where", &out->where},
+                 {"found_where", &out->found_where}};
+    unsigned probes;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i].text = pace_yaml_text(pace_yaml_get(entry, texts[i].key));
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) *nodes[i].node = pace_yaml_get(entry, nodes[i].key);
+    out->fit = !says(entry, "fit", "none");
+    out->only_columns = says(entry, "only_columns", "true");
+    PACE_TRY(read_count(&out->every, yaml, entry, "every"));
+    PACE_TRY(read_count(&probes, yaml, entry, "probes"));
+    out->probes = (int)probes;
+    PACE_TRY(read_files(out, yaml, entry));
+    PACE_TRY(read_split(out, yaml, pace_yaml_get(entry, "split")));
     return read_bars(out, yaml, pace_yaml_get(entry, "bars"));
 }
 

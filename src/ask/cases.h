@@ -1,4 +1,7 @@
-/* The cases of accuracy/cases.yaml: which rows of which tables are held out, and how well they must be predicted. */
+/*
+ * The cases of accuracy/cases.yaml: which rows of which tables are held out, what the others are used for, and how well
+ * those held out must be predicted. The head of that file describes the members.
+ */
 #ifndef PACE_ASK_CASES_H
 #define PACE_ASK_CASES_H
 
@@ -8,25 +11,46 @@ enum { PACE_CASE_FILES = 4, PACE_CASE_BARS = 6 };
 
 /* "<=0.04", ">=0.9" or "0.85..0.95": what a figure must be. */
 typedef struct {
-    char metric[16]; /* gmae, geomean, mape, signed_mean, max, coverage */
+    char metric[24];
     char text[24];
     double least, most;
 } pace_bar;
 
 typedef struct {
-    const char *name, *note, *source; /* borrowed from the YAML; note and source may be NULL */
+    const char *name, *note; /* borrowed from the YAML, as all texts and nodes are; NULL: not said */
+    const char *kind;        /* a row kind; NULL = "kernel" */
+    const char *part;        /* "test" (NULL), "validation" or "train": what the rows were to whoever made the model */
     const char *files[PACE_CASE_FILES];
     unsigned file_count;
-    const pace_yaml_node *where;      /* column: words; only rows whose cell starts with one of them count */
-    const pace_yaml_node *test_where; /* the same: these rows are held out, all others are fitted */
-    const char *by;                   /* groups held out together, see pace_fit_rows_options */
+
+    /* What a table becomes before its kind reads it. */
+    const pace_yaml_node *rows;    /* {COLUMN: WORDS}: rows that stay; NULL = all */
+    const pace_yaml_node *columns; /* {COLUMN: where its cells come from}; NULL = as they are */
+    bool only_columns;             /* no other column stays */
+    unsigned every;                /* every so many-th of these rows stays; 0 and 1: each */
+
+    /* What the question says besides its tables. */
+    const char *on, *collective; /* NULL: not said */
+    const char *fit_split;       /* what the fit itself holds out */
+    int probes;                  /* sizes of a curve that an exchange's fit is scored from; 0 = as usual */
+    bool fit;                    /* false: the formulas answer, nothing is fitted */
+
+    const pace_yaml_node *where;      /* {COLUMN: WORDS}: only such rows count */
+    const pace_yaml_node *test_where; /* such rows are held out, all others are fitted */
+    const pace_yaml_node *fit_where;  /* of these others, only such rows are fitted */
+    const char *by;                   /* groups held out together, see pace_row_kind.group */
     double test_share;                /* of the groups; 0 = not this way */
     unsigned folds;                   /* each group is held out once; 0 = not this way */
-    double beyond;      /* rows with more work than this quantile of their kind are held out; 0 = not this way */
+    double beyond;    /* rows with more work than this quantile of their kind are held out; 0 = not this way */
+    const char *each; /* rows with one word in this column are held out in turn */
+    const char *from; /* rows with one word in this column are fitted in turn, all others held out */
+    const char *answer, *measured; /* an answer's column held against one of the table; NULL = times */
+
+    /* Figures that are not of rows: of a table of what the fit finds, its rows that count. */
+    const char *found;
+    const pace_yaml_node *found_where;
     const char *errors; /* the column of predictions' errors in per cent, to be summed up as they are; NULL = none */
-    const char *kind;   /* NULL = kernel; step */
-    const char *on;     /* step: the machine of rows that name none; NULL = they all do */
-    bool fit;           /* false: the formulas answer, nothing is fitted */
+
     pace_bar bars[PACE_CASE_BARS];
     unsigned bar_count;
 } pace_case;

@@ -1,25 +1,28 @@
-/* One case recomputed: rows held out, the others fitted, the held-out ones predicted and scored. */
+/* One case recomputed: rows held out, the others fitted, the held-out ones predicted and scored, whatever their kind. */
 #ifndef PACE_ASK_VALIDATE_H
 #define PACE_ASK_VALIDATE_H
 
 #include "ask/cases.h"
-#include "ask/fit_rows.h"
+#include "ask/row_kind.h"
 #include "ask/score.h"
 
-/** The score of a case over all its folds, data files under `folder`. Errors: PACE_E_IO when a file is not there. */
-pace_status pace_validate_case(pace_score *out, const pace_case *one, const pace_device_catalog *catalog,
+/* What a case came to. */
+typedef struct {
+    pace_score score;
+    PACE_VEC(double) errors;    /* |predicted / measured - 1| of each row */
+    PACE_VEC(double) distances; /* ln(predicted / measured) of each row */
+    pace_findings findings;     /* of a case about what a fit finds */
+} pace_case_score;
+
+/** The score of a case over all its folds, data files under `folder`. Errors: PACE_E_IO when a file is not there,
+ * PACE_E_INPUT when no row is held out. */
+pace_status pace_validate_case(pace_case_score *out, const pace_case *one, const pace_row_kinds *kinds,
                                const char *folder) PACE_MUST_CHECK;
+void pace_case_score_free(pace_case_score *score);
 
-/** The same for a case of kind "step" (validate_steps.c). */
-pace_status pace_validate_steps(pace_score *out, const pace_case *one, const char *folder) PACE_MUST_CHECK;
-
-/** Whether the row's cells start with one of the words of each column; NULL or empty `where`: yes. PACE_E_INPUT for a
- * column that is not there. */
-pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) PACE_MUST_CHECK;
-/** Spreads the bits of a hash, so that a remainder or a share of groups is even; 53 bits. */
-uint64_t pace_case_spread_bits(uint64_t x);
-
-/** The figure of a metric. */
-double pace_score_metric(const pace_score *score, const char *metric);
+/** The figure of a metric, and of how many rows, curves or pairs it is; the order of `score`'s rows may change.
+ * PACE_E_INPUT for a metric the case does not have (case_metric.c). */
+pace_status pace_case_metric(double *out, size_t *count, pace_case_score *score, const pace_case *one,
+                             const char *metric) PACE_MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/whole_file.h"
 #include "report/report.h"
 #include "ask/csv.h"
+#include "ask/row_kinds.h"
 #include "ask/validate.h"
 
 #include <fnmatch.h>
@@ -43,29 +44,45 @@ static pace_status add_figure(figures *f, const char *const cells[LEDGER]) {
     return status;
 }
 
-static pace_status add_case(figures *f, size_t *missed, const pace_case *one, const pace_score *score) {
+static pace_status add_case(figures *f, size_t *missed, const pace_case *one, pace_case_score *score) {
     for (unsigned i = 0; i < one->bar_count; i++) {
         const pace_bar *bar = &one->bars[i];
-        double value = pace_score_metric(score, bar->metric);
+        double value;
+        size_t rows;
         char count[24], text[24];
+        PACE_TRY(pace_case_metric(&value, &rows, score, one, bar->metric));
         bool holds = pace_bar_holds(bar, value);
         *missed += !holds;
-        snprintf(count, sizeof count, "%zu", score->count);
+        snprintf(count, sizeof count, "%zu", rows);
         pace_snprintf(text, sizeof text, "%.4f", value);
-        const char *const cells[LEDGER] = {one->name, one->files[0], "test",    bar->metric,          "share",
-                                           count,     text,          bar->text, holds ? "yes" : "no", one->note};
+        const char *const cells[LEDGER] = {one->name,   one->files[0], one->part ? one->part : "test",
+                                           bar->metric, "share",       count,
+                                           text,        bar->text,     holds ? "yes" : "no",
+                                           one->note};
         PACE_TRY(add_figure(f, cells));
     }
     return PACE_OK;
 }
 
-static bool recomputed(const figures *f, const char *name) {
-    for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->items[i].cell[0], name) == 0) return true;
-    return false;
+enum { CASE = 0, METRIC = 3, ROWS = 5, VALUE, BAR, HOLDS, NOTE };
+
+/* The place of a case's first figure, or of its figure of a metric; `count` = none. */
+static size_t find_figure(const figures *f, const char *name, const char *metric) {
+    size_t i = 0;
+    while (i < f->count &&
+           (strcmp(f->items[i].cell[CASE], name) != 0 || (metric && strcmp(f->items[i].cell[METRIC], metric) != 0)))
+        i++;
+    return i;
 }
 
-/* Lines of other cases stay, in their order; those recomputed follow in place of their first line, or at the end. */
+/* A line of the ledger as it is, anew, or not at all when its case no longer has that metric. */
+static pace_status keep_line(figures *all, const figures *fresh, const char *const cells[LEDGER]) {
+    size_t anew = find_figure(fresh, cells[CASE], cells[METRIC]);
+    if (anew < fresh->count) return add_figure(all, (const char *const *)fresh->items[anew].cell);
+    return find_figure(fresh, cells[CASE], NULL) < fresh->count ? PACE_OK : add_figure(all, cells);
+}
+
+/* Every line keeps its place; figures that are new follow. */
 static pace_status merge(figures *all, const figures *fresh, const char *path) {
     pace_csv csv;
     PACE_TRY(pace_csv_open(&csv, path));
@@ -75,10 +92,11 @@ static pace_status merge(figures *all, const figures *fresh, const char *path) {
     for (size_t r = 0; status == PACE_OK && r < csv.rows; r++) {
         const char *cells[LEDGER];
         for (size_t k = 0; k < LEDGER; k++) cells[k] = pace_csv_cell(&csv, r, k);
-        if (!recomputed(fresh, cells[0])) status = add_figure(all, cells);
+        status = keep_line(all, fresh, cells);
     }
     for (size_t i = 0; status == PACE_OK && i < fresh->count; i++)
-        status = add_figure(all, (const char *const *)fresh->items[i].cell);
+        if (find_figure(all, fresh->items[i].cell[CASE], fresh->items[i].cell[METRIC]) == all->count)
+            status = add_figure(all, (const char *const *)fresh->items[i].cell);
     pace_csv_free(&csv);
     return status;
 }
@@ -126,15 +144,20 @@ static bool files_there(const pace_case *one, const char *folder) {
     return true;
 }
 
+static pace_status run_case(figures *fresh, size_t *missed, const pace_case *one, const char *folder) {
+    pace_case_score score;
+    PACE_TRY(pace_validate_case(&score, one, &pace_all_row_kinds, folder));
+    pace_status status = add_case(fresh, missed, one, &score);
+    pace_case_score_free(&score);
+    return status;
+}
+
 static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report, const pace_cases *cases,
                              const pace_validate_options *options) {
-    pace_device_catalog catalog;
     size_t matched = 0;
-    PACE_TRY(pace_device_catalog_load(&catalog));
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < cases->items.count; i++) {
         const pace_case *one = &cases->items.items[i];
-        pace_score score;
         if (options->glob && fnmatch(options->glob, one->name, 0) != 0) continue;
         matched++;
         if (options->progress) options->progress(options->progress_context, one->name, i, cases->items.count);
@@ -142,10 +165,8 @@ static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report
             pace_report_warn(report, "case %s: %s is not in %s", one->name, one->files[0], options->data_path);
             continue;
         }
-        status = pace_validate_case(&score, one, &catalog, options->data_path);
-        if (status == PACE_OK) status = add_case(fresh, missed, one, &score);
+        status = run_case(fresh, missed, one, options->data_path);
     }
-    pace_device_catalog_free(&catalog);
     if (status == PACE_OK && matched == 0)
         status = pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", options->glob ? options->glob : "*");
     return status;
@@ -158,7 +179,6 @@ static const pace_column figure_columns[] = {
 };
 
 static void describe(pace_report *report, const figures *fresh, size_t missed) {
-    enum { CASE = 0, METRIC = 3, ROWS = 5, VALUE, BAR, HOLDS, NOTE };
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
     pace_node_int(root, "missed", (int64_t)missed);

@@ -1,0 +1,141 @@
+/* The figures of a case: of its rows, or of what a fit found. */
+#include "ask/case_table.h"
+#include "ask/validate.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX } over;
+
+/* "median_mape": how, and of what. */
+static over over_of(const char **rest, const char *metric) {
+    static const struct {
+        const char *prefix;
+        over how;
+    } all[] = {{"median_", OVER_MEDIAN}, {"mean_", OVER_MEAN}, {"p90_", OVER_P90}, {"max_", OVER_MAX}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (pace_starts(metric, all[i].prefix)) {
+            *rest = metric + strlen(all[i].prefix);
+            return all[i].how;
+        }
+    *rest = metric;
+    return OVER_NONE;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Of `count` values, which are sorted here. */
+static double summary(double *values, size_t count, over how) {
+    double sum = 0;
+    if (count == 0) return NAN;
+    qsort(values, count, sizeof *values, ascending);
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    size_t ninth = (size_t)(0.9 * (double)count);
+    switch (how) {
+    case OVER_MEDIAN: return (values[(count - 1) / 2] + values[count / 2]) / 2;
+    case OVER_P90: return values[ninth < count ? ninth : count - 1];
+    case OVER_MAX: return values[count - 1];
+    default: return sum / (double)count;
+    }
+}
+
+/* --- of what a fit found ------------------------------------------------------------------------------------------ */
+
+static pace_status row_counts(bool *out, const pace_found *table, size_t row, const pace_yaml_node *where) {
+    *out = true;
+    for (size_t i = 0; i < pace_yaml_count(where); i++) {
+        const pace_yaml_node *words = pace_yaml_item(where, i);
+        int column = pace_found_column_of(table, pace_yaml_key(where, i));
+        bool found = false;
+        if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", table->key, pace_yaml_key(where, i));
+        const char *cell = pace_found_at(table, row, column)->text;
+        for (size_t k = 0; cell && k < pace_yaml_count(words); k++) {
+            const char *word = pace_yaml_text(pace_yaml_item(words, k));
+            found |= word && pace_case_says(cell, word);
+        }
+        *out &= found;
+    }
+    return PACE_OK;
+}
+
+/* The column that says how many rows of a table's row there are. */
+static int weight_of(const pace_found *table) {
+    static const char *const counts[] = {"held_out", "pairs", "rows"};
+    int column = -1;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && column < 0; i++)
+        column = pace_found_column_of(table, counts[i]);
+    return column;
+}
+
+/* Fills `values` and, weighted by rows, `sum` and `rows`. */
+static pace_status gather(double *values, size_t *count, double *sum, double *rows, const pace_found *table,
+                          const pace_case *one, int column) {
+    int weight = weight_of(table);
+    for (size_t row = 0; row < pace_found_rows(table); row++) {
+        bool counts;
+        double value = pace_found_at(table, row, column)->number;
+        double weighs = weight < 0 ? 1 : pace_found_at(table, row, weight)->number;
+        PACE_TRY(row_counts(&counts, table, row, one->found_where));
+        if (!counts || isnan(value)) continue;
+        values[(*count)++] = value;
+        *sum += weighs * value;
+        *rows += weighs;
+    }
+    return PACE_OK;
+}
+
+static pace_status of_found(double *out, size_t *count, const pace_findings *findings, const pace_case *one,
+                            const char *metric) {
+    const pace_found *table = pace_findings_find(findings, one->found);
+    const char *key;
+    over how = over_of(&key, metric);
+    int column = table && table->kind == PACE_FOUND_TABLE ? pace_found_column_of(table, key) : -1;
+    if (column < 0)
+        return pace_fail(PACE_E_INPUT, "case %s: the fit finds no table \"%.40s\" with a column \"%.40s\"", one->name,
+                         one->found, key);
+    size_t used = 0;
+    double sum = 0, rows = 0, *values = pace_alloc(pace_found_rows(table) + 1, sizeof *values);
+    if (!values) return PACE_E_MEMORY;
+    pace_status status = gather(values, &used, &sum, &rows, table, one, column);
+    *out = how == OVER_NONE ? sum / rows : summary(values, used, how);
+    *count = how == OVER_NONE ? (size_t)rows : used;
+    pace_free(values);
+    return status;
+}
+
+/* --- of rows ------------------------------------------------------------------------------------------------------ */
+
+static double mean_distance(const double *distances, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += fabs(distances[i]);
+    return exp(sum / (double)count) - 1;
+}
+
+static double of_rows(pace_case_score *score, const char *metric) {
+    const pace_score *sums = &score->score;
+    if (strcmp(metric, "gmae") == 0) return pace_score_gmae(sums);
+    if (strcmp(metric, "geomean") == 0) return pace_score_geomean(sums);
+    if (strcmp(metric, "mape") == 0) return pace_score_mape(sums);
+    if (strcmp(metric, "signed_mean") == 0) return pace_score_signed_mean(sums);
+    if (strcmp(metric, "coverage") == 0) return pace_score_coverage(sums);
+    if (strcmp(metric, "max") == 0) return sums->largest;
+    if (strcmp(metric, "median_error") == 0) return summary(score->errors.items, score->errors.count, OVER_MEDIAN);
+    if (strcmp(metric, "median_ratio") == 0)
+        return exp(summary(score->distances.items, score->distances.count, OVER_MEDIAN));
+    if (strcmp(metric, "mean_distance") == 0) return mean_distance(score->distances.items, score->distances.count);
+    return NAN;
+}
+
+pace_status pace_case_metric(double *out, size_t *count, pace_case_score *score, const pace_case *one,
+                             const char *metric) {
+    if (one->found) return of_found(out, count, &score->findings, one, metric);
+    *count = score->score.count;
+    *out = of_rows(score, metric);
+    if (!isnan(*out)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "case %s: no metric \"%.40s\" of rows", one->name, metric);
+}
