@@ -76,7 +76,7 @@ static double ulysses(const pace_step_reader *r, size_t row) {
 static bool spread_tables(pace_step_row *out) {
     bool tables = false;
     for (size_t i = 0; i < out->model->layers.count; i++)
-        tables |= out->model->layers.items[i].kind == PACE_LAYER_EMBEDDING_BAG;
+        tables |= out->model->layers.items[i].rule->sparse;
     if (!tables || out->ranks <= 1) return false;
     out->config.ep = out->config.dp * out->config.cp;
     out->config.zero_stage = 0;

@@ -10,7 +10,7 @@
 
 enum { PACE_EMIT_DEPTH = 8 };
 
-typedef struct {
+typedef struct pace_lowering {
     pace_graph *graph;
     const pace_model *model;
     const pace_config *config;

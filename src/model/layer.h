@@ -1,13 +1,8 @@
-/*
- * The kinds of layers: what each is called, which options it takes, and how its output, its parameters and its
- * arithmetic follow from its input. One table row a kind.
- */
+/* Layers from their kind, their options and their inputs. */
 #ifndef PACE_MODEL_LAYER_H
 #define PACE_MODEL_LAYER_H
 
 #include "model/model.h"
-
-typedef struct pace_layer_rule pace_layer_rule;
 
 /** The rule of a kind's word, or NULL. */
 const pace_layer_rule *pace_layer_rule_find(const char *word);
@@ -19,7 +14,7 @@ pace_layer_option pace_layer_rule_main(const pace_layer_rule *rule);
 /** Whether the option is a pair (height, width) of which one number sets both. */
 bool pace_layer_option_is_pair(pace_layer_option option);
 /** Whether the option may be given as a list of a number for each table. */
-bool pace_layer_option_is_list(pace_layer_option option);
+bool pace_layer_rule_lists(const pace_layer_rule *rule, pace_layer_option option);
 bool pace_layer_rule_takes_shard(const pace_layer_rule *rule);
 
 /** A layer of the kind with its default options; options that must be given are NAN. */

@@ -95,7 +95,7 @@ static void lower_pulls(pace_lowering *to) {
     pace_emit_open(to, "c10d::pull_");
     for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        double elements = layer->kind == PACE_LAYER_EMBEDDING_BAG ? 0 : pace_lower_parameters(to, layer);
+        double elements = layer->rule->sparse ? 0 : pace_lower_parameters(to, layer);
         if (elements > 0) to->pulls[i] = pace_emit_pull(to, elements * pace_config_parameter_bytes(to->config));
     }
     pace_emit_close(to);
@@ -133,7 +133,7 @@ static void recompute_before(pace_lowering *to, uint32_t number) {
     const pace_layer *layer = &to->model->layers.items[number];
     bool last = number + 1 == to->model->layers.count || layer[1].segment != layer->segment;
     if (to->config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0 && last) recompute_segment(to, number);
-    if (to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->kind == PACE_LAYER_ATTENTION &&
+    if (to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
         to->config->attention == PACE_ATTENTION_MATH)
         pace_lower_forward(to, number);
 }
@@ -209,7 +209,7 @@ static void count_parameters(const pace_lowering *to, double *parameters, double
     *parameters = *tensors = 0;
     for (size_t i = 0; i < to->model->layers.count; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        if (layer->kind == PACE_LAYER_EMBEDDING_BAG) continue;
+        if (layer->rule->sparse) continue;
         *parameters += pace_lower_parameters(to, layer);
         *tensors += layer->tensors;
     }

@@ -5,33 +5,12 @@
  *
  * Long because every kind of layer has its few lines here, which are read side by side.
  */
-#include "model/emit.h"
+#include "model/layer_kinds.h"
 #include "model/lower_ops.h"
 
 #include <string.h>
 
-typedef struct {
-    const pace_layer *layer;
-    const pace_layer *input;
-    uint32_t number, from;
-    double elements, in_elements;
-    int bytes;
-    bool wants; /* its first input needs a gradient */
-} layer_view;
-
-static layer_view view_of(const pace_lowering *to, uint32_t number) {
-    const pace_layer *layer = &to->model->layers.items[number];
-    uint32_t from = layer->input_count > 0 ? to->model->inputs.items[layer->first_input] : number;
-    const pace_layer *input = &to->model->layers.items[from];
-    return (layer_view){layer,
-                        input,
-                        number,
-                        from,
-                        pace_emit_elements(to, &layer->shape),
-                        pace_emit_elements(to, &input->shape),
-                        to->bytes[number],
-                        layer->input_count > 0 && to->needs_gradient[from]};
-}
+typedef pace_layer_view layer_view;
 
 /* One more gradient for the layer's output. */
 static void give_gradient(pace_lowering *to, uint32_t number) {
@@ -125,7 +104,7 @@ static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
         cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
 }
 
-static void backward_convolution(pace_lowering *to, const layer_view *view) {
+void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "ConvolutionBackward0");
     pace_emit_open(to, "aten::convolution_backward");
     if (view->wants)
@@ -152,7 +131,7 @@ static bool is_last_to_read(const pace_lowering *to, const layer_view *view) {
     return true;
 }
 
-static void backward_linear(pace_lowering *to, const layer_view *view) {
+void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0, tied = layer->option[PACE_OPTION_TIED] > 0;
     double m = pace_emit_places(to, &view->input->shape), n = pace_emit_channels(to, &layer->shape);
@@ -181,20 +160,20 @@ static void backward_linear(pace_lowering *to, const layer_view *view) {
     if (!tied) accumulate(to, n * k);
 }
 
-static void backward_batch_norm(pace_lowering *to, const layer_view *view) {
+void pace_backward_batch_norm(pace_lowering *to, const layer_view *view) {
     simple(to, view, "CudnnBatchNormBackward0", "aten::cudnn_batch_norm_backward",
            pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_BACKWARD,
                           pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes));
     accumulate_all(to, view);
 }
 
-static void backward_layer_norm(pace_lowering *to, const layer_view *view) {
+void pace_backward_layer_norm(pace_lowering *to, const layer_view *view) {
     simple(to, view, "NativeLayerNormBackward0", "aten::native_layer_norm_backward",
            pace_lower_layer_norm(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
     accumulate_all(to, view);
 }
 
-static void backward_rms_norm(pace_lowering *to, const layer_view *view) {
+void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements, columns = view->layer->option[PACE_OPTION_WIDTH], rows = n / columns;
     pace_emit_open_backward(to, "MulBackward0"); /* by the weight */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
@@ -220,7 +199,7 @@ static void backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_activation(pace_lowering *to, const layer_view *view) {
+void pace_backward_activation(pace_lowering *to, const layer_view *view) {
     const pace_activation *activation = pace_lower_activation(view->layer->word);
     if (activation->second) {
         pace_emit_open_backward(to, activation->function);
@@ -235,13 +214,13 @@ static void backward_activation(pace_lowering *to, const layer_view *view) {
            pace_emit_elementwise(to, activation->kind, view->elements, activation->reads, 1, view->bytes));
 }
 
-static void backward_dropout(pace_lowering *to, const layer_view *view) {
+void pace_backward_dropout(pace_lowering *to, const layer_view *view) {
     simple(to, view, "NativeDropoutBackward0", "aten::native_dropout_backward",
            pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
 }
 
 /* Windows may overlap: the gradient is zeroed, then added to. */
-static void backward_pool(pace_lowering *to, const layer_view *view) {
+void pace_backward_pool(pace_lowering *to, const layer_view *view) {
     bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
     pace_emit_open_backward(to, max ? "MaxPool2DWithIndicesBackward0" : "AvgPool2DBackward0");
     pace_emit_open(to, max ? "aten::max_pool2d_with_indices_backward" : "aten::avg_pool2d_backward");
@@ -252,7 +231,7 @@ static void backward_pool(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
+void pace_backward_adaptive_pool(pace_lowering *to, const layer_view *view) {
     if (view->layer->shape.height == 1)
         simple(to, view, "MeanBackward1", "aten::div",
                pace_emit_elementwise(to, "div", view->in_elements, view->elements / view->in_elements, 1, view->bytes));
@@ -279,11 +258,11 @@ static void embedding_gradient(pace_lowering *to, const layer_view *view, double
     else accumulate(to, table);
 }
 
-static void backward_embedding(pace_lowering *to, const layer_view *view) {
+void pace_backward_embedding(pace_lowering *to, const layer_view *view) {
     embedding_gradient(to, view, view->layer->option[PACE_OPTION_WIDTH]);
 }
 
-static void backward_positions(pace_lowering *to, const layer_view *view) {
+void pace_backward_positions(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
     pace_emit_op(to, "aten::sum", /* over the samples */
                  pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, view->elements / to->batch, to->batch,
@@ -294,13 +273,13 @@ static void backward_positions(pace_lowering *to, const layer_view *view) {
 }
 
 /* Lin et al.'s kernel updates the rows in place: there is no gradient to keep. */
-static void backward_embedding_bag(pace_lowering *to, const layer_view *view) {
+void pace_backward_embedding_bag(pace_lowering *to, const layer_view *view) {
     if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
     simple(to, view, "LookupFunctionBackward", "LookupFunctionBackward",
            pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
 }
 
-static void backward_interaction(pace_lowering *to, const layer_view *view) {
+void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
     double width = view->input->shape.channels;
     double vectors = 1 + pace_layer_input(to->model, view->layer, 1)->shape.channels / width;
     pace_emit_backward_view(to, "CatBackward0");
@@ -353,7 +332,7 @@ static void one_map(pace_lowering *to, const char *function, const char *name, c
     pace_emit_close_backward(to);
 }
 
-static void backward_local_norm(pace_lowering *to, const layer_view *view) {
+void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements;
     int bytes = view->bytes;
     one_map(to, "DivBackward0", "aten::div", "div", n, 2, bytes);
@@ -393,7 +372,7 @@ static void backward_attention_math(pace_lowering *to, const layer_view *view, c
     two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
 }
 
-static void backward_attention(pace_lowering *to, const layer_view *view) {
+void pace_backward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
     double context_bytes = pace_lower_context_bytes(to, &size, view->bytes);
     if (to->config->cp > 1) pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, context_bytes);
@@ -423,7 +402,7 @@ static void backward_attention(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_additive_attention(pace_lowering *to, const layer_view *view) {
+void pace_backward_additive_attention(pace_lowering *to, const layer_view *view) {
     double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
     int bytes = view->bytes;
     two_products(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, bytes);
@@ -447,7 +426,7 @@ static void backward_additive_attention(pace_lowering *to, const layer_view *vie
     pace_emit_close_backward(to);
 }
 
-static void backward_lstm(pace_lowering *to, const layer_view *view) {
+void pace_backward_lstm(pace_lowering *to, const layer_view *view) {
     double hidden = view->layer->option[PACE_OPTION_HIDDEN], in = view->input->shape.channels;
     double directions = view->layer->option[PACE_OPTION_BIDIRECTIONAL] > 0 ? 2 : 1;
     double rows = to->batch * to->sequence, count = view->layer->option[PACE_OPTION_LAYERS] * directions;
@@ -482,7 +461,7 @@ static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_
     pace_emit_close_backward(to);
 }
 
-static void backward_experts(pace_lowering *to, const layer_view *view) {
+void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
@@ -523,7 +502,7 @@ static void backward_experts(pace_lowering *to, const layer_view *view) {
     if (!(to->config->frozen > 0)) accumulate_all(to, view);
 }
 
-static void backward_view(pace_lowering *to, const layer_view *view) {
+void pace_backward_view(pace_lowering *to, const layer_view *view) {
     bool select = view->layer->kind == PACE_LAYER_SELECT;
     pace_emit_open_backward(to, select ? "SelectBackward0" : "ViewBackward0");
     if (select) pace_emit_op(to, "aten::select_backward", pace_emit_copy(to, "fill", view->in_elements, view->bytes));
@@ -531,13 +510,13 @@ static void backward_view(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_add(pace_lowering *to, const layer_view *view) {
+void pace_backward_add(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
     give_all(to, view);
     pace_emit_close_backward(to);
 }
 
-static void backward_multiply(pace_lowering *to, const layer_view *view) {
+void pace_backward_multiply(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "MulBackward0");
     for (uint32_t i = 0; i < view->layer->input_count; i++)
         pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 2, 1, view->bytes));
@@ -545,14 +524,14 @@ static void backward_multiply(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_concat(pace_lowering *to, const layer_view *view) {
+void pace_backward_concat(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "CatBackward0");
     for (uint32_t i = 0; i < view->layer->input_count; i++) pace_emit_host(to, "aten::narrow");
     give_all(to, view);
     pace_emit_close_backward(to);
 }
 
-static void backward_loss(pace_lowering *to, const layer_view *view) {
+void pace_backward_loss(pace_lowering *to, const layer_view *view) {
     double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
@@ -571,39 +550,11 @@ static void backward_loss(pace_lowering *to, const layer_view *view) {
            pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_BACKWARD, rows, columns, view->bytes));
 }
 
-static void (*const backwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_view *) = {
-    [PACE_LAYER_CONVOLUTION] = backward_convolution,
-    [PACE_LAYER_LINEAR] = backward_linear,
-    [PACE_LAYER_BATCH_NORM] = backward_batch_norm,
-    [PACE_LAYER_LAYER_NORM] = backward_layer_norm,
-    [PACE_LAYER_RMS_NORM] = backward_rms_norm,
-    [PACE_LAYER_LOCAL_NORM] = backward_local_norm,
-    [PACE_LAYER_ACTIVATION] = backward_activation,
-    [PACE_LAYER_DROPOUT] = backward_dropout,
-    [PACE_LAYER_MAX_POOL] = backward_pool,
-    [PACE_LAYER_AVERAGE_POOL] = backward_pool,
-    [PACE_LAYER_ADAPTIVE_POOL] = backward_adaptive_pool,
-    [PACE_LAYER_FLATTEN] = backward_view,
-    [PACE_LAYER_EMBEDDING] = backward_embedding,
-    [PACE_LAYER_POSITIONS] = backward_positions,
-    [PACE_LAYER_EMBEDDING_BAG] = backward_embedding_bag,
-    [PACE_LAYER_INTERACTION] = backward_interaction,
-    [PACE_LAYER_ATTENTION] = backward_attention,
-    [PACE_LAYER_ADDITIVE_ATTENTION] = backward_additive_attention,
-    [PACE_LAYER_LSTM] = backward_lstm,
-    [PACE_LAYER_EXPERTS] = backward_experts,
-    [PACE_LAYER_SELECT] = backward_view,
-    [PACE_LAYER_ADD] = backward_add,
-    [PACE_LAYER_MULTIPLY] = backward_multiply,
-    [PACE_LAYER_CONCAT] = backward_concat,
-    [PACE_LAYER_LOSS] = backward_loss,
-};
-
 void pace_lower_backward(pace_lowering *to, uint32_t number) {
-    layer_view view = view_of(to, number);
+    layer_view view = pace_layer_view_of(to, number);
     to->keeps = false;
-    if (!backwards[view.layer->kind] || !to->needs_gradient[number]) return;
-    backwards[view.layer->kind](to, &view);
+    if (!view.layer->rule->backward || !to->needs_gradient[number]) return;
+    view.layer->rule->backward(to, &view);
     cast_inputs_back(to, &view);
 }
 

@@ -1,34 +1,15 @@
 /*
  * The operators of each kind of layer in the forward pass, as eager PyTorch 2 issues them on a GPU.
  */
-#include "model/emit.h"
+#include "model/layer_kinds.h"
 #include "model/lower_ops.h"
 
 #include <string.h>
 
-typedef struct {
-    const pace_layer *layer;
-    const pace_layer *input; /* its first, or itself when it has none */
-    double elements;         /* of the output */
-    double in_elements;
-    int bytes, in_bytes;
-} layer_view;
-
-static layer_view view_of(const pace_lowering *to, uint32_t number) {
-    const pace_layer *layer = &to->model->layers.items[number];
-    bool has_input = layer->input_count > 0;
-    uint32_t from = has_input ? to->model->inputs.items[layer->first_input] : number;
-    const pace_layer *input = &to->model->layers.items[from];
-    return (layer_view){layer,
-                        input,
-                        pace_emit_elements(to, &layer->shape),
-                        pace_emit_elements(to, &input->shape),
-                        to->bytes[number],
-                        to->bytes[from]};
-}
+typedef pace_layer_view layer_view;
 
 /* Networks for images add in place, those for sequences do not. */
-static void forward_join(pace_lowering *to, const layer_view *view) {
+void pace_forward_join(pace_lowering *to, const layer_view *view) {
     bool add = view->layer->kind == PACE_LAYER_ADD, in_place = add && !view->layer->shape.sequence;
     for (uint32_t i = 1; i < view->layer->input_count; i++)
         pace_emit_op(to,
@@ -58,7 +39,7 @@ static void cast_inputs(pace_lowering *to, const layer_view *view) {
     if (view->bytes == 2 && layer->parameters > 0) cast(to, pace_lower_parameters(to, layer), 4, 2);
 }
 
-static void forward_convolution(pace_lowering *to, const layer_view *view) {
+void pace_forward_convolution(pace_lowering *to, const layer_view *view) {
     pace_emit_open(to, "aten::conv2d");
     pace_emit_open(to, "aten::convolution");
     pace_emit_open(to, "aten::_convolution");
@@ -76,7 +57,7 @@ static double whole_bytes(const pace_lowering *to, const layer_view *view) {
     return pace_emit_places(to, &view->layer->shape) * view->layer->shape.channels * view->bytes;
 }
 
-static void forward_linear(pace_lowering *to, const layer_view *view) {
+void pace_forward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0;
     double rows = pace_emit_places(to, &view->input->shape);
@@ -94,7 +75,7 @@ static void forward_linear(pace_lowering *to, const layer_view *view) {
         pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
 }
 
-static void forward_batch_norm(pace_lowering *to, const layer_view *view) {
+void pace_forward_batch_norm(pace_lowering *to, const layer_view *view) {
     pace_op op = pace_emit_rows(to, PACE_OP_NORMALIZATION, "batch_norm", PACE_PASS_FORWARD,
                                 pace_emit_places(to, &view->layer->shape), view->layer->shape.channels, view->bytes);
     bool training = to->config->mode == PACE_TRAINING;
@@ -107,14 +88,14 @@ static void forward_batch_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
-static void forward_layer_norm(pace_lowering *to, const layer_view *view) {
+void pace_forward_layer_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_open(to, "aten::layer_norm");
     pace_emit_op(to, "aten::native_layer_norm", pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     pace_emit_close(to);
 }
 
 /* Written out in elementary operators, as Hugging Face's modules are: x * rsqrt(mean(x^2) + eps) * w. */
-static void forward_rms_norm(pace_lowering *to, const layer_view *view) {
+void pace_forward_rms_norm(pace_lowering *to, const layer_view *view) {
     double columns = view->layer->option[PACE_OPTION_WIDTH], rows = view->elements / columns;
     pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", view->elements, 1, 1, view->bytes));
     pace_emit_op(to, "aten::mean",
@@ -126,7 +107,7 @@ static void forward_rms_norm(pace_lowering *to, const layer_view *view) {
 }
 
 /* x / (k + alpha * mean of neighbours' squares) ^ beta, in elementary operators (torch.nn.functional). */
-static void forward_local_norm(pace_lowering *to, const layer_view *view) {
+void pace_forward_local_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements;
     int bytes = view->bytes;
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, bytes));
@@ -138,7 +119,7 @@ static void forward_local_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", n, 2, 1, bytes));
 }
 
-static void forward_activation(pace_lowering *to, const layer_view *view) {
+void pace_forward_activation(pace_lowering *to, const layer_view *view) {
     const pace_activation *activation = pace_lower_activation(view->layer->word);
     if (activation->second)
         pace_emit_op(to, activation->second, pace_emit_elementwise(to, "relu", view->elements, 1, 1, view->bytes));
@@ -146,14 +127,14 @@ static void forward_activation(pace_lowering *to, const layer_view *view) {
                  pace_emit_elementwise(to, activation->kind, view->elements, 1, 1, view->bytes));
 }
 
-static void forward_dropout(pace_lowering *to, const layer_view *view) {
+void pace_forward_dropout(pace_lowering *to, const layer_view *view) {
     if (to->config->mode != PACE_TRAINING) return;
     pace_emit_open(to, "aten::dropout");
     pace_emit_op(to, "aten::native_dropout", pace_lower_dropout(to, view->elements, view->bytes));
     pace_emit_close(to);
 }
 
-static void forward_pool(pace_lowering *to, const layer_view *view) {
+void pace_forward_pool(pace_lowering *to, const layer_view *view) {
     bool max = view->layer->kind == PACE_LAYER_MAX_POOL;
     if (max) pace_emit_open(to, "aten::max_pool2d");
     pace_emit_op(to, max ? "aten::max_pool2d_with_indices" : "aten::avg_pool2d",
@@ -161,7 +142,7 @@ static void forward_pool(pace_lowering *to, const layer_view *view) {
     if (max) pace_emit_close(to);
 }
 
-static void forward_adaptive_pool(pace_lowering *to, const layer_view *view) {
+void pace_forward_adaptive_pool(pace_lowering *to, const layer_view *view) {
     pace_emit_open(to, "aten::adaptive_avg_pool2d");
     if (view->layer->shape.height == 1)
         pace_emit_op(to, "aten::mean",
@@ -173,7 +154,7 @@ static void forward_adaptive_pool(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
-static void forward_embedding(pace_lowering *to, const layer_view *view) {
+void pace_forward_embedding(pace_lowering *to, const layer_view *view) {
     pace_emit_open(to, "aten::embedding");
     pace_emit_op(to, "aten::index_select", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     pace_emit_close(to);
@@ -182,19 +163,19 @@ static void forward_embedding(pace_lowering *to, const layer_view *view) {
 }
 
 /* The positions' rows are looked up once and added to every sample's. */
-static void forward_positions(pace_lowering *to, const layer_view *view) {
-    forward_embedding(to, view);
+void pace_forward_positions(pace_lowering *to, const layer_view *view) {
+    pace_forward_embedding(to, view);
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", view->elements, 2, 1, view->bytes));
 }
 
-static void forward_embedding_bag(pace_lowering *to, const layer_view *view) {
+void pace_forward_embedding_bag(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "LookupFunction", pace_lower_embedding(to, view->layer, PACE_PASS_FORWARD, view->bytes));
     if (to->config->ep >
         1) /* each rank has some of the tables, and looks up every rank's samples (Naumov et al. 2019) */
         pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, view->elements * view->bytes);
 }
 
-static void forward_interaction(pace_lowering *to, const layer_view *view) {
+void pace_forward_interaction(pace_lowering *to, const layer_view *view) {
     double width = view->input->shape.channels;
     double vectors = 1 + pace_layer_input(to->model, view->layer, 1)->shape.channels / width;
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", to->batch * vectors * width, view->bytes));
@@ -237,7 +218,7 @@ static void forward_attention_math(pace_lowering *to, const pace_layer *layer, c
                  pace_emit_copy(to, "contiguous", products * size->queries * size->value_dim, bytes));
 }
 
-static void forward_attention(pace_lowering *to, const layer_view *view) {
+void pace_forward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
     if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
         forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
@@ -256,7 +237,7 @@ static void forward_attention(pace_lowering *to, const layer_view *view) {
 }
 
 /* tanh(queries + keys) for every pair, a product with a vector, softmax, and the mean of the memory. */
-static void forward_additive_attention(pace_lowering *to, const layer_view *view) {
+void pace_forward_additive_attention(pace_lowering *to, const layer_view *view) {
     double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", pairs * width, 0, 1, view->bytes));
     pace_emit_op(to, "aten::tanh", pace_emit_elementwise(to, "tanh", pairs * width, 1, 1, view->bytes));
@@ -273,7 +254,7 @@ static void forward_additive_attention(pace_lowering *to, const layer_view *view
 }
 
 /* cuDNN: all steps' products with the input at once, then a product and the gates of each step. */
-static void forward_lstm(pace_lowering *to, const layer_view *view) {
+void pace_forward_lstm(pace_lowering *to, const layer_view *view) {
     double hidden = view->layer->option[PACE_OPTION_HIDDEN], in = view->input->shape.channels;
     double directions = view->layer->option[PACE_OPTION_BIDIRECTIONAL] > 0 ? 2 : 1;
     pace_emit_open(to, "aten::lstm");
@@ -290,7 +271,7 @@ static void forward_lstm(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
-static void forward_experts(pace_lowering *to, const layer_view *view) {
+void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
@@ -323,12 +304,12 @@ static void forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));
 }
 
-static void forward_concat(pace_lowering *to, const layer_view *view) {
+void pace_forward_concat(pace_lowering *to, const layer_view *view) {
     if (view->layer->input_count > 1)
         pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
 }
 
-static void forward_loss(pace_lowering *to, const layer_view *view) {
+void pace_forward_loss(pace_lowering *to, const layer_view *view) {
     double rows = pace_emit_places(to, &view->input->shape), columns = pace_emit_channels(to, &view->input->shape);
     if (strcmp(view->layer->word, "cross_entropy") != 0) {
         bool square = strcmp(view->layer->word, "mse") == 0;
@@ -351,42 +332,14 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
-static void forward_view(pace_lowering *to, const layer_view *view) {
+void pace_forward_view(pace_lowering *to, const layer_view *view) {
     pace_emit_host(to, view->layer->kind == PACE_LAYER_SELECT ? "aten::select" : "aten::flatten");
 }
 
-static void (*const forwards[PACE_LAYER_KINDS])(pace_lowering *, const layer_view *) = {
-    [PACE_LAYER_CONVOLUTION] = forward_convolution,
-    [PACE_LAYER_LINEAR] = forward_linear,
-    [PACE_LAYER_BATCH_NORM] = forward_batch_norm,
-    [PACE_LAYER_LAYER_NORM] = forward_layer_norm,
-    [PACE_LAYER_RMS_NORM] = forward_rms_norm,
-    [PACE_LAYER_LOCAL_NORM] = forward_local_norm,
-    [PACE_LAYER_ACTIVATION] = forward_activation,
-    [PACE_LAYER_DROPOUT] = forward_dropout,
-    [PACE_LAYER_MAX_POOL] = forward_pool,
-    [PACE_LAYER_AVERAGE_POOL] = forward_pool,
-    [PACE_LAYER_ADAPTIVE_POOL] = forward_adaptive_pool,
-    [PACE_LAYER_FLATTEN] = forward_view,
-    [PACE_LAYER_EMBEDDING] = forward_embedding,
-    [PACE_LAYER_POSITIONS] = forward_positions,
-    [PACE_LAYER_EMBEDDING_BAG] = forward_embedding_bag,
-    [PACE_LAYER_INTERACTION] = forward_interaction,
-    [PACE_LAYER_ATTENTION] = forward_attention,
-    [PACE_LAYER_ADDITIVE_ATTENTION] = forward_additive_attention,
-    [PACE_LAYER_LSTM] = forward_lstm,
-    [PACE_LAYER_EXPERTS] = forward_experts,
-    [PACE_LAYER_SELECT] = forward_view,
-    [PACE_LAYER_ADD] = forward_join,
-    [PACE_LAYER_MULTIPLY] = forward_join,
-    [PACE_LAYER_CONCAT] = forward_concat,
-    [PACE_LAYER_LOSS] = forward_loss,
-};
-
 void pace_lower_forward(pace_lowering *to, uint32_t number) {
-    layer_view view = view_of(to, number);
+    layer_view view = pace_layer_view_of(to, number);
     to->keeps = to->config->mode == PACE_TRAINING || to->uses[number] > 1;
-    if (!forwards[view.layer->kind]) return;
+    if (!view.layer->rule->forward) return;
     cast_inputs(to, &view);
-    forwards[view.layer->kind](to, &view);
+    view.layer->rule->forward(to, &view);
 }

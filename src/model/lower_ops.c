@@ -2,6 +2,22 @@
 
 #include <string.h>
 
+pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number) {
+    const pace_layer *layer = &to->model->layers.items[number];
+    bool has_input = layer->input_count > 0;
+    uint32_t from = has_input ? to->model->inputs.items[layer->first_input] : number;
+    const pace_layer *input = &to->model->layers.items[from];
+    return (pace_layer_view){.layer = layer,
+                             .input = input,
+                             .number = number,
+                             .from = from,
+                             .elements = pace_emit_elements(to, &layer->shape),
+                             .in_elements = pace_emit_elements(to, &input->shape),
+                             .bytes = to->bytes[number],
+                             .in_bytes = to->bytes[from],
+                             .wants = has_input && to->needs_gradient[from]};
+}
+
 static const pace_activation activations[] = {
     {"relu", "relu", "aten::relu_", NULL, "ReluBackward0", "aten::threshold_backward", 2},
     {"relu6", "relu6", "aten::hardtanh_", NULL, "HardtanhBackward0", "aten::hardtanh_backward", 2},
@@ -167,26 +183,15 @@ pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_laye
 }
 
 bool pace_lower_is_cast(const pace_layer *layer) {
-    switch (layer->kind) {
-    case PACE_LAYER_CONVOLUTION:
-    case PACE_LAYER_LINEAR:
-    case PACE_LAYER_ATTENTION:
-    case PACE_LAYER_LSTM:
-    case PACE_LAYER_EXPERTS:
-    case PACE_LAYER_LAYER_NORM:
-    case PACE_LAYER_RMS_NORM:
-    case PACE_LAYER_ADDITIVE_ATTENTION:
-    case PACE_LAYER_LOSS: return true;
-    default: return false;
-    }
+    return layer->rule->autocast == PACE_AUTOCAST_HALF || layer->rule->autocast == PACE_AUTOCAST_SINGLE;
 }
 
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
     double whole = layer->shard == PACE_SHARD_ROW && layer->option[PACE_OPTION_BIAS] > 0 ? layer->shape.channels : 0;
-    if (layer->kind == PACE_LAYER_EMBEDDING) return layer->parameters / to->config->tp;
-    if (layer->kind == PACE_LAYER_EXPERTS) {
-        double router = layer->shape.channels * layer->option[PACE_OPTION_EXPERTS];
-        return router + (layer->parameters - router) / (to->config->ep * to->config->tp);
+    if (layer->rule->rows_divided) return layer->parameters / to->config->tp;
+    if (layer->rule->expert_elements) {
+        double experts = layer->rule->expert_elements(layer);
+        return layer->parameters - experts + experts / (to->config->ep * to->config->tp);
     }
     if (layer->shard == PACE_SHARD_NONE) whole = layer->parameters;
     return whole + (layer->parameters - whole) / to->config->tp;

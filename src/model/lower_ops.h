@@ -4,6 +4,19 @@
 
 #include "model/emit.h"
 
+/* A layer as its operators see it. */
+typedef struct pace_layer_view {
+    const pace_layer *layer;
+    const pace_layer *input; /* its first, or itself when it has none */
+    uint32_t number, from;   /* theirs */
+    double elements;         /* of the output */
+    double in_elements;
+    int bytes, in_bytes;
+    bool wants; /* its first input needs a gradient */
+} pace_layer_view;
+
+pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number);
+
 typedef struct {
     const char *word, *kind;
     const char *forward, *second; /* operators; `second` comes first where there are two */

@@ -10,7 +10,7 @@ static bool is_skipped(const pace_lowering *to, uint32_t layer) {
 static bool runs_again(const pace_lowering *to, uint32_t number) {
     const pace_layer *layer = &to->model->layers.items[number];
     if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
-    return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->kind == PACE_LAYER_ATTENTION &&
+    return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
            to->config->attention == PACE_ATTENTION_MATH;
 }
 

@@ -173,7 +173,7 @@ static pace_status read_option(pace_layer *layer, pace_number_list *rows, const 
     pace_number_list list = {0};
     pace_status status = pace_model_numbers(&list, reader->yaml, value, scope);
     bool pair = pace_layer_option_is_pair(option);
-    bool listed = pace_layer_option_is_list(option) && layer->kind == PACE_LAYER_EMBEDDING_BAG;
+    bool listed = pace_layer_rule_lists(layer->rule, option);
     if (status == PACE_OK && !listed && list.count != 1 && !(pair && list.count == 2))
         status = fail_at(reader, value, pair ? "expected a number or a pair of them" : "expected one number");
     for (size_t i = 0; listed && status == PACE_OK && i < list.count; i++)
@@ -240,7 +240,7 @@ static pace_status read_layer(model_reader *reader, const layer_item *item, cons
     pace_number_list rows = {0};
     pace_status status = read_options(&layer, &rows, reader, rule, item, scope);
     if (status == PACE_OK) status = read_shard(&layer, reader, rule, item);
-    if (status == PACE_OK && layer.kind == PACE_LAYER_EMBEDDING_BAG)
+    if (status == PACE_OK && rule->lists_rows)
         status = settle_tables(&layer, &rows, reader, item);
     if (status == PACE_OK)
         status = add_layer(reader, item->node, layer, rule, item->name, inputs, input_count, rows.items);
@@ -339,8 +339,7 @@ static pace_status read_once(model_reader *reader, const layer_item *item, const
         PACE_TRY(read_aux(reader, item, scope, start));
     } else if (block) {
         PACE_TRY(read_block(reader, item, block, scope, &start));
-    } else if (!rule || rule == pace_layer_rule_find("cross_entropy") || rule == pace_layer_rule_find("mse") ||
-               rule == pace_layer_rule_find("binary_cross_entropy")) {
+    } else if (!rule || rule->kind == PACE_LAYER_LOSS) {
         return pace_fail(PACE_E_INPUT, "%s: no layer or block is called \"%.80s\"",
                          pace_yaml_place(reader->yaml, item->node), item->kind);
     } else if (pace_yaml_is_list(item->value) && pace_layer_rule_main(rule) == PACE_OPTIONS) {

@@ -7,9 +7,9 @@
 void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->parts); }
 
 static bool alike_layers(const pace_layer *a, const pace_layer *b) {
-    return a->kind == b->kind && a->shard == b->shard && strcmp(a->word, b->word) == 0 &&
-           a->parameters == b->parameters && memcmp(a->option, b->option, sizeof a->option) == 0 &&
-           a->shape.channels == b->shape.channels && a->shape.sharded == b->shape.sharded;
+    return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters &&
+           memcmp(a->option, b->option, sizeof a->option) == 0 && a->shape.channels == b->shape.channels &&
+           a->shape.sharded == b->shape.sharded;
 }
 
 static bool alike(const pace_model *model, const pace_model_part *part, uint32_t first, uint32_t last) {
@@ -24,10 +24,10 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
     for (uint32_t i = part->first; i <= part->last; i++) {
         const pace_layer *layer = &model->layers.items[i];
         double all = pace_lower_parameters(&to, layer);
-        double router =
-            layer->kind == PACE_LAYER_EXPERTS ? layer->shape.channels * layer->option[PACE_OPTION_EXPERTS] : all;
+        double experts = layer->rule->expert_elements ? layer->rule->expert_elements(layer) : 0;
+        double router = experts > 0 ? layer->parameters - experts : all;
         part->tensors += layer->tensors;
-        if (layer->kind == PACE_LAYER_EMBEDDING_BAG) {
+        if (layer->rule->sparse) {
             part->table_parameters += all;
             continue;
         }

@@ -92,7 +92,7 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     if (place->host) slot->gap_s = slot->launches * place->host->launch.between_ns / 1e9;
     pace_graph_free(&graph);
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
-        slot->dispatches += model->layers.items[i].kind == PACE_LAYER_EXPERTS;
+        slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
     return status;
 }
 

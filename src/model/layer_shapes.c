@@ -1,0 +1,279 @@
+/* How the output, the parameters and the arithmetic of each kind of layer follow from its input. */
+#include "model/layer_kinds.h"
+
+#include <math.h>
+
+#define OPT(layer, name) ((layer)->option[PACE_OPTION_##name])
+
+static double flat(const pace_shape *shape) { return shape->channels * shape->height * shape->width; }
+
+static pace_shape vector(const pace_shape *like, double channels) {
+    return (pace_shape){like->sequence, like->sharded, channels, 1, 1};
+}
+
+/* Arithmetic of `count` multiply-adds at each place of the tensor. */
+static void each_place(pace_layer *layer, const pace_shape *shape, double count) {
+    layer->multiply_adds[shape->sequence ? 1 : 0] += count;
+}
+
+static pace_status image_only(const pace_shape *shape) {
+    if (!shape->sequence) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "expected an image, found a sequence");
+}
+
+/* (size + 2 pad - reach) / stride + 1; with ceil the last window may hang over the far edge (PyTorch's rule: it must
+ * start inside). */
+static pace_status windows(double *out, double size, double kernel, double stride, double pad, double dilation,
+                           bool ceiling) {
+    double room = size + 2 * pad - dilation * (kernel - 1) - 1;
+    if (room < 0 || stride <= 0)
+        return pace_fail(PACE_E_INPUT, "a filter of %g over %g places, padded by %g, leaves nothing", kernel, size,
+                         pad);
+    double count = (ceiling ? ceil(room / stride) : floor(room / stride)) + 1;
+    if (ceiling && (count - 1) * stride >= size + pad) count -= 1;
+    *out = count;
+    return PACE_OK;
+}
+
+pace_status pace_infer_same(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    layer->shape = inputs[0];
+    return PACE_OK;
+}
+
+pace_status pace_infer_convolution(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    double in = inputs[0].channels, out = OPT(layer, OUT), groups = OPT(layer, GROUPS);
+    double filter = OPT(layer, KERNEL) * OPT(layer, KERNEL_WIDTH);
+    PACE_TRY(image_only(&inputs[0]));
+    if (fmod(in, groups) != 0 || fmod(out, groups) != 0)
+        return pace_fail(PACE_E_INPUT, "%g channels to %g do not divide into %g groups", in, out, groups);
+    layer->shape.channels = out;
+    PACE_TRY(windows(&layer->shape.height, inputs[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE), OPT(layer, PAD),
+                     OPT(layer, DILATION), false));
+    PACE_TRY(windows(&layer->shape.width, inputs[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
+                     OPT(layer, PAD_WIDTH), OPT(layer, DILATION), false));
+    double weight = out * in / groups * filter;
+    layer->parameters = weight + (OPT(layer, BIAS) > 0 ? out : 0);
+    layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
+    each_place(layer, &inputs[0], weight * layer->shape.height * layer->shape.width);
+    return PACE_OK;
+}
+
+pace_status pace_infer_pool(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    PACE_TRY(image_only(&inputs[0]));
+    if (OPT(layer, STRIDE) < 0) {
+        OPT(layer, STRIDE) = OPT(layer, KERNEL);
+        OPT(layer, STRIDE_WIDTH) = OPT(layer, KERNEL_WIDTH);
+    }
+    bool ceiling = OPT(layer, CEIL) > 0;
+    layer->shape = inputs[0];
+    PACE_TRY(windows(&layer->shape.height, inputs[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE), OPT(layer, PAD), 1,
+                     ceiling));
+    return windows(&layer->shape.width, inputs[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
+                   OPT(layer, PAD_WIDTH), 1, ceiling);
+}
+
+pace_status pace_infer_adaptive_pool(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    PACE_TRY(image_only(&inputs[0]));
+    layer->shape = inputs[0];
+    layer->shape.height = layer->shape.width = OPT(layer, OUT);
+    return PACE_OK;
+}
+
+pace_status pace_infer_flatten(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    layer->shape = vector(&inputs[0], flat(&inputs[0]));
+    return PACE_OK;
+}
+
+pace_status pace_infer_select(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    layer->shape = inputs[0];
+    layer->shape.sequence = false;
+    return PACE_OK;
+}
+
+pace_status pace_infer_linear(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    double in = inputs[0].channels, out = OPT(layer, OUT), bias = OPT(layer, BIAS);
+    if (inputs[0].height != 1 || inputs[0].width != 1)
+        return pace_fail(PACE_E_INPUT, "expected a vector, found an image of %g x %g: flatten it first",
+                         inputs[0].height, inputs[0].width);
+    if (inputs[0].sharded != (layer->shard == PACE_SHARD_ROW))
+        return pace_fail(PACE_E_INPUT, inputs[0].sharded ? "what comes in is split: expected \"shard: row\""
+                                                         : "what comes in is not split: \"shard: row\" does not fit");
+    layer->shape = (pace_shape){inputs[0].sequence, layer->shard == PACE_SHARD_COLUMN, out, 1, 1};
+    bool tied = OPT(layer, TIED) > 0;
+    layer->parameters = (tied ? 0 : in * out) + (bias > 0 ? out : 0);
+    layer->tensors = (unsigned)(tied ? 0 : 1) + (unsigned)(bias > 0 ? 1 : 0);
+    each_place(layer, &inputs[0], in * out);
+    return PACE_OK;
+}
+
+pace_status pace_infer_norm(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    layer->shape = inputs[0];
+    layer->tensors = OPT(layer, BIAS) > 0 ? 2 : 1;
+    if (OPT(layer, WIDTH) <= 0) OPT(layer, WIDTH) = inputs[0].channels;
+    if (fmod(inputs[0].channels, OPT(layer, WIDTH)) != 0)
+        return pace_fail(PACE_E_INPUT, "%g channels do not divide into parts of %g", inputs[0].channels,
+                         OPT(layer, WIDTH));
+    layer->parameters = layer->tensors * OPT(layer, WIDTH);
+    return PACE_OK;
+}
+
+pace_status pace_infer_embedding(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence of tokens");
+    layer->shape = (pace_shape){true, false, OPT(layer, WIDTH), 1, 1};
+    layer->tensors = OPT(layer, TIED) > 0 ? 0 : 1;
+    layer->parameters = layer->tensors * OPT(layer, ROWS) * OPT(layer, WIDTH);
+    return PACE_OK;
+}
+
+pace_status pace_infer_positions(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
+    layer->shape = inputs[0];
+    layer->tensors = 1;
+    layer->parameters = OPT(layer, ROWS) * inputs[0].channels;
+    return PACE_OK;
+}
+
+pace_status pace_infer_embedding_bag(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count;
+    (void)inputs;
+    double sum = 0;
+    for (double i = 0; i < OPT(layer, TABLES); i++) sum += rows[(size_t)i];
+    layer->shape = (pace_shape){.channels = OPT(layer, TABLES) * OPT(layer, WIDTH), .height = 1, .width = 1};
+    layer->tensors = (unsigned)OPT(layer, TABLES);
+    layer->parameters = sum * OPT(layer, WIDTH);
+    return PACE_OK;
+}
+
+/* Dot products of all pairs of vectors, behind the dense one (Naumov et al. 2019, section 2.1). */
+pace_status pace_infer_interaction(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    double width = inputs[0].channels, vectors = 1 + inputs[1].channels / width;
+    if (inputs[0].sequence || inputs[1].sequence || vectors != floor(vectors))
+        return pace_fail(PACE_E_INPUT, "%g features do not divide into vectors of %g", inputs[1].channels, width);
+    layer->shape = (pace_shape){.channels = width + vectors * (vectors - 1) / 2, .height = 1, .width = 1};
+    layer->multiply_adds[0] = vectors * vectors * width;
+    return PACE_OK;
+}
+
+/* Query, key and value in one tensor, or in three. The output has the queries' sequence. */
+pace_status pace_infer_attention(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)rows;
+    double heads = OPT(layer, HEADS);
+    if (OPT(layer, KV_HEADS) < 0) OPT(layer, KV_HEADS) = heads;
+    double kv_heads = OPT(layer, KV_HEADS), all = count == 1 ? heads + 2 * kv_heads : heads;
+    if (OPT(layer, HEAD_DIM) < 0) OPT(layer, HEAD_DIM) = inputs[0].channels / all;
+    double dim = OPT(layer, HEAD_DIM);
+    if (OPT(layer, VALUE_DIM) < 0) OPT(layer, VALUE_DIM) = dim;
+    for (size_t i = 0; i < count; i++)
+        if (!inputs[i].sequence || inputs[i].sharded != inputs[0].sharded)
+            return pace_fail(PACE_E_INPUT, "expected sequences, all split alike");
+    if (count == 2 || dim != floor(dim) || dim < 1 || fmod(heads, kv_heads) != 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%zu inputs of %g channels do not fit %g heads of queries and %g of keys and values", count,
+                         inputs[0].channels, heads, kv_heads);
+    layer->shape = (pace_shape){true, inputs[0].sharded, heads * OPT(layer, VALUE_DIM), 1, 1};
+    layer->multiply_adds[2] = heads * (dim + OPT(layer, VALUE_DIM));
+    return PACE_OK;
+}
+
+/* softmax(v . tanh(q + k)) over all pairs, then the mean of the keys (Bahdanau et al. 2015), with a learned scale and
+ * shift of v. Inputs: queries, keys (projected), memory. */
+pace_status pace_infer_additive_attention(pace_layer *layer, const pace_shape *inputs, size_t count,
+                                          const double *rows) {
+    (void)count, (void)rows;
+    if (!inputs[0].sequence || !inputs[1].sequence || inputs[0].channels != inputs[1].channels)
+        return pace_fail(PACE_E_INPUT, "expected queries and keys of one width");
+    layer->shape = inputs[2];
+    layer->tensors = 3;
+    layer->parameters = 2 * inputs[0].channels + 1;
+    layer->multiply_adds[2] = inputs[0].channels + inputs[2].channels;
+    return PACE_OK;
+}
+
+/* Four gates; two biases, as cuDNN has them. */
+pace_status pace_infer_lstm(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    double hidden = OPT(layer, HIDDEN), directions = OPT(layer, BIDIRECTIONAL) > 0 ? 2 : 1;
+    if (!inputs[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
+    layer->shape = (pace_shape){true, false, hidden * directions, 1, 1};
+    double in = inputs[0].channels, weights = 0;
+    for (double i = 0; i < OPT(layer, LAYERS); i++) {
+        weights += directions * 4 * hidden * (in + hidden);
+        in = hidden * directions;
+    }
+    layer->tensors = (unsigned)(4 * directions * OPT(layer, LAYERS));
+    layer->parameters = weights + OPT(layer, LAYERS) * directions * 8 * hidden;
+    layer->multiply_adds[1] = weights;
+    return PACE_OK;
+}
+
+/* A router and `experts` feed-forward networks of which each token visits `topk`. */
+pace_status pace_infer_experts(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)count, (void)rows;
+    double in = inputs[0].channels, experts = OPT(layer, EXPERTS), bias = OPT(layer, BIAS) > 0 ? 1 : 0;
+    double up = OPT(layer, GATED) > 0 ? 2 * OPT(layer, FFN) : OPT(layer, FFN);
+    if (!inputs[0].sequence || OPT(layer, TOPK) > experts)
+        return pace_fail(PACE_E_INPUT, "expected a sequence, and no more experts a token than there are");
+    layer->shape = inputs[0];
+    double one = in * up + OPT(layer, FFN) * in;
+    layer->tensors = bias > 0 ? 6 : 3;
+    layer->parameters = in * experts + experts * one + bias * experts * (1 + up + in);
+    layer->multiply_adds[1] = in * experts + OPT(layer, TOPK) * one;
+    return PACE_OK;
+}
+
+/* Sum or product of tensors of one shape. */
+pace_status pace_infer_join(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)rows;
+    for (size_t i = 1; i < count; i++)
+        if (flat(&inputs[i]) != flat(&inputs[0]) || inputs[i].sequence != inputs[0].sequence ||
+            inputs[i].sharded != inputs[0].sharded || inputs[i].channels != inputs[0].channels)
+            return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g x %g, branch %zu gives %g x %g x %g",
+                             inputs[0].channels, inputs[0].height, inputs[0].width, i + 1, inputs[i].channels,
+                             inputs[i].height, inputs[i].width);
+    layer->shape = inputs[0];
+    return PACE_OK;
+}
+
+pace_status pace_infer_concat(pace_layer *layer, const pace_shape *inputs, size_t count, const double *rows) {
+    (void)rows;
+    layer->shape = inputs[0];
+    for (size_t i = 1; i < count; i++) {
+        if (inputs[i].height != inputs[0].height || inputs[i].width != inputs[0].width ||
+            inputs[i].sequence != inputs[0].sequence || inputs[i].sharded != inputs[0].sharded)
+            return pace_fail(PACE_E_INPUT, "branch 1 gives %g x %g places, branch %zu gives %g x %g", inputs[0].height,
+                             inputs[0].width, i + 1, inputs[i].height, inputs[i].width);
+        layer->shape.channels += inputs[i].channels;
+    }
+    return PACE_OK;
+}
+
+/* --- parts of parameters ------------------------------------------------------------------------------------------ */
+
+/* All but the router. */
+double pace_expert_elements(const pace_layer *layer) {
+    return layer->parameters - layer->shape.channels * OPT(layer, EXPERTS);
+}
+
+pace_layer_table pace_table_embedding(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                                      size_t table) {
+    (void)table;
+    return (pace_layer_table){OPT(layer, ROWS), OPT(layer, WIDTH), pace_model_sequence(model, config)};
+}
+
+pace_layer_table pace_table_embedding_bag(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                                          size_t table) {
+    (void)config;
+    double rows = model->rows.items[(size_t)OPT(layer, ROWS) + table];
+    return (pace_layer_table){rows, OPT(layer, WIDTH), OPT(layer, LOOKUPS)};
+}

@@ -1,0 +1,162 @@
+/* What a model is and needs in all: parameters, arithmetic, and the bytes it keeps for backward. */
+#include "model/layer_kinds.h"
+
+/* Elements of a sample's tensor on one rank: context parallelism splits the sequence, sequence parallelism what tensor
+ * parallelism leaves whole. */
+static double elements_on_rank(const pace_shape *shape, const pace_config *config, double sequence) {
+    bool split = shape->sharded || (shape->sequence && config->sequence_parallel > 0);
+    return pace_shape_elements(shape, sequence / config->cp, 1) / (split ? config->tp : 1);
+}
+
+/* --- what kinds of layers keep beside their input and output ------------------------------------------------------ */
+
+static double elements_of(const pace_model *model, const pace_layer *layer, const pace_config *config) {
+    return elements_on_rank(&layer->shape, config, pace_model_sequence(model, config));
+}
+
+double pace_kept_mask(const pace_model *model, const pace_layer *layer, const pace_config *config, int element_bytes) {
+    (void)element_bytes;
+    return elements_of(model, layer, config);
+}
+
+/* The sums of squares, and their power. */
+double pace_kept_squares(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                         int element_bytes) {
+    return 2 * element_bytes * elements_of(model, layer, config);
+}
+
+/* Where each maximum was. */
+double pace_kept_places(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                        int element_bytes) {
+    (void)element_bytes;
+    return 8 * elements_of(model, layer, config);
+}
+
+double pace_kept_softmax(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                         int element_bytes) {
+    (void)element_bytes;
+    return 4 * elements_of(model, layer, config);
+}
+
+double pace_kept_attention(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                           int element_bytes) {
+    double sequence = pace_model_sequence(model, config);
+    double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
+    if (config->attention == PACE_ATTENTION_FUSED) return heads * sequence / config->cp * 4; /* a scale per row */
+    double scores = heads * sequence / config->cp * sequence; /* after softmax; after dropout, and its mask */
+    return scores * (layer->option[PACE_OPTION_DROPOUT] > 0 ? 2 * element_bytes + 1 : element_bytes);
+}
+
+double pace_kept_additive_attention(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                                    int element_bytes) {
+    double sequence = pace_model_sequence(model, config);
+    return element_bytes * sequence * sequence * (pace_layer_input(model, layer, 0)->shape.channels + 1);
+}
+
+/* Four gates, the cell and its tanh. */
+double pace_kept_lstm(const pace_model *model, const pace_layer *layer, const pace_config *config, int element_bytes) {
+    return 6 * element_bytes * elements_of(model, layer, config) * layer->option[PACE_OPTION_LAYERS];
+}
+
+double pace_kept_experts(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                         int element_bytes) {
+    const double *option = layer->option;
+    double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
+    return element_bytes * pace_model_sequence(model, config) / config->cp * option[PACE_OPTION_TOPK] *
+           (2 * layer->shape.channels + (up + 1) * option[PACE_OPTION_FFN] / config->tp);
+}
+
+double pace_kept_interaction(const pace_model *model, const pace_layer *layer, const pace_config *config,
+                             int element_bytes) {
+    (void)config;
+    double first = pace_layer_input(model, layer, 0)->shape.channels;
+    double vectors = 1 + pace_layer_input(model, layer, 1)->shape.channels / first;
+    return element_bytes * vectors * first;
+}
+
+/* --- totals ------------------------------------------------------------------------------------------------------- */
+
+/* A view shares its input's memory. */
+static uint32_t storage_of(const pace_model *model, uint32_t layer) {
+    while (model->layers.items[layer].rule->is_view)
+        layer = model->inputs.items[model->layers.items[layer].first_input];
+    return layer;
+}
+
+static int widest_input(const pace_model *model, const pace_layer *layer, const int *bytes) {
+    int widest = 0;
+    for (uint32_t i = 0; i < layer->input_count; i++) {
+        int here = bytes[model->inputs.items[layer->first_input + i]];
+        if (here > widest) widest = here;
+    }
+    return widest;
+}
+
+/* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
+ * output (Korthikanti et al. 2022, section 5). */
+static bool keeps_own(const pace_layer *layer, const pace_config *config) {
+    if (config->recompute == PACE_RECOMPUTE_FULL) return layer->segment == 0;
+    return config->recompute == PACE_RECOMPUTE_NONE || !layer->rule->recomputed;
+}
+
+/* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
+static bool keeps_output(const pace_layer *layer, const pace_config *config) {
+    bool fused = config->attention == PACE_ATTENTION_FUSED && (layer->rule->keeps & PACE_KEEPS_FUSED);
+    return fused || (layer->rule->keeps & PACE_KEEPS_OUTPUT);
+}
+
+/* Fused, a product of branches is formed with the activation before it, which backward forms anew. */
+static bool is_fused_away(const pace_layer *layer, const pace_layer *input, const pace_config *config) {
+    return config->execution != PACE_EAGER && layer->kind == PACE_LAYER_MULTIPLY &&
+           input->kind == PACE_LAYER_ACTIVATION;
+}
+
+static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uint32_t from, const pace_config *config) {
+    if (is_fused_away(layer, &model->layers.items[from], config)) return false;
+    if (config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0)
+        return model->layers.items[from].segment != layer->segment;
+    return layer->rule->keeps & PACE_KEEPS_INPUT;
+}
+
+double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
+    size_t count = model->layers.count;
+    int *bytes = pace_alloc(count + 1, sizeof *bytes);
+    bool *kept = pace_alloc(count + 1, sizeof *kept);
+    double sum = 0, sequence = pace_model_sequence(model, config);
+    for (uint32_t i = 0; bytes && kept && i < count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        bool own = keeps_own(layer, config);
+        bytes[i] = pace_layer_element_bytes(layer, config, widest_input(model, layer, bytes));
+        if (own && i >= first && i <= last && layer->rule->kept_extra)
+            sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
+        if (own && keeps_output(layer, config)) kept[i] = true;
+        for (uint32_t k = 0; k < layer->input_count; k++) {
+            uint32_t from = model->inputs.items[layer->first_input + k];
+            if (keeps_input_of(model, layer, from, config)) kept[storage_of(model, from)] = true;
+        }
+    }
+    for (uint32_t i = first; bytes && kept && i <= last && i < count; i++)
+        if (kept[i]) sum += bytes[i] * elements_on_rank(&model->layers.items[i].shape, config, sequence);
+    pace_free(bytes);
+    pace_free(kept);
+    return sum;
+}
+
+pace_model_totals pace_model_total(const pace_model *model, const pace_config *config) {
+    static const double states[] = {
+        [PACE_SGD] = 0, [PACE_MOMENTUM] = 1, [PACE_ADAM] = 2, [PACE_ADAMW] = 2, [PACE_NO_UPDATE] = 0};
+    pace_model_totals total = {0};
+    double sequence = pace_model_sequence(model, config), held = pace_config_parameter_bytes(config);
+    for (size_t i = 0; i < model->layers.count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        total.parameters += layer->parameters;
+        total.tensors += layer->tensors;
+        if (layer->training_only) continue;
+        total.multiply_adds +=
+            layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
+    }
+    total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
+    total.weight_bytes = total.gradient_bytes = total.parameters * held;
+    total.optimizer_bytes = total.parameters * held * states[config->optimizer];
+    return total;
+}
