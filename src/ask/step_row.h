@@ -83,6 +83,7 @@ struct pace_step_things {
     pace_frameworks frameworks;
     pace_model_names names;
     pace_yaml *columns; /* catalog/columns.yaml */
+    pace_doubts doubts;
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
 };
@@ -118,6 +119,8 @@ const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step
 bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column);
 /** Adds to what a row's status says. */
 void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 3);
+/** Makes a row's answer less sure, by what the row leaves open. */
+void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt);
 /** Whether `word` occurs in `text`, whatever the case. */
 bool pace_step_says(const char *text, const char *word);
 

@@ -34,13 +34,13 @@ static double by_nodes(const pace_step_row *out, const pace_step_reader *r, size
 }
 
 /* Fewer samples than ranks: several share one, layers first within a node, then words. */
-static void assume_split(pace_step_row *out, double ranks, double global) {
+static void assume_split(pace_step_row *out, const pace_step_reader *r, double ranks, double global) {
     pace_config *config = &out->config;
     double split = global > 0 ? ranks / global : 1;
     if (!(split > 1) || config->cp > 1) return;
     while (config->tp < split && config->tp < 8) config->tp *= 2;
     while (config->tp * config->cp < split) config->cp *= 2;
-    out->doubt *= 1.3;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
     pace_step_note(out, "assumed tp %g, cp %g: fewer samples than devices", config->tp, config->cp);
 }
 
@@ -73,7 +73,7 @@ static double ulysses(const pace_step_reader *r, size_t row) {
 }
 
 /* Tables of a recommender are spread over all devices, what else it has is on each. */
-static bool spread_tables(pace_step_row *out) {
+static bool spread_tables(pace_step_row *out, const pace_step_reader *r) {
     bool tables = false;
     for (size_t i = 0; i < out->model->layers.count; i++)
         tables |= out->model->layers.items[i].rule->sparse;
@@ -81,7 +81,7 @@ static bool spread_tables(pace_step_row *out) {
     out->config.ep = out->config.dp * out->config.cp;
     out->config.zero_stage = 0;
     pace_step_note(out, "tables spread over all devices");
-    out->doubt *= 2;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_TABLES);
     return true;
 }
 
@@ -106,7 +106,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
                   config->tp * config->pp > 1;
     bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;
     if (silent && config->zero_stage < 3) assume_data_parallel(out);
-    if (silent) assume_split(out, n, at_least_one(r, row, PACE_STEP_GLOBAL_BATCH));
+    if (silent) assume_split(out, r, n, at_least_one(r, row, PACE_STEP_GLOBAL_BATCH));
     double each = config->tp * config->pp * config->cp;
     if (n == 0 && dp == 0) {
         dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;
@@ -120,7 +120,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
         return false;
     }
     out->ranks = n;
-    if (spread_tables(out)) return true;
+    if (spread_tables(out, r)) return true;
     split_experts(out);
     return true;
 }
@@ -157,7 +157,7 @@ static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t ro
         micro = 1;
         global = config->dp * (times > 0 ? times : usual_rounds(config));
         pace_step_note(out, "assumed micro_batch 1, global_batch %g", global);
-        out->doubt *= 2;
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_BATCH);
     }
     if (micro == 0) {
         micro = times > 0 ? floor(global / (config->dp * times)) : 1;
@@ -166,7 +166,7 @@ static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t ro
     }
     if (global == 0) {
         global = micro * config->dp * (times > 0 ? times : usual_rounds(config));
-        if (times == 0 && config->pp > 1) out->doubt *= 1.5;
+        if (times == 0 && config->pp > 1) pace_step_doubt(out, r, PACE_DOUBT_ROW_MICRO_BATCHES);
         if (r->column[PACE_STEP_GLOBAL_BATCH] >= 0) pace_step_note(out, "assumed global_batch %g", global);
     }
     if (micro * config->dp > global && global >= config->dp) { /* stated for two tables' sake: per device */

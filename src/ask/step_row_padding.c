@@ -68,7 +68,7 @@ void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t
         if (!(mean > 0 && squares >= mean * mean) || !is_meant(out, r, row, entry)) continue;
         out->config.sequence = fmax(1, round(mean * words));
         out->attention_factor *= squares / (mean * mean);
-        out->doubt *= 1.2; /* some pad to the longest sample of a batch */
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_PADDING);
         pace_step_note(out, "%g words without padding", out->config.sequence);
         return;
     }

@@ -144,7 +144,7 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     out->exchange = &place->exchange;
     if (place->guessed) {
         pace_step_note(out, "assumed nodes of 8 on PCIe, 200 Gb/s between");
-        out->doubt *= 1.3;
+        pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
     }
     return true;
 }

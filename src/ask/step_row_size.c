@@ -72,7 +72,7 @@ bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_
         proportion(out, r, size.billions, 12);
         pace_step_note(row, "assumed a decoder of %g billion parameters: %g layers of %g", size.billions, out->layers,
                        out->hidden);
-        row->doubt = 1.6;
+        pace_step_doubt(row, r, PACE_DOUBT_ROW_SIZE);
         return true;
     }
     if (size.active > 0) {
@@ -91,6 +91,6 @@ bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_
     }
     pace_step_note(row, "assumed %g layers of %g with %g experts of %g, %g a token", out->layers, out->hidden,
                    out->experts, out->ffn, out->topk);
-    row->doubt = 2;
+    pace_step_doubt(row, r, PACE_DOUBT_ROW_EXPERTS);
     return true;
 }

@@ -118,7 +118,7 @@ static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t r
     bool zero = pace_step_says(text, "zb") || pace_step_says(text, "zero") || pace_step_says(text, "dualpipe");
     if (!zero) return;
     pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
-    out->doubt *= 1.2;
+    pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
 }
 
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {

@@ -57,6 +57,10 @@ int pace_step_flag(const char *text) {
     return -1;
 }
 
+void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt) {
+    row->doubt *= reader->things->doubts.figure[doubt];
+}
+
 void pace_step_note(pace_step_row *row, const char *format, ...) {
     size_t used = strlen(row->status);
     va_list arguments;
@@ -104,6 +108,7 @@ static pace_status open_things(pace_step_things **out) {
     if (!things) return PACE_E_MEMORY;
     *out = things;
     PACE_TRY(pace_catalog_load(&things->columns, "columns.yaml"));
+    PACE_TRY(pace_doubts_load(&things->doubts));
     PACE_TRY(pace_model_names_load(&things->names));
     PACE_TRY(pace_device_catalog_load(&things->devices));
     PACE_TRY(pace_machine_catalog_load(&things->machines));

@@ -10,9 +10,6 @@ struct pace_cost {
     PACE_VEC(pace_fit_model) fits;
 };
 
-/* The roofline is a bound from below; what is known of nothing but flop and bytes is off by a factor of two or so. */
-static const double roofline_spread = 0.7, roofline_share = 0.6;
-
 pace_status pace_cost_create(pace_cost **out) {
     pace_cost *cost = pace_alloc(1, sizeof *cost);
     if (!cost) return PACE_E_MEMORY;
@@ -106,10 +103,11 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
     return formula_parts(&parts, cost, device, op) ? parts.fixed_s / pace_cost_parts_s(&parts) : 0;
 }
 
-static bool by_roofline(pace_estimate *out, const pace_device *device, const pace_op *op) {
+/* The roofline is a bound from below. */
+static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
     pace_op_amount amount = {op->flop, op->read_bytes + op->write_bytes, op->element_bytes, op->family};
     double bound = pace_roofline_s(device, &amount);
-    *out = (pace_estimate){bound / roofline_share, roofline_spread, PACE_RUNG_ROOFLINE};
+    *out = (pace_estimate){bound / cost->figures.roofline.share, cost->figures.roofline.spread, PACE_RUNG_ROOFLINE};
     return bound > 0;
 }
 
@@ -120,7 +118,7 @@ static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device 
         const pace_fit_model *fit = &cost->fits.items[i];
         bool apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
         pace_op alone = apart ? pace_quantised_alone(op) : *op;
-        if (!pace_fit_time(out, fit, &alone, device, source)) continue;
+        if (!pace_fit_time(out, fit, &alone, device, source, &cost->doubts)) continue;
         if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
         return true;
     }
@@ -129,7 +127,8 @@ static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device 
 
 static bool price(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
                   const char *source) {
-    return by_fit(out, cost, device, op, source) || by_formula(out, cost, device, op) || by_roofline(out, device, op);
+    return by_fit(out, cost, device, op, source) || by_formula(out, cost, device, op) ||
+           by_roofline(out, cost, device, op);
 }
 
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,

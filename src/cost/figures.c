@@ -122,6 +122,14 @@ static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const
     return read_figure(&out->spread, yaml, entry, "spread", 10);
 }
 
+static pace_status read_roofline(pace_cost_figures *figures, const pace_yaml *yaml) {
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "roofline");
+    if (!pace_yaml_is_map(entry))
+        return pace_fail(PACE_E_INPUT, "%s: expected a map \"roofline\"", pace_yaml_place(yaml, pace_yaml_root(yaml)));
+    PACE_TRY(read_figure(&figures->roofline.share, yaml, entry, "share", 1));
+    return read_figure(&figures->roofline.spread, yaml, entry, "spread", 10);
+}
+
 static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "quantise");
     if (!pace_yaml_is_map(entry))
@@ -140,6 +148,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out) {
     if (status == PACE_OK) status = read_loads(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
+    if (status == PACE_OK) status = read_roofline(&figures, yaml);
     if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
     pace_yaml_free(yaml);
     if (status != PACE_OK) pace_cost_figures_free(&figures);

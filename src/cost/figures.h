@@ -43,6 +43,9 @@ typedef struct {
     PACE_VEC(pace_cost_figure) rows;
     PACE_VEC(pace_cost_load) loads;
     pace_cost_guess of_tensors, of_nothing;
+    struct {
+        double share, spread;
+    } roofline; /* share of the bound's rates that is reached */
     double l2_over_memory;
     pace_cost_quantise quantise;
 } pace_cost_figures;

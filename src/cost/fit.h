@@ -34,6 +34,6 @@ bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op);
 
 /** The time of an operation, false when no family knows it. */
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
-                   const char *source);
+                   const char *source, const pace_doubts *doubts);
 
 #endif

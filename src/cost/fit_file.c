@@ -197,9 +197,9 @@ bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op) {
 }
 
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
-                   const char *source) {
+                   const char *source, const pace_doubts *doubts) {
     for (size_t i = 0; i < fit->families.count; i++)
         if (fit->families.items[i].family == op->family)
-            return pace_learned_time(out_s, &fit->families.items[i], op, device, source);
+            return pace_learned_time(out_s, &fit->families.items[i], op, device, source, doubts);
     return false;
 }

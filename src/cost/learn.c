@@ -6,15 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Another kind or precision runs kernels that no row tells of: a factor of two either way, nine times of ten. */
-static const double strange_spread = 0.42;
-
 static pace_estimate estimate(double ln_s, double spread) {
     return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED};
 }
 
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
-                       const char *source) {
+                       const char *source, const pace_doubts *doubts) {
     float features[PACE_LEARN_FEATURES];
     pace_sample sample;
     double local;
@@ -39,7 +36,7 @@ bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const 
         double doubt, value = pace_learn_blend(&doubt, views, count, &rule);
         double spread = doubt * (double)learned->far_spread;
         bool strange = (least & (PACE_UNLIKE_KIND | PACE_UNLIKE_PRECISION)) != 0;
-        *out_s = estimate(value, strange && spread < strange_spread ? strange_spread : spread);
+        *out_s = estimate(value, strange ? fmax(spread, doubts->figure[PACE_DOUBT_LEARNED_KIND]) : spread);
     }
     return isfinite(out_s->median) && out_s->median > 0;
 }

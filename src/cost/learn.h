@@ -15,6 +15,7 @@
 
 #include "base/estimate.h"
 #include "cost/learned.h"
+#include "machine/doubts.h"
 
 /* One measurement. */
 typedef struct {
@@ -45,6 +46,6 @@ pace_status pace_learned_ready(pace_learned *learned) PACE_MUST_CHECK;
 
 /** False when the family has no series like it. `source` may be "". */
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
-                       const char *source);
+                       const char *source, const pace_doubts *doubts);
 
 #endif

@@ -432,26 +432,24 @@ static bool whole_levels(const pace_exchange_terms *t) {
 static bool even_nodes(const pace_exchange_terms *t) { return (t->ranks_per_node & (t->ranks_per_node - 1)) == 0; }
 
 const pace_exchange_algorithm pace_exchange_algorithms[] = {
-    {"ring", AR | RS | AG, always, ring, pace_program_ring, one_node, NULL, false, 0.05},
-    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling, alike_powers, NULL, false,
-     0.17},
-    {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false, 0.03},
-    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false, 0.15},
-    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false, 0.24},
-    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false, 0.33},
-    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false, 0.08},
-    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false, 0.28},
-    {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false,
-     0.09},
-    {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false, 0.61},
-    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false, 0.65},
-    {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true, 0},
-    {"rails", AR | RS | AG | A2A, several_nodes, rails, pace_program_rails, always, NULL, false, 0.38},
-    {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false, 0.70},
-    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false, 1.00},
-    {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false, 0.37},
-    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false, 0.50},
-    {"message", P2P, always, message, pace_program_message, one_node, NULL, false, 0.65},
+    {"ring", AR | RS | AG, always, ring, pace_program_ring, one_node, NULL, false},
+    {"recursive_doubling", AR | AG, doubles, recursive_doubling, pace_program_doubling, alike_powers, NULL, false},
+    {"halving", RS, power_of_two, halving, pace_program_halving, one_node, NULL, false},
+    {"rabenseifner", AR, always, rabenseifner, pace_program_rabenseifner, alike_powers, NULL, false},
+    {"binomial", AR | BC | RD, always, binomial, pace_program_binomial, alike_powers, NULL, false},
+    {"pipelined_tree", AR, always, pipelined_tree, pace_program_pipelined_tree, NULL, tree_segments, false},
+    {"double_tree", AR, always, double_tree, pace_program_double_tree, NULL, double_tree_segments, false},
+    {"chain", BC | RD, always, chain, pace_program_chain, NULL, chain_segments, false},
+    {"scatter_allgather", BC, always, scatter_allgather, pace_program_scatter_allgather, alike_powers, NULL, false},
+    {"knomial", AR, always, knomial, pace_program_knomial, whole_levels, NULL, false},
+    {"direct", AR | RS | AG | A2A, one_node, direct, pace_program_direct, one_node, NULL, false},
+    {"multicast", AR | RS | AG, can_multicast, multicast, pace_program_multicast, one_node, NULL, true},
+    {"rails", AR | RS | AG | A2A, several_nodes, rails, pace_program_rails, always, NULL, false},
+    {"leaders", AR, several_nodes, leaders, pace_program_leaders, even_nodes, NULL, false},
+    {"torus", AR | RS | AG, has_torus, torus, pace_program_torus, one_node, NULL, false},
+    {"pairwise", A2A, always, pairwise, pace_program_pairwise, one_node, NULL, false},
+    {"bruck", AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false},
+    {"message", P2P, always, message, pace_program_message, one_node, NULL, false},
 };
 const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
 
@@ -466,7 +464,7 @@ bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms) 
     return (a->collectives >> terms->collective & 1) && a->applies(terms);
 }
 
-double pace_exchange_algorithm_gap(int row, const pace_exchange_terms *terms) {
+bool pace_exchange_algorithm_is_exact(int row, const pace_exchange_terms *terms) {
     const pace_exchange_algorithm *a = &pace_exchange_algorithms[row];
-    return a->exact && a->exact(terms) && !terms->pairs_differ ? 0 : a->gap;
+    return a->exact && a->exact(terms) && !terms->pairs_differ;
 }

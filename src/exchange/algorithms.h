@@ -65,9 +65,6 @@ typedef struct {
     bool (*exact)(const pace_exchange_terms *); /* the closed form is the program's time to rounding; NULL = never */
     double (*segments)(const pace_exchange_terms *); /* best number of pieces of the vector; NULL = 1 */
     bool in_switch; /* the program has one more rank, the switch that adds and multiplies */
-    /* log-spread of simulated by closed-form times where the latter is not exact, over the catalogue's machines on 1, 2
-     * and 4 nodes (docs/simulation.md) */
-    double gap;
 } pace_exchange_algorithm;
 
 extern const pace_exchange_algorithm pace_exchange_algorithms[];
@@ -76,8 +73,9 @@ extern const size_t pace_exchange_algorithm_count;
 /** The row of a name, or -1. */
 int pace_exchange_algorithm_find(const char *name);
 
-/** The spread that a row's closed form adds to that of its figures: its gap, or 0 where it is exact. */
-double pace_exchange_algorithm_gap(int row, const pace_exchange_terms *terms);
+/** Whether a row's closed form is its program's time to rounding; else its gap adds to the spread
+ * (exchange/algorithm_gaps.h). */
+bool pace_exchange_algorithm_is_exact(int row, const pace_exchange_terms *terms);
 
 /** Whether a row can do the terms' collective on their ranks. */
 bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms);

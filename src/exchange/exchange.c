@@ -141,6 +141,7 @@ pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, 
     PACE_TRY(pace_machine_check(machine));
     pace_exchange exchange = {.machine = *machine, .library = library};
     PACE_TRY(pace_doubts_load(&exchange.doubts));
+    PACE_TRY(pace_algorithm_gaps_load(&exchange.gaps));
     if (library == PACE_LIBRARY_AUTO)
         exchange.library = machine->generation > 0 ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
     if (exchange.library == PACE_LIBRARY_NCCL) {
@@ -281,8 +282,8 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
                          pace_collective_names[q->collective], terms.ranks, e->machine.name);
-    double spread =
-        hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), pace_exchange_algorithm_gap(chosen, &terms));
+    double gap = pace_exchange_algorithm_is_exact(chosen, &terms) ? 0 : e->gaps.of[chosen];
+    double spread = hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), gap);
     *out = (pace_exchange_answer){{best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
                                   pace_exchange_algorithms[chosen].name,
                                   "",

@@ -8,6 +8,7 @@
 #define PACE_EXCHANGE_EXCHANGE_H
 
 #include "base/estimate.h"
+#include "exchange/algorithm_gaps.h"
 #include "exchange/nccl.h"
 #include "machine/doubts.h"
 
@@ -49,6 +50,7 @@ typedef struct {
     pace_nccl nccl;                /* PACE_LIBRARY_NCCL */
     pace_nccl_stack stack;         /* what starts its exchanges; CURRENT when opened */
     pace_doubts doubts;            /* of its answers */
+    pace_algorithm_gaps gaps;      /* PACE_LIBRARY_TEXTBOOK */
 } pace_exchange;
 
 /** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of

@@ -56,7 +56,21 @@ typedef enum {
     X(FEW_NEAR, "few_near", SPREAD)                    \
     X(FEW_NOISE, "few_noise", SPREAD)                  \
     X(FEW_REACH, "few_reach", VALUE)                   \
-    X(FEW_NEAR_REACH, "few_near_reach", VALUE)
+    X(FEW_NEAR_REACH, "few_near_reach", VALUE)         \
+    X(LATENCY_INSIDE, "latency_inside", VALUE)         \
+    X(LATENCY_BETWEEN, "latency_between", VALUE)       \
+    X(LAUNCH, "launch", VALUE)                         \
+    X(LINK_SHARE, "link_share", VALUE)                 \
+    X(LEARNED_KIND, "learned_kind", SPREAD)            \
+    X(ROW_SPLIT, "row_split", TIMES)                   \
+    X(ROW_TABLES, "row_tables", TIMES)                 \
+    X(ROW_BATCH, "row_batch", TIMES)                   \
+    X(ROW_MICRO_BATCHES, "row_micro_batches", TIMES)   \
+    X(ROW_PADDING, "row_padding", TIMES)               \
+    X(ROW_NODES, "row_nodes", TIMES)                   \
+    X(ROW_SIZE, "row_size", TIMES)                     \
+    X(ROW_EXPERTS, "row_experts", TIMES)               \
+    X(ROW_SCHEDULE, "row_schedule", TIMES)
 
 typedef enum {
 #define PACE_DOUBT_ENUMERATOR(id, name, kind) PACE_DOUBT_##id,

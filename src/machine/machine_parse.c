@@ -10,14 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Where nothing is said of them: a message between two devices' memories, and the share of a link's peak that large
- * exchanges reach. The intervals of predictions allow for it. */
-static const double default_inside_latency_s = 3e-6, default_between_latency_s = 10e-6, default_launch_s = 8e-6;
-static const double default_efficiency = 0.8;
-
 typedef struct {
     pace_machine *machine;
     const char *text;
+    pace_doubts doubts; /* of what the text does not say */
 } parser;
 
 /* "NAME*COUNT": the count, 1 without; 0 when it is none. */
@@ -30,7 +26,7 @@ static int split_count(char *name) {
     return (int)count;
 }
 
-static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, double latency_s) {
+static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, pace_doubt latency) {
     double rate;
     size_t length = strlen(value);
     if (pace_parse_rate(&rate, value) && rate > 0 && strspn(value + length - 1, "0123456789."))
@@ -41,8 +37,8 @@ static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, con
                          p->text, value);
     link->kind = kind;
     link->bytes_per_s = rate;
-    link->efficiency = default_efficiency;
-    if (!(link->latency_s > 0)) link->latency_s = latency_s;
+    link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    if (!(link->latency_s > 0)) link->latency_s = p->doubts.figure[latency];
     return PACE_OK;
 }
 
@@ -68,13 +64,13 @@ static pace_status set_option(parser *p, char *word) {
     pace_link_kind kind = pace_link_kind_find(word);
     if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) {
         m->switched = kind != PACE_LINK_PCIE;
-        return set_link(p, &m->inside, kind, value, default_inside_latency_s);
+        return set_link(p, &m->inside, kind, value, PACE_DOUBT_LATENCY_INSIDE);
     }
     if (strcmp(word, "net") == 0 && islower((unsigned char)*value)) return pace_network_parse(&m->network, m, value);
     if (strcmp(word, "net") == 0) {
         if (m->nics == 0) m->nics = 1;
         return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
-                        default_between_latency_s);
+                        PACE_DOUBT_LATENCY_BETWEEN);
     }
     if (strcmp(word, "net-kind") == 0) {
         m->between.kind = pace_link_kind_find(value);
@@ -109,7 +105,8 @@ static pace_status find_device(parser *p, const char *name) {
 static pace_status of_device(parser *p, const char *name, int count, char *options) {
     pace_machine *m = p->machine;
     char *rest = NULL;
-    *m = (pace_machine){.devices = count, .nodes = 1, .oversubscription = 1, .launch_s = default_launch_s};
+    *m = (pace_machine){.devices = count, .nodes = 1, .oversubscription = 1};
+    m->launch_s = p->doubts.figure[PACE_DOUBT_LAUNCH];
     m->network.oversubscription = 1;
     snprintf(m->name, sizeof m->name, "%.63s", p->text);
     snprintf(m->source, sizeof m->source, "as given; latency, launch and share of the peak assumed where not given");
@@ -159,10 +156,11 @@ static pace_status of_catalog(bool *found, pace_machine *out, const char *name, 
 pace_status pace_machine_parse(pace_machine *out, const char *text) {
     char words[512];
     pace_machine machine = {0};
-    parser p = {&machine, text};
+    parser p = {.machine = &machine, .text = text};
     bool found;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "a machine's description is too long");
     snprintf(words, sizeof words, "%s", text);
+    PACE_TRY(pace_doubts_load(&p.doubts));
     char *options = strpbrk(words, " ,");
     if (options) *options++ = '\0';
     int count = split_count(words);

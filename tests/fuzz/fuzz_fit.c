@@ -13,11 +13,14 @@ static void ask(const pace_fit_model *fit) {
                           .flop_per_s = {[PACE_FP32] = 19.5e12, [PACE_BF16] = 312e12},
                           .memory_bytes_per_s = 2e12,
                           .sm_count = 108};
+    static pace_doubts doubts;
+    if (doubts.figure[PACE_DOUBT_WALK] == 0 && pace_doubts_load(&doubts) != PACE_OK) abort();
     for (int family = PACE_OP_GEMM; family < PACE_OP_FAMILIES; family++) {
         pace_op op = {.family = (pace_op_family)family, .precision = PACE_FP32, .element_bytes = 4};
         for (int i = 0; i < PACE_OP_SIZES; i++) op.size[i] = i < 9 ? 8 : 1;
         pace_estimate time;
-        if (pace_op_complete(&op) && pace_fit_time(&time, fit, &op, &device, "") && !(time.median > 0)) abort();
+        if (pace_op_complete(&op) && pace_fit_time(&time, fit, &op, &device, "", &doubts) && !(time.median > 0))
+            abort();
     }
 }
 

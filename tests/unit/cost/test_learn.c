@@ -13,6 +13,13 @@
 #include "cost/krige.h"
 #include "cost/simplex.h"
 
+static pace_doubts doubts;
+
+static int load_doubts(void **context) {
+    (void)context;
+    return pace_doubts_load(&doubts) != PACE_OK;
+}
+
 static uint64_t state = 1;
 
 static double uniform(void) {
@@ -187,8 +194,8 @@ static void test_fit_round_trip(void **unused) {
     assert_int_equal(pace_fit_parse(&back, "memory", bytes, length), PACE_OK);
     for (size_t i = 0; i < ROWS; i++) {
         pace_estimate a, b;
-        assert_true(pace_fit_time(&a, &fit, &rows[i].op, &device, ""));
-        assert_true(pace_fit_time(&b, &back, &rows[i].op, &device, ""));
+        assert_true(pace_fit_time(&a, &fit, &rows[i].op, &device, "", &doubts));
+        assert_true(pace_fit_time(&b, &back, &rows[i].op, &device, "", &doubts));
         assert_true(a.median == b.median && a.spread == b.spread && a.rung == PACE_RUNG_LEARNED);
     }
     pace_fit_free(&back);
@@ -234,10 +241,10 @@ static void test_far_follows_what_is_like_it(void **unused) {
         pace_op half = rows[i].op, single = rows[i].op;
         pace_estimate bf16, fp16, fp32, elsewhere;
         half.precision = PACE_FP16, single.precision = PACE_FP32;
-        assert_true(pace_learned_time(&bf16, &learned, &rows[i].op, &devices[0], ""));
-        assert_true(pace_learned_time(&fp16, &learned, &half, &devices[0], ""));
-        assert_true(pace_learned_time(&fp32, &learned, &single, &devices[0], ""));
-        assert_true(pace_learned_time(&elsewhere, &learned, &rows[i].op, &devices[3], ""));
+        assert_true(pace_learned_time(&bf16, &learned, &rows[i].op, &devices[0], "", &doubts));
+        assert_true(pace_learned_time(&fp16, &learned, &half, &devices[0], "", &doubts));
+        assert_true(pace_learned_time(&fp32, &learned, &single, &devices[0], "", &doubts));
+        assert_true(pace_learned_time(&elsewhere, &learned, &rows[i].op, &devices[3], "", &doubts));
         assert_true(bf16.median == fp16.median && bf16.spread == fp16.spread);
         assert_true(fp32.spread * PACE_NORMAL_90 >= log(1.99));
         assert_true(elsewhere.median < sqrt(slower[2]) * rows[i].time_s);
@@ -253,5 +260,5 @@ int main(void) {
         cmocka_unit_test(test_simplex_finds_the_valley), cmocka_unit_test(test_trees_find_a_step),
         cmocka_unit_test(test_fit_round_trip),           cmocka_unit_test(test_far_follows_what_is_like_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_doubts, NULL);
 }

@@ -1,0 +1,18 @@
+/* How far closed forms of algorithms are from their programs, from catalog/algorithms.yaml. */
+#ifndef PACE_EXCHANGE_ALGORITHM_GAPS_H
+#define PACE_EXCHANGE_ALGORITHM_GAPS_H
+
+#include "exchange/algorithms.h"
+#include "machine/catalog.h"
+
+enum { PACE_ALGORITHMS_MOST = 32 };
+
+/* Per row of pace_exchange_algorithms: standard deviation of ln(simulated / closed form) where the form is not exact. */
+typedef struct {
+    double of[PACE_ALGORITHMS_MOST];
+} pace_algorithm_gaps;
+
+/** PACE_E_INPUT for an algorithm that is missing or unknown, or a gap out of range. */
+pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out) PACE_MUST_CHECK;
+
+#endif
