@@ -1,6 +1,7 @@
 /* Closed forms of exchanges evaluated a second: one algorithm, NCCL's choice for a group made ready, whole questions.
  * Usage: bench_closed_forms. The budget is 10 M/s of closed forms on one core that nothing else uses. */
 #include "exchange/exchange.h"
+#include "catalog_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +49,9 @@ int main(void) {
     pace_nccl_curves curves;
     double sum = 0;
     int a, p;
-    check(pace_machine_parse(&machine, "dgx-h100*16"));
-    check(pace_exchange_open(&textbook, &machine, PACE_LIBRARY_TEXTBOOK, NULL));
-    check(pace_exchange_open(&nccl, &machine, PACE_LIBRARY_NCCL, NULL));
+    check(pace_machine_parse(&machine, test_catalog(), "dgx-h100*16"));
+    check(pace_exchange_open(&textbook, test_catalog(), &machine, PACE_LIBRARY_TEXTBOOK, NULL));
+    check(pace_exchange_open(&nccl, test_catalog(), &machine, PACE_LIBRARY_NCCL, NULL));
     one_algorithm(&textbook, "ring");
     one_algorithm(&textbook, "rails");
     one_algorithm(&textbook, "rabenseifner");

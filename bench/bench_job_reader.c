@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "source/job_reader.h"
+#include "catalog_of_tests.h"
 
 static pace_status take(void *context, size_t worker, size_t file, const pace_jobs *jobs) {
     (void)context, (void)worker, (void)file, (void)jobs;
@@ -16,7 +17,7 @@ static double processor_s(void) {
 }
 
 static int measure(const char *path, bool repeats) {
-    const pace_job_reader_options options = {.repeats = repeats};
+    const pace_job_reader_options options = {.catalog = test_catalog(), .repeats = repeats};
     pace_job_reading reading;
     double start = processor_s();
     if (pace_jobs_read(&reading, &path, 1, &options, take, NULL) != PACE_OK) {

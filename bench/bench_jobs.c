@@ -1,6 +1,7 @@
 /* Projections of jobs a second, one core: the parts of a step from a job's features and its time, and each further
  * question to the same parts. Usage: bench_jobs. The budget is 50 M/s on one core that nothing else uses. */
 #include "fleet/projection.h"
+#include "catalog_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ int main(void) {
     pace_job_setting setting;
     pace_jobs jobs = {0};
     double sum = 0, begun;
-    check(pace_job_catalog_load(&catalog));
+    check(pace_job_catalog_load(&catalog, test_catalog()));
     check(pace_job_setting_parse(&setting, &catalog, &words));
     make_jobs(&jobs);
     begun = now_s();

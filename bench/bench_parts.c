@@ -16,6 +16,7 @@
 #include "insight/overheads.h"
 #include "insight/spread.h"
 #include "source/kineto.h"
+#include "catalog_of_tests.h"
 
 typedef struct {
     double wall_s, cpu_s;
@@ -75,7 +76,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     pace_kernel_classes *classes;
-    must(pace_kernel_classes_load(&classes));
+    must(pace_kernel_classes_load(&classes, test_catalog()));
     for (int run = argc > 2 ? atoi(argv[2]) : 1; run > 0; run--) {
         pace_rank rank = {0};
         pace_read_notes notes = {0};

@@ -6,6 +6,7 @@
 #include "forecast/forecast.h"
 #include "schedule/replay.h"
 #include "schedule/walk.h"
+#include "catalog_of_tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +106,8 @@ static double price(void) {
     pace_cost *cost;
     pace_device_catalog devices;
     graph_of(&graph, 977, 1, 1);
-    check(pace_cost_create(&cost));
-    check(pace_device_catalog_load(&devices));
+    check(pace_cost_create(&cost, test_catalog()));
+    check(pace_device_catalog_load(&devices, test_catalog()));
     const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
     double sum = 0, begin = now_s();
     size_t priced = 0;
@@ -135,9 +136,9 @@ static void forecast(double taken_s[FORECASTS]) {
     pace_scenario scenario;
     pace_device_catalog devices;
     graph_of(&graph, NODES, 3, 1);
-    check(pace_device_catalog_load(&devices));
+    check(pace_device_catalog_load(&devices, test_catalog()));
     const pace_device *device = pace_device_find(&devices, "a100-40-sxm", 0);
-    check(pace_forecast_of_graphs(&forecast, &graph, 1, name, device, "eager"));
+    check(pace_forecast_of_graphs(&forecast, test_catalog(), &graph, 1, name, device, "eager"));
     pace_scenario_init(&scenario, "as it is");
     for (int i = 0; i < FORECASTS; i++) {
         double begin = cpu_s();

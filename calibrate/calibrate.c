@@ -31,7 +31,8 @@ typedef struct {
     pace_device_facts facts;
     char device[48], software[256], date[32], host[128];
     int threads;
-    pace_device_catalog catalog;
+    pace_catalog *catalog;
+    pace_device_catalog devices;
     const pace_device *known; /* in the catalogue */
     pace_sweep sweep;
     pace_rows_file rows;
@@ -68,7 +69,8 @@ static void close_calibration(calibration *c) {
     PACE_VEC_FREE(&c->families);
     pace_rows_file_close(&c->rows);
     pace_sweep_free(&c->sweep);
-    pace_device_catalog_free(&c->catalog);
+    pace_device_catalog_free(&c->devices);
+    pace_catalog_free(c->catalog);
     pace_free(c);
 }
 
@@ -146,11 +148,12 @@ static pace_status plan(calibration *c) {
     const pace_calibrate_options *o = c->options;
     double memory = o->memory_bytes > 0 ? o->memory_bytes : c->facts.free_bytes / 2;
     pace_sweep_choice choice = {c->target, o->families, o->effort, memory};
-    PACE_TRY(pace_device_catalog_load(&c->catalog));
+    PACE_TRY(pace_catalog_open(&c->catalog));
+    PACE_TRY(pace_device_catalog_load(&c->devices, c->catalog));
     if (strcmp(c->target, "cuda") == 0 && *c->facts.name)
-        c->known = pace_device_find(&c->catalog, c->facts.name, c->facts.memory_bytes);
+        c->known = pace_device_find(&c->devices, c->facts.name, c->facts.memory_bytes);
     PACE_TRY(set_name(c));
-    PACE_TRY(pace_sweep_load(&c->sweep, &choice));
+    PACE_TRY(pace_sweep_load(&c->sweep, c->catalog, &choice));
     if (c->sweep.too_large)
         PACE_TRY(note(c, "%zu points are left out: their tensors take more than %.3g GB.", c->sweep.too_large,
                       memory / 1e9));

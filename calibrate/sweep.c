@@ -346,7 +346,7 @@ static pace_status check_families(const pace_yaml_node *list, const pace_sweep_c
     return PACE_OK;
 }
 
-pace_status pace_sweep_of_yaml(pace_sweep *out, pace_yaml *yaml, const pace_sweep_choice *choice) {
+pace_status pace_sweep_of_yaml(pace_sweep *out, const pace_yaml *yaml, const pace_sweep_choice *choice) {
     pace_sweep sweep = {.yaml = yaml};
     expander *e = pace_alloc(1, sizeof *e);
     pace_status status = e ? PACE_OK : PACE_E_MEMORY;
@@ -366,13 +366,10 @@ pace_status pace_sweep_of_yaml(pace_sweep *out, pace_yaml *yaml, const pace_swee
     return status;
 }
 
-pace_status pace_sweep_load(pace_sweep *out, const pace_sweep_choice *choice) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "sweeps.yaml"));
+pace_status pace_sweep_load(pace_sweep *out, pace_catalog *catalog, const pace_sweep_choice *choice) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "sweeps.yaml"));
     return pace_sweep_of_yaml(out, yaml, choice);
 }
 
-void pace_sweep_free(pace_sweep *sweep) {
-    pace_yaml_free(sweep->yaml);
-    PACE_VEC_FREE(&sweep->points);
-}
+void pace_sweep_free(pace_sweep *sweep) { PACE_VEC_FREE(&sweep->points); }

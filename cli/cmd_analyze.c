@@ -18,7 +18,9 @@ static bool read_profiler(pace_analyze_options *options, const char *text) {
 }
 
 int cmd_analyze(cli_arguments *arguments) {
-    pace_analyze_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_analyze_options options = {.context = arguments->context,
+                                    .command = arguments->command,
+                                    .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const char *profiler = NULL;
     const cli_option table[] = {

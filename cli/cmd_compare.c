@@ -3,7 +3,9 @@
 #include "verbs.h"
 
 int cmd_compare(cli_arguments *arguments) {
-    pace_analyze_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_analyze_options options = {.context = arguments->context,
+                                    .command = arguments->command,
+                                    .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 int cmd_fit(cli_arguments *arguments) {
-    pace_rows_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_rows_options options = {.context = arguments->context,
+                                 .command = arguments->command,
+                                 .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     double seed = 0, probes = 0;
     const cli_option table[] = {

@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 int cmd_fleet(cli_arguments *arguments) {
-    pace_fleet_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_fleet_options options = {.context = arguments->context,
+                                  .command = arguments->command,
+                                  .command_count = (size_t)arguments->command_count};
     cli_list sweep = {0}, price = {0};
     cli_output output = {0};
     cli_fleet_other other = {0};

@@ -15,7 +15,7 @@ int cmd_machines(cli_arguments *arguments) {
     if (!cli_output_format(&format, "machines", &output)) return CLI_USAGE;
     if (!cli_spares_inputs("machines", output.path, arguments, operands)) return CLI_USAGE;
     pace_report *report;
-    pace_status status = pace_machines(&report, operands ? arguments->words[0] : NULL);
+    pace_status status = pace_machines(&report, arguments->context, operands ? arguments->words[0] : NULL);
     if (status != PACE_OK) return cli_fail("machines", status);
     return cli_output_report("machines", report, format, &output);
 }

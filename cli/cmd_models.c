@@ -22,7 +22,7 @@ int cmd_models(cli_arguments *arguments) {
     if (!cli_spares_inputs("models", output.path, arguments, operands)) return CLI_USAGE;
     pace_report *report;
     pace_words words = {set.items, set.count};
-    pace_status status = pace_models(&report, operands ? arguments->words[0] : NULL, &words);
+    pace_status status = pace_models(&report, arguments->context, operands ? arguments->words[0] : NULL, &words);
     if (status != PACE_OK) return cli_fail("models", status);
     return cli_output_report("models", report, format, &output);
 }

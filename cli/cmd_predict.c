@@ -119,14 +119,23 @@ int cmd_predict(cli_arguments *arguments) {
     cli_list on = {0}, set = {0}, batch = {0}, precision = {0}, fuse = {0}, calibrate = {0}, scale = {0}, drop = {0},
              overheads = {0}, straggler = {0}, background = {0}, approach = {0};
     bool simulated = false;
-    pace_simulate_options simulation = {.command = arguments->command,
+    pace_simulate_options simulation = {.context = arguments->context,
+                                        .command = arguments->command,
                                         .command_count = (size_t)arguments->command_count};
-    pace_scaling_options scaling = {0};
+    pace_scaling_options scaling = {.context = arguments->context};
     bool weak = false;
-    pace_predict_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
-    cli_rows rows = {.options = {.command = arguments->command, .command_count = (size_t)arguments->command_count}};
-    pace_exchange_options exchange = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
-    pace_job_options job = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_predict_options options = {.context = arguments->context,
+                                    .command = arguments->command,
+                                    .command_count = (size_t)arguments->command_count};
+    cli_rows rows = {.options = {.context = arguments->context,
+                                 .command = arguments->command,
+                                 .command_count = (size_t)arguments->command_count}};
+    pace_exchange_options exchange = {.context = arguments->context,
+                                      .command = arguments->command,
+                                      .command_count = (size_t)arguments->command_count};
+    pace_job_options job = {.context = arguments->context,
+                            .command = arguments->command,
+                            .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 int cmd_validate(cli_arguments *arguments) {
-    pace_validate_options options = {.command = arguments->command, .command_count = (size_t)arguments->command_count};
+    pace_validate_options options = {.context = arguments->context,
+                                     .command = arguments->command,
+                                     .command_count = (size_t)arguments->command_count};
     cli_output output = {0};
     const cli_option table[] = {
         CLI_OUTPUT_OPTIONS(output),

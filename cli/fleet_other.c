@@ -14,9 +14,10 @@ static int usage(const char *expected) {
     return CLI_USAGE;
 }
 
-static int synthesize(const cli_fleet_other *other, const cli_output *output) {
+static int synthesize(const cli_fleet_other *other, const cli_output *output, pace_context *context) {
     bool to_file = output->path && strcmp(output->path, "-") != 0;
-    const pace_synthesize_options options = {.jobs = (uint64_t)other->synthesize,
+    const pace_synthesize_options options = {.context = context,
+                                             .jobs = (uint64_t)other->synthesize,
                                              .seed = (uint64_t)other->seed,
                                              .path = to_file ? output->path : NULL,
                                              .write = cli_write,
@@ -31,12 +32,13 @@ static int synthesize(const cli_fleet_other *other, const cli_output *output) {
 int cli_fleet_other_answer(const cli_fleet_other *other, const cli_output *output, cli_arguments *arguments,
                            int operands) {
     bool pods = other->pods || other->nodes, made = other->synthesize > 0;
-    pace_cluster_options options = {arguments->command, (size_t)arguments->command_count};
+    pace_cluster_options options = {arguments->context, arguments->command, (size_t)arguments->command_count};
     pace_format format;
     pace_report *report;
     pace_status status;
     if (other->iterations + pods + made != 1) return usage("one of --iterations, --pods with --nodes, --synthesize");
-    if (made) return operands == 0 ? synthesize(other, output) : usage("no files with --synthesize");
+    if (made)
+        return operands == 0 ? synthesize(other, output, arguments->context) : usage("no files with --synthesize");
     if (!cli_output_format(&format, "fleet", output)) return CLI_USAGE;
     if (pods) {
         if (!other->pods || !other->nodes || operands > 0) return usage("--pods FILE and --nodes FILE, and no others");

@@ -1,5 +1,6 @@
 /* paceline VERB [options] INPUT… */
 #include "options.h"
+#include "output.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -52,8 +53,10 @@ static int run_verb(const char *verb, int count, const char *const *words) {
         const char **copies = calloc((size_t)count, 2 * sizeof *copies);
         if (!copies) return CLI_MISSING;
         for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];
-        cli_arguments arguments = {copies + 2, count - 2, copies + count, count};
-        int result = verbs[i].run(&arguments);
+        cli_arguments arguments = {NULL, copies + 2, count - 2, copies + count, count};
+        pace_status opened = pace_context_open(&arguments.context);
+        int result = opened == PACE_OK ? verbs[i].run(&arguments) : cli_fail(verb, opened);
+        pace_context_free(arguments.context);
         free(copies);
         return result;
     }

@@ -2,8 +2,11 @@
 #ifndef PACE_CLI_VERBS_H
 #define PACE_CLI_VERBS_H
 
+#include "paceline/paceline.h"
+
 typedef struct {
-    const char **words; /* after the verb; may be reordered */
+    pace_context *context; /* asked of */
+    const char **words;    /* after the verb; may be reordered */
     int count;
     const char *const *command; /* the whole command line, to be echoed */
     int command_count;

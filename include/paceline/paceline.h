@@ -47,6 +47,17 @@ PACE_API const char *pace_version(void);
  * the fewest is what was meant. Past 63 letters words are cut. Wagner and Fischer, 1974. */
 PACE_API size_t pace_word_edits(const char *a, const char *b);
 
+/** What questions are asked of: the catalogue of machines, devices and models. Open it once and keep it: what was
+ * read of the catalogue stays read. Several threads may ask of one context at a time. */
+typedef struct pace_context pace_context;
+
+/** Opens the catalogue that is compiled in, or the directory that the environment variable PACELINE_CATALOG names now:
+ * files that are there take the place of those compiled in. Errors: PACE_E_MEMORY. */
+PACE_API pace_status pace_context_open(pace_context **out);
+
+/** Whatever was asked of it must be done. NULL is allowed. */
+PACE_API void pace_context_free(pace_context *context);
+
 /** An answer: sentences, tables, matrices, lanes and notes, rendered by pace_report_write(). */
 typedef struct pace_report pace_report;
 
@@ -86,6 +97,7 @@ typedef void (*pace_progress_fn)(void *context, const char *what, uint64_t done,
 
 /** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *step_regex;     /**< POSIX extended regular expression of step annotations; NULL = find them */
@@ -117,6 +129,7 @@ typedef struct {
 /** Options of pace_predict(): what-ifs, each walked alone, and all together when there are several of different kinds.
  * Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     pace_words on;            /**< devices it would run on: names, files, changed figures */
@@ -149,12 +162,12 @@ PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, s
 
 /** Lists the devices of the catalogue, or describes one when `name` is not NULL: a name, FILE.yaml, FILE.yaml:NAME, or
  * one of these with changed figures ("a100 memory=2TB/s"). */
-PACE_API pace_status pace_machines(pace_report **out, const char *name);
+PACE_API pace_status pace_machines(pace_report **out, pace_context *context, const char *name);
 
 /** Lists the models of the catalogue, or describes one layer by layer when `name` is not NULL: a model's name,
  * "FILE.yaml", "FILE.yaml:NAME" or "FILE.onnx". `set` (may be NULL) holds "KEY=VALUE": the model's parameters
  * ("hidden=1024") or how it is run ("precision=fp16", "attention=math", "sequence=512"). */
-PACE_API pace_status pace_models(pace_report **out, const char *name, const pace_words *set);
+PACE_API pace_status pace_models(pace_report **out, pace_context *context, const char *name, const pace_words *set);
 
 /** What the job model assumes (docs/fleet.md). NULL = as the catalogue has it. */
 typedef struct {
@@ -168,6 +181,7 @@ typedef struct {
 
 /** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *kind;       /**< "kernel" (NULL), "exchange", "step", "job"; pace_fit() too: "overhead", "profiler" */
@@ -190,6 +204,7 @@ PACE_API pace_status pace_fit(pace_report **out, const char *const *paths, size_
 
 /** Options of pace_predict_exchange(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *on;         /**< the machine: "dgx-h100*2", FILE.yaml, "a100*4 nvlink=300GB/s"; must be given */
@@ -206,6 +221,7 @@ PACE_API pace_status pace_predict_exchange(pace_report **out, const pace_exchang
 
 /** Options of pace_predict_job(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *job; /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
@@ -219,6 +235,7 @@ PACE_API pace_status pace_predict_job(pace_report **out, const pace_job_options 
 
 /** Options of pace_simulate_exchange() and pace_simulate_traces(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *on;         /**< the machine, as in pace_exchange_options; must be given */
@@ -238,6 +255,7 @@ PACE_API pace_status pace_simulate_exchange(pace_report **out, const pace_simula
 
 /** Options of pace_predict_scaling(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *on;      /**< the machine; as many nodes as the workers need, or those it names; must be given */
@@ -279,6 +297,7 @@ struct pace_processes {
 
 /** Options of pace_characterize(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     pace_job_assumptions assume;
@@ -315,6 +334,7 @@ PACE_API pace_status pace_predict_rows(pace_report **out, const char *path, cons
 
 /** Options of pace_validate(). Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *cases_path; /**< NULL = "accuracy/cases.yaml" */
@@ -332,6 +352,7 @@ PACE_API pace_status pace_validate(pace_report **out, size_t *missed, const pace
 
 /** Options of questions about a cluster. Zero-initialise for defaults. */
 typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
 } pace_cluster_options;
@@ -348,6 +369,7 @@ PACE_API pace_status pace_cluster_capacity(pace_report **out, const char *pods_p
 
 /** Options of pace_synthesize_jobs(). */
 typedef struct {
+    pace_context *context; /**< what is asked; must be given */
     uint64_t jobs, seed;
     const char *path; /**< the file to write; NULL = give the bytes to `write` */
     pace_write_fn write;

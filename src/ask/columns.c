@@ -170,19 +170,13 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
     return pace_measured_find(columns, csv);
 }
 
-pace_status pace_columns_find(pace_columns *out, const pace_csv *csv) {
+pace_status pace_columns_find(pace_columns *out, pace_catalog *catalog, const pace_csv *csv) {
     pace_columns columns = {0};
-    PACE_TRY(pace_catalog_load(&columns.yaml, "columns.yaml"));
+    PACE_TRY(pace_catalog_document(&columns.yaml, catalog, "columns.yaml"));
     columns.kernel = pace_yaml_get(pace_yaml_root(columns.yaml), "kernel");
     pace_status status = find_all(&columns, csv);
-    if (status != PACE_OK) pace_columns_free(&columns);
-    else *out = columns;
+    if (status == PACE_OK) *out = columns;
     return status;
-}
-
-void pace_columns_free(pace_columns *columns) {
-    pace_yaml_free(columns->yaml);
-    *columns = (pace_columns){0};
 }
 
 const pace_layout *pace_columns_layout(const pace_columns *columns, pace_op_family family, pace_compound compound,

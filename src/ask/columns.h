@@ -59,7 +59,7 @@ typedef struct {
 } pace_measured_column;
 
 typedef struct {
-    pace_yaml *yaml;
+    const pace_yaml *yaml;
     const pace_yaml_node *kernel;
     int device, source, op, dtype, pass, layout, trans_a, trans_b, unit, window; /* columns; -1 = not there */
     bool op_is_hint;                         /* the column of operations is a name that need not say one */
@@ -84,8 +84,7 @@ typedef struct {
 #define PACE_OP_NO_WORDS ((pace_op_words){.queries = NAN, .causal = NAN, .head_dim = NAN, .kv_heads = NAN})
 
 /** Finds the columns of a table. Never fails for lack of one: what is not there is -1 or counted as missing. */
-pace_status pace_columns_find(pace_columns *out, const pace_csv *csv) PACE_MUST_CHECK;
-void pace_columns_free(pace_columns *columns);
+pace_status pace_columns_find(pace_columns *out, pace_catalog *catalog, const pace_csv *csv) PACE_MUST_CHECK;
 
 /** The first layout behind `after` (NULL = of all) of a family or compound; for PACE_OP_UNKNOWN, of those that are
  * complete without an operation's name. NULL when there is none. */

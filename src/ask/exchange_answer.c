@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* What a row's system or device column names: a machine in our own words, or one as logs name it. */
-static pace_status machine_of(pace_machine *out, const pace_exchange_row *row) {
+static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pace_exchange_row *row) {
     int ranks = row->ranks_per_node * row->nodes;
     if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
-    pace_status status = pace_machine_parse(out, row->system);
+    pace_status status = pace_machine_parse(out, catalog, row->system);
     if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
         status = PACE_E_MISSING; /* a device alone */
-    if (status != PACE_OK) status = pace_machine_named(out, row->system, row->nodes);
-    if (status != PACE_OK && *row->device) status = pace_machine_named(out, row->device, row->nodes);
+    if (status != PACE_OK) status = pace_machine_named(out, catalog, row->system, row->nodes);
+    if (status != PACE_OK && *row->device) status = pace_machine_named(out, catalog, row->device, row->nodes);
     if (status == PACE_OK && out->nodes < row->nodes) out->nodes = row->nodes;
     return status;
 }
@@ -23,8 +23,9 @@ static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
     if (a->has_machine || !row->nodes_guessed || row->nodes != 1 || ranks < 2 || !*row->system) return;
     if (strcmp(a->spread, row->system) != 0) {
         memcpy(a->spread, row->system, sizeof a->spread);
-        bool known = pace_machine_parse(&machine, row->system) == PACE_OK ||
-                     pace_machine_named(&machine, row->system, 2) == PACE_OK; /* one whose network is known */
+        bool known =
+            pace_machine_parse(&machine, a->catalog, row->system) == PACE_OK ||
+            pace_machine_named(&machine, a->catalog, row->system, 2) == PACE_OK; /* one whose network is known */
         a->spread_over = known && machine.devices > 1 ? machine.devices : 0;
     }
     if (a->spread_over == 0 || ranks <= a->spread_over || ranks % a->spread_over) return;
@@ -43,9 +44,9 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     memcpy(a->last, row->system, sizeof a->last);
     a->last_nodes = row->nodes;
     *a->refused = '\0';
-    pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, row);
+    pace_status status = a->has_machine ? PACE_OK : machine_of(&machine, a->catalog, row);
     if (a->has_machine && machine.nodes < row->nodes) machine.nodes = row->nodes; /* --on says of what kind they are */
-    if (status == PACE_OK) status = pace_exchange_open(&a->exchange, &machine, PACE_LIBRARY_AUTO, NULL);
+    if (status == PACE_OK) status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;
     else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message());

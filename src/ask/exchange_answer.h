@@ -7,6 +7,7 @@
 
 /* What rows are answered from, and the machine that was asked for last: systems come in runs. Zero-initialise. */
 typedef struct {
+    pace_catalog *catalog;        /* borrowed */
     const pace_exchange_fit *fit; /* curves; may have none; borrowed */
     pace_doubts doubts;
     pace_machine machine; /* --on */

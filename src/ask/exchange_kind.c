@@ -1,4 +1,5 @@
 /* The row kind "exchange": one collective among the devices of a machine. */
+#include "ask/context.h"
 #include "ask/exchange_answer.h"
 #include "ask/exchange_logs.h"
 #include "ask/row_kind.h"
@@ -40,15 +41,16 @@ static pace_status open_exchanges(void **state, const pace_rows_options *options
     pace_collective collective;
     if (!e) return PACE_E_MEMORY;
     e->options = options;
+    e->asker.catalog = options->context->catalog;
     e->asker.fit = &e->fit;
     e->defaults = (pace_exchange_defaults){.collective = options->collective};
     if (options->collective && !pace_collective_find(&collective, options->collective))
         return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
     if (options->probes < 0 || options->probes == 1)
         return pace_fail(PACE_E_USAGE, "--probes: expected 2 or more, found %d", options->probes);
-    PACE_TRY(pace_doubts_load(&e->asker.doubts));
+    PACE_TRY(pace_doubts_load(&e->asker.doubts, e->asker.catalog));
     if (!options->device) return PACE_OK;
-    PACE_TRY(pace_machine_asked(&e->asker.machine, options->device));
+    PACE_TRY(pace_machine_asked(&e->asker.machine, e->asker.catalog, options->device));
     e->asker.has_machine = true;
     e->defaults.machine = &e->asker.machine;
     return PACE_OK;
@@ -61,7 +63,7 @@ static pace_status load_fit(void *state, const char *path) {
 static pace_status read_table(void *state, pace_input *input) {
     exchanges *e = state;
     pace_exchange_rows rows;
-    PACE_TRY(pace_exchange_rows_read(&rows, input, &e->defaults));
+    PACE_TRY(pace_exchange_rows_read(&rows, e->asker.catalog, input, &e->defaults));
     pace_status status = PACE_PUSH(&e->tables, rows);
     if (status != PACE_OK) pace_exchange_rows_free(&rows);
     return status;

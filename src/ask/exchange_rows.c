@@ -19,7 +19,7 @@ enum { MOST_VARIANTS = 8 };
 typedef struct {
     pace_exchange_rows *rows;
     const pace_exchange_defaults *defaults;
-    pace_yaml *yaml;
+    const pace_yaml *yaml;
     const pace_yaml_node *names;
     int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol;
     int variant[MOST_VARIANTS];
@@ -275,13 +275,12 @@ static pace_status add_row(reader *r, size_t row) {
     return PACE_PUSH(&r->rows->rows, out);
 }
 
-static pace_status read_table(pace_exchange_rows *out, const pace_exchange_defaults *defaults) {
+static pace_status read_table(pace_exchange_rows *out, pace_catalog *catalog, const pace_exchange_defaults *defaults) {
     reader r = {.rows = out, .defaults = defaults, .rate = -1};
-    PACE_TRY(pace_catalog_load(&r.yaml, "columns.yaml"));
+    PACE_TRY(pace_catalog_document(&r.yaml, catalog, "columns.yaml"));
     r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
     pace_status status = find_columns(&r);
     for (size_t i = 0; status == PACE_OK && i < out->csv.rows; i++) status = add_row(&r, i);
-    pace_yaml_free(r.yaml);
     return status;
 }
 
@@ -304,34 +303,36 @@ static pace_status read_all(bytes_vec *text, pace_input *input) {
     return PACE_OK;
 }
 
-static pace_status read_text(pace_exchange_rows *rows, bytes_vec *text, const pace_exchange_defaults *defaults) {
+static pace_status read_text(pace_exchange_rows *rows, pace_catalog *catalog, bytes_vec *text,
+                             const pace_exchange_defaults *defaults) {
     pace_log_kind kind = pace_log_kind_of(text->items);
     pace_input *memory;
     if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text->items, text->count, defaults);
     PACE_TRY(pace_input_open_memory(&memory, rows->name, text->items, text->count));
     pace_status status = pace_csv_read(&rows->csv, memory);
     pace_input_free(memory);
-    return status == PACE_OK ? read_table(rows, defaults) : status;
+    return status == PACE_OK ? read_table(rows, catalog, defaults) : status;
 }
 
-pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_input *input,
+pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catalog, pace_input *input,
                                     const pace_exchange_defaults *defaults) {
     pace_exchange_rows rows = {.measured = -1, .unit_s = 1, .unit = "s"};
     bytes_vec text = {0};
     snprintf(rows.name, sizeof rows.name, "%.255s", pace_input_name(input));
     pace_status status = read_all(&text, input);
     rows.bytes = pace_input_stored_bytes(input);
-    if (status == PACE_OK) status = read_text(&rows, &text, defaults);
+    if (status == PACE_OK) status = read_text(&rows, catalog, &text, defaults);
     PACE_VEC_FREE(&text);
     if (status == PACE_OK) *out = rows;
     else pace_exchange_rows_free(&rows);
     return status;
 }
 
-pace_status pace_exchange_rows_open(pace_exchange_rows *out, const char *path, const pace_exchange_defaults *defaults) {
+pace_status pace_exchange_rows_open(pace_exchange_rows *out, pace_catalog *catalog, const char *path,
+                                    const pace_exchange_defaults *defaults) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_exchange_rows_read(out, input, defaults);
+    pace_status status = pace_exchange_rows_read(out, catalog, input, defaults);
     pace_input_free(input);
     return status;
 }

@@ -1,4 +1,5 @@
 #include "ask/fleet_asked.h"
+#include "ask/context.h"
 
 #include "ask/fleet_processes.h"
 #include "ask/job_assume.h"
@@ -105,7 +106,8 @@ static pace_status read_shared(pace_fleet_asked *c, const char *const *paths, si
 
 static pace_status read_jobs(pace_fleet_asked *c, const char *const *paths, size_t count,
                              const pace_fleet_options *options) {
-    pace_job_reader_options how = {.columns = options->columns,
+    pace_job_reader_options how = {.catalog = options->context->catalog,
+                                   .columns = options->columns,
                                    .rejects_path = options->rejects_path,
                                    .table = options->table,
                                    .most_rejected = options->most_rejected,
@@ -122,7 +124,7 @@ static pace_status read_jobs(pace_fleet_asked *c, const char *const *paths, size
 }
 
 static pace_status prepare(pace_fleet_asked *c, const pace_fleet_options *options) {
-    PACE_TRY(pace_job_assume(&c->setting, &c->catalog, &options->assume));
+    PACE_TRY(pace_job_assume(&c->setting, &c->catalog, options->context->catalog, &options->assume));
     return pace_fleet_questions_make(&c->questions, &c->setting, &options->sweep, &options->price);
 }
 

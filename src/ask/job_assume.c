@@ -16,9 +16,10 @@ static pace_status set(pace_job_setting *out, const pace_job_catalog *catalog, c
     return PACE_OK;
 }
 
-pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *catalog, const pace_job_assumptions *assume) {
-    PACE_TRY(pace_job_catalog_load(catalog));
-    pace_status status = set(out, catalog, assume);
-    if (status != PACE_OK) pace_job_catalog_free(catalog);
+pace_status pace_job_assume(pace_job_setting *out, pace_job_catalog *jobs, pace_catalog *catalog,
+                            const pace_job_assumptions *assume) {
+    PACE_TRY(pace_job_catalog_load(jobs, catalog));
+    pace_status status = set(out, jobs, assume);
+    if (status != PACE_OK) pace_job_catalog_free(jobs);
     return status;
 }

@@ -1,4 +1,5 @@
 /* The row kind "job": one training job by the features of Alibaba-PAI's model. */
+#include "ask/context.h"
 #include "ask/job_rows.h"
 #include "ask/job_assume.h"
 #include "ask/row_kind.h"
@@ -46,7 +47,7 @@ static pace_status assume(jobs *j, const char *fit_path) {
     words.on = j->options->device;
     words.fit_path = fit_path;
     pace_job_catalog_free(&j->catalog);
-    pace_status status = pace_job_assume(&j->setting, &j->catalog, &words);
+    pace_status status = pace_job_assume(&j->setting, &j->catalog, j->options->context->catalog, &words);
     if (status != PACE_OK) j->catalog = (pace_job_catalog){0};
     j->fitted = j->setting;
     return status;

@@ -24,7 +24,7 @@ static int *place_of(layout *out, int role) {
 }
 
 /* Columns of our own names first, then those that others use. */
-static pace_status find_by_name(layout *out, const pace_csv *csv) {
+static pace_status find_by_name(layout *out, pace_catalog *catalog, const pace_csv *csv) {
     pace_job_names names;
     bool ours[PACE_JOB_ROLES];
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) out->factor[i] = 1;
@@ -34,7 +34,7 @@ static pace_status find_by_name(layout *out, const pace_csv *csv) {
         if (role != PACE_JOB_NO_ROLE) *place_of(out, role) = (int)c;
     }
     for (int role = 0; role < PACE_JOB_ROLES; role++) ours[role] = *place_of(out, role) >= 0;
-    PACE_TRY(pace_job_names_load(&names));
+    PACE_TRY(pace_job_names_load(&names, catalog));
     for (size_t c = csv->columns; c-- > 0;) {
         double factor;
         const char *unit;
@@ -44,16 +44,15 @@ static pace_status find_by_name(layout *out, const pace_csv *csv) {
         if (role < PACE_JOB_COLUMNS) out->factor[role] = factor;
         if (role == PACE_JOB_STEP_S) snprintf(out->unit, sizeof out->unit, "%s", unit);
     }
-    pace_job_names_free(&names);
     return PACE_OK;
 }
 
-static pace_status find_layout(layout *out, pace_job_rows *rows) {
+static pace_status find_layout(layout *out, pace_catalog *catalog, pace_job_rows *rows) {
     static const pace_job_column needed[] = {PACE_JOB_FLOP, PACE_JOB_MEMORY_ACCESS_BYTES, PACE_JOB_INPUT_BYTES,
                                              PACE_JOB_WEIGHT_TRAFFIC_BYTES};
     const pace_csv *csv = &rows->csv;
     *out = (layout){.unit = "s"};
-    PACE_TRY(find_by_name(out, csv));
+    PACE_TRY(find_by_name(out, catalog, csv));
     rows->machine = pace_csv_find(csv, "machine");
     if (rows->machine < 0) rows->machine = pace_csv_find(csv, "system");
     rows->software = pace_csv_find(csv, "software");
@@ -139,7 +138,7 @@ static pace_status place_row(pace_job_rows *rows, size_t row, const pace_job_cat
 
 static pace_status add_rows(pace_job_rows *rows, const pace_job_catalog *catalog) {
     layout columns;
-    PACE_TRY(find_layout(&columns, rows));
+    PACE_TRY(find_layout(&columns, catalog->devices.documents, rows));
     for (size_t row = 0; row < rows->csv.rows; row++) {
         PACE_TRY(add_row(rows, &columns, row, catalog));
         PACE_TRY(place_row(rows, row, catalog));

@@ -1,4 +1,5 @@
 /* The row kind "kernel": one operation on one device. */
+#include "ask/context.h"
 #include "ask/fit_rows.h"
 #include "ask/row_kind.h"
 #include "exchange/algorithms.h"
@@ -42,9 +43,9 @@ static pace_status open_kernels(void **state, const pace_rows_options *options) 
     kernels *k = *state = pace_alloc(1, sizeof *k);
     if (!k) return PACE_E_MEMORY;
     k->options = options;
-    PACE_TRY(pace_device_catalog_load(&k->catalog));
+    PACE_TRY(pace_device_catalog_load(&k->catalog, options->context->catalog));
     if (options->device) PACE_TRY(pace_device_to_run_on(&k->device, &k->catalog, options->device));
-    return pace_cost_create(&k->cost);
+    return pace_cost_create(&k->cost, options->context->catalog);
 }
 
 static pace_status use_fit(kernels *k, pace_fit_model *fit) {
@@ -143,7 +144,7 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
     drop_fit(k);
     pace_cost_free(k->cost);
     k->cost = NULL;
-    PACE_TRY(pace_cost_create(&k->cost));
+    PACE_TRY(pace_cost_create(&k->cost, k->options->context->catalog));
     PACE_TRY(pace_fit_rows(&k->fit, &k->outcome, k->tables.items, k->tables.count, &how, keep, context));
     k->learned = true;
     return PACE_OK;

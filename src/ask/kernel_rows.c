@@ -465,13 +465,13 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The median of log10(measured / predicted in seconds) over the first rows; NAN when none can be asked. */
-static pace_status median_ratio(double *out, const pace_kernel_rows *rows, unsigned measured) {
+static pace_status median_ratio(double *out, pace_catalog *catalog, const pace_kernel_rows *rows, unsigned measured) {
     enum { MOST = 2000 };
     pace_cost *cost;
     double *ratios = pace_alloc(MOST, sizeof *ratios);
     size_t count = 0;
     if (!ratios) return PACE_E_MEMORY;
-    pace_status status = pace_cost_create(&cost);
+    pace_status status = pace_cost_create(&cost, catalog);
     for (size_t i = 0; status == PACE_OK && i < rows->rows.count && count < MOST; i++) {
         const pace_kernel_row *row = &rows->rows.items[i];
         pace_estimate time;
@@ -487,7 +487,7 @@ static pace_status median_ratio(double *out, const pace_kernel_rows *rows, unsig
 }
 
 /* A column "latency" without a unit: units are a thousand apart, formulas are not, so the nearest is meant. */
-static pace_status settle_unit(pace_kernel_rows *rows, unsigned m) {
+static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, unsigned m) {
     static const struct {
         const char *word;
         double s;
@@ -498,7 +498,7 @@ static pace_status settle_unit(pace_kernel_rows *rows, unsigned m) {
     snprintf(measured->unit, sizeof measured->unit, "%.15s", said);
     if (!(measured->unit_s > 0)) {
         double ratio;
-        PACE_TRY(median_ratio(&ratio, rows, m));
+        PACE_TRY(median_ratio(&ratio, catalog, rows, m));
         int nearest = isnan(ratio) ? 2 : (int)fmin(fmax(round(ratio / 3), 0), 3);
         measured->unit_s = units[nearest].s;
         snprintf(measured->unit, sizeof measured->unit, "%s", units[nearest].word);
@@ -513,14 +513,14 @@ static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *
     reader *r = pace_alloc(1, sizeof *r);
     if (!r) return PACE_E_MEMORY;
     r->rows = rows, r->catalog = catalog, r->fallback = device;
-    pace_status status = pace_columns_find(&rows->columns, &rows->csv);
+    pace_status status = pace_columns_find(&rows->columns, catalog->documents, &rows->csv);
     const pace_columns *columns = &rows->columns;
     if (status == PACE_OK && columns->op < 0 && columns->dtype < 0 && columns->shape_count == 0 &&
         !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
         status = pace_columns_fail(columns, &rows->csv, PACE_OP_UNKNOWN);
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(r, i);
     for (unsigned m = 0; status == PACE_OK && m < columns->measured_count; m++)
-        if (!(columns->measured[m].unit_s > 0)) status = settle_unit(rows, m);
+        if (!(columns->measured[m].unit_s > 0)) status = settle_unit(rows, catalog->documents, m);
     pace_free(r);
     return status;
 }
@@ -546,7 +546,6 @@ pace_status pace_kernel_rows_open(pace_kernel_rows *out, const char *path, const
 
 void pace_kernel_rows_free(pace_kernel_rows *rows) {
     pace_csv_free(&rows->csv);
-    pace_columns_free(&rows->columns);
     PACE_VEC_FREE(&rows->rows);
     PACE_VEC_FREE(&rows->parts);
 }

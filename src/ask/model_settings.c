@@ -64,13 +64,14 @@ void pace_model_settings_free(pace_model_settings *settings) {
     PACE_VEC_FREE(&settings->items);
 }
 
-pace_status pace_model_ask(pace_model *out, pace_config *config, const char *name, const pace_words *set) {
+pace_status pace_model_ask(pace_model *out, pace_config *config, pace_catalog *catalog, const char *name,
+                           const pace_words *set) {
     enum { UNSAID = -1 };
     pace_model_settings settings;
     pace_config asked = *config;
     asked.optimizer = UNSAID;
     PACE_TRY(read_words(&settings, &asked, set, true));
-    pace_status status = pace_model_open(out, name, settings.items.items, settings.items.count);
+    pace_status status = pace_model_open(out, catalog, name, settings.items.items, settings.items.count);
     pace_model_settings_free(&settings);
     if (status != PACE_OK) return status;
     if (asked.optimizer == UNSAID) asked.optimizer = out->sequence > 0 ? PACE_ADAM : PACE_SGD;

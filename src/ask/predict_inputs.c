@@ -1,4 +1,5 @@
 #include "ask/predict_inputs.h"
+#include "ask/context.h"
 
 #include "base/text.h"
 #include "forecast/gradient_tables.h"
@@ -27,12 +28,13 @@ void pace_predict_inputs_free(pace_predict_inputs *inputs) {
 
 static pace_status read_traces(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                const pace_predict_options *options) {
-    pace_analyze_options reading = {.step_regex = options->step_regex,
+    pace_analyze_options reading = {.context = options->context,
+                                    .step_regex = options->step_regex,
                                     .device = options->from,
                                     .progress = options->progress,
                                     .progress_context = options->progress_context};
     if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
-    PACE_TRY(pace_analysis_load(&out->measured, inputs, count, &reading));
+    PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));
     out->is_measured = true;
     return pace_forecast_of_analysis(&out->forecast, &out->measured);
 }
@@ -59,17 +61,17 @@ static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, pace_
     return status;
 }
 
-static pace_status forecast(pace_predict_inputs *out, pace_graph *graphs, size_t count, const pace_device *device,
-                            const char *mode) {
+static pace_status forecast(pace_predict_inputs *out, pace_catalog *catalog, pace_graph *graphs, size_t count,
+                            const pace_device *device, const char *mode) {
     if (device)
-        return pace_forecast_of_graphs(&out->forecast, graphs, count, (const char *const *)out->paths.items, device,
-                                       mode);
+        return pace_forecast_of_graphs(&out->forecast, catalog, graphs, count, (const char *const *)out->paths.items,
+                                       device, mode);
     for (size_t i = 0; i < count; i++) pace_graph_free(&graphs[i]);
     return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", out->paths.items[0]);
 }
 
-static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths, pace_input_kind kind,
-                               const pace_device *device) {
+static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, const pace_paths *paths,
+                               pace_input_kind kind, const pace_device *device) {
     pace_graph *graphs = pace_alloc(paths->count, sizeof *graphs);
     if (!graphs) return PACE_E_MEMORY;
     size_t read = 0;
@@ -79,7 +81,7 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
         if (status != PACE_OK) break;
     }
     if (status == PACE_OK) {
-        status = forecast(out, graphs, read, device, "eager");
+        status = forecast(out, catalog, graphs, read, device, "eager");
         read = 0; /* taken */
     }
     for (size_t i = 0; i < read; i++) pace_graph_free(&graphs[i]);
@@ -90,20 +92,20 @@ static pace_status read_graphs(pace_predict_inputs *out, const pace_paths *paths
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
 /* What a buffer of the approach holds; every tensor alone where lanes exchange them. */
-static pace_status set_exchange(pace_config *config, const char *name) {
+static pace_status set_exchange(pace_config *config, pace_catalog *catalog, const char *name) {
     pace_approach approach;
     if (!name) return PACE_OK;
-    PACE_TRY(pace_approach_named(&approach, name));
+    PACE_TRY(pace_approach_named(&approach, catalog, name));
     bool buckets = pace_approach_has_buckets(&approach);
     config->bucket_bytes = buckets && approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
     if (!buckets) config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
     return PACE_OK;
 }
 
-static pace_status lower(pace_graph *out, pace_gradient_tables *tables, pace_config *config, const char *name,
-                         const pace_words *set) {
+static pace_status lower(pace_graph *out, pace_gradient_tables *tables, pace_config *config, pace_catalog *catalog,
+                         const char *name, const pace_words *set) {
     pace_model model;
-    PACE_TRY(pace_model_ask(&model, config, name, set));
+    PACE_TRY(pace_model_ask(&model, config, catalog, name, set));
     pace_status status = pace_gradient_tables_of(tables, &model, config);
     if (status == PACE_OK) status = pace_model_lower(out, &model, config);
     pace_model_free(&model);
@@ -118,10 +120,11 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
     pace_config config = pace_config_default();
     PACE_TRY(keep(&out->paths, name));
     pace_gradient_tables tables = {0};
-    PACE_TRY(set_exchange(&config, options->approach));
-    pace_status status = lower(&graph, &tables, &config, name, &options->set);
+    PACE_TRY(set_exchange(&config, options->context->catalog, options->approach));
+    pace_status status = lower(&graph, &tables, &config, options->context->catalog, name, &options->set);
     out->samples = config.micro_batch * pace_config_micro_batches(&config);
-    if (status == PACE_OK) status = forecast(out, &graph, 1, device, modes[config.execution]);
+    if (status == PACE_OK)
+        status = forecast(out, options->context->catalog, &graph, 1, device, modes[config.execution]);
     if (status == PACE_OK) out->forecast.tables = tables;
     else PACE_VEC_FREE(&tables);
     return status;
@@ -200,7 +203,7 @@ static pace_status read_files(pace_predict_inputs *out, const char *const *input
     if (status == PACE_OK) {
         if (sorted.trace_count == paths.count) status = read_traces(out, inputs, count, options);
         else if (sorted.trace_count) status = read_traces_alone(out, &paths, &sorted, options);
-        else status = read_graphs(out, &paths, sorted.first, device);
+        else status = read_graphs(out, options->context->catalog, &paths, sorted.first, device);
         pace_free(sorted.traces);
     }
     pace_paths_free(&paths);

@@ -49,16 +49,16 @@ static const pace_row_kind *firmest(const pace_row_kinds *among, const pace_colu
 }
 
 /* Of the start of a table: its whole lines. */
-static const pace_row_kind *kind_of_table(const pace_row_kinds *among, const char *text, size_t length) {
+static const pace_row_kind *kind_of_table(const pace_row_kinds *among, pace_catalog *catalog, const char *text,
+                                          size_t length) {
     const pace_row_kind *kind = among->items[0];
     pace_input *input;
     pace_csv csv;
     pace_columns columns;
     if (pace_input_open_memory(&input, "table", text, length) != PACE_OK) return kind;
     if (pace_csv_read(&csv, input) == PACE_OK) {
-        if (pace_columns_find(&columns, &csv) == PACE_OK) {
+        if (pace_columns_find(&columns, catalog, &csv) == PACE_OK) {
             kind = firmest(among, &columns, &csv);
-            pace_columns_free(&columns);
         }
         pace_csv_free(&csv);
     }
@@ -66,10 +66,11 @@ static const pace_row_kind *kind_of_table(const pace_row_kinds *among, const cha
     return kind;
 }
 
-static const pace_row_kind *kind_of_text(const pace_row_kinds *among, const char *text, size_t length) {
+static const pace_row_kind *kind_of_text(const pace_row_kinds *among, pace_catalog *catalog, const char *text,
+                                         size_t length) {
     for (size_t i = 0; i < among->count; i++)
         if (among->items[i]->is_log && among->items[i]->is_log(text)) return among->items[i];
-    return kind_of_table(among, text, length);
+    return kind_of_table(among, catalog, text, length);
 }
 
 static size_t read_head(char *out, const char *path) {
@@ -85,14 +86,14 @@ static size_t read_head(char *out, const char *path) {
     return length;
 }
 
-const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *among, const char *path) {
+const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *among, pace_catalog *catalog, const char *path) {
     const pace_row_kind *kind = among->items[0];
     struct stat file;
     bool again = strcmp(path, "-") == 0 || (stat(path, &file) == 0 && S_ISREG(file.st_mode)); /* a pipe is read once */
     char *head = again ? pace_alloc(HEAD + 1, 1) : NULL;
     if (!head) return kind;
     size_t length = read_head(head, path);
-    if (length > 0 && !memchr(head, '\0', length)) kind = kind_of_text(among, head, length);
+    if (length > 0 && !memchr(head, '\0', length)) kind = kind_of_text(among, catalog, head, length);
     pace_free(head);
     return kind;
 }

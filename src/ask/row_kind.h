@@ -97,7 +97,7 @@ pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *
 /** Which kind a file is of, by the columns and first row of a table, or by what a log looks like: the first kind for a
  * named pipe, which can be read only once, and for what looks like nothing else. Only the start of the file is read; a
  * file that cannot be read is left to its reader to complain about. */
-const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *kinds, const char *path);
+const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *kinds, pace_catalog *catalog, const char *path);
 
 /** Opens and reads the file `path` as the next table of a state. */
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) PACE_MUST_CHECK;

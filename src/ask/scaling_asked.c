@@ -15,9 +15,9 @@ typedef struct {
     pace_name part[4];
 } question;
 
-pace_status pace_scaling_asked_open(pace_scaling_asked *out) {
-    PACE_TRY(pace_device_catalog_load(&out->devices));
-    PACE_TRY(pace_approaches_load(&out->approaches));
+pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catalog) {
+    PACE_TRY(pace_device_catalog_load(&out->devices, catalog));
+    PACE_TRY(pace_approaches_load(&out->approaches, catalog));
     PACE_TRY(pace_names_init(&out->texts));
     PACE_TRY(pace_names_init(&out->place_names));
     PACE_TRY(pace_names_init(&out->step_names));
@@ -58,7 +58,8 @@ static pace_status place_by(const pace_scaling_where **out, pace_scaling_asked *
     machine_text(text, sizeof text, row->device, machine);
     if (!pace_names_find(&name, &a->place_names, text, strlen(text))) {
         bool from_on = a->on && strcmp(machine, a->on) == 0;
-        PACE_TRY(from_on ? pace_machine_asked(&made.machine, text) : pace_machine_parse(&made.machine, text));
+        PACE_TRY(from_on ? pace_machine_asked(&made.machine, a->devices.documents, text)
+                         : pace_machine_parse(&made.machine, a->devices.documents, text));
         PACE_TRY(pace_device_resolve(&made.device, &a->devices, made.machine.device, 0));
         PACE_TRY(PACE_PUSH(&a->places, made));
         pace_status status = pace_names_add(&name, &a->place_names, text, strlen(text));
@@ -78,7 +79,8 @@ static pace_status place_of(const pace_scaling_where **out, pace_scaling_asked *
     return a->took_on ? place_by(out, a, row, a->on) : status;
 }
 
-static pace_status make_step(pace_scaling_worker *step, const pace_scaling_row *row, const pace_device *device) {
+static pace_status make_step(pace_scaling_worker *step, pace_catalog *catalog, const pace_scaling_row *row,
+                             const pace_device *device) {
     char text[512], *rest = NULL;
     const char *words[MOST_SETTINGS];
     pace_words set = {words, 0};
@@ -93,9 +95,9 @@ static pace_status make_step(pace_scaling_worker *step, const pace_scaling_row *
         words[set.count++] = word;
     PACE_TRY(pace_model_settings_read(&settings, &config, &set));
     config.micro_batch = row->batch;
-    pace_status status = pace_model_open(&model, row->model, settings.items.items, settings.items.count);
+    pace_status status = pace_model_open(&model, catalog, row->model, settings.items.items, settings.items.count);
     if (status == PACE_OK) {
-        status = pace_gradient_profile_make(&step->profile, &step_s, &model, &config, device);
+        status = pace_gradient_profile_make(&step->profile, &step_s, catalog, &model, &config, device);
         pace_model_free(&model);
     }
     pace_model_settings_free(&settings);
@@ -112,7 +114,7 @@ static pace_status step_of(const pace_scaling_worker **out, pace_scaling_asked *
     PACE_TRY(name_of(&key.part[1], a, row->settings));
     PACE_TRY(name_of(&key.part[2], a, device->name));
     if (!pace_names_find(&name, &a->step_names, (const char *)&key, sizeof key)) {
-        PACE_TRY(make_step(&step, row, device));
+        PACE_TRY(make_step(&step, a->devices.documents, row, device));
         pace_status status = PACE_PUSH(&a->steps, step);
         if (status == PACE_OK) {
             status = pace_names_add(&name, &a->step_names, (const char *)&key, sizeof key);
@@ -137,7 +139,8 @@ static pace_status exchange_of(const pace_scaling_exchange **out, pace_scaling_a
     PACE_TRY(name_of(&key.part[2], a, row->machine));
     PACE_TRY(name_of(&key.part[1], a, row->approach));
     if (!pace_names_find(&name, &a->exchange_names, (const char *)&key, sizeof key)) {
-        PACE_TRY(pace_scaling_open(&opened, approach, &at->machine, at->device, (int)row->workers, (int)row->nodes));
+        PACE_TRY(pace_scaling_open(&opened, a->devices.documents, approach, &at->machine, at->device, (int)row->workers,
+                                   (int)row->nodes));
         PACE_TRY(PACE_PUSH(&a->exchanges, opened));
         pace_status status = pace_names_add(&name, &a->exchange_names, (const char *)&key, sizeof key);
         if (status != PACE_OK) {

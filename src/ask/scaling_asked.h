@@ -32,7 +32,7 @@ typedef struct {
     PACE_VEC(pace_scaling_exchange) exchanges;
 } pace_scaling_asked;
 
-pace_status pace_scaling_asked_open(pace_scaling_asked *out) PACE_MUST_CHECK;
+pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catalog) PACE_MUST_CHECK;
 /** Also of one that is all zero, or that failed to open. */
 void pace_scaling_asked_close(pace_scaling_asked *asked);
 

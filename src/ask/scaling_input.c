@@ -1,4 +1,5 @@
 #include "ask/scaling_input.h"
+#include "ask/context.h"
 
 #include "source/model_inputs.h"
 
@@ -16,7 +17,8 @@ void pace_scaling_input_free(pace_scaling_input *input) {
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
     PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
-    pace_status status = pace_model_open(&input->model, input->name, settings.items.items, settings.items.count);
+    pace_status status = pace_model_open(&input->model, options->context->catalog, input->name, settings.items.items,
+                                         settings.items.count);
     input->is_model = status == PACE_OK;
     pace_model_settings_free(&settings);
     return status;
@@ -34,7 +36,9 @@ static pace_status count_samples(pace_scaling_input *input, double said) {
 }
 
 static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_options *options) {
-    pace_predict_options reading = {.step_regex = options->step_regex, .from = options->from};
+    pace_predict_options reading = {.context = options->context,
+                                    .step_regex = options->step_regex,
+                                    .from = options->from};
     bool timed;
     if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found '%s'", input->name);
     PACE_TRY(pace_predict_inputs_have_times(&timed, &input->name, 1));
@@ -51,6 +55,7 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
 pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, const pace_device *device,
                                     const pace_scaling_options *options) {
     pace_scaling_input input = {.name = name,
+                                .catalog = options->context->catalog,
                                 .device = device,
                                 .config = pace_config_default(),
                                 .one_worker = options->one_worker};
@@ -72,7 +77,8 @@ static pace_status step_of_model(pace_worker_step *step, const pace_scaling_inpu
     pace_estimate step_s;
     pace_config config = input->config;
     config.micro_batch = step->batch;
-    PACE_TRY(pace_gradient_profile_make(&step->profile, &step_s, &input->model, &config, input->device));
+    PACE_TRY(
+        pace_gradient_profile_make(&step->profile, &step_s, input->catalog, &input->model, &config, input->device));
     step->spread = step_s.spread;
     return PACE_OK;
 }

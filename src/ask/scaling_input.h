@@ -14,7 +14,8 @@ typedef struct {
 } pace_worker_step;
 
 typedef struct {
-    const char *name; /* as given, borrowed */
+    const char *name;      /* as given, borrowed */
+    pace_catalog *catalog; /* borrowed */
     bool is_model;
     pace_model model;           /* of a model */
     pace_predict_inputs inputs; /* of the others */

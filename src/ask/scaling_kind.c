@@ -1,4 +1,5 @@
 /* The row kind "scaling": one model on some workers of a machine, with one approach to share gradients. */
+#include "ask/context.h"
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
 #include "ask/scaling_asked.h"
@@ -31,7 +32,7 @@ static pace_status open_scalings(void **state, const pace_rows_options *options)
     if (!s) return PACE_E_MEMORY;
     s->options = options;
     s->asked.on = options->device;
-    return pace_scaling_asked_open(&s->asked);
+    return pace_scaling_asked_open(&s->asked, options->context->catalog);
 }
 
 static pace_status load_fit(void *state, const char *path) {
@@ -44,7 +45,7 @@ static pace_status load_fit(void *state, const char *path) {
 static pace_status read_table(void *state, pace_input *input) {
     scalings *s = state;
     pace_scaling_rows rows;
-    PACE_TRY(pace_scaling_rows_read(&rows, input, s->options->device));
+    PACE_TRY(pace_scaling_rows_read(&rows, s->options->context->catalog, input, s->options->device));
     pace_status status = PACE_PUSH(&s->tables, rows);
     if (status != PACE_OK) pace_scaling_rows_free(&rows);
     return status;

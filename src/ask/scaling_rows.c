@@ -160,30 +160,31 @@ static pace_status add_row(reader *r, size_t number) {
     return PACE_PUSH(&r->rows->rows, row);
 }
 
-static pace_status read_rows(pace_scaling_rows *rows, const char *machine) {
+static pace_status read_rows(pace_scaling_rows *rows, pace_catalog *catalog, const char *machine) {
     reader r = {.rows = rows, .usual_machine = machine};
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "columns.yaml"));
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "columns.yaml"));
     pace_status status = find_columns(&r, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) count_steps(rows);
     return status;
 }
 
-pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_input *input, const char *machine) {
+pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog, pace_input *input,
+                                   const char *machine) {
     pace_scaling_rows rows = {.measured = -1};
     PACE_TRY(pace_csv_read(&rows.csv, input));
-    pace_status status = read_rows(&rows, machine);
+    pace_status status = read_rows(&rows, catalog, machine);
     if (status == PACE_OK) *out = rows;
     else pace_scaling_rows_free(&rows);
     return status;
 }
 
-pace_status pace_scaling_rows_open(pace_scaling_rows *out, const char *path, const char *machine) {
+pace_status pace_scaling_rows_open(pace_scaling_rows *out, pace_catalog *catalog, const char *path,
+                                   const char *machine) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_scaling_rows_read(out, input, machine);
+    pace_status status = pace_scaling_rows_read(out, catalog, input, machine);
     pace_input_free(input);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/input.h"
 #include "base/memory.h"
+#include "machine/catalog.h"
 #include "ask/csv.h"
 
 typedef struct {
@@ -43,8 +44,10 @@ typedef struct {
 /** Reads a table; `machine` (may be NULL) is of rows that name none. Errors: PACE_E_INPUT for a table without a column
  * for the model, the number of workers or, with no default, the machine. A row that gives nodes or says
  * that its workers are spread has them there, nodes as full as the fullest. */
-pace_status pace_scaling_rows_open(pace_scaling_rows *out, const char *path, const char *machine) PACE_MUST_CHECK;
-pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_input *input, const char *machine) PACE_MUST_CHECK;
+pace_status pace_scaling_rows_open(pace_scaling_rows *out, pace_catalog *catalog, const char *path,
+                                   const char *machine) PACE_MUST_CHECK;
+pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog, pace_input *input,
+                                   const char *machine) PACE_MUST_CHECK;
 /** A row's step of so many seconds as the table measures it. */
 double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s);
 void pace_scaling_rows_free(pace_scaling_rows *rows);

@@ -23,8 +23,9 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_to_run_on(&scenario->device, devices, machine->device));
     if (machine->devices * machine->nodes < 2) return PACE_OK; /* nothing is said of how it is joined to others */
-    if (scenario->has_approach) PACE_TRY(pace_approach_open(&scenario->exchange, &scenario->approach, machine));
-    else PACE_TRY(pace_exchange_open(&scenario->exchange, machine, PACE_LIBRARY_AUTO, NULL));
+    if (scenario->has_approach)
+        PACE_TRY(pace_approach_open(&scenario->exchange, devices->documents, &scenario->approach, machine));
+    else PACE_TRY(pace_exchange_open(&scenario->exchange, devices->documents, machine, PACE_LIBRARY_AUTO, NULL));
     scenario->has_exchange = true;
     return PACE_OK;
 }
@@ -35,7 +36,7 @@ static pace_status put_named(pace_scenario *scenario, pace_status failed, const 
     char refused[400];
     pace_machine machine;
     snprintf(refused, sizeof refused, "%.399s", pace_message());
-    pace_status status = pace_machine_asked(&machine, text);
+    pace_status status = pace_machine_asked(&machine, devices->documents, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
     return status == PACE_E_MISSING ? pace_fail(failed, "%s", refused) : status;
 }
@@ -43,7 +44,7 @@ static pace_status put_named(pace_scenario *scenario, pace_status failed, const 
 /* A machine, whose devices are joined, or a device. */
 static pace_status put_device(pace_scenario *scenario, const char *text, pace_device_catalog *devices) {
     pace_machine machine;
-    pace_status status = pace_machine_parse(&machine, text);
+    pace_status status = pace_machine_parse(&machine, devices->documents, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
     bool nameless = status == PACE_E_MISSING;
     bool joined = !nameless && strchr(text, '*'); /* meant as a machine: its message counts */
@@ -242,7 +243,7 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
     pace_scenarios scenarios = {0};
     pace_predict_options others = *options;
     maker m = {.out = &scenarios, .options = &others, .devices = devices};
-    if (options->approach) PACE_TRY(pace_approach_named(&m.approach, options->approach));
+    if (options->approach) PACE_TRY(pace_approach_named(&m.approach, devices->documents, options->approach));
     if (options->jitter && !options->approach)
         return pace_fail(PACE_E_USAGE, "--jitter is of ranks that exchange gradients: name an --approach");
     PACE_TRY(pace_approach_set_jitter(&m.approach, options->jitter));

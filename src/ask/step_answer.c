@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-pace_status pace_step_pricer_open(pace_step_pricer *out) {
-    pace_step_pricer pricer = {0};
-    pace_status status = pace_cost_create(&pricer.cost);
+pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) {
+    pace_step_pricer pricer = {.catalog = catalog};
+    pace_status status = pace_cost_create(&pricer.cost, catalog);
     if (status == PACE_OK) status = pace_slot_cache_create(&pricer.slots);
     if (status != PACE_OK) {
         pace_step_pricer_close(&pricer);
@@ -36,7 +36,8 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
     pace_step_place place = {pricer->cost, row->device, row->exchange, &pricer->prices, NULL};
     const pace_step_slots *slots;
     if (pace_framework_is_lowered(row->framework))
-        PACE_TRY(pace_step_hosts_get(&place.host, &pricer->hosts, config->execution, row->device->vendor));
+        PACE_TRY(
+            pace_step_hosts_get(&place.host, pricer->catalog, &pricer->hosts, config->execution, row->device->vendor));
     PACE_TRY(pace_step_slots_get(&slots, pricer->slots, row->model, config, &place));
     return pace_step_plan_make(out, slots, row->framework, config, &place, row->attention);
 }

@@ -45,13 +45,14 @@ typedef struct {
 } pace_step_answer;
 
 typedef struct {
+    pace_catalog *catalog; /* borrowed */
     pace_cost *cost;
     pace_price_cache prices;
     pace_slot_cache *slots;
     pace_step_hosts hosts;
 } pace_step_pricer;
 
-pace_status pace_step_pricer_open(pace_step_pricer *out) PACE_MUST_CHECK;
+pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_step_pricer_close(pace_step_pricer *pricer);
 
 /** Factors with what is known of the row alone. */

@@ -1,4 +1,5 @@
 /* The row kind "step": one training step of a model, in one configuration, on one machine. */
+#include "ask/context.h"
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
 #include "ask/step_fit.h"
@@ -29,7 +30,7 @@ static pace_status open_steps(void **state, const pace_rows_options *options) {
     steps *s = *state = pace_alloc(1, sizeof *s);
     if (!s) return PACE_E_MEMORY;
     s->options = options;
-    return pace_step_pricer_open(&s->pricer);
+    return pace_step_pricer_open(&s->pricer, options->context->catalog);
 }
 
 static pace_status load_fit(void *state, const char *path) {
@@ -43,7 +44,7 @@ static pace_status read_table(void *state, pace_input *input) {
     steps *s = state;
     pace_step_rows rows;
     const char *on = s->options->device ? s->options->device : s->loaded && *s->fit.on ? s->fit.on : NULL;
-    PACE_TRY(pace_step_rows_read(&rows, input, &(pace_step_defaults){on}));
+    PACE_TRY(pace_step_rows_read(&rows, s->options->context->catalog, input, &(pace_step_defaults){on}));
     pace_status status = PACE_PUSH(&s->tables, rows);
     if (status != PACE_OK) pace_step_rows_free(&rows);
     return status;

@@ -82,7 +82,7 @@ struct pace_step_things {
     pace_machine_catalog machines;
     pace_frameworks frameworks;
     pace_model_names names;
-    pace_yaml *columns; /* catalog/columns.yaml */
+    const pace_yaml *columns; /* catalog/columns.yaml */
     pace_doubts doubts;
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;

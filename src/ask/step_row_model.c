@@ -60,7 +60,7 @@ static pace_status load(pace_step_model **out, pace_step_things *things, const c
         pace_free(one);
         return status;
     }
-    if (pace_model_load(&one->model, name, with->items, with->count) != PACE_OK)
+    if (pace_model_load(&one->model, things->devices.documents, name, with->items, with->count) != PACE_OK)
         snprintf(one->failed, sizeof one->failed, "%.150s", pace_message());
     *out = one;
     return PACE_OK;

@@ -72,7 +72,7 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *on = r->defaults->machine, *word = *device ? device : machine;
     pace_machine parsed;
     bool own = (out->device = own_device(r, row)) != NULL;
-    if (!own && on && pace_machine_asked(&parsed, on) == PACE_OK)
+    if (!own && on && pace_machine_asked(&parsed, r->things->devices.documents, on) == PACE_OK)
         out->device = pace_device_find(&r->things->devices, parsed.device, 0);
     else if (!own && on) out->device = device_in(r->things, on);
     if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
@@ -83,12 +83,12 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
 }
 
 /* Nodes of eight on a PCIe bus, as servers of such boards are, each with 200 Gb/s to the others. */
-static bool by_bus(pace_machine *out, const pace_device *device) {
+static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *device) {
     char text[128];
     if (!(device->pcie_bytes_per_s > 0)) return false;
     pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
                   device->pcie_bytes_per_s * 0.8e-9);
-    return pace_machine_parse(out, text) == PACE_OK;
+    return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
 
 /* The machine with what the row says of its nodes. */
@@ -98,8 +98,8 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = 0, gbit = 0;
-    if (silent && on && pace_machine_asked(&machine, on) == PACE_OK) known = &machine;
-    if (!known && by_bus(&machine, device)) known = &machine, out->guessed = true;
+    if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
+    if (!known && by_bus(&machine, r->things->devices.documents, device)) known = &machine, out->guessed = true;
     if (!known) {
         snprintf(out->failed, sizeof out->failed, "no machine of the catalogue joins several %s: name one with --on",
                  device->name);
@@ -113,7 +113,8 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     machine.nodes = (int)ceil(ranks / machine.devices) + 1;
     if (machine.nics == 0 && ranks > machine.devices)
         snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
-    else if (pace_exchange_open(&out->exchange, &machine, PACE_LIBRARY_AUTO, NULL) != PACE_OK)
+    else if (pace_exchange_open(&out->exchange, r->things->devices.documents, &machine, PACE_LIBRARY_AUTO, NULL) !=
+             PACE_OK)
         snprintf(out->failed, sizeof out->failed, "%.150s", pace_message());
 }
 

@@ -103,16 +103,16 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
     return PACE_PUSH(&r->rows->rows, out);
 }
 
-static pace_status open_things(pace_step_things **out) {
+static pace_status open_things(pace_step_things **out, pace_catalog *catalog) {
     pace_step_things *things = pace_alloc(1, sizeof *things);
     if (!things) return PACE_E_MEMORY;
     *out = things;
-    PACE_TRY(pace_catalog_load(&things->columns, "columns.yaml"));
-    PACE_TRY(pace_doubts_load(&things->doubts));
-    PACE_TRY(pace_model_names_load(&things->names));
-    PACE_TRY(pace_device_catalog_load(&things->devices));
-    PACE_TRY(pace_machine_catalog_load(&things->machines));
-    return pace_frameworks_load(&things->frameworks);
+    PACE_TRY(pace_catalog_document(&things->columns, catalog, "columns.yaml"));
+    PACE_TRY(pace_doubts_load(&things->doubts, catalog));
+    PACE_TRY(pace_model_names_load(&things->names, catalog));
+    PACE_TRY(pace_device_catalog_load(&things->devices, catalog));
+    PACE_TRY(pace_machine_catalog_load(&things->machines, catalog));
+    return pace_frameworks_load(&things->frameworks, catalog);
 }
 
 static void close_things(pace_step_things *things) {
@@ -129,8 +129,6 @@ static void close_things(pace_step_things *things) {
     pace_model_names_free(&things->names);
     PACE_VEC_FREE(&things->models);
     PACE_VEC_FREE(&things->places);
-    pace_yaml_free(things->columns);
-    pace_frameworks_free(&things->frameworks);
     pace_machine_catalog_free(&things->machines);
     pace_device_catalog_free(&things->devices);
     pace_free(things);
@@ -145,11 +143,12 @@ void pace_step_rows_free(pace_step_rows *rows) {
 
 const pace_frameworks *pace_step_rows_frameworks(const pace_step_rows *rows) { return &rows->things->frameworks; }
 
-pace_status pace_step_rows_read(pace_step_rows *out, pace_input *input, const pace_step_defaults *defaults) {
+pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
+                                const pace_step_defaults *defaults) {
     pace_step_rows rows = {0};
     pace_step_reader r = {.rows = &rows, .defaults = defaults};
     pace_status status = pace_csv_read(&rows.csv, input);
-    if (status == PACE_OK) status = open_things(&rows.things);
+    if (status == PACE_OK) status = open_things(&rows.things, catalog);
     r.things = rows.things;
     if (status == PACE_OK) status = find_columns(&r);
     for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
@@ -158,10 +157,11 @@ pace_status pace_step_rows_read(pace_step_rows *out, pace_input *input, const pa
     return status;
 }
 
-pace_status pace_step_rows_open(pace_step_rows *out, const char *path, const pace_step_defaults *defaults) {
+pace_status pace_step_rows_open(pace_step_rows *out, pace_catalog *catalog, const char *path,
+                                const pace_step_defaults *defaults) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_step_rows_read(out, input, defaults);
+    pace_status status = pace_step_rows_read(out, catalog, input, defaults);
     pace_input_free(input);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Jobs that are made up, written where they are wanted. */
 #include "base/whole_file.h"
+#include "ask/context.h"
 #include "fleet/population.h"
 
 typedef struct {
@@ -17,7 +18,7 @@ static pace_status fill(pace_sink *sink, void *context) {
 pace_status pace_synthesize_jobs(const pace_synthesize_options *options) {
     made m = {.options = options};
     pace_sink sink;
-    PACE_TRY(pace_population_load(&m.population));
+    PACE_TRY(pace_population_load(&m.population, options->context->catalog));
     if (options->path) return pace_whole_file_write(options->path, fill, &m);
     PACE_TRY(pace_sink_open(&sink, options->write, options->write_context));
     pace_status status = fill(&sink, &m), closed = pace_sink_close(&sink);

@@ -10,6 +10,7 @@
 enum { LEFT_OUT = -2, ALWAYS_FITTED = -1 };
 
 typedef struct {
+    pace_catalog *catalog;
     const pace_case *one;
     const pace_row_kind *kind;
     void *state;
@@ -234,11 +235,12 @@ static pace_status open_tables(checker *c, const char *folder) {
     return find_measured(c);
 }
 
-static pace_status predict_held_out(pace_case_score *out, const pace_case *one, const pace_row_kind *kind,
-                                    const char *folder) {
+static pace_status predict_held_out(pace_case_score *out, pace_context *context, const pace_case *one,
+                                    const pace_row_kind *kind, const char *folder) {
     checker c = {.one = one,
                  .kind = kind,
-                 .options = {.device = one->on,
+                 .options = {.context = context,
+                             .device = one->on,
                              .collective = one->collective,
                              .probes = one->probes,
                              .split = one->fit_split ? one->fit_split
@@ -284,13 +286,13 @@ static pace_status sum_up(pace_score *score, const pace_case *one, const char *f
     return PACE_OK;
 }
 
-pace_status pace_validate_case(pace_case_score *out, const pace_case *one, const pace_row_kinds *kinds,
-                               const char *folder) {
+pace_status pace_validate_case(pace_case_score *out, pace_context *context, const pace_case *one,
+                               const pace_row_kinds *kinds, const char *folder) {
     pace_case_score score = {0};
     const pace_row_kind *kind = NULL;
     pace_status status = pace_row_kind_find(&kind, kinds, one->kind ? one->kind : "kernel", !one->found);
     if (status == PACE_OK)
-        status = one->errors ? sum_up(&score.score, one, folder) : predict_held_out(&score, one, kind, folder);
+        status = one->errors ? sum_up(&score.score, one, folder) : predict_held_out(&score, context, one, kind, folder);
     if (status == PACE_OK && score.score.count == 0 && !one->found)
         status = pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);
     if (status == PACE_OK) *out = score;

@@ -16,8 +16,8 @@ typedef struct {
 
 /** The score of a case over all its folds, data files under `folder`. Errors: PACE_E_IO when a file is not there,
  * PACE_E_INPUT when no row is held out. */
-pace_status pace_validate_case(pace_case_score *out, const pace_case *one, const pace_row_kinds *kinds,
-                               const char *folder) PACE_MUST_CHECK;
+pace_status pace_validate_case(pace_case_score *out, pace_context *context, const pace_case *one,
+                               const pace_row_kinds *kinds, const char *folder) PACE_MUST_CHECK;
 void pace_case_score_free(pace_case_score *score);
 
 /** The figure of a metric, and of how many rows, curves or pairs it is; the order of `score`'s rows may change.

@@ -10,11 +10,11 @@ struct pace_cost {
     PACE_VEC(pace_fit_model) fits;
 };
 
-pace_status pace_cost_create(pace_cost **out) {
+pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) {
     pace_cost *cost = pace_alloc(1, sizeof *cost);
     if (!cost) return PACE_E_MEMORY;
-    pace_status status = pace_cost_figures_load(&cost->figures);
-    if (status == PACE_OK) status = pace_doubts_load(&cost->doubts);
+    pace_status status = pace_cost_figures_load(&cost->figures, catalog);
+    if (status == PACE_OK) status = pace_doubts_load(&cost->doubts, catalog);
     if (status != PACE_OK) pace_cost_free(cost);
     else *out = cost;
     return status;

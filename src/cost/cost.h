@@ -17,7 +17,7 @@ typedef struct pace_cost pace_cost;
 typedef enum { PACE_ALONE, PACE_SUSTAINED } pace_load;
 
 /** The ladder without measurements: formulas and rooflines, constants from catalog/costs.yaml. */
-pace_status pace_cost_create(pace_cost **out) PACE_MUST_CHECK;
+pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_cost_free(pace_cost *cost);
 
 /** What its answers take for granted; the ladder's. */

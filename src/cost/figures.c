@@ -140,17 +140,16 @@ static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml)
     return read_figure(&out->memory, yaml, entry, "memory", 1);
 }
 
-pace_status pace_cost_figures_load(pace_cost_figures *out) {
-    pace_yaml *yaml = NULL;
+pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
     pace_cost_figures figures = {0};
-    PACE_TRY(pace_catalog_load(&yaml, "costs.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "costs.yaml"));
     pace_status status = read_rows(&figures, yaml);
     if (status == PACE_OK) status = read_loads(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     if (status == PACE_OK) status = read_roofline(&figures, yaml);
     if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
-    pace_yaml_free(yaml);
     if (status != PACE_OK) pace_cost_figures_free(&figures);
     else *out = figures;
     return status;

@@ -50,7 +50,7 @@ typedef struct {
     pace_cost_quantise quantise;
 } pace_cost_figures;
 
-pace_status pace_cost_figures_load(pace_cost_figures *out) PACE_MUST_CHECK;
+pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_cost_figures_free(pace_cost_figures *figures);
 
 /** The last row that applies to the operation on a device, NULL when none does. */

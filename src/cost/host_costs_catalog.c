@@ -128,13 +128,12 @@ static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, r
     return PACE_OK;
 }
 
-pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode,
-                                    const char *vendor) {
-    pace_yaml *yaml = NULL;
-    PACE_TRY(pace_catalog_load(&yaml, "frameworks.yaml"));
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
+                                    const char *mode, const char *vendor) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "frameworks.yaml"));
     reader r = {.yaml = yaml, .mode = mode ? mode : "eager", .vendor = vendor};
     pace_status status = read_all(costs, launch, &r);
-    pace_yaml_free(yaml);
     return status;
 }
 
@@ -150,13 +149,12 @@ static pace_status read_profiler(pace_profiler_figures *out, reader *r) {
     return pace_yaml_positive(&out->spread, r->yaml, entry, "spread", 10);
 }
 
-pace_status pace_profiler_figures_load(pace_profiler_figures *out) {
-    pace_yaml *yaml = NULL;
+pace_status pace_profiler_figures_load(pace_profiler_figures *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
     pace_profiler_figures figures = {0};
-    PACE_TRY(pace_catalog_load(&yaml, "frameworks.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "frameworks.yaml"));
     reader r = {.yaml = yaml};
     pace_status status = read_profiler(&figures, &r);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = figures;
     return status;
 }

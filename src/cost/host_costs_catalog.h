@@ -8,14 +8,14 @@
  * call, and sets `launch`
  * as it is on a vendor's devices ("" = any). Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the
  * message lists them), PACE_E_INPUT for a bad catalogue, with line and column. */
-pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, const char *mode,
-                                    const char *vendor) PACE_MUST_CHECK;
+pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
+                                    const char *mode, const char *vendor) PACE_MUST_CHECK;
 
 /* The whole cost of recording an event is about `ratio` times the quantile of the shortest events' times. */
 typedef struct {
     double quantile, ratio, spread;
 } pace_profiler_figures;
 
-pace_status pace_profiler_figures_load(pace_profiler_figures *out) PACE_MUST_CHECK;
+pace_status pace_profiler_figures_load(pace_profiler_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 #endif

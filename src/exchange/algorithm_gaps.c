@@ -14,12 +14,11 @@ static pace_status read_all(pace_algorithm_gaps *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out) {
+pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out, pace_catalog *catalog) {
     pace_algorithm_gaps gaps = {{0}};
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "algorithms.yaml"));
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "algorithms.yaml"));
     pace_status status = read_all(&gaps, yaml);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = gaps;
     return status;
 }

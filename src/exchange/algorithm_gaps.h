@@ -13,6 +13,6 @@ typedef struct {
 } pace_algorithm_gaps;
 
 /** PACE_E_INPUT for an algorithm that is missing or unknown, or a gap out of range. */
-pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out) PACE_MUST_CHECK;
+pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 #endif

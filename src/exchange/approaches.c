@@ -134,13 +134,12 @@ static pace_status read_spellings(pace_approaches *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-pace_status pace_approaches_load(pace_approaches *out) {
-    pace_yaml *yaml;
+pace_status pace_approaches_load(pace_approaches *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
     pace_approaches rows = {0};
-    PACE_TRY(pace_catalog_load(&yaml, "approaches.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "approaches.yaml"));
     pace_status status = read_rows(&rows, yaml);
     if (status == PACE_OK) status = read_spellings(&rows, yaml);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = rows;
     else pace_approaches_free(&rows);
     return status;
@@ -237,9 +236,9 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
     return PACE_OK;
 }
 
-pace_status pace_approach_named(pace_approach *out, const char *text) {
+pace_status pace_approach_named(pace_approach *out, pace_catalog *catalog, const char *text) {
     pace_approaches approaches;
-    PACE_TRY(pace_approaches_load(&approaches));
+    PACE_TRY(pace_approaches_load(&approaches, catalog));
     pace_status status = pace_approach_parse(out, &approaches, text);
     pace_approaches_free(&approaches);
     return status;
@@ -259,7 +258,8 @@ pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) 
 }
 
 /* NCCL's rings have one TCP connection from node to node; buffers of the host do not use the devices' links. */
-pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach, const pace_machine *machine) {
+pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const pace_approach *approach,
+                               const pace_machine *machine) {
     pace_machine used = *machine;
     bool by_stream = approach->nccl && machine->stream_bytes_per_s > 0;
     if (by_stream && used.between.bytes_per_s > machine->stream_bytes_per_s)
@@ -269,7 +269,7 @@ pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach
         used.inside.bytes_per_s = approach->host_bytes_per_s;
         used.inside.efficiency = 1;
     }
-    PACE_TRY(pace_exchange_open(out, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
+    PACE_TRY(pace_exchange_open(out, catalog, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
                                 *approach->line ? approach->line : NULL));
     out->in_step = true; /* of MPI's blocking calls */
     return PACE_OK;

@@ -88,7 +88,7 @@ typedef struct {
     PACE_VEC(pace_approach_spelling) spellings;
 } pace_approaches;
 
-pace_status pace_approaches_load(pace_approaches *out) PACE_MUST_CHECK;
+pace_status pace_approaches_load(pace_approaches *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_approaches_free(pace_approaches *approaches);
 const pace_approach *pace_approach_find(const pace_approaches *approaches, const char *name);
 
@@ -102,7 +102,7 @@ pace_status pace_approach_parse(pace_approach *out, const pace_approaches *appro
                                 const char *text) PACE_MUST_CHECK;
 
 /** The same, of the catalogue. */
-pace_status pace_approach_named(pace_approach *out, const char *text) PACE_MUST_CHECK;
+pace_status pace_approach_named(pace_approach *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 /** How much workers' steps differ, instead of the catalogue's figure: "0.05" or "5%" of a step; NULL changes nothing.
  * PACE_E_USAGE for another text. */
@@ -119,7 +119,7 @@ static inline bool pace_approach_pulls(const pace_approach *approach) {
 }
 
 /** Makes a machine ready for an approach: with the library that it exchanges with. */
-pace_status pace_approach_open(pace_exchange *out, const pace_approach *approach,
+pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const pace_approach *approach,
                                const pace_machine *machine) PACE_MUST_CHECK;
 
 /* Where workers are, and what a framework is told beside the approach. */

@@ -136,19 +136,19 @@ void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *m, pac
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
-pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, pace_exchange_library library,
-                               const char *line) {
+pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const pace_machine *machine,
+                               pace_exchange_library library, const char *line) {
     PACE_TRY(pace_machine_check(machine));
     pace_exchange exchange = {.machine = *machine, .library = library};
-    PACE_TRY(pace_doubts_load(&exchange.doubts));
-    PACE_TRY(pace_algorithm_gaps_load(&exchange.gaps));
+    PACE_TRY(pace_doubts_load(&exchange.doubts, catalog));
+    PACE_TRY(pace_algorithm_gaps_load(&exchange.gaps, catalog));
     if (library == PACE_LIBRARY_AUTO)
         exchange.library = machine->generation > 0 ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK;
     if (exchange.library == PACE_LIBRARY_NCCL) {
         if (machine->generation <= 0)
             return pace_fail(PACE_E_USAGE, "%s: NCCL's model is of NVIDIA's devices: expected another library",
                              machine->name);
-        PACE_TRY(pace_nccl_load(&exchange.nccl, line ? line : newest_line, machine->generation));
+        PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line ? line : newest_line, machine->generation));
     }
     *out = exchange;
     return PACE_OK;

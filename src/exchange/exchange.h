@@ -55,8 +55,8 @@ typedef struct {
 
 /** Makes a machine ready. `line` is NCCL's version line ("2.7"); NULL = the newest. Errors: those of
  * pace_machine_check(); PACE_E_USAGE for NCCL on devices that are not NVIDIA's; PACE_E_MISSING for an unknown line. */
-pace_status pace_exchange_open(pace_exchange *out, const pace_machine *machine, pace_exchange_library library,
-                               const char *line) PACE_MUST_CHECK;
+pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const pace_machine *machine,
+                               pace_exchange_library library, const char *line) PACE_MUST_CHECK;
 
 /** The words of --algorithm and --protocol: into the question's numbers. PACE_E_USAGE lists what there is. */
 pace_status pace_exchange_name_algorithm(int *algorithm, const pace_exchange *exchange,

@@ -84,7 +84,7 @@ typedef struct {
 } pace_nccl;
 
 /** The constants of a line ("2.3", "2.7", "2.18", "2.30") for a generation. PACE_E_MISSING for an unknown line. */
-pace_status pace_nccl_load(pace_nccl *out, const char *line, int generation) PACE_MUST_CHECK;
+pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) PACE_MUST_CHECK;
 
 /* What every algorithm and protocol would take for a collective of a group of ranks. */
 typedef struct {

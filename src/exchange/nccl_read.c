@@ -200,12 +200,11 @@ static pace_status read_line(pace_nccl *out, const pace_yaml *yaml, const char *
     return read_generation(out, yaml, line, generation);
 }
 
-pace_status pace_nccl_load(pace_nccl *out, const char *line, int generation) {
-    pace_yaml *yaml;
+pace_status pace_nccl_load(pace_nccl *out, pace_catalog *catalog, const char *line, int generation) {
+    const pace_yaml *yaml;
     pace_nccl nccl = {0};
-    PACE_TRY(pace_catalog_load(&yaml, "nccl.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "nccl.yaml"));
     pace_status status = read_line(&nccl, yaml, line, generation);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = nccl;
     return status;
 }

@@ -216,7 +216,7 @@ static pace_status read_all(pace_job_catalog *catalog) {
     return read_figure(&catalog->spread, &catalog->spread_source, yaml, spread);
 }
 
-pace_status pace_job_catalog_read(pace_job_catalog *out, pace_yaml *yaml) {
+pace_status pace_job_catalog_read(pace_job_catalog *out, const pace_yaml *yaml) {
     pace_job_catalog catalog = {.yaml = yaml};
     pace_status status = read_all(&catalog);
     if (status == PACE_OK) *out = catalog;
@@ -224,15 +224,15 @@ pace_status pace_job_catalog_read(pace_job_catalog *out, pace_yaml *yaml) {
     return status;
 }
 
-pace_status pace_job_catalog_load(pace_job_catalog *out) {
-    pace_yaml *yaml;
-    pace_job_catalog catalog;
-    PACE_TRY(pace_catalog_load(&yaml, "jobs.yaml"));
-    PACE_TRY(pace_job_catalog_read(&catalog, yaml));
-    pace_status status = pace_device_catalog_load(&catalog.devices);
-    if (status == PACE_OK) status = pace_machine_catalog_load(&catalog.named);
-    if (status == PACE_OK) *out = catalog;
-    else pace_job_catalog_free(&catalog);
+pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    pace_job_catalog jobs;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "jobs.yaml"));
+    PACE_TRY(pace_job_catalog_read(&jobs, yaml));
+    pace_status status = pace_device_catalog_load(&jobs.devices, catalog);
+    if (status == PACE_OK) status = pace_machine_catalog_load(&jobs.named, catalog);
+    if (status == PACE_OK) *out = jobs;
+    else pace_job_catalog_free(&jobs);
     return status;
 }
 
@@ -244,6 +244,5 @@ void pace_job_catalog_free(pace_job_catalog *catalog) {
     PACE_VEC_FREE(&catalog->assumptions);
     pace_device_catalog_free(&catalog->devices);
     pace_machine_catalog_free(&catalog->named);
-    pace_yaml_free(catalog->yaml);
     *catalog = (pace_job_catalog){0};
 }

@@ -72,7 +72,7 @@ typedef struct {
 } pace_job_lever;
 
 typedef struct {
-    pace_yaml *yaml; /* owns the texts */
+    const pace_yaml *yaml; /* has the texts; borrowed */
     pace_job_scheme schemes[PACE_JOB_ARCHITECTURES];
     PACE_VEC(pace_job_machine) machines;
     PACE_VEC(pace_job_sweep) sweeps;
@@ -84,8 +84,8 @@ typedef struct {
 } pace_job_catalog;
 
 /** Errors: PACE_E_INPUT with file:line:column for a figure that is missing or cannot be. */
-pace_status pace_job_catalog_load(pace_job_catalog *out) PACE_MUST_CHECK;
-pace_status pace_job_catalog_read(pace_job_catalog *out, pace_yaml *yaml) PACE_MUST_CHECK; /* takes the yaml */
+pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
+pace_status pace_job_catalog_read(pace_job_catalog *out, const pace_yaml *yaml) PACE_MUST_CHECK; /* borrows the yaml */
 void pace_job_catalog_free(pace_job_catalog *catalog);
 
 /** A machine by what --on says: a name of jobs.yaml, or what machine/machine.h knows, and figures in place of its own:

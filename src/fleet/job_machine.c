@@ -101,7 +101,7 @@ static pace_status derive(pace_job_machine *out, const pace_job_catalog *catalog
     for (size_t i = 1; i < count; i++)
         if (describes_machine(words[i], joined))
             length += (size_t)snprintf(text + length, sizeof text - length, " %s", words[i]);
-    pace_status status = pace_machine_parse(&machine, text);
+    pace_status status = pace_machine_parse(&machine, catalog->devices.documents, text);
     if (status == PACE_E_MISSING)
         return pace_fail(PACE_E_MISSING,
                          "\"%.60s\": no machine or device of the catalogue, nor a file; the closest is "

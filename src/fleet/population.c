@@ -99,18 +99,17 @@ static pace_status read_population(pace_population *out, reader *r) {
     return read_drawn(&out->hours, r, root, "hours");
 }
 
-pace_status pace_population_load(pace_population *out) {
-    pace_yaml *yaml;
-    pace_job_catalog catalog;
+pace_status pace_population_load(pace_population *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    pace_job_catalog jobs;
     pace_population population;
-    PACE_TRY(pace_job_catalog_load(&catalog));
-    pace_status status = pace_catalog_load(&yaml, "job_population.yaml");
+    PACE_TRY(pace_job_catalog_load(&jobs, catalog));
+    pace_status status = pace_catalog_document(&yaml, catalog, "job_population.yaml");
     if (status == PACE_OK) {
-        reader r = {.yaml = yaml, .catalog = &catalog};
+        reader r = {.yaml = yaml, .catalog = &jobs};
         status = read_population(&population, &r);
-        pace_yaml_free(yaml);
     }
-    pace_job_catalog_free(&catalog);
+    pace_job_catalog_free(&jobs);
     if (status == PACE_OK) *out = population;
     return status;
 }

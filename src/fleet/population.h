@@ -34,7 +34,7 @@ typedef struct {
 } pace_population;
 
 /** Errors: PACE_E_INPUT with file:line:column for what is missing or no distribution. */
-pace_status pace_population_load(pace_population *out) PACE_MUST_CHECK;
+pace_status pace_population_load(pace_population *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** The `i`-th job: all columns that must be there, and gpu_hours; the others NAN. */
 void pace_population_job(double values[PACE_JOB_COLUMNS], pace_job_architecture *architecture,

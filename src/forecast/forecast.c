@@ -76,7 +76,7 @@ static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace) {
     pace_forecast_rank rank = {.name = trace->path};
     if (trace->marks.items.count && from_ns != INT64_MIN) rank.start_ns = (double)(from_ns + trace->shift_ns);
     PACE_TRY(pace_host_costs_init(&rank.costs));
-    pace_status status = pace_graph_from_step(&rank.graph, &trace->step, from_ns, to_ns);
+    pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, from_ns, to_ns);
     if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
     if (status == PACE_OK) status = pace_host_costs_measure(&rank.costs, &rank.launch, &rank.graph, &trace->step);
     if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
@@ -92,7 +92,7 @@ static void start_at_the_first(pace_forecast *forecast) {
 }
 
 static pace_status make_ladder(pace_forecast *forecast) {
-    PACE_TRY(pace_cost_create(&forecast->cost));
+    PACE_TRY(pace_cost_create(&forecast->cost, forecast->catalog));
     forecast->prices = pace_alloc(1, sizeof *forecast->prices);
     if (!forecast->prices) return PACE_E_MEMORY;
     pace_price_cache_init(forecast->prices);
@@ -100,7 +100,8 @@ static pace_status make_ladder(pace_forecast *forecast) {
 }
 
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
-    pace_forecast forecast = {.measured = measured,
+    pace_forecast forecast = {.catalog = measured->devices.documents,
+                              .measured = measured,
                               .device = pace_analysis_slowest(measured)->device,
                               .host_doubt = PACE_DOUBTS,
                               .repeats = 1};
@@ -143,7 +144,7 @@ static pace_status run_on_host(pace_graph *graph) {
     return PACE_OK;
 }
 
-static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, const char *name,
+static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_catalog *catalog, pace_graph *graph, const char *name,
                              const pace_device *device, const char *mode) {
     pace_forecast_rank rank = {.name = name, .graph = *graph};
     size_t launches = graph->launches.count;
@@ -156,7 +157,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, 
     if (on_host && (!mode || strcmp(mode, "eager") == 0)) mode = "eager-cpu";
     if (status == PACE_OK) status = pace_host_costs_init(&rank.costs);
     if (status == PACE_OK)
-        status = pace_host_costs_default(&rank.costs, &rank.launch, mode, device ? device->vendor : "");
+        status = pace_host_costs_default(&rank.costs, &rank.launch, catalog, mode, device ? device->vendor : "");
     if (on_host) rank.launch = (pace_launch_costs){0};
     if (status == PACE_OK) status = pace_graph_check(&rank.graph);
     if (status == PACE_OK) status = PACE_PUSH(ranks, rank);
@@ -164,14 +165,17 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_graph *graph, 
     return status;
 }
 
-pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
-                                    const pace_device *device, const char *mode) {
+pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, pace_graph *graphs, size_t count,
+                                    const char *const *names, const pace_device *device, const char *mode) {
     enum { SETTLED = 4 }; /* the device's queue carries over from one step to the next, and no further */
-    pace_forecast forecast = {.device = device, .repeats = SETTLED, .host_doubt = doubt_of_catalog(device)};
+    pace_forecast forecast = {.catalog = catalog,
+                              .device = device,
+                              .repeats = SETTLED,
+                              .host_doubt = doubt_of_catalog(device)};
     size_t taken = 0;
     pace_status status = make_ladder(&forecast);
     for (; status == PACE_OK && taken < count; taken++)
-        status = add_graph(&forecast.ranks, &graphs[taken], names[taken], device, mode);
+        status = add_graph(&forecast.ranks, catalog, &graphs[taken], names[taken], device, mode);
     for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
     if (status == PACE_OK) *out = forecast;
     else pace_forecast_free(&forecast);
@@ -200,7 +204,7 @@ pace_status pace_forecast_offload(pace_forecast *forecast, const pace_device *de
         pace_graph graph;
         PACE_TRY(pace_graph_copy(&graph, &rank->graph));
         sized += hand_over(&graph);
-        PACE_TRY(add_graph(&forecast->offloaded, &graph, rank->name, device, mode));
+        PACE_TRY(add_graph(&forecast->offloaded, forecast->catalog, &graph, rank->name, device, mode));
         forecast->offloaded.items[i].start_ns = rank->start_ns;
     }
     if (sized == 0)
@@ -222,17 +226,17 @@ static pace_status keep_times(pace_forecast_rank *rank, const pace_forecast_rank
 }
 
 /* The rank's own host costs, and what a call of the work itself costs. */
-static pace_status keep_costs(pace_forecast_rank *rank, const pace_forecast_rank *of) {
-    pace_host_costs catalog;
+static pace_status keep_costs(pace_forecast_rank *rank, pace_catalog *catalog, const pace_forecast_rank *of) {
+    pace_host_costs usual;
     pace_launch_costs launch;
-    PACE_TRY(pace_host_costs_init(&catalog));
-    pace_status status = pace_host_costs_default(&catalog, &launch, NULL, "");
+    PACE_TRY(pace_host_costs_init(&usual));
+    pace_status status = pace_host_costs_default(&usual, &launch, catalog, NULL, "");
     if (status == PACE_OK) status = pace_host_costs_init(&rank->costs);
     if (status == PACE_OK) status = pace_host_costs_pool(&rank->costs, &of->costs);
     if (status == PACE_OK)
         status = pace_host_costs_add(&rank->costs, PACE_T4, direct_call,
-                                     pace_host_costs_get(&catalog, PACE_T4, direct_call, true, NULL));
-    pace_host_costs_free(&catalog);
+                                     pace_host_costs_get(&usual, PACE_T4, direct_call, true, NULL));
+    pace_host_costs_free(&usual);
     return status;
 }
 
@@ -241,7 +245,7 @@ static pace_status onload_rank(pace_forecast *forecast, const pace_forecast_rank
     PACE_TRY(pace_graph_copy(&rank.graph, &of->graph));
     pace_status status = run_on_host(&rank.graph);
     if (status == PACE_OK) status = keep_times(&rank, of);
-    if (status == PACE_OK) status = keep_costs(&rank, of);
+    if (status == PACE_OK) status = keep_costs(&rank, forecast->catalog, of);
     if (status == PACE_OK) status = pace_graph_check(&rank.graph);
     if (status == PACE_OK) status = PACE_PUSH(&forecast->offloaded, rank);
     if (status != PACE_OK) free_rank(&rank);
@@ -409,7 +413,7 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
         free_steps(room);
         return status;
     }
-    return pace_analysis_of_steps(&result->analysis, room->steps, room->count, room->names, device);
+    return pace_analysis_of_steps(&result->analysis, forecast->catalog, room->steps, room->count, room->names, device);
 }
 
 /* Communication that nothing hides in the last of the steps. */

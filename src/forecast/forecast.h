@@ -32,6 +32,7 @@ typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
 typedef struct {
     pace_forecast_ranks_vec ranks;
     pace_forecast_ranks_vec offloaded; /* for scenarios with a device, where who does the work changes; else empty */
+    pace_catalog *catalog;             /* borrowed */
     const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
     const pace_device *device;         /* what the times were measured on; NULL = unknown */
     pace_cost *cost;
@@ -48,8 +49,9 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
 
 /** Of graphs that have no times (taken, whatever comes of it; names are borrowed), one per rank, on a device, with the
  * host costs of a mode of catalog/frameworks.yaml. The step is repeated until it has settled. */
-pace_status pace_forecast_of_graphs(pace_forecast *out, pace_graph *graphs, size_t count, const char *const *names,
-                                    const pace_device *device, const char *mode) PACE_MUST_CHECK;
+pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, pace_graph *graphs, size_t count,
+                                    const char *const *names, const pace_device *device,
+                                    const char *mode) PACE_MUST_CHECK;
 void pace_forecast_free(pace_forecast *forecast);
 
 /** Every rank's host costs become these (copied); of a trace of the host alone those it would have with a device. */

@@ -10,7 +10,7 @@
 /* A link between two ranks that costs next to nothing: what waits for it shows when a gradient is ready. */
 static const pace_link free_link = {.kind = PACE_LINK_NVLINK, .bytes_per_s = 1e18, .efficiency = 1, .latency_s = 1e-12};
 
-static pace_status open_scenario(pace_scenario *scenario, const pace_device *device) {
+static pace_status open_scenario(pace_scenario *scenario, pace_catalog *catalog, const pace_device *device) {
     pace_machine pair = {.devices = 2,
                          .nodes = 1,
                          .inside = free_link,
@@ -20,12 +20,12 @@ static pace_status open_scenario(pace_scenario *scenario, const pace_device *dev
     pace_scenario_init(scenario, "one worker");
     scenario->device = device;
     scenario->has_exchange = true;
-    return pace_exchange_open(&scenario->exchange, &pair, PACE_LIBRARY_TEXTBOOK, NULL);
+    return pace_exchange_open(&scenario->exchange, catalog, &pair, PACE_LIBRARY_TEXTBOOK, NULL);
 }
 
 /* The step walked on the device, alone or (`apart`) with each gradient exchanged by itself. */
-static pace_status walk(pace_forecast_result *out, pace_forecast *forecast, const pace_model *model,
-                        const pace_config *config, const pace_device *device, bool apart) {
+static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_forecast *forecast,
+                        const pace_model *model, const pace_config *config, const pace_device *device, bool apart) {
     static const char *const modes[] = {
         [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     static const char *const name = "one worker";
@@ -39,8 +39,8 @@ static pace_status walk(pace_forecast_result *out, pace_forecast *forecast, cons
         lowered.gradients = PACE_GRADIENTS_TENSORS;
     }
     PACE_TRY(pace_model_lower(&graph, model, &lowered));
-    PACE_TRY(pace_forecast_of_graphs(forecast, &graph, 1, &name, device, modes[config->execution]));
-    pace_status status = open_scenario(&scenario, device);
+    PACE_TRY(pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, modes[config->execution]));
+    pace_status status = open_scenario(&scenario, catalog, device);
     if (status == PACE_OK) status = pace_forecast_run(out, forecast, &scenario);
     pace_scenario_free(&scenario);
     if (status != PACE_OK) pace_forecast_free(forecast);
@@ -126,17 +126,17 @@ static pace_status take_tensors(pace_gradient_profile *profile, const pace_rank 
     return PACE_OK;
 }
 
-static pace_status make(pace_gradient_profile *profile, pace_estimate *step_s, const pace_model *model,
-                        const pace_config *config, const pace_device *device) {
+static pace_status make(pace_gradient_profile *profile, pace_estimate *step_s, pace_catalog *catalog,
+                        const pace_model *model, const pace_config *config, const pace_device *device) {
     pace_forecast forecast;
     pace_forecast_result result;
-    PACE_TRY(walk(&result, &forecast, model, config, device, false));
+    PACE_TRY(walk(&result, catalog, &forecast, model, config, device, false));
     *step_s = result.step_s;
     pace_status status = take_stages(profile, pace_analysis_slowest(&result.analysis));
     pace_forecast_result_free(&result);
     pace_forecast_free(&forecast);
     if (status != PACE_OK) return status;
-    PACE_TRY(walk(&result, &forecast, model, config, device, true));
+    PACE_TRY(walk(&result, catalog, &forecast, model, config, device, true));
     status = take_tensors(profile, pace_analysis_slowest(&result.analysis));
     pace_forecast_result_free(&result);
     pace_forecast_free(&forecast);
@@ -152,14 +152,14 @@ static pace_status mark_tables(pace_gradient_profile *profile, const pace_model 
     return status;
 }
 
-pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, const pace_model *model,
-                                       const pace_config *config, const pace_device *device) {
+pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, pace_catalog *catalog,
+                                       const pace_model *model, const pace_config *config, const pace_device *device) {
     pace_gradient_profile profile = {0};
     pace_estimate estimate;
     if (config->mode != PACE_TRAINING) return pace_fail(PACE_E_USAGE, "inference has no gradients to exchange");
     if (config->dp > 1 || config->tp > 1 || config->pp > 1)
         return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp and pp of 1");
-    pace_status status = make(&profile, &estimate, model, config, device);
+    pace_status status = make(&profile, &estimate, catalog, model, config, device);
     if (status == PACE_OK) status = mark_tables(&profile, model, config);
     if (status != PACE_OK) {
         pace_gradient_profile_free(&profile);

@@ -12,8 +12,9 @@
  * each is ready. `config` is of one worker (dp = 1). `step_s` is the step's estimate. Errors: those of
  * pace_model_lower() and pace_forecast_run(); PACE_E_USAGE for inference or a config of several ranks. Free with
  * pace_gradient_profile_free(). */
-pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, const pace_model *model,
-                                       const pace_config *config, const pace_device *device) PACE_MUST_CHECK;
+pace_status pace_gradient_profile_make(pace_gradient_profile *out, pace_estimate *step_s, pace_catalog *catalog,
+                                       const pace_model *model, const pace_config *config,
+                                       const pace_device *device) PACE_MUST_CHECK;
 
 /** The same of a step of one worker that was recorded, or walked from a recording: its gradients are those that
  * autograd accumulates, each ready when all that was launched by then is done. PACE_E_INPUT for what has no backward

@@ -37,12 +37,12 @@ static pace_status run(pace_gradient_times *out, const pace_gradient_profile *pr
     return pace_gradients_exchange(out, profile, approach, exchange, &changed);
 }
 
-pace_status pace_scaling_open(pace_scaling_exchange *out, const pace_approach *approach, const pace_machine *machine,
-                              const pace_device *device, int workers, int nodes) {
+pace_status pace_scaling_open(pace_scaling_exchange *out, pace_catalog *catalog, const pace_approach *approach,
+                              const pace_machine *machine, const pace_device *device, int workers, int nodes) {
     pace_scaling_exchange opened = {.workers = workers};
     pace_machine placed;
     PACE_TRY(pace_scaling_place(&placed, &opened.setup, machine, workers, nodes));
-    PACE_TRY(pace_approach_open(&opened.exchange, approach, &placed));
+    PACE_TRY(pace_approach_open(&opened.exchange, catalog, approach, &placed));
     opened.setup.copy_rate = pace_device_host_rate(device, &opened.exchange.doubts);
     *out = opened;
     return PACE_OK;
@@ -63,10 +63,10 @@ pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profi
     return PACE_OK;
 }
 
-pace_status pace_scaling_at(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
-                            const pace_approach *approach, const pace_machine *machine, const pace_device *device,
-                            int workers) {
+pace_status pace_scaling_at(pace_scaling_point *out, pace_catalog *catalog, const pace_gradient_profile *profile,
+                            double compute_spread, const pace_approach *approach, const pace_machine *machine,
+                            const pace_device *device, int workers) {
     pace_scaling_exchange over;
-    PACE_TRY(pace_scaling_open(&over, approach, machine, device, workers, 0));
+    PACE_TRY(pace_scaling_open(&over, catalog, approach, machine, device, workers, 0));
     return pace_scaling_over(out, profile, compute_spread, approach, &over);
 }

@@ -188,12 +188,12 @@ bool pace_analysis_has_devices(const pace_analysis *analysis) {
     return false;
 }
 
-pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
+pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
     pace_paths paths = {0};
-    pace_status status = pace_device_catalog_load(&analysis.devices);
-    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
+    pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
+    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
@@ -222,12 +222,12 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
     return status;
 }
 
-pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
-                                   const pace_device *device) {
+pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
+                                   const char *const *names, const pace_device *device) {
     pace_analysis analysis = {0};
     size_t taken = 0;
-    pace_status status = pace_device_catalog_load(&analysis.devices);
-    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes);
+    pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
+    if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
     for (; status == PACE_OK && taken < count; taken++)
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);

@@ -18,7 +18,7 @@ typedef struct {
 
 /** Reads every trace the inputs name. Files without a usable trace fail the whole when they are the only one, and
  * are warnings when others could be read. */
-pace_status pace_analysis_load(pace_analysis *out, const char *const *inputs, size_t count,
+pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) PACE_MUST_CHECK;
 
 /** What the ranks exchange, one clock for all of them, and with both their tiles. Part of pace_analysis_load(), for
@@ -27,8 +27,8 @@ pace_status pace_analysis_join(pace_analysis *analysis) PACE_MUST_CHECK;
 
 /** The same of steps that were made instead of read (takes them, whatever comes of it), on one device (may be NULL;
  * borrowed, as long as *out). */
-pace_status pace_analysis_of_steps(pace_analysis *out, pace_step *steps, size_t count, const char *const *names,
-                                   const pace_device *device) PACE_MUST_CHECK;
+pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
+                                   const char *const *names, const pace_device *device) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
 /** Whether a trace has several devices that worked. */

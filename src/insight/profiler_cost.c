@@ -25,12 +25,12 @@ static pace_status shortest(double *out, const ns_list *cycles, double quantile)
     return PACE_OK;
 }
 
-pace_status pace_profiler_cost_guess(pace_estimate *out, const pace_rank *rank) {
+pace_status pace_profiler_cost_guess(pace_estimate *out, pace_catalog *catalog, const pace_rank *rank) {
     const pace_step *step = &rank->step;
     pace_profiler_figures figures;
     ns_list cycles = {0};
     double cycle_ns = 0;
-    pace_status status = pace_profiler_figures_load(&figures);
+    pace_status status = pace_profiler_figures_load(&figures, catalog);
     for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) status = gather(&cycles, step, &step->lanes.items[i]);
     if (status == PACE_OK && cycles.count >= LEAST_CYCLES) status = shortest(&cycle_ns, &cycles, figures.quantile);

@@ -10,6 +10,6 @@
  * hold hardly any work, so that they go with what recording costs; by how much the whole cost exceeds them is a figure
  * of catalog/frameworks.yaml, measured where both were known. 0 when the trace has too few events to tell.
  */
-pace_status pace_profiler_cost_guess(pace_estimate *out, const pace_rank *rank) PACE_MUST_CHECK;
+pace_status pace_profiler_cost_guess(pace_estimate *out, pace_catalog *catalog, const pace_rank *rank) PACE_MUST_CHECK;
 
 #endif

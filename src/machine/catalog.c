@@ -8,11 +8,54 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+typedef struct {
+    char *name;
+    pace_yaml *yaml; /* NULL: could not be read */
+    size_t parses;
+} document;
+
+struct pace_catalog {
+    char *directory; /* NULL: the files compiled in alone */
+    pthread_mutex_t lock;
+    PACE_VEC(document *) documents; /* that were asked for */
+};
+
+pace_status pace_catalog_open(pace_catalog **out) {
+    const char *directory = getenv("PACELINE_CATALOG");
+    pace_catalog *catalog = pace_alloc(1, sizeof *catalog);
+    if (!catalog) return PACE_E_MEMORY;
+    if (directory && *directory) {
+        catalog->directory = pace_copy_text(directory, strlen(directory));
+        if (!catalog->directory) {
+            pace_free(catalog);
+            return PACE_E_MEMORY;
+        }
+    }
+    pthread_mutex_init(&catalog->lock, NULL);
+    *out = catalog;
+    return PACE_OK;
+}
+
+void pace_catalog_free(pace_catalog *catalog) {
+    if (!catalog) return;
+    for (size_t i = 0; i < catalog->documents.count; i++) {
+        pace_yaml_free(catalog->documents.items[i]->yaml);
+        pace_free(catalog->documents.items[i]->name);
+        pace_free(catalog->documents.items[i]);
+    }
+    PACE_VEC_FREE(&catalog->documents);
+    pthread_mutex_destroy(&catalog->lock);
+    pace_free(catalog->directory);
+    pace_free(catalog);
+}
+
 /* `*found` is false when the directory has no such file. */
 static pace_status load_from_directory(pace_yaml **out, const char *directory, const char *name, bool *found) {
     struct stat entry;
@@ -34,14 +77,56 @@ static pace_status load_compiled(pace_yaml **out, const char *name) {
     return pace_fail(PACE_E_MISSING, "the catalogue has no file \"%s\"", name);
 }
 
-pace_status pace_catalog_load(pace_yaml **out, const char *name) {
-    const char *directory = getenv("PACELINE_CATALOG");
-    if (directory && *directory) {
-        bool found = false;
-        PACE_TRY(load_from_directory(out, directory, name, &found));
-        if (found) return PACE_OK;
+static pace_status parse(document *one, const pace_catalog *catalog) {
+    bool found = false;
+    one->parses++;
+    if (catalog->directory) PACE_TRY(load_from_directory(&one->yaml, catalog->directory, one->name, &found));
+    return found ? PACE_OK : load_compiled(&one->yaml, one->name);
+}
+
+static document *asked_before(const pace_catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->documents.count; i++)
+        if (strcmp(catalog->documents.items[i]->name, name) == 0) return catalog->documents.items[i];
+    return NULL;
+}
+
+static pace_status add_document(document **out, pace_catalog *catalog, const char *name) {
+    document *one = pace_alloc(1, sizeof *one);
+    if (!one) return PACE_E_MEMORY;
+    one->name = pace_copy_text(name, strlen(name));
+    pace_status status = one->name ? PACE_PUSH(&catalog->documents, one) : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        *out = one;
+        return PACE_OK;
     }
-    return load_compiled(out, name);
+    pace_free(one->name);
+    pace_free(one);
+    return status;
+}
+
+static pace_status find_document(const pace_yaml **out, pace_catalog *catalog, const char *name) {
+    document *one = asked_before(catalog, name);
+    if (!one) PACE_TRY(add_document(&one, catalog, name));
+    if (!one->yaml) PACE_TRY(parse(one, catalog));
+    *out = one->yaml;
+    return PACE_OK;
+}
+
+pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, const char *name) {
+    pthread_mutex_lock(&catalog->lock);
+    pace_status status = find_document(out, catalog, name);
+    pthread_mutex_unlock(&catalog->lock);
+    return status;
+}
+
+size_t pace_catalog_parses(pace_catalog *catalog, const char *name) {
+    size_t parses = 0;
+    pthread_mutex_lock(&catalog->lock);
+    for (size_t i = 0; i < catalog->documents.count; i++)
+        if (!name || strcmp(catalog->documents.items[i]->name, name) == 0)
+            parses += catalog->documents.items[i]->parses;
+    pthread_mutex_unlock(&catalog->lock);
+    return parses;
 }
 
 pace_status pace_catalog_load_file(pace_yaml **out, const char *path) { return pace_yaml_load(out, path); }
@@ -84,11 +169,10 @@ static pace_status list_directory(pace_catalog_names *list, const char *director
     return status;
 }
 
-pace_status pace_catalog_list(pace_catalog_names *out, const char *folder) {
+pace_status pace_catalog_list(pace_catalog_names *out, const pace_catalog *catalog, const char *folder) {
     pace_catalog_names list = {0};
-    const char *directory = getenv("PACELINE_CATALOG");
     size_t length = strlen(folder);
-    pace_status status = directory && *directory ? list_directory(&list, directory, folder) : PACE_OK;
+    pace_status status = catalog->directory ? list_directory(&list, catalog->directory, folder) : PACE_OK;
     for (const pace_catalog_file *file = pace_catalog_files; status == PACE_OK && file->name; file++)
         if (pace_starts(file->name, folder)) status = add_name(&list, folder, file->name + length);
     if (status != PACE_OK) pace_catalog_names_free(&list);

@@ -1,6 +1,8 @@
 /*
  * The catalogue: YAML files about the world, compiled into the library, or read from the directory that the
- * environment variable PACELINE_CATALOG names.
+ * environment variable PACELINE_CATALOG names. One object holds it: it is opened once, and everything that needs a
+ * figure of the world takes it. Documents are parsed when they are first asked for and stay parsed, so that a question
+ * parses each at most once. Threads may share it.
  */
 #ifndef PACE_MACHINE_CATALOG_H
 #define PACE_MACHINE_CATALOG_H
@@ -16,8 +18,19 @@ typedef struct {
 /** All compiled-in files; the last has name NULL. */
 extern const pace_catalog_file pace_catalog_files[];
 
-/** Parses a catalogue file ("devices.yaml"). PACE_E_MISSING when there is none. */
-pace_status pace_catalog_load(pace_yaml **out, const char *name) PACE_MUST_CHECK;
+typedef struct pace_catalog pace_catalog;
+
+/** Looks at PACELINE_CATALOG; reads no file yet. */
+pace_status pace_catalog_open(pace_catalog **out) PACE_MUST_CHECK;
+/** Frees the documents with it. */
+void pace_catalog_free(pace_catalog *catalog);
+
+/** A file of the catalogue ("devices.yaml"), parsed; borrowed. PACE_E_MISSING when there is none, or when
+ * PACELINE_CATALOG names no directory. */
+pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, const char *name) PACE_MUST_CHECK;
+
+/** How often the file was parsed, well or not; NULL: all files together. */
+size_t pace_catalog_parses(pace_catalog *catalog, const char *name);
 
 /** Parses a YAML file of the user's. PACE_E_IO when it cannot be opened. */
 pace_status pace_catalog_load_file(pace_yaml **out, const char *path) PACE_MUST_CHECK;
@@ -27,7 +40,7 @@ typedef struct {
     PACE_VEC(char *) names; /* sorted, each once */
 } pace_catalog_names;
 
-pace_status pace_catalog_list(pace_catalog_names *out, const char *folder) PACE_MUST_CHECK;
+pace_status pace_catalog_list(pace_catalog_names *out, const pace_catalog *catalog, const char *folder) PACE_MUST_CHECK;
 void pace_catalog_names_free(pace_catalog_names *list);
 
 #endif

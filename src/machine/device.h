@@ -46,7 +46,9 @@ typedef struct {
 typedef struct pace_device_extra pace_device_extra;
 
 typedef struct {
-    pace_yaml *yaml; /* owns the text */
+    pace_catalog *documents; /* that they are of; borrowed */
+    const pace_yaml *yaml;   /* owns the text */
+    pace_yaml *own;          /* the same of a file of the user's; NULL: the catalogue's */
     pace_device *devices;
     size_t count;
     pace_yaml_node const **nodes;         /* for matching */
@@ -64,7 +66,8 @@ typedef struct {
     const char *source, *confidence; /* borrowed from the catalogue */
 } pace_figure_source;
 
-pace_status pace_device_catalog_load(pace_device_catalog *out) PACE_MUST_CHECK;
+/** The devices of the catalogue, which must outlive them. */
+pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
 /** The devices of a file of the user's, in the same format. */
 pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) PACE_MUST_CHECK;
 void pace_device_catalog_free(pace_device_catalog *catalog);

@@ -29,25 +29,23 @@ static pace_status read_devices(pace_device_catalog *catalog) {
     return PACE_OK;
 }
 
-/* Takes `yaml`. */
-static pace_status take_yaml(pace_device_catalog *out, pace_yaml *yaml) {
-    pace_device_catalog catalog = {.yaml = yaml};
-    pace_status status = read_devices(&catalog);
-    if (status != PACE_OK) pace_device_catalog_free(&catalog);
-    else *out = catalog;
+static pace_status take(pace_device_catalog *out, pace_device_catalog devices) {
+    pace_status status = read_devices(&devices);
+    if (status != PACE_OK) pace_device_catalog_free(&devices);
+    else *out = devices;
     return status;
 }
 
-pace_status pace_device_catalog_load(pace_device_catalog *out) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "devices.yaml"));
-    return take_yaml(out, yaml);
+pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) {
+    pace_device_catalog devices = {.documents = catalog};
+    PACE_TRY(pace_catalog_document(&devices.yaml, catalog, "devices.yaml"));
+    return take(out, devices);
 }
 
 pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) {
     pace_yaml *yaml;
     PACE_TRY(pace_catalog_load_file(&yaml, path));
-    return take_yaml(out, yaml);
+    return take(out, (pace_device_catalog){.yaml = yaml, .own = yaml});
 }
 
 void pace_device_catalog_free(pace_device_catalog *catalog) {
@@ -56,7 +54,7 @@ void pace_device_catalog_free(pace_device_catalog *catalog) {
         pace_free(catalog->extras.items[i]);
     }
     PACE_VEC_FREE(&catalog->extras);
-    pace_yaml_free(catalog->yaml);
+    pace_yaml_free(catalog->own);
     pace_free(catalog->devices);
     pace_free(catalog->nodes);
     *catalog = (pace_device_catalog){0};

@@ -36,7 +36,7 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
     nearest best = {0};
     pace_machine_catalog machines = {0};
     for (size_t i = 0; i < catalog->count; i++) come_near(&best, name, catalog->devices[i].name);
-    PACE_TRY(pace_machine_catalog_load(&machines));
+    PACE_TRY(pace_machine_catalog_load(&machines, catalog->documents));
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);
     pace_machine_catalog_free(&machines);
     if (!*best.name) return pace_fail(PACE_E_MISSING, "the device catalogue is empty");

@@ -76,24 +76,17 @@ static pace_status read_all(pace_doubt_catalog *out) {
     return PACE_OK;
 }
 
-pace_status pace_doubt_catalog_load(pace_doubt_catalog *out) {
+pace_status pace_doubt_catalog_load(pace_doubt_catalog *out, pace_catalog *catalog) {
     pace_doubt_catalog read = {0};
-    PACE_TRY(pace_catalog_load(&read.yaml, "doubts.yaml"));
-    pace_status status = read_all(&read);
-    if (status != PACE_OK) pace_doubt_catalog_free(&read);
-    else *out = read;
-    return status;
+    PACE_TRY(pace_catalog_document(&read.yaml, catalog, "doubts.yaml"));
+    PACE_TRY(read_all(&read));
+    *out = read;
+    return PACE_OK;
 }
 
-void pace_doubt_catalog_free(pace_doubt_catalog *catalog) {
-    pace_yaml_free(catalog->yaml);
-    catalog->yaml = NULL;
-}
-
-pace_status pace_doubts_load(pace_doubts *out) {
-    pace_doubt_catalog catalog;
-    PACE_TRY(pace_doubt_catalog_load(&catalog));
-    *out = catalog.doubts;
-    pace_doubt_catalog_free(&catalog);
+pace_status pace_doubts_load(pace_doubts *out, pace_catalog *catalog) {
+    pace_doubt_catalog read;
+    PACE_TRY(pace_doubt_catalog_load(&read, catalog));
+    *out = read.doubts;
     return PACE_OK;
 }

@@ -86,7 +86,7 @@ typedef struct {
 
 /** Reads the figures. PACE_E_INPUT for a name that is missing, unknown or there twice, an entry without its figure, and
  * a figure out of range. */
-pace_status pace_doubts_load(pace_doubts *out) PACE_MUST_CHECK;
+pace_status pace_doubts_load(pace_doubts *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 const char *pace_doubt_name(pace_doubt doubt);
 pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt);
@@ -97,13 +97,12 @@ typedef struct {
 } pace_doubt_words;
 
 typedef struct {
-    pace_yaml *yaml; /* owns the text */
+    const pace_yaml *yaml; /* has the texts; borrowed */
     pace_doubts doubts;
     pace_doubt_words words[PACE_DOUBTS];
 } pace_doubt_catalog;
 
 /** Figures and words. Errors: those of pace_doubts_load(); PACE_E_INPUT for an entry without all four texts. */
-pace_status pace_doubt_catalog_load(pace_doubt_catalog *out) PACE_MUST_CHECK;
-void pace_doubt_catalog_free(pace_doubt_catalog *catalog);
+pace_status pace_doubt_catalog_load(pace_doubt_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 #endif

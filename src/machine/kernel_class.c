@@ -16,7 +16,7 @@ typedef struct {
 } kernel_rule;
 
 typedef struct {
-    pace_yaml *yaml;
+    const pace_yaml *yaml;
     PACE_VEC(kernel_rule) rules;
 } rule_list;
 
@@ -74,8 +74,9 @@ static pace_status read_communication_rule(kernel_rule *out, const pace_yaml *ya
 
 typedef pace_status (*rule_reader)(kernel_rule *out, const pace_yaml *yaml, const pace_yaml_node *node);
 
-static pace_status read_rules(rule_list *out, const char *file, const char *key, rule_reader reader) {
-    PACE_TRY(pace_catalog_load(&out->yaml, file));
+static pace_status read_rules(rule_list *out, pace_catalog *catalog, const char *file, const char *key,
+                              rule_reader reader) {
+    PACE_TRY(pace_catalog_document(&out->yaml, catalog, file));
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, out->yaml, pace_yaml_root(out->yaml), key));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
@@ -88,17 +89,13 @@ static pace_status read_rules(rule_list *out, const char *file, const char *key,
     return PACE_OK;
 }
 
-static void free_rules(rule_list *list) {
-    PACE_VEC_FREE(&list->rules);
-    pace_yaml_free(list->yaml);
-}
-
-pace_status pace_kernel_classes_load(pace_kernel_classes **out) {
+pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *catalog) {
     pace_kernel_classes *classes = pace_alloc(1, sizeof *classes);
     if (!classes) return PACE_E_MEMORY;
-    pace_status status = read_rules(&classes->kernels, "kernels.yaml", "kernels", read_kernel_rule);
+    pace_status status = read_rules(&classes->kernels, catalog, "kernels.yaml", "kernels", read_kernel_rule);
     if (status == PACE_OK)
-        status = read_rules(&classes->communication, "communication.yaml", "communication", read_communication_rule);
+        status = read_rules(&classes->communication, catalog, "communication.yaml", "communication",
+                            read_communication_rule);
     if (status != PACE_OK) pace_kernel_classes_free(classes);
     else *out = classes;
     return status;
@@ -106,8 +103,8 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out) {
 
 void pace_kernel_classes_free(pace_kernel_classes *classes) {
     if (!classes) return;
-    free_rules(&classes->kernels);
-    free_rules(&classes->communication);
+    PACE_VEC_FREE(&classes->kernels.rules);
+    PACE_VEC_FREE(&classes->communication.rules);
     pace_free(classes);
 }
 

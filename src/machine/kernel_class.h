@@ -19,7 +19,7 @@ typedef struct {
 typedef struct pace_kernel_classes pace_kernel_classes;
 
 /** Reads both rule lists. Errors: PACE_E_INPUT with file:line:column for a malformed rule. */
-pace_status pace_kernel_classes_load(pace_kernel_classes **out) PACE_MUST_CHECK;
+pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_kernel_classes_free(pace_kernel_classes *classes);
 
 /** The first rule any of whose patterns occurs in `name`, ignoring case; communication rules come first. A pattern

@@ -95,7 +95,7 @@ typedef struct {
 } pace_machine_catalog;
 
 /** All machines of catalog/machines.yaml. */
-pace_status pace_machine_catalog_load(pace_machine_catalog *out) PACE_MUST_CHECK;
+pace_status pace_machine_catalog_load(pace_machine_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_machine_catalog_free(pace_machine_catalog *catalog);
 
 /** A machine by what --on says:
@@ -109,7 +109,7 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "FILE.xml", "FILE.xml*8"   a node as NCCL dumps it (NCCL_TOPO_DUMP_FILE; machine/topology_xml.h)
  * Nothing is assumed of what joins devices or nodes. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown name,
  * PACE_E_INPUT with the place in a file. */
-pace_status pace_machine_parse(pace_machine *out, const char *text) PACE_MUST_CHECK;
+pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 /** Of a device by its name ("a100-40-sxm", "Tesla V100"): NVIDIA's compute capability times ten, 0 of others. */
 int pace_machine_generation_of(const char *device);
@@ -117,12 +117,12 @@ int pace_machine_generation_of(const char *device);
 /** A machine by how a table or a log names its system, "h100_sxm" or "2x p3dn.24xlarge: ..." (of
  * catalog/system_names.yaml). PACE_E_MISSING when no name is found, or, with more than one node, when the name does not
  * say what joins nodes. */
-pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) PACE_MUST_CHECK;
+pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const char *name, int nodes) PACE_MUST_CHECK;
 
 /** A machine by what --on says (pace_machine_parse()) or, where that names nothing, by how tables and logs name it:
  * "p4d.24xlarge", "p4d.24xlarge*4 net=fat-tree". Then `called` is that name. Errors are those of
  * pace_machine_parse(). */
-pace_status pace_machine_asked(pace_machine *out, const char *text) PACE_MUST_CHECK;
+pace_status pace_machine_asked(pace_machine *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
 /** Rates are positive, counts make sense, and every device can reach every other. PACE_E_INPUT names the fault. */
 pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
@@ -136,7 +136,8 @@ bool pace_machine_mesh_is_full(const pace_machine *machine);
 
 /** Reads "fat-tree:4:2:1" and the like; ports of switches that are not told are those of catalog/networks.yaml.
  * PACE_E_USAGE. */
-pace_status pace_network_parse(pace_network *out, const pace_machine *machine, const char *text) PACE_MUST_CHECK;
+pace_status pace_network_parse(pace_network *out, pace_catalog *catalog, const pace_machine *machine,
+                               const char *text) PACE_MUST_CHECK;
 /** Whether the shape fits the nodes, and the host tree its devices. PACE_E_INPUT. */
 pace_status pace_network_check(const pace_machine *machine) PACE_MUST_CHECK;
 pace_status pace_host_tree_check(const pace_machine *machine) PACE_MUST_CHECK;

@@ -55,13 +55,13 @@ static size_t longest(const pace_yaml_node *list, const plain *text) {
     return best;
 }
 
-pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) {
-    pace_yaml *yaml;
+pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const char *name, int nodes) {
+    const pace_yaml *yaml;
     plain text;
     const char *machine = NULL;
     size_t best = 0;
     make_plain(&text, name);
-    PACE_TRY(pace_catalog_load(&yaml, "system_names.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "names");
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *entry = pace_yaml_item(list, i);
@@ -70,8 +70,7 @@ pace_status pace_machine_named(pace_machine *out, const char *name, int nodes) {
         size_t length = whole > 0 ? whole + MOST : inside; /* a machine's name says more than a device's */
         if (length > best) best = length, machine = pace_yaml_text(pace_yaml_get(entry, "machine"));
     }
-    pace_status status = machine ? pace_machine_parse(out, machine) : PACE_E_MISSING;
-    pace_yaml_free(yaml);
+    pace_status status = machine ? pace_machine_parse(out, catalog, machine) : PACE_E_MISSING;
     if (machine) return status;
     return pace_fail(PACE_E_MISSING, "%.60s: no machine of the catalogue%s: expected --on", name,
                      nodes > 1 ? ", or none whose network is known" : "");
@@ -100,25 +99,25 @@ static bool split(char name[MOST], int *nodes, const char **changes, const char 
     return true;
 }
 
-static pace_status by_its_name(pace_machine *out, const char *text) {
+static pace_status by_its_name(pace_machine *out, pace_catalog *catalog, const char *text) {
     pace_machine machine;
     char name[MOST], known[512];
     const char *changes;
     int nodes;
     if (!split(name, &nodes, &changes, text)) return PACE_E_MISSING;
-    PACE_TRY(pace_machine_named(&machine, name, nodes));
+    PACE_TRY(pace_machine_named(&machine, catalog, name, nodes));
     snprintf(known, sizeof known, "%.63s*%d%.400s", machine.name, nodes, changes);
-    PACE_TRY(pace_machine_parse(&machine, known));
+    PACE_TRY(pace_machine_parse(&machine, catalog, known));
     snprintf(machine.called, sizeof machine.called, "%.63s", name);
     *out = machine;
     return PACE_OK;
 }
 
-pace_status pace_machine_asked(pace_machine *out, const char *text) {
+pace_status pace_machine_asked(pace_machine *out, pace_catalog *catalog, const char *text) {
     char refused[400];
-    pace_status status = pace_machine_parse(out, text);
+    pace_status status = pace_machine_parse(out, catalog, text);
     if (status != PACE_E_MISSING) return status;
     snprintf(refused, sizeof refused, "%.399s", pace_message());
-    status = by_its_name(out, text);
+    status = by_its_name(out, catalog, text);
     return status == PACE_E_MISSING ? pace_fail(PACE_E_MISSING, "%s", refused) : status;
 }

@@ -12,6 +12,7 @@
 
 typedef struct {
     pace_machine *machine;
+    pace_catalog *catalog;
     const char *text;
     pace_doubts doubts; /* of what the text does not say */
 } parser;
@@ -66,7 +67,8 @@ static pace_status set_option(parser *p, char *word) {
         m->switched = kind != PACE_LINK_PCIE;
         return set_link(p, &m->inside, kind, value, PACE_DOUBT_LATENCY_INSIDE);
     }
-    if (strcmp(word, "net") == 0 && islower((unsigned char)*value)) return pace_network_parse(&m->network, m, value);
+    if (strcmp(word, "net") == 0 && islower((unsigned char)*value))
+        return pace_network_parse(&m->network, p->catalog, m, value);
     if (strcmp(word, "net") == 0) {
         if (m->nics == 0) m->nics = 1;
         return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
@@ -91,7 +93,7 @@ static pace_status set_option(parser *p, char *word) {
 
 static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog devices;
-    PACE_TRY(pace_device_catalog_load(&devices));
+    PACE_TRY(pace_device_catalog_load(&devices, p->catalog));
     const pace_device *device = pace_device_find(&devices, name, 0);
     if (device) {
         memcpy(p->machine->device, device->name, sizeof p->machine->device);
@@ -126,11 +128,11 @@ static void set_nodes(pace_machine *m, int nodes) {
     }
 }
 
-static pace_status of_file(pace_machine *out, const char *path, int nodes) {
+static pace_status of_file(pace_machine *out, pace_catalog *catalog, const char *path, int nodes) {
     pace_yaml *yaml;
     pace_machine_catalog list;
     PACE_TRY(pace_catalog_load_file(&yaml, path));
-    pace_status status = pace_machines_read(&list, yaml);
+    pace_status status = pace_machines_read(&list, catalog, yaml);
     pace_yaml_free(yaml);
     if (status != PACE_OK) return status;
     if (list.machines.count == 1) *out = list.machines.items[0];
@@ -140,10 +142,10 @@ static pace_status of_file(pace_machine *out, const char *path, int nodes) {
     return status;
 }
 
-static pace_status of_catalog(bool *found, pace_machine *out, const char *name, int nodes) {
+static pace_status of_catalog(bool *found, pace_machine *out, pace_catalog *catalog, const char *name, int nodes) {
     pace_machine_catalog list;
     *found = false;
-    PACE_TRY(pace_machine_catalog_load(&list));
+    PACE_TRY(pace_machine_catalog_load(&list, catalog));
     for (size_t i = 0; i < list.machines.count && !*found; i++) {
         *found = strcasecmp(list.machines.items[i].name, name) == 0;
         if (*found) *out = list.machines.items[i];
@@ -153,26 +155,26 @@ static pace_status of_catalog(bool *found, pace_machine *out, const char *name, 
     return PACE_OK;
 }
 
-pace_status pace_machine_parse(pace_machine *out, const char *text) {
+pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) {
     char words[512];
     pace_machine machine = {0};
-    parser p = {.machine = &machine, .text = text};
+    parser p = {.machine = &machine, .catalog = catalog, .text = text};
     bool found;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "a machine's description is too long");
     snprintf(words, sizeof words, "%s", text);
-    PACE_TRY(pace_doubts_load(&p.doubts));
+    PACE_TRY(pace_doubts_load(&p.doubts, catalog));
     char *options = strpbrk(words, " ,");
     if (options) *options++ = '\0';
     int count = split_count(words);
     if (count == 0 || !*words)
         return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1", text);
     if (pace_ends(words, ".xml")) {
-        PACE_TRY(pace_topology_xml_load(&machine, words));
+        PACE_TRY(pace_topology_xml_load(&machine, catalog, words));
         set_nodes(&machine, count);
     } else if (pace_ends(words, ".yaml") || pace_ends(words, ".yml")) {
-        PACE_TRY(of_file(&machine, words, count));
+        PACE_TRY(of_file(&machine, catalog, words, count));
     } else {
-        PACE_TRY(of_catalog(&found, &machine, words, count));
+        PACE_TRY(of_catalog(&found, &machine, catalog, words, count));
         if (!found) {
             char none[1] = "";
             PACE_TRY(of_device(&p, words, count, options ? options : none));

@@ -10,6 +10,7 @@
 typedef struct {
     const pace_yaml *yaml;
     pace_machine *machine;
+    pace_catalog *catalog;
 } reader;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -109,7 +110,7 @@ static pace_status read_bricks(const reader *r, const pace_yaml_node *rows) {
 static pace_status read_network(const reader *r, const pace_yaml_node *node) {
     if (!pace_yaml_text(node))
         return pace_fail(PACE_E_INPUT, "%s: expected a network such as fat-tree:4:2:1", pace_yaml_place(r->yaml, node));
-    return pace_network_parse(&r->machine->network, r->machine, pace_yaml_text(node));
+    return pace_network_parse(&r->machine->network, r->catalog, r->machine, pace_yaml_text(node));
 }
 
 /* One member of the entry; false when its key is none of ours. */
@@ -147,9 +148,10 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     return PACE_OK;
 }
 
-static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml,
+                                const pace_yaml_node *entry) {
     *out = (pace_machine){.nodes = 1, .oversubscription = 1, .network = {.oversubscription = 1}};
-    reader r = {yaml, out};
+    reader r = {yaml, out, catalog};
     if (!pace_yaml_is_map(entry))
         return pace_fail(PACE_E_INPUT, "%s: expected a machine", pace_yaml_place(yaml, entry));
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
@@ -167,14 +169,14 @@ static pace_status read_machine(pace_machine *out, const pace_yaml *yaml, const 
     return pace_machine_check(out);
 }
 
-pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml) {
+pace_status pace_machines_read(pace_machine_catalog *out, pace_catalog *catalog, const pace_yaml *yaml) {
     pace_machine_catalog list = {0};
     const pace_yaml_node *entries;
     pace_status status = PACE_OK;
     PACE_TRY(pace_yaml_list(&entries, yaml, pace_yaml_root(yaml), "machines"));
     for (size_t i = 0; i < pace_yaml_count(entries); i++) {
         pace_machine machine;
-        PACE_TRY_GOTO(read_machine(&machine, yaml, pace_yaml_item(entries, i)), failed);
+        PACE_TRY_GOTO(read_machine(&machine, catalog, yaml, pace_yaml_item(entries, i)), failed);
         PACE_TRY_GOTO(PACE_PUSH(&list.machines, machine), failed);
     }
     *out = list;
@@ -184,11 +186,10 @@ failed:
     return status;
 }
 
-pace_status pace_machine_catalog_load(pace_machine_catalog *out) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "machines.yaml"));
-    pace_status status = pace_machines_read(out, yaml);
-    pace_yaml_free(yaml);
+pace_status pace_machine_catalog_load(pace_machine_catalog *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "machines.yaml"));
+    pace_status status = pace_machines_read(out, catalog, yaml);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "machine/machine.h"
 
 /** Every machine is checked. PACE_E_INPUT with line and column. Free with pace_machine_catalog_free(). */
-pace_status pace_machines_read(pace_machine_catalog *out, const pace_yaml *yaml) PACE_MUST_CHECK;
+pace_status pace_machines_read(pace_machine_catalog *out, pace_catalog *catalog, const pace_yaml *yaml) PACE_MUST_CHECK;
 
 /** What devices and NICs hang on: {sockets, socket_bytes_per_s, nic_bytes_per_s, switches: [{socket or switch,
  * bytes_per_s, devices: [...], nics: [...]}]}. */

@@ -42,11 +42,11 @@ static bool read_shape(int shape[3], int *count, const char *text) {
 }
 
 /* The catalogue's entry of a kind: 0 where it says nothing. */
-static pace_status read_entry(double *ports, double *hop_s, pace_network_kind kind) {
-    pace_yaml *yaml;
+static pace_status read_entry(double *ports, double *hop_s, pace_catalog *catalog, pace_network_kind kind) {
+    const pace_yaml *yaml;
     double hop_ns = 0;
     *ports = *hop_s = 0;
-    PACE_TRY(pace_catalog_load(&yaml, "networks.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "networks.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
     pace_status status = PACE_OK;
     for (size_t i = 0; i < pace_yaml_count(list) && status == PACE_OK; i++) {
@@ -57,7 +57,6 @@ static pace_status read_entry(double *ports, double *hop_s, pace_network_kind ki
         if (count) status = pace_yaml_number(ports, yaml, count);
         if (hop && status == PACE_OK) status = pace_yaml_number(&hop_ns, yaml, pace_yaml_get(hop, "value"));
     }
-    pace_yaml_free(yaml);
     *hop_s = hop_ns * 1e-9;
     return status;
 }
@@ -76,7 +75,8 @@ static bool read_ratio(double *out, const char *above, const char *below) {
     return *out >= 1 && isfinite(*out);
 }
 
-pace_status pace_network_parse(pace_network *out, const pace_machine *machine, const char *text) {
+pace_status pace_network_parse(pace_network *out, pace_catalog *catalog, const pace_machine *machine,
+                               const char *text) {
     char words[96], *part[4], *rest = NULL;
     int count = 0, numbers = 0;
     pace_network network = {.oversubscription = 1};
@@ -99,7 +99,7 @@ pace_status pace_network_parse(pace_network *out, const pace_machine *machine, c
         return pace_fail(PACE_E_USAGE, "network \"%.60s\": a %s is not oversubscribed", text,
                          pace_network_kind_names[kind]);
     double ports;
-    if (kind != PACE_NETWORK_SWITCH) PACE_TRY(read_entry(&ports, &network.hop_s, network.kind));
+    if (kind != PACE_NETWORK_SWITCH) PACE_TRY(read_entry(&ports, &network.hop_s, catalog, network.kind));
     if (!shaped && (kind == PACE_NETWORK_FAT_TREE || kind == PACE_NETWORK_RAILS))
         network.shape[0] = nodes_below(ports, network.kind, machine);
     *out = network;

@@ -353,10 +353,11 @@ static pace_status build(pace_machine *m, reader *r) {
     return pace_machine_check(m);
 }
 
-pace_status pace_topology_xml_parse(pace_machine *out, const char *name, char *text, size_t length) {
+pace_status pace_topology_xml_parse(pace_machine *out, pace_catalog *catalog, const char *name, char *text,
+                                    size_t length) {
     pace_machine machine;
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load(&yaml, "topology.yaml"));
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "topology.yaml"));
     reader *r = pace_alloc(1, sizeof *r);
     pace_status status = r ? PACE_OK : PACE_E_MEMORY;
     if (r) {
@@ -368,7 +369,6 @@ pace_status pace_topology_xml_parse(pace_machine *out, const char *name, char *t
         PACE_VEC_FREE(&r->bricks);
     }
     pace_free(r);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = machine;
     return status;
 }
@@ -394,7 +394,7 @@ static pace_status read_all(char **out, size_t *length, pace_input *input) {
     return PACE_OK;
 }
 
-pace_status pace_topology_xml_load(pace_machine *out, const char *path) {
+pace_status pace_topology_xml_load(pace_machine *out, pace_catalog *catalog, const char *path) {
     pace_input *input;
     char *text;
     size_t length;
@@ -402,7 +402,7 @@ pace_status pace_topology_xml_load(pace_machine *out, const char *path) {
     pace_status status = read_all(&text, &length, input);
     pace_input_free(input);
     if (status != PACE_OK) return status;
-    status = pace_topology_xml_parse(out, path, text, length);
+    status = pace_topology_xml_parse(out, catalog, path, text, length);
     pace_free(text);
     return status;
 }

@@ -21,9 +21,9 @@ static pace_status build_and_visit(void *context, const pace_yaml *yaml, const c
     return status;
 }
 
-pace_status pace_model_each(pace_model_visit visit, void *context) {
+pace_status pace_model_each(pace_catalog *catalog, pace_model_visit visit, void *context) {
     each_call call = {visit, context};
-    return pace_model_each_description(build_and_visit, &call);
+    return pace_model_each_description(catalog, build_and_visit, &call);
 }
 
 typedef struct {
@@ -32,6 +32,7 @@ typedef struct {
     const pace_model_setting *settings;
     size_t setting_count;
     bool to_the_letter, found;
+    pace_catalog *catalog;
 } search;
 
 static pace_status build_when_named(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
@@ -45,7 +46,7 @@ static pace_status build_when_named(void *context, const pace_yaml *yaml, const 
 /* By a name that others use for it; else the closest is named. */
 static pace_status build_when_called(search *wanted) {
     pace_model_names names;
-    PACE_TRY(pace_model_names_load(&names));
+    PACE_TRY(pace_model_names_load(&names, wanted->catalog));
     const pace_model_called *called = pace_model_names_find(&names, wanted->name);
     char name[64];
     snprintf(name, sizeof name, "%s", called ? called->model : pace_model_names_closest(&names, wanted->name));
@@ -53,8 +54,8 @@ static pace_status build_when_called(search *wanted) {
     if (!called)
         return pace_fail(PACE_E_MISSING, "the catalogue has no model \"%.80s\"%s%s%s (a file of yours ends with .yaml)",
                          wanted->name, *name ? "; the closest name is \"" : "", name, *name ? "\"" : "");
-    search other = {wanted->out, name, wanted->settings, wanted->setting_count, true, false};
-    return pace_model_each_description(build_when_named, &other);
+    search other = {wanted->out, name, wanted->settings, wanted->setting_count, true, false, wanted->catalog};
+    return pace_model_each_description(wanted->catalog, build_when_named, &other);
 }
 
 /* "FILE.yaml" or "FILE.yaml:NAME" */
@@ -80,14 +81,14 @@ static pace_status load_standard_input(pace_model *out, const pace_model_setting
     return status;
 }
 
-pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
-                            size_t setting_count) {
+pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
+                            const pace_model_setting *settings, size_t setting_count) {
     if (strcmp(name, "-") == 0) return load_standard_input(out, settings, setting_count);
     const char *suffix = strstr(name, ".yaml");
     if (suffix && (suffix[5] == '\0' || suffix[5] == ':')) return load_file(out, name, suffix, settings, setting_count);
-    search wanted = {out, name, settings, setting_count, true, false};
-    PACE_TRY(pace_model_each_description(build_when_named, &wanted));
+    search wanted = {out, name, settings, setting_count, true, false, catalog};
+    PACE_TRY(pace_model_each_description(catalog, build_when_named, &wanted));
     wanted.to_the_letter = false;
-    if (!wanted.found && *name) PACE_TRY(pace_model_each_description(build_when_named, &wanted));
+    if (!wanted.found && *name) PACE_TRY(pace_model_each_description(catalog, build_when_named, &wanted));
     return wanted.found ? PACE_OK : build_when_called(&wanted);
 }

@@ -8,11 +8,11 @@
 /** Loads a model: a name of the catalogue ("resnet50"), however written, a YAML file (its first model), or
  * "FILE.yaml:NAME"; a name that others use (model_names.h) where it is none of these. `settings` replace the model's
  * parameters ("layers", "hidden", …). PACE_E_MISSING names the closest when the catalogue has no such model. */
-pace_status pace_model_load(pace_model *out, const char *name, const pace_model_setting *settings,
-                            size_t setting_count) PACE_MUST_CHECK;
+pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *name,
+                            const pace_model_setting *settings, size_t setting_count) PACE_MUST_CHECK;
 
 /** Calls `visit` with every model of the catalogue, file by file, until it fails. */
 typedef pace_status (*pace_model_visit)(void *context, const pace_model *model);
-pace_status pace_model_each(pace_model_visit visit, void *context) PACE_MUST_CHECK;
+pace_status pace_model_each(pace_catalog *catalog, pace_model_visit visit, void *context) PACE_MUST_CHECK;
 
 #endif

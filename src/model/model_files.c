@@ -31,24 +31,24 @@ bool pace_model_same_name(const char *a, const char *b) {
     }
 }
 
-static pace_status visit_file(const char *file, pace_description_visit visit, void *context, bool *stop) {
-    pace_yaml *yaml = NULL;
-    PACE_TRY(pace_catalog_load(&yaml, file));
+static pace_status visit_file(pace_catalog *catalog, const char *file, pace_description_visit visit, void *context,
+                              bool *stop) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, file));
     pace_status status = PACE_OK;
     const char *name;
     for (size_t i = 0; status == PACE_OK && !*stop && (name = pace_model_variant(yaml, i)); i++)
         status = visit(context, yaml, name, stop);
-    pace_yaml_free(yaml);
     return status;
 }
 
-pace_status pace_model_each_description(pace_description_visit visit, void *context) {
+pace_status pace_model_each_description(pace_catalog *catalog, pace_description_visit visit, void *context) {
     pace_catalog_names files = {0};
-    PACE_TRY(pace_catalog_list(&files, "models/"));
+    PACE_TRY(pace_catalog_list(&files, catalog, "models/"));
     pace_status status = PACE_OK;
     bool stop = false;
     for (size_t i = 0; status == PACE_OK && !stop && i < files.names.count; i++)
-        status = visit_file(files.names.items[i], visit, context, &stop);
+        status = visit_file(catalog, files.names.items[i], visit, context, &stop);
     pace_catalog_names_free(&files);
     return status;
 }

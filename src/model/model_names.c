@@ -43,20 +43,16 @@ static pace_status add_model(void *context, const pace_yaml *yaml, const char *n
     return PACE_OK;
 }
 
-pace_status pace_model_names_load(pace_model_names *out) {
+pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) {
     pace_model_names names = {0};
-    pace_status status = pace_catalog_load(&names.words, "model_names.yaml");
-    if (status == PACE_OK) status = pace_model_each_description(add_model, &names);
+    pace_status status = pace_catalog_document(&names.words, catalog, "model_names.yaml");
+    if (status == PACE_OK) status = pace_model_each_description(catalog, add_model, &names);
     if (status != PACE_OK) pace_model_names_free(&names);
     else *out = names;
     return status;
 }
 
-void pace_model_names_free(pace_model_names *names) {
-    PACE_VEC_FREE(&names->all);
-    pace_yaml_free(names->words);
-    names->words = NULL;
-}
+void pace_model_names_free(pace_model_names *names) { PACE_VEC_FREE(&names->all); }
 
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 #ifndef PACE_MODEL_MODEL_NAMES_H
 #define PACE_MODEL_MODEL_NAMES_H
 
-#include "base/yaml.h"
+#include "machine/catalog.h"
 
 /* One name of a model; a model has several. */
 typedef struct {
@@ -14,11 +14,11 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_model_called) all;
-    pace_yaml *words; /* catalog/model_names.yaml */
+    const pace_yaml *words; /* catalog/model_names.yaml */
 } pace_model_names;
 
 /** Reads the names of every model; builds none. Free with pace_model_names_free(). */
-pace_status pace_model_names_load(pace_model_names *out) PACE_MUST_CHECK;
+pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_model_names_free(pace_model_names *names);
 
 /** The model that a text means: the name behind the last "/", words that change nothing (`around`) taken off its ends

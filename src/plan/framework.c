@@ -81,18 +81,12 @@ static pace_status read_all(pace_frameworks *out) {
     return pace_yaml_number(&out->spread, out->yaml, spread);
 }
 
-pace_status pace_frameworks_load(pace_frameworks *out) {
+pace_status pace_frameworks_load(pace_frameworks *out, pace_catalog *catalog) {
     pace_frameworks read = {0};
-    PACE_TRY(pace_catalog_load(&read.yaml, "steps.yaml"));
-    pace_status status = read_all(&read);
-    if (status != PACE_OK) pace_frameworks_free(&read);
-    else *out = read;
-    return status;
-}
-
-void pace_frameworks_free(pace_frameworks *frameworks) {
-    pace_yaml_free(frameworks->yaml);
-    frameworks->yaml = NULL;
+    PACE_TRY(pace_catalog_document(&read.yaml, catalog, "steps.yaml"));
+    PACE_TRY(read_all(&read));
+    *out = read;
+    return PACE_OK;
 }
 
 double pace_frameworks_attention(const pace_frameworks *frameworks, const char *device, const char *framework) {

@@ -27,7 +27,7 @@ typedef struct {
 } pace_attention_kernel_entry;
 
 typedef struct {
-    pace_yaml *yaml;
+    const pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
     double spread; /* of a step by formula */
@@ -35,8 +35,7 @@ typedef struct {
     size_t attention_count;
 } pace_frameworks;
 
-pace_status pace_frameworks_load(pace_frameworks *out) PACE_MUST_CHECK;
-void pace_frameworks_free(pace_frameworks *frameworks);
+pace_status pace_frameworks_load(pace_frameworks *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** Times which a framework's attention takes on a device over the formula; 1 where nothing is known. */
 double pace_frameworks_attention(const pace_frameworks *frameworks, const char *device, const char *framework);

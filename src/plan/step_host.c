@@ -16,7 +16,7 @@ void pace_step_hosts_free(pace_step_hosts *hosts) {
     PACE_VEC_FREE(&hosts->items);
 }
 
-static pace_status read_host(pace_step_host **out, int execution, const char *vendor) {
+static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int execution, const char *vendor) {
     static const char *const modes[] = {
         [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     pace_step_host *host = pace_alloc(1, sizeof *host);
@@ -28,13 +28,14 @@ static pace_status read_host(pace_step_host **out, int execution, const char *ve
         pace_free(host);
         return status;
     }
-    status = pace_host_costs_default(&host->costs, &host->launch, modes[execution], vendor);
+    status = pace_host_costs_default(&host->costs, &host->launch, catalog, modes[execution], vendor);
     if (status != PACE_OK) free_host(host);
     else *out = host;
     return status;
 }
 
-pace_status pace_step_hosts_get(const pace_step_host **out, pace_step_hosts *hosts, int execution, const char *vendor) {
+pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
+                                int execution, const char *vendor) {
     pace_step_host *host;
     for (size_t i = 0; i < hosts->items.count; i++) {
         const pace_step_host *known = hosts->items.items[i];
@@ -42,7 +43,7 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_step_hosts *hos
         *out = known;
         return PACE_OK;
     }
-    PACE_TRY(read_host(&host, execution, vendor));
+    PACE_TRY(read_host(&host, catalog, execution, vendor));
     pace_status status = PACE_PUSH(&hosts->items, host);
     if (status != PACE_OK) free_host(host);
     else *out = host;

@@ -21,8 +21,8 @@ typedef struct {
 void pace_step_hosts_free(pace_step_hosts *hosts);
 
 /** The host costs of an execution with a vendor's devices, read once. Borrowed. */
-pace_status pace_step_hosts_get(const pace_step_host **out, pace_step_hosts *hosts, int execution,
-                                const char *vendor) PACE_MUST_CHECK;
+pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
+                                int execution, const char *vendor) PACE_MUST_CHECK;
 
 /** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time. Of a
  * captured graph 0: one call issues all of a step. */

@@ -1,5 +1,6 @@
 /* pace_analyze(): loads the traces, asks insight, and lays the answer out. */
 #include "insight/spread.h"
+#include "ask/context.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 
@@ -230,12 +231,10 @@ static pace_status build(pace_report *report, pace_analysis *analysis, const pac
 
 pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_analyze_options *options) {
-    static const pace_analyze_options defaults;
-    if (!options) options = &defaults;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "analyze: expected at least one trace, found none");
     pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
     if (!analysis) return PACE_E_MEMORY;
-    pace_status status = pace_analysis_load(analysis, paths, path_count, options);
+    pace_status status = pace_analysis_load(analysis, options->context->catalog, paths, path_count, options);
     if (status != PACE_OK) {
         pace_free(analysis);
         return status;

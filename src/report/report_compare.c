@@ -1,5 +1,6 @@
 /* pace_compare(): two traces side by side. */
 #include "report/analyze_parts.h"
+#include "ask/context.h"
 
 #include "insight/operators.h"
 
@@ -158,11 +159,9 @@ static void put_which(pace_node *root, const char *side, const pace_analysis *an
 
 pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
                          const pace_analyze_options *options) {
-    static const pace_analyze_options defaults;
-    if (!options) options = &defaults;
     pace_analysis a, b;
-    PACE_TRY(pace_analysis_load(&a, &path_a, 1, options));
-    pace_status status = pace_analysis_load(&b, &path_b, 1, options);
+    PACE_TRY(pace_analysis_load(&a, options->context->catalog, &path_a, 1, options));
+    pace_status status = pace_analysis_load(&b, options->context->catalog, &path_b, 1, options);
     if (status != PACE_OK) {
         pace_analysis_free(&a);
         return status;

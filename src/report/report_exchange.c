@@ -1,5 +1,6 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
 #include "exchange/calibration.h"
+#include "ask/context.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
 #include "report/machine_note.h"
@@ -56,8 +57,8 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     const char *line;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/exchange.md)");
     PACE_TRY(read_library(&library, &line, options->library));
-    PACE_TRY(pace_machine_asked(&machine, options->on));
-    PACE_TRY(pace_exchange_open(&a->exchange, &machine, library, line));
+    PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
+    PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
     a->collective = options->collective;
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));

@@ -1,5 +1,6 @@
 /* The report of `paceline fit`: what was learned from tables, and how well rows are predicted that the fit did not see.
  */
+#include "ask/context.h"
 #include "ask/row_kinds.h"
 #include "report/show_findings.h"
 
@@ -43,7 +44,7 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
     pace_report *report = NULL;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, false));
-    else kind = pace_row_kind_of_file(&pace_all_row_kinds, paths[0]);
+    else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, paths[0]);
     pace_status status = fit(&report, kind, paths, path_count, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
         pace_report_warn(report, "taken as --kind %s, by the columns of the first", kind->name);

@@ -1,5 +1,6 @@
 /* The insights of the analyze report, most useful first. */
 #include "insight/profiler_cost.h"
+#include "ask/context.h"
 #include "base/text.h"
 #include "report/analyze_parts.h"
 
@@ -236,7 +237,7 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
     pace_estimate cost_ns;
     *out_us = options->profiler_event_us;
     if (!options->profiler_guess) return PACE_OK;
-    PACE_TRY(pace_profiler_cost_guess(&cost_ns, rank));
+    PACE_TRY(pace_profiler_cost_guess(&cost_ns, options->context->catalog, rank));
     *out_us = cost_ns.median / 1e3;
     if (cost_ns.median > 0)
         pace_node_note(

@@ -1,5 +1,6 @@
 /* `paceline predict --job`: a step of one job, its parts, and what it would be elsewhere. */
 #include "fleet/projection.h"
+#include "ask/context.h"
 #include "machine/machine.h"
 #include "report/job_parts.h"
 #include "report/show.h"
@@ -21,6 +22,7 @@ typedef struct {
 /* --- the job ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
+    pace_catalog *catalog;
     double values[PACE_JOB_COLUMNS];
     pace_job_architecture architecture;
     bool named, said[PACE_JOB_COLUMNS];
@@ -28,21 +30,20 @@ typedef struct {
 } described;
 
 /* What a column so named would be in a table of jobs, in our unit: "gpus", "mem_access_gb". */
-static pace_status find_role(int *role, double *factor, const char *key) {
+static pace_status find_role(int *role, double *factor, const described *d, const char *key) {
     pace_job_names names;
     *role = pace_job_role_named(key);
     *factor = 1;
     if (*role != PACE_JOB_NO_ROLE) return PACE_OK;
-    PACE_TRY(pace_job_names_load(&names));
+    PACE_TRY(pace_job_names_load(&names, d->catalog));
     *role = pace_job_name_find(factor, NULL, &names, key);
-    pace_job_names_free(&names);
     return PACE_OK;
 }
 
 static pace_status set_member(described *d, const char *key, const char *value, const char *place) {
     int role;
     double factor;
-    PACE_TRY(find_role(&role, &factor, key));
+    PACE_TRY(find_role(&role, &factor, d, key));
     if (role == PACE_JOB_ID) {
         snprintf(d->id, sizeof d->id, "%s", value);
         return PACE_OK;
@@ -103,7 +104,7 @@ static pace_status read_file(described *d, const char *path) {
 
 /* What is not said is nothing, but for one cNode and one sample. */
 static pace_status read_job(asked *a, const char *text) {
-    described d = {.id = ""};
+    described d = {.catalog = a->catalog.devices.documents};
     char why[128];
     pace_job_values_clear(d.values);
     for (int c = 0; c < PACE_JOB_REQUIRED; c++) d.values[c] = 0;
@@ -117,7 +118,7 @@ static pace_status read_job(asked *a, const char *text) {
 }
 
 static pace_status open_asked(asked *a, const pace_job_options *options) {
-    PACE_TRY(pace_job_assume(&a->setting, &a->catalog, &options->assume));
+    PACE_TRY(pace_job_assume(&a->setting, &a->catalog, options->context->catalog, &options->assume));
     PACE_TRY(read_job(a, options->job ? options->job : ""));
     pace_job_change unchanged = pace_job_unchanged(&a->setting);
     pace_job_parts_of(&a->parts, &a->jobs, 0, 1, &a->setting);

@@ -3,6 +3,7 @@
  */
 #include "base/print.h"
 #include "machine/device_resolve.h"
+#include "ask/context.h"
 #include "report/report.h"
 #include "report/report_topology.h"
 
@@ -263,11 +264,11 @@ static pace_status build(pace_report **out, pace_device_catalog *catalog, const 
     return status;
 }
 
-pace_status pace_machines(pace_report **out, const char *name) {
+pace_status pace_machines(pace_report **out, pace_context *context, const char *name) {
     pace_device_catalog catalog;
-    PACE_TRY(pace_device_catalog_load(&catalog));
+    PACE_TRY(pace_device_catalog_load(&catalog, context->catalog));
     pace_machine_catalog machines = {0};
-    pace_status status = pace_machine_catalog_load(&machines);
+    pace_status status = pace_machine_catalog_load(&machines, context->catalog);
     if (status == PACE_OK) status = build(out, &catalog, &machines, name);
     pace_machine_catalog_free(&machines);
     pace_device_catalog_free(&catalog);

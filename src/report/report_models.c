@@ -2,6 +2,7 @@
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
 #include "ask/model_settings.h"
+#include "ask/context.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "source/model_inputs.h"
@@ -12,6 +13,7 @@
 
 /* What "--set" says. */
 typedef struct {
+    pace_catalog *catalog;
     pace_config config;
     pace_model_settings settings;
 } request;
@@ -74,7 +76,7 @@ static pace_status describe_all(pace_report *report, const request *asked) {
                          asked->settings.items.items[0].key);
     model_list list = {.config = &asked->config};
     list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, PACE_COLUMNS(model_columns), 0);
-    PACE_TRY(pace_model_each(add_model, &list));
+    PACE_TRY(pace_model_each(asked->catalog, add_model, &list));
     explain(root, &asked->config);
     return PACE_OK;
 }
@@ -135,7 +137,7 @@ static pace_shown show_count(double count) {
 static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
     pace_model model;
     pace_node *root = pace_report_root(report);
-    PACE_TRY(pace_model_open(&model, name, asked->settings.items.items, asked->settings.items.count));
+    PACE_TRY(pace_model_open(&model, asked->catalog, name, asked->settings.items.items, asked->settings.items.count));
     pace_model_totals total = pace_model_total(&model, &asked->config);
     double sequence = pace_model_sequence(&model, &asked->config);
     if (!(total.parameters < most_counted && total.multiply_adds < most_counted)) {
@@ -169,8 +171,8 @@ static pace_status build(pace_report **out, const char *name, const request *ask
     return status;
 }
 
-pace_status pace_models(pace_report **out, const char *name, const pace_words *set) {
-    request asked = {.config = pace_config_default()};
+pace_status pace_models(pace_report **out, pace_context *context, const char *name, const pace_words *set) {
+    request asked = {.catalog = context->catalog, .config = pace_config_default()};
     PACE_TRY(pace_model_settings_read(&asked.settings, &asked.config, set));
     pace_status status = build(out, name, &asked);
     pace_model_settings_free(&asked.settings);

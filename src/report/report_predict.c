@@ -1,6 +1,7 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
 #include "report/machine_note.h"
+#include "ask/context.h"
 #include "report/analyze_parts.h"
 #include "ask/predict_calibration.h"
 #include "report/predict_edits.h"
@@ -129,7 +130,7 @@ static pace_status calibrate(prediction *p, const pace_predict_options *options)
 
 static pace_status run(prediction *p, const char *const *paths, size_t path_count,
                        const pace_predict_options *options) {
-    PACE_TRY(pace_device_catalog_load(&p->devices));
+    PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
     bool timed;
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
@@ -387,8 +388,6 @@ static pace_status give_timeline(pace_report *report, prediction *p) {
 
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
-    static const pace_predict_options defaults;
-    if (!options) options = &defaults;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
     bool closed = pace_is_closed_form_step(paths, path_count, options);
     if (closed && options->approach)
@@ -400,7 +399,9 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_report *report = NULL;
     pace_status status = run(&p, paths, path_count, options);
     if (status == PACE_OK) {
-        pace_analyze_options echo = {.command = options->command, .command_count = options->command_count};
+        pace_analyze_options echo = {.context = options->context,
+                                     .command = options->command,
+                                     .command_count = options->command_count};
         const pace_analysis *const one[] = {&p.inputs.measured};
         status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
         for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)

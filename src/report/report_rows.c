@@ -1,5 +1,6 @@
 /* `paceline predict --rows`: the rows of a table given back, each with its own cells and then those of the answer. A
  * column of the table that is named like one of the answer's is replaced. */
+#include "ask/context.h"
 #include "ask/row_kinds.h"
 #include "report/show_findings.h"
 
@@ -138,7 +139,7 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     const pace_row_kind *kind;
     pace_report *report = NULL;
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, true));
-    else kind = pace_row_kind_of_file(&pace_all_row_kinds, path);
+    else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, path);
     pace_status status = predict(&report, kind, path, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
         pace_report_warn(report, "taken as --kind %s, by the table's columns", kind->name);

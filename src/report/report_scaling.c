@@ -1,6 +1,7 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "base/decimal.h"
 #include "forecast/scaling.h"
+#include "ask/context.h"
 #include "machine/device_resolve.h"
 #include "report/machine_note.h"
 #include "report/report.h"
@@ -159,10 +160,10 @@ static pace_status open_asked(asked *a, const char *const *names, size_t count, 
                          options->one_worker);
     if (options->one_worker > 0 && count > 1)
         return pace_fail(PACE_E_USAGE, "--one-worker is of one model, found %zu", count);
-    PACE_TRY(pace_machine_asked(&a->machine, options->on));
-    PACE_TRY(pace_device_catalog_load(&a->devices));
+    PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
+    PACE_TRY(pace_device_catalog_load(&a->devices, options->context->catalog));
     PACE_TRY(pace_device_resolve(&a->device, &a->devices, a->machine.device, 0));
-    PACE_TRY(pace_approaches_load(&a->table));
+    PACE_TRY(pace_approaches_load(&a->table, options->context->catalog));
     PACE_TRY(read_approaches(a, &options->approach));
     PACE_TRY(options->workers ? read_workers(a, options->workers) : all_workers(a));
     for (size_t i = 0; i < options->batch.count; i++) PACE_TRY(add_batches(a, options->batch.items[i]));
@@ -192,7 +193,8 @@ static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const
     PACE_TRY(pace_scaling_input_step(&step, input, batch));
     double alone = batch / pace_gradient_profile_step_s(&step->profile);
     PACE_TRY(pace_scaling_input_step(&step, input, each));
-    PACE_TRY(pace_scaling_at(&out->point, &step->profile, step->spread, approach, &a->machine, a->device, workers));
+    PACE_TRY(pace_scaling_at(&out->point, a->options->context->catalog, &step->profile, step->spread, approach,
+                             &a->machine, a->device, workers));
     out->samples_per_s = each * workers / out->point.step_s.median;
     out->efficiency = out->samples_per_s / workers / alone;
     out->fp_bp_s = step->profile.forward_s + step->profile.backward_s;

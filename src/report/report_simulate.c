@@ -1,6 +1,7 @@
 /* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
  * closed form. */
 #include "report/machine_note.h"
+#include "ask/context.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
 #include "report/show.h"
@@ -57,7 +58,7 @@ static pace_status read_stragglers(asked *a, const pace_words *words) {
 static pace_status open_asked(asked *a, const pace_simulate_options *options) {
     pace_simulation_question *q = &a->question;
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
-    PACE_TRY(pace_machine_asked(&a->machine, options->on));
+    PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
     a->collective = options->collective;
     PACE_TRY(pace_read_collective(&q->collective, options->collective));
     PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
@@ -74,7 +75,7 @@ static pace_status open_asked(asked *a, const pace_simulate_options *options) {
         const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
         PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
     }
-    PACE_TRY(pace_doubts_load(&a->doubts));
+    PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
     PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
     a->open = true;
     return PACE_OK;

@@ -1,4 +1,5 @@
 #include "report/report_step.h"
+#include "ask/context.h"
 
 #include "machine/device_resolve.h"
 #include "ask/model_settings.h"
@@ -13,12 +14,11 @@
 #include <string.h>
 
 /* Whether a word names a framework whose steps no walk lowers, or none at all. */
-static bool is_not_walked(const char *framework) {
+static bool is_not_walked(pace_catalog *catalog, const char *framework) {
     pace_frameworks frameworks;
     const pace_framework *found;
-    if (pace_frameworks_load(&frameworks) != PACE_OK) return true;
+    if (pace_frameworks_load(&frameworks, catalog) != PACE_OK) return true;
     bool walked = pace_frameworks_named(&found, &frameworks, framework) == PACE_OK && pace_framework_is_lowered(found);
-    pace_frameworks_free(&frameworks);
     return !walked;
 }
 
@@ -27,7 +27,7 @@ bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pac
     bool model;
     if (count != 1 || pace_predict_is_model(&model, inputs[0]) != PACE_OK || !model) return false;
     const char *framework = pace_framework_asked(&options->set);
-    if (framework && is_not_walked(framework)) return true;
+    if (framework && is_not_walked(options->context->catalog, framework)) return true;
     for (size_t i = 0; i < options->set.count; i++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *word = options->set.items[i], *value = strchr(word, '=');
@@ -55,7 +55,6 @@ typedef struct {
 static void close_asked(asked *a) {
     if (a->has_model) pace_model_free(&a->model);
     if (a->has_pricer) pace_step_pricer_close(&a->pricer);
-    pace_frameworks_free(&a->frameworks);
     pace_device_catalog_free(&a->devices);
 }
 
@@ -73,10 +72,10 @@ static pace_status check_options(const pace_predict_options *options) {
     return PACE_OK;
 }
 
-static pace_status open_place(asked *a, const char *on) {
+static pace_status open_place(asked *a, pace_catalog *catalog, const char *on) {
     double ranks = pace_config_ranks(&a->row.config);
-    PACE_TRY(pace_machine_asked(&a->machine, on));
-    PACE_TRY(pace_device_catalog_load(&a->devices));
+    PACE_TRY(pace_machine_asked(&a->machine, catalog, on));
+    PACE_TRY(pace_device_catalog_load(&a->devices, catalog));
     PACE_TRY(pace_device_resolve(&a->row.device, &a->devices, a->machine.device, 0));
     if (ranks > (double)a->machine.devices * a->machine.nodes)
         return pace_fail(PACE_E_USAGE, "%s: expected at most its %d devices, found dp x tp x pp x cp = %g", on,
@@ -85,17 +84,17 @@ static pace_status open_place(asked *a, const char *on) {
     a->row.doubt = 1;
     a->row.attention = pace_frameworks_attention(&a->frameworks, a->row.device->name, a->row.framework->name);
     if (ranks < 2) return PACE_OK;
-    PACE_TRY(pace_exchange_open(&a->exchange, &a->machine, PACE_LIBRARY_AUTO, NULL));
+    PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
     a->row.exchange = &a->exchange;
     return PACE_OK;
 }
 
 /* The framework, and how its steps run where no setting says: PyTorch's as a walk's, others' as their entry says. */
-static pace_status open_framework(asked *a, const pace_words *set) {
+static pace_status open_framework(asked *a, pace_catalog *catalog, const pace_words *set) {
     const char *name = pace_framework_asked(set);
     pace_config *config = &a->row.config;
     *config = pace_config_default();
-    PACE_TRY(pace_frameworks_load(&a->frameworks));
+    PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
     a->row.framework = pace_frameworks_find(&a->frameworks, "");
     if (name) PACE_TRY(pace_frameworks_named(&a->row.framework, &a->frameworks, name));
     if (pace_framework_is_lowered(a->row.framework)) return PACE_OK;
@@ -107,11 +106,11 @@ static pace_status open_framework(asked *a, const pace_words *set) {
 
 static pace_status answer(asked *a, const char *name, const pace_predict_options *options) {
     bool recomputed;
-    PACE_TRY(open_framework(a, &options->set));
-    PACE_TRY(pace_model_ask(&a->model, &a->row.config, name, &options->set));
+    PACE_TRY(open_framework(a, options->context->catalog, &options->set));
+    PACE_TRY(pace_model_ask(&a->model, &a->row.config, options->context->catalog, name, &options->set));
     a->has_model = true;
-    PACE_TRY(open_place(a, options->on.items[0]));
-    PACE_TRY(pace_step_pricer_open(&a->pricer));
+    PACE_TRY(open_place(a, options->context->catalog, options->on.items[0]));
+    PACE_TRY(pace_step_pricer_open(&a->pricer, options->context->catalog));
     a->has_pricer = true;
     a->row.model = &a->model;
     a->row.tokens = pace_config_micro_batches(&a->row.config) * a->row.config.micro_batch * a->row.config.dp *

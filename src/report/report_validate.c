@@ -2,6 +2,7 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/whole_file.h"
+#include "ask/context.h"
 #include "report/report.h"
 #include "ask/csv.h"
 #include "ask/row_kinds.h"
@@ -144,9 +145,10 @@ static bool files_there(const pace_case *one, const char *folder) {
     return true;
 }
 
-static pace_status run_case(figures *fresh, size_t *missed, const pace_case *one, const char *folder) {
+static pace_status run_case(figures *fresh, size_t *missed, pace_context *context, const pace_case *one,
+                            const char *folder) {
     pace_case_score score;
-    PACE_TRY(pace_validate_case(&score, one, &pace_all_row_kinds, folder));
+    PACE_TRY(pace_validate_case(&score, context, one, &pace_all_row_kinds, folder));
     pace_status status = add_case(fresh, missed, one, &score);
     pace_case_score_free(&score);
     return status;
@@ -165,7 +167,7 @@ static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report
             pace_report_warn(report, "case %s: %s is not in %s", one->name, one->files[0], options->data_path);
             continue;
         }
-        status = run_case(fresh, missed, one, options->data_path);
+        status = run_case(fresh, missed, options->context, one, options->data_path);
     }
     if (status == PACE_OK && matched == 0)
         status = pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", options->glob ? options->glob : "*");

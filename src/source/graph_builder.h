@@ -14,6 +14,7 @@ typedef struct {
 } pace_graph_entry;
 
 typedef struct {
+    pace_catalog *catalog;
     const pace_step *step;
     pace_graph *graph;
     pace_kernel_classes *classes;

@@ -180,7 +180,7 @@ static pace_status make_room(pace_graph_builder *b) {
     memset(b->holder, 0xff, tasks * sizeof *b->holder);
     memset(b->op, 0xff, tasks * sizeof *b->op);
     memset(b->number, 0xff, tasks * sizeof *b->number);
-    return pace_kernel_classes_load(&b->classes);
+    return pace_kernel_classes_load(&b->classes, b->catalog);
 }
 
 static pace_status build(pace_graph_builder *b) {
@@ -199,10 +199,11 @@ static pace_status build(pace_graph_builder *b) {
     return b->host_only ? PACE_OK : pace_graph_set_ops(b);
 }
 
-pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t from_ns, int64_t to_ns) {
+pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const pace_step *step, int64_t from_ns,
+                                 int64_t to_ns) {
     pace_graph graph;
     PACE_TRY(pace_graph_init(&graph));
-    pace_graph_builder b = {.step = step, .graph = &graph, .from_ns = from_ns, .to_ns = to_ns};
+    pace_graph_builder b = {.catalog = catalog, .step = step, .graph = &graph, .from_ns = from_ns, .to_ns = to_ns};
     pace_status status = build(&b);
     pace_free(b.holder);
     pace_free(b.op);

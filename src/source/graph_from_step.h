@@ -18,7 +18,7 @@
 #include "step/graph.h"
 
 /** The graph of what the host issued in [from_ns, to_ns). `step` must be finished. Free with pace_graph_free(). */
-pace_status pace_graph_from_step(pace_graph *out, const pace_step *step, int64_t from_ns,
+pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const pace_step *step, int64_t from_ns,
                                  int64_t to_ns) PACE_MUST_CHECK;
 
 #endif

@@ -58,12 +58,11 @@ static pace_status load_limits(pace_job_limits *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-pace_status pace_job_limits_load(pace_job_limits *out) {
-    pace_yaml *yaml;
+pace_status pace_job_limits_load(pace_job_limits *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
     pace_job_limits limits;
-    PACE_TRY(pace_catalog_load(&yaml, "job_columns.yaml"));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "job_columns.yaml"));
     pace_status status = load_limits(&limits, yaml);
-    pace_yaml_free(yaml);
     if (status == PACE_OK) *out = limits;
     return status;
 }
@@ -218,7 +217,7 @@ static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *re
     return PACE_OK;
 }
 
-pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
+pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, pace_catalog *catalog, const char *file,
                                  const char *const *names, size_t count, const char *mapping) {
     for (size_t i = 0; i < count && i < PACE_JOB_MOST_CELLS; i++)
         for (const char *c = names[i]; *c; c++)
@@ -237,10 +236,8 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, co
     PACE_TRY(map_all(out, file, names, mapping));
     PACE_TRY(find_by_name(out, file, names));
     pace_job_names known;
-    PACE_TRY(pace_job_names_load(&known));
-    pace_status status = find_by_other_names(out, remarks, file, names, &known);
-    pace_job_names_free(&known);
-    PACE_TRY(status);
+    PACE_TRY(pace_job_names_load(&known, catalog));
+    PACE_TRY(find_by_other_names(out, remarks, file, names, &known));
     PACE_TRY(check_complete(out, file, names));
     return remark_unused(out, remarks, file, names);
 }

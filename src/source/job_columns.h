@@ -4,6 +4,7 @@
 #ifndef PACE_SOURCE_JOB_COLUMNS_H
 #define PACE_SOURCE_JOB_COLUMNS_H
 
+#include "machine/catalog.h"
 #include "source/job_table.h"
 
 enum { PACE_JOB_MOST_CELLS = 512 }; /* columns of a table */
@@ -20,7 +21,7 @@ typedef struct {
     pace_job_limit of[PACE_JOB_COLUMNS];
 } pace_job_limits;
 
-pace_status pace_job_limits_load(pace_job_limits *out) PACE_MUST_CHECK;
+pace_status pace_job_limits_load(pace_job_limits *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /* What a table's columns mean, in its order. */
 typedef struct {
@@ -40,7 +41,7 @@ void pace_remarks_free(pace_remarks *remarks);
  * into ours). Columns that nobody needs are remarked on when their name is close to one that is missing. Errors:
  * PACE_E_INPUT naming the column that is missing and the closest one there is, or one that is there twice; PACE_E_USAGE
  * for a mapping that names what is not there. */
-pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, const char *file,
+pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, pace_catalog *catalog, const char *file,
                                  const char *const *names, size_t count, const char *mapping) PACE_MUST_CHECK;
 
 /** Whether a job can be: 1 = yes; else a reason is written to `why`. */

@@ -62,8 +62,9 @@ static pace_status open_rows(reader *r) {
     const char *columns[PACE_JOB_ROLES];
     size_t count = 0;
     PACE_TRY(pace_database_columns(r->database, r->table, take_column, r));
-    PACE_TRY(pace_job_layout_find(&r->rounds->layout, &r->rounds->reading->remarks, r->rounds->name,
-                                  (const char *const *)r->names.items, r->names.count, r->rounds->options->columns));
+    PACE_TRY(pace_job_layout_find(&r->rounds->layout, &r->rounds->reading->remarks, r->rounds->options->catalog,
+                                  r->rounds->name, (const char *const *)r->names.items, r->names.count,
+                                  r->rounds->options->columns));
     for (int role = 0; role < PACE_JOB_ROLES; role++) {
         int place = r->rounds->layout.place[role];
         r->place[role] = place < 0 ? -1 : (int)count;

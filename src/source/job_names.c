@@ -5,16 +5,11 @@
 #include <ctype.h>
 #include <string.h>
 
-pace_status pace_job_names_load(pace_job_names *out) {
+pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) {
     pace_job_names names;
-    PACE_TRY(pace_catalog_load(&names.yaml, "job_columns.yaml"));
+    PACE_TRY(pace_catalog_document(&names.yaml, catalog, "job_columns.yaml"));
     *out = names;
     return PACE_OK;
-}
-
-void pace_job_names_free(pace_job_names *names) {
-    pace_yaml_free(names->yaml);
-    *names = (pace_job_names){0};
 }
 
 enum { LONGEST = 96 };

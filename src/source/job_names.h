@@ -5,15 +5,15 @@
 #ifndef PACE_SOURCE_JOB_NAMES_H
 #define PACE_SOURCE_JOB_NAMES_H
 
+#include "machine/catalog.h"
 #include "base/yaml.h"
 #include "source/job_table.h"
 
 typedef struct {
-    pace_yaml *yaml;
+    const pace_yaml *yaml;
 } pace_job_names;
 
-pace_status pace_job_names_load(pace_job_names *out) PACE_MUST_CHECK;
-void pace_job_names_free(pace_job_names *names);
+pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** The role of a column that is not named as ours are, and what turns its numbers into our unit. *unit, where it is
  * wanted: the unit as the header has it in lower case, "" = none; borrowed. PACE_JOB_NO_ROLE for a name that nobody

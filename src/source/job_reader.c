@@ -17,10 +17,10 @@ pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) {
 #endif
 
 /* A column whose numbers are all small for what they should be. */
-static pace_status remark_units(pace_job_reading *reading) {
+static pace_status remark_units(pace_job_reading *reading, pace_catalog *catalog) {
     pace_job_limits limits;
     if (reading->jobs == 0) return PACE_OK;
-    PACE_TRY(pace_job_limits_load(&limits));
+    PACE_TRY(pace_job_limits_load(&limits, catalog));
     for (int column = 0; column < PACE_JOB_COLUMNS; column++) {
         const pace_job_limit *limit = &limits.of[column];
         const char *name = pace_job_column_names[column];
@@ -104,7 +104,7 @@ static pace_status read_all(pace_job_rounds *rounds, const char *const *paths, s
 
 pace_status pace_job_reading_judge(pace_job_reading *reading, const pace_job_reader_options *options,
                                    const char *name) {
-    PACE_TRY(remark_units(reading));
+    PACE_TRY(remark_units(reading, options->catalog));
     PACE_TRY(check_remarks(reading));
     if (reading->rows == 0) return pace_fail(PACE_E_INPUT, "%s: expected rows of jobs, found none", name);
     return check_share(reading, options);
@@ -112,11 +112,10 @@ pace_status pace_job_reading_judge(pace_job_reading *reading, const pace_job_rea
 
 static pace_status read_any(pace_job_reading *out, const char *const *paths, size_t count, pace_input *input,
                             const pace_job_reader_options *options, pace_jobs_fn take, void *context) {
-    static const pace_job_reader_options defaults;
     pace_job_reading reading = {0};
     pace_job_rounds *rounds = pace_alloc(1, sizeof *rounds);
     if (!rounds) return PACE_E_MEMORY;
-    rounds->options = options ? options : &defaults;
+    rounds->options = options;
     rounds->take = take;
     rounds->context = context;
     rounds->reading = &reading;

@@ -14,6 +14,7 @@ enum { PACE_JOB_SHOWN_REJECTS = 5 };
 
 /* Zero-initialise for defaults. */
 typedef struct {
+    pace_catalog *catalog;    /* of what columns are called and may hold; must be given */
     const char *columns;      /* "theirs=ours,theirs*1e9=ours"; NULL = by name */
     const char *rejects_path; /* CSV of refused rows: file, line, reason, row; NULL = none */
     const char *table;        /* of a database; NULL = "jobs", or the only one */

@@ -89,7 +89,7 @@ pace_status pace_job_rounds_open(pace_job_rounds *rounds) {
     rounds->block_count = BLOCKS_PER_WORKER * pace_job_workers();
     rounds->blocks = pace_alloc(rounds->block_count, sizeof *rounds->blocks);
     if (!rounds->blocks) return PACE_E_MEMORY;
-    PACE_TRY(pace_job_limits_load(&rounds->limits));
+    PACE_TRY(pace_job_limits_load(&rounds->limits, rounds->options->catalog));
     PACE_TRY(know_ids(rounds));
     return open_rejects(rounds);
 }

@@ -95,8 +95,9 @@ static pace_status parse_block(void *context, size_t worker, size_t i) {
 static pace_status find_layout(pace_job_rounds *rounds, const char *const *names, size_t count) {
     pace_remarks unsaid = {0};
     bool first = !rounds->stretch || rounds->stretch->begin == 0;
-    pace_status status = pace_job_layout_find(&rounds->layout, first ? &rounds->reading->remarks : &unsaid,
-                                              rounds->name, names, count, rounds->options->columns);
+    pace_status status =
+        pace_job_layout_find(&rounds->layout, first ? &rounds->reading->remarks : &unsaid, rounds->options->catalog,
+                             rounds->name, names, count, rounds->options->columns);
     pace_remarks_free(&unsaid);
     return status;
 }

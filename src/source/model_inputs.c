@@ -9,9 +9,9 @@ bool pace_model_is_file(const char *name) {
     return pace_ends(name, ".onnx") || pace_ends(name, ".yaml") || strstr(name, ".yaml:") != NULL;
 }
 
-pace_status pace_model_open(pace_model *out, const char *name, const pace_model_setting *settings,
-                            size_t setting_count) {
-    if (!pace_ends(name, ".onnx")) return pace_model_load(out, name, settings, setting_count);
+pace_status pace_model_open(pace_model *out, pace_catalog *catalog, const char *name,
+                            const pace_model_setting *settings, size_t setting_count) {
+    if (!pace_ends(name, ".onnx")) return pace_model_load(out, catalog, name, settings, setting_count);
     if (setting_count)
         return pace_fail(PACE_E_USAGE, "%s: an ONNX graph has no parameter \"%.80s\"", name, settings[0].key);
     return pace_onnx_read(out, name);

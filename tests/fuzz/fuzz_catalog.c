@@ -22,12 +22,13 @@
 #include "ask/columns.h"
 #include "source/job_columns.h"
 #include "source/job_names.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static pace_status approaches(void) {
     pace_approaches found;
-    PACE_TRY(pace_approaches_load(&found));
+    PACE_TRY(pace_approaches_load(&found, test_catalog()));
     for (size_t i = 0; i < found.rows.count; i++)
         if (!*found.rows.items[i].name) abort();
     pace_approaches_free(&found);
@@ -46,14 +47,13 @@ static pace_status columns(void) {
     pace_status status = pace_csv_read(&csv, input);
     pace_input_free(input);
     if (status != PACE_OK) return status;
-    status = pace_columns_find(&found, &csv);
+    status = pace_columns_find(&found, test_catalog(), &csv);
     if (status == PACE_OK) {
         (void)pace_columns_dtype(&op, &found, "fp16");
         (void)pace_columns_op(&words, &found, "gemm");
         (void)pace_columns_pass(&words, &found, "fwd");
         for (int family = 0; family < PACE_OP_FAMILIES; family++)
             (void)pace_columns_layout(&found, (pace_op_family)family, PACE_COMPOUND_NONE, NULL);
-        pace_columns_free(&found);
     }
     pace_csv_free(&csv);
     return status;
@@ -61,7 +61,7 @@ static pace_status columns(void) {
 
 static pace_status kernels(void) {
     pace_kernel_classes *found;
-    PACE_TRY(pace_kernel_classes_load(&found));
+    PACE_TRY(pace_kernel_classes_load(&found, test_catalog()));
     if (!pace_kernel_classify(found, "ncclDevKernel_AllReduce_Sum").family) abort();
     if (!pace_kernel_classify(found, "ampere_sgemm_128x64_nn").family) abort();
     pace_kernel_classes_free(found);
@@ -70,7 +70,7 @@ static pace_status kernels(void) {
 
 static pace_status costs(void) {
     pace_cost_figures found;
-    PACE_TRY(pace_cost_figures_load(&found));
+    PACE_TRY(pace_cost_figures_load(&found, test_catalog()));
     pace_cost_figures_free(&found);
     return PACE_OK;
 }
@@ -79,9 +79,9 @@ static pace_status frameworks(void) {
     pace_host_costs found;
     pace_launch_costs launch;
     pace_profiler_figures profiler;
-    PACE_TRY(pace_profiler_figures_load(&profiler));
+    PACE_TRY(pace_profiler_figures_load(&profiler, test_catalog()));
     PACE_TRY(pace_host_costs_init(&found));
-    pace_status status = pace_host_costs_default(&found, &launch, NULL, "NVIDIA");
+    pace_status status = pace_host_costs_default(&found, &launch, test_catalog(), NULL, "NVIDIA");
     pace_host_costs_free(&found);
     return status;
 }
@@ -91,46 +91,44 @@ static pace_status job_columns(void) {
     pace_job_names names;
     const char *unit;
     double factor;
-    PACE_TRY(pace_job_limits_load(&limits));
-    PACE_TRY(pace_job_names_load(&names));
+    PACE_TRY(pace_job_limits_load(&limits, test_catalog()));
+    PACE_TRY(pace_job_names_load(&names, test_catalog()));
     (void)pace_job_name_find(&factor, &unit, &names, "mem_access (GB)");
-    pace_job_names_free(&names);
     return PACE_OK;
 }
 
 static pace_status population(void) {
     pace_population found;
-    PACE_TRY(pace_population_load(&found));
+    PACE_TRY(pace_population_load(&found, test_catalog()));
     return PACE_OK;
 }
 
 static pace_status nccl(void) {
     static const char *const lines[] = {"2.3", "2.7"};
     pace_nccl found;
-    for (int i = 0; i < 2; i++) PACE_TRY(pace_nccl_load(&found, lines[i], 70 + 10 * i));
+    for (int i = 0; i < 2; i++) PACE_TRY(pace_nccl_load(&found, test_catalog(), lines[i], 70 + 10 * i));
     return PACE_OK;
 }
 
 static pace_status networks(void) {
     const pace_machine machine = {.name = "two", .devices = 8, .nodes = 16, .nics = 8};
     pace_network network;
-    PACE_TRY(pace_network_parse(&network, &machine, "fat-tree:2:1"));
+    PACE_TRY(pace_network_parse(&network, test_catalog(), &machine, "fat-tree:2:1"));
     if (network.shape[0] < 1) abort();
-    return pace_network_parse(&network, &machine, "rails");
+    return pace_network_parse(&network, test_catalog(), &machine, "rails");
 }
 
 static pace_status steps(void) {
     pace_frameworks found;
-    PACE_TRY(pace_frameworks_load(&found));
+    PACE_TRY(pace_frameworks_load(&found, test_catalog()));
     if (found.count < 1 || !pace_frameworks_find(&found, "pytorch")) abort();
     (void)pace_frameworks_attention(&found, "h100-80-sxm", "fsdp");
-    pace_frameworks_free(&found);
     return PACE_OK;
 }
 
 static pace_status system_names(void) {
     pace_machine machine;
-    PACE_TRY(pace_machine_named(&machine, "Tesla V100-SXM2", 1));
+    PACE_TRY(pace_machine_named(&machine, test_catalog(), "Tesla V100-SXM2", 1));
     return pace_machine_check(&machine);
 }
 
@@ -145,7 +143,7 @@ static pace_status topology(void) {
     char text[sizeof xml];
     pace_machine machine;
     memcpy(text, xml, sizeof xml);
-    PACE_TRY(pace_topology_xml_parse(&machine, "box.xml", text, sizeof xml - 1));
+    PACE_TRY(pace_topology_xml_parse(&machine, test_catalog(), "box.xml", text, sizeof xml - 1));
     return pace_machine_check(&machine);
 }
 
@@ -189,6 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         path_of(path, sizeof path, files[i].file);
         FILE *file = fopen(path, "wb");
         if (!file || fwrite(data + 1, 1, size - 1, file) != size - 1 || fclose(file) != 0) abort();
+        test_catalog_close();
         pace_status status = files[i].read();
         if (status != PACE_OK && (!*pace_message() || status == PACE_E_INTERNAL)) abort();
         unlink(path);

@@ -13,6 +13,7 @@
 
 #include "source/job_reader.h"
 #include "source/nsys.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -78,7 +79,7 @@ static pace_status count(void *context, size_t worker, size_t file, const pace_j
 }
 
 static void read_jobs(void) {
-    const pace_job_reader_options options = {.most_rejected = 1};
+    const pace_job_reader_options options = {.catalog = test_catalog(), .most_rejected = 1};
     const char *const paths[] = {path};
     pace_job_reading reading;
     uint64_t jobs = 0;

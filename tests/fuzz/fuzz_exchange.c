@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/exchange_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_exchange_fit fit;
     pace_input *input;
     if (pace_input_open_memory(&input, "all_reduce.log", data, size) != PACE_OK) return 0;
-    if (pace_exchange_rows_read(&rows, input, &defaults) == PACE_OK) {
+    if (pace_exchange_rows_read(&rows, test_catalog(), input, &defaults) == PACE_OK) {
         for (size_t i = 0; i < rows.rows.count; i++)
             if (!memchr(rows.rows.items[i].status, 0, sizeof rows.rows.items[i].status)) abort();
         if (rows.rows.count > 0 && pace_exchange_rows_fit(&fit, &rows, 1, 6, NULL, NULL) == PACE_OK) {

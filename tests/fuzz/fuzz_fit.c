@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cost/fit.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +15,7 @@ static void ask(const pace_fit_model *fit) {
                           .memory_bytes_per_s = 2e12,
                           .sm_count = 108};
     static pace_doubts doubts;
-    if (doubts.figure[PACE_DOUBT_WALK] == 0 && pace_doubts_load(&doubts) != PACE_OK) abort();
+    if (doubts.figure[PACE_DOUBT_WALK] == 0 && pace_doubts_load(&doubts, test_catalog()) != PACE_OK) abort();
     for (int family = PACE_OP_GEMM; family < PACE_OP_FAMILIES; family++) {
         pace_op op = {.family = (pace_op_family)family, .precision = PACE_FP32, .element_bytes = 4};
         for (int i = 0; i < PACE_OP_SIZES; i++) op.size[i] = i < 9 ? 8 : 1;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ask/job_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_job_setting setting;
     pace_job_rows rows;
     pace_input *input;
-    if (!catalog.yaml && pace_job_catalog_load(&catalog) != PACE_OK) abort();
+    if (!catalog.yaml && pace_job_catalog_load(&catalog, test_catalog()) != PACE_OK) abort();
     if (pace_job_setting_parse(&setting, &catalog, &words) != PACE_OK) abort();
     if (pace_input_open_memory(&input, "rows.csv", data, size) != PACE_OK) return 0;
     if (pace_job_rows_read(&rows, input, &catalog) == PACE_OK) {

@@ -38,5 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ask(&catalog);
         pace_job_catalog_free(&catalog);
     }
+    pace_yaml_free(yaml);
     return 0;
 }

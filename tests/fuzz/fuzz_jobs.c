@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "source/job_reader.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_input *input;
     pace_job_reading reading;
     uint64_t jobs = 0;
-    const pace_job_reader_options options = {.most_rejected = 1};
+    const pace_job_reader_options options = {.catalog = test_catalog(), .most_rejected = 1};
     if (pace_input_open_memory(&input, "fuzz", data, size) != PACE_OK) return 0;
     if (pace_jobs_read_input(&reading, input, &options, count, &jobs) == PACE_OK) {
         if (reading.jobs != jobs || reading.jobs + reading.rejected != reading.rows) abort();

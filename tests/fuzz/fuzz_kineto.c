@@ -13,13 +13,14 @@
 #include "insight/overheads.h"
 #include "insight/spread.h"
 #include "source/kineto.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Loaded once: the rules do not depend on the input. */
 static const pace_kernel_classes *kernel_classes(void) {
     static pace_kernel_classes *classes;
-    if (!classes && pace_kernel_classes_load(&classes) != PACE_OK) abort();
+    if (!classes && pace_kernel_classes_load(&classes, test_catalog()) != PACE_OK) abort();
     return classes;
 }
 

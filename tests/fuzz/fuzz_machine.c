@@ -6,6 +6,7 @@
 
 #include "exchange/calibration.h"
 #include "machine/machine_read.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,11 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (!strstr(text, ".y") && !strstr(text, ".x") && pace_machine_parse(&machine, text) == PACE_OK &&
+    if (!strstr(text, ".y") && !strstr(text, ".x") && pace_machine_parse(&machine, test_catalog(), text) == PACE_OK &&
         pace_machine_check(&machine) != PACE_OK)
         abort();
     if (pace_yaml_parse(&yaml, "fuzz", data, size) == PACE_OK) {
-        if (pace_machines_read(&list, yaml) == PACE_OK) {
+        if (pace_machines_read(&list, test_catalog(), yaml) == PACE_OK) {
             for (size_t i = 0; i < list.machines.count; i++)
                 if (pace_machine_check(&list.machines.items[i]) != PACE_OK) abort();
             pace_machine_catalog_free(&list);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/kernel_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static pace_device_catalog catalog;
     pace_input *input;
     pace_kernel_rows rows;
-    if (catalog.count == 0 && pace_device_catalog_load(&catalog) != PACE_OK) abort();
+    if (catalog.count == 0 && pace_device_catalog_load(&catalog, test_catalog()) != PACE_OK) abort();
     if (pace_input_open_memory(&input, "fuzz", data, size) != PACE_OK) return 0;
     if (pace_kernel_rows_read(&rows, input, &catalog, NULL) == PACE_OK) {
         for (size_t i = 0; i < rows.rows.count; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/scaling_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_scaling_rows rows;
     pace_input *input;
     if (pace_input_open_memory(&input, "rows.csv", data, size) != PACE_OK) return 0;
-    if (pace_scaling_rows_read(&rows, input, NULL) == PACE_OK) {
+    if (pace_scaling_rows_read(&rows, test_catalog(), input, NULL) == PACE_OK) {
         for (size_t i = 0; i < rows.rows.count; i++) {
             const pace_scaling_row *row = &rows.rows.items[i];
             if (!memchr(row->status, 0, sizeof row->status)) abort();

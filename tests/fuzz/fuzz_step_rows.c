@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "ask/step_fit.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void answer_all(const pace_step_rows *rows) {
     pace_step_pricer pricer;
-    if (pace_step_pricer_open(&pricer) != PACE_OK) return;
+    if (pace_step_pricer_open(&pricer, test_catalog()) != PACE_OK) return;
     for (size_t i = 0; i < rows->rows.count && i < 8; i++) {
         const pace_step_row *row = &rows->rows.items[i];
         pace_step_answer answer;
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         pace_yaml_free(yaml);
     }
     if (pace_input_open_memory(&input, "steps.csv", data, size) != PACE_OK) return 0;
-    if (pace_step_rows_read(&rows, input, &defaults) == PACE_OK) {
+    if (pace_step_rows_read(&rows, test_catalog(), input, &defaults) == PACE_OK) {
         answer_all(&rows);
         pace_step_rows_free(&rows);
     }

@@ -19,6 +19,7 @@
 #include "source/job_names.h"
 #include "source/nsys_names.h"
 #include "step/op_shapes.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,7 +76,7 @@ static void background(const char *text) {
 static void network(const char *text) {
     const pace_machine machine = {.name = "two", .devices = 8, .nodes = 16, .nics = 8};
     pace_network found;
-    if (fine(pace_network_parse(&found, &machine, text)) && !(found.oversubscription >= 1)) abort();
+    if (fine(pace_network_parse(&found, test_catalog(), &machine, text)) && !(found.oversubscription >= 1)) abort();
 }
 
 static void numbers(const char *text) {
@@ -97,7 +98,7 @@ static void settings(const char *text) {
 
 /* The second byte says which option; not those that take a regular expression, whose price is the user's own. */
 static void scenarios(const char *text) {
-    pace_predict_options options = {.samples = 8};
+    pace_predict_options options = {.context = test_context(), .samples = 8};
     pace_words *const of[] = {&options.on, &options.drop_overhead, &options.batch, &options.precision};
     pace_device_catalog devices = known.devices; /* its devices are shared, what is made for this text is its own */
     pace_scenarios found;
@@ -180,8 +181,8 @@ static void columns(const char *text) {
     pace_job_layout layout;
     pace_remarks remarks = {0};
     if (pace_job_name_find(&factor, &unit, &known.names, text) != PACE_JOB_NO_ROLE && !(factor > 0)) abort();
-    fine(pace_job_layout_find(&layout, &remarks, "fuzz", header, 4, NULL));
-    fine(pace_job_layout_find(&layout, &remarks, "fuzz", header, 4, text));
+    fine(pace_job_layout_find(&layout, &remarks, test_catalog(), "fuzz", header, 4, NULL));
+    fine(pace_job_layout_find(&layout, &remarks, test_catalog(), "fuzz", header, 4, text));
     pace_remarks_free(&remarks);
 }
 
@@ -192,7 +193,7 @@ static void bar(const char *text) {
 
 static void system_name(const char *text) {
     pace_machine machine;
-    if (fine(pace_machine_named(&machine, text, 1))) must(pace_machine_check(&machine));
+    if (fine(pace_machine_named(&machine, test_catalog(), text, 1))) must(pace_machine_check(&machine));
 }
 
 static const struct {
@@ -205,10 +206,10 @@ static const struct {
 };
 
 static void load(void) {
-    must(pace_job_catalog_load(&known.jobs));
-    must(pace_job_names_load(&known.names));
-    must(pace_approaches_load(&known.approaches));
-    must(pace_device_catalog_load(&known.devices));
+    must(pace_job_catalog_load(&known.jobs, test_catalog()));
+    must(pace_job_names_load(&known.names, test_catalog()));
+    must(pace_approaches_load(&known.approaches, test_catalog()));
+    must(pace_device_catalog_load(&known.devices, test_catalog()));
     known.loaded = true;
 }
 

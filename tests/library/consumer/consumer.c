@@ -19,14 +19,16 @@ static int take(void *context, const void *bytes, size_t length) {
 }
 
 int main(void) {
+    pace_context *context;
     pace_report *report;
     first_line line = {{0}, 0};
-    if (pace_machines(&report, "h100-80-sxm") != PACE_OK ||
+    if (pace_context_open(&context) != PACE_OK || pace_machines(&report, context, "h100-80-sxm") != PACE_OK ||
         pace_report_write(report, PACE_FORMAT_TABLE, NULL, take, &line) != PACE_OK) {
         fprintf(stderr, "%s\n", pace_message());
         return 1;
     }
     pace_report_free(report);
+    pace_context_free(context);
     printf("%s %s", pace_version(), line.text);
     return 0;
 }

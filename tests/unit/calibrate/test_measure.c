@@ -17,6 +17,7 @@
 #include "machine/device_resolve.h"
 #include "measure.h"
 #include "rows_file.h"
+#include "catalog_of_tests.h"
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +95,7 @@ static int make_path(void **state) {
 static int remove_path(void **state) {
     (void)state;
     unlink(path);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 
@@ -242,7 +244,7 @@ static void test_entry(void **state) {
     assert_int_equal(pace_entry_file_write("/nowhere/x.yaml", &made, "test"), PACE_E_IO);
     assert_int_equal(pace_entry_file_write(entry, &made, "test"), PACE_OK);
     pace_rows_file_close(&rows);
-    assert_int_equal(pace_device_catalog_load(&catalog), PACE_OK);
+    assert_int_equal(pace_device_catalog_load(&catalog, test_catalog()), PACE_OK);
     if (pace_device_resolve(&read, &catalog, entry, 0) != PACE_OK) fail_msg("%s", pace_message());
     assert_string_equal(read->name, "dev");
     assert_true(fabs(read->flop_per_s[PACE_FP32] / (2 * 1000.0 * 20 * 30 / 0.5e-3) - 1) < 1e-5);

@@ -10,11 +10,12 @@
 #include <cmocka.h>
 
 #include "sweep.h"
+#include "catalog_of_tests.h"
 
 static pace_sweep expand(const char *target, const char *families, pace_effort effort, double memory_bytes) {
     pace_sweep sweep;
     pace_sweep_choice choice = {target, families, effort, memory_bytes};
-    if (pace_sweep_load(&sweep, &choice) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_sweep_load(&sweep, test_catalog(), &choice) != PACE_OK) fail_msg("%s", pace_message());
     return sweep;
 }
 
@@ -89,7 +90,7 @@ static void test_families(void **state) {
     assert_true(count(&sweep, PACE_SIZE_K, 1, 1e9) > 0);
     pace_sweep_free(&sweep);
     pace_sweep_choice choice = {"cpu", "gemm,gem", PACE_EFFORT_QUICK, 0};
-    assert_int_equal(pace_sweep_load(&sweep, &choice), PACE_E_USAGE);
+    assert_int_equal(pace_sweep_load(&sweep, test_catalog(), &choice), PACE_E_USAGE);
     assert_non_null(strstr(pace_message(), "\"gem\""));
     assert_non_null(strstr(pace_message(), "embedding"));
     assert_null(strstr(pace_message(), "transfer")); /* only CUDA has that */
@@ -111,9 +112,12 @@ static void test_memory(void **state) {
 
 #define BUDGETS "budgets: {quick: {point_s: 0.1, batches: 9, tolerance: 0.01}}\n"
 
+static pace_yaml *yaml; /* of the last text */
+
 static pace_status expand_text(pace_sweep *out, const char *sweeps) {
     char text[1024];
-    pace_yaml *yaml;
+    pace_yaml_free(yaml);
+    yaml = NULL;
     snprintf(text, sizeof text, BUDGETS "sweeps:\n%s", sweeps);
     assert_int_equal(pace_yaml_parse(&yaml, "test", text, strlen(text)), PACE_OK);
     pace_sweep_choice choice = {"cpu", NULL, PACE_EFFORT_QUICK, 0};
@@ -181,6 +185,9 @@ static void test_refused(void **state) {
         if (!strstr(pace_message(), cases[i].word)) fail_msg("expected \"%s\" in: %s", cases[i].word, pace_message());
         assert_non_null(strstr(pace_message(), "test:"));
     }
+    pace_yaml_free(yaml);
+    yaml = NULL;
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 

@@ -10,19 +10,22 @@
 
 #include "cost/cost.h"
 #include "cost/tiles.h"
+#include "catalog_of_tests.h"
 
 static pace_device_catalog catalog;
 static pace_cost *cost;
 
 static int load(void **state) {
     (void)state;
-    return pace_device_catalog_load(&catalog) != PACE_OK || pace_cost_create(&cost) != PACE_OK;
+    return pace_device_catalog_load(&catalog, test_catalog()) != PACE_OK ||
+           pace_cost_create(&cost, test_catalog()) != PACE_OK;
 }
 
 static int unload(void **state) {
     (void)state;
     pace_cost_free(cost);
     pace_device_catalog_free(&catalog);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 

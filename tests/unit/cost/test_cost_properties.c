@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cost/cost.h"
+#include "catalog_of_tests.h"
 
 static pace_device_catalog catalog;
 static pace_cost *cost;
@@ -17,13 +18,15 @@ static uint64_t seed = 88172645463325252u;
 
 static int load(void **state) {
     (void)state;
-    return pace_device_catalog_load(&catalog) != PACE_OK || pace_cost_create(&cost) != PACE_OK;
+    return pace_device_catalog_load(&catalog, test_catalog()) != PACE_OK ||
+           pace_cost_create(&cost, test_catalog()) != PACE_OK;
 }
 
 static int unload(void **state) {
     (void)state;
     pace_cost_free(cost);
     pace_device_catalog_free(&catalog);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 

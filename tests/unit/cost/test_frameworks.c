@@ -11,19 +11,21 @@
 #include <cmocka.h>
 
 #include "cost/host_costs_catalog.h"
+#include "catalog_of_tests.h"
 
 static void expect(const char *mode, pace_overhead_type type, const char *name, double mean_ns, bool known) {
     pace_host_costs costs;
     pace_launch_costs launch = {0};
     pace_host_level level;
     assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
-    assert_int_equal(pace_host_costs_default(&costs, &launch, mode, ""), PACE_OK);
+    assert_int_equal(pace_host_costs_default(&costs, &launch, test_catalog(), mode, ""), PACE_OK);
     pace_host_cost figure = pace_host_costs_get(&costs, type, name, true, &level);
     assert_int_equal(level == PACE_HOST_OWN, known);
     assert_true(figure.mean_ns > mean_ns - 1e-3 && figure.mean_ns < mean_ns + 1e-3);
     assert_true(launch.lag_ns > 1e3 && launch.lag_ns < 1e5); /* some microseconds, on every machine published */
     assert_true(launch.between_ns > 100 && launch.between_ns < 1e4);
     pace_host_costs_free(&costs);
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 
@@ -53,15 +55,18 @@ static void expect_refused(const char *text, const char *mode, pace_status statu
     fputs(text, file);
     fclose(file);
     setenv("PACELINE_CATALOG", directory, 1);
+    test_catalog_close();
     pace_host_costs costs;
     pace_launch_costs launch;
     assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
-    assert_int_equal(pace_host_costs_default(&costs, &launch, mode, ""), status);
+    assert_int_equal(pace_host_costs_default(&costs, &launch, test_catalog(), mode, ""), status);
     if (!strstr(pace_message(), message)) fail_msg("expected '%s' in '%s'", message, pace_message());
     pace_host_costs_free(&costs);
     unsetenv("PACELINE_CATALOG");
+    test_catalog_close();
     remove(path);
     rmdir(directory);
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 
@@ -80,7 +85,7 @@ static void test_launch_lag_of_vendors(void **state) {
         pace_host_costs costs;
         pace_launch_costs launch;
         assert_int_equal(pace_host_costs_init(&costs), PACE_OK);
-        assert_int_equal(pace_host_costs_default(&costs, &launch, "eager", cases[i].vendor), PACE_OK);
+        assert_int_equal(pace_host_costs_default(&costs, &launch, test_catalog(), "eager", cases[i].vendor), PACE_OK);
         assert_true(launch.lag_ns >= cases[i].least_ns && launch.lag_ns <= cases[i].most_ns);
         pace_host_costs_free(&costs);
     }

@@ -12,12 +12,13 @@
 #include "cost/fit.h"
 #include "cost/krige.h"
 #include "cost/simplex.h"
+#include "catalog_of_tests.h"
 
 static pace_doubts doubts;
 
 static int load_doubts(void **context) {
     (void)context;
-    return pace_doubts_load(&doubts) != PACE_OK;
+    return pace_doubts_load(&doubts, test_catalog()) != PACE_OK;
 }
 
 static uint64_t state = 1;
@@ -205,6 +206,7 @@ static void test_fit_round_trip(void **unused) {
     pace_fit_free(&fit);
     assert_int_equal(pace_learned_fit(&learned, NULL, rows, PACE_LEARN_LEAST - 1, 1), PACE_E_INPUT);
     free(rows);
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 
@@ -251,6 +253,7 @@ static void test_far_follows_what_is_like_it(void **unused) {
     }
     pace_learned_free(&learned);
     free(rows);
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "exchange/approaches.h"
+#include "catalog_of_tests.h"
 
 static void near(double a, double b) {
     if (fabs(a - b) > 1e-12 * fabs(b)) fail_msg("%.17g is not %.17g", a, b);
@@ -63,11 +64,11 @@ static double asked(const char *machine, const char *name, const double *bytes, 
     pace_estimate s;
     pace_gradients g = {bytes, count};
     pace_approach_setup setup = {.copy_rate = 1e10};
-    assert_int_equal(pace_approaches_load(&table), PACE_OK);
+    assert_int_equal(pace_approaches_load(&table, test_catalog()), PACE_OK);
     const pace_approach *a = pace_approach_find(&table, name);
     assert_non_null(a);
-    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
-    assert_int_equal(pace_approach_open(&e, a, &m), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), PACE_OK);
+    assert_int_equal(pace_approach_open(&e, test_catalog(), a, &m), PACE_OK);
     if (pace_approach_time(&s, a, &e, &g, &setup) != PACE_OK) fail_msg("%s", pace_message());
     pace_approaches_free(&table);
     return s.median;
@@ -101,7 +102,7 @@ static double store_s(const pace_machine *m, int ranks, const pace_gradients *g,
 static void test_device_store(void **state) {
     (void)state;
     pace_machine m;
-    assert_int_equal(pace_machine_parse(&m, "dgx-1-v100"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-1-v100"), PACE_OK);
     double even[8] = {1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7, 1e7};
     pace_gradients g = {even, 8};
     double brick = m.brick_bytes_per_s * m.inside.efficiency;
@@ -126,9 +127,11 @@ static void test_small_messages_of_rings(void **state) {
     (void)state;
     pace_machine m;
     pace_exchange rings, host;
-    assert_int_equal(pace_machine_parse(&m, "p100-pcie-16*1 nodes=16 net=100Gb/s net-latency=2us launch=2us"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&rings, &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&host, &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(),
+                                        "p100-pcie-16*1 nodes=16 net=100Gb/s net-latency=2us launch=2us"),
+                     PACE_OK);
+    assert_int_equal(pace_exchange_open(&rings, test_catalog(), &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&host, test_catalog(), &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
     for (double bytes = 1024; bytes <= 131072; bytes *= 2) {
         pace_exchange_question q = {PACE_ALLREDUCE, bytes, 0, 0, PACE_ANY, PACE_ANY, 0};
         pace_estimate nccl, mpi;
@@ -144,7 +147,7 @@ static void test_split_servers(void **state) {
     (void)state;
     pace_machine m;
     fill();
-    assert_int_equal(pace_machine_parse(&m, "p100-pcie-16*1 nodes=8 net=100Gb/s"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "p100-pcie-16*1 nodes=8 net=100Gb/s"), PACE_OK);
     double rate = pace_machine_node_rate(&m), sum = 0;
     for (int i = 0; i < RESNET; i++) sum += resnet[i];
     pace_server_terms t = {
@@ -157,7 +160,7 @@ static void test_parse(void **state) {
     (void)state;
     pace_approaches table;
     pace_approach a;
-    assert_int_equal(pace_approaches_load(&table), PACE_OK);
+    assert_int_equal(pace_approaches_load(&table, test_catalog()), PACE_OK);
     assert_int_equal(pace_approach_parse(&a, &table, "horovod-mpi:cache=1:reduce=device:fuses_bytes=0"), PACE_OK);
     assert_true(a.query_s == 0 && a.switch_bytes == 0 && a.fuses_bytes == 0);
     assert_int_equal(pace_approach_parse(&a, &table, "horovod-mpi:reduce=host"), PACE_OK);
@@ -190,8 +193,8 @@ static double nccl_per_tensor(const char *machine, int ranks, const pace_gradien
     pace_machine m;
     pace_exchange e;
     double sum = 0;
-    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
-    assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), PACE_OK);
+    assert_int_equal(pace_exchange_open(&e, test_catalog(), &m, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
     for (size_t i = 0; i < g->count; i++) {
         pace_exchange_question q = {PACE_ALLREDUCE, g->bytes[i], ranks, 1, PACE_ANY, PACE_ANY, 0};
         pace_estimate s;
@@ -208,7 +211,7 @@ static void test_peers_against_rings(void **state) {
     pace_machine m;
     fill();
     pace_gradients deep = {resnet, RESNET};
-    assert_int_equal(pace_machine_parse(&m, "dgx-1-v100"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-1-v100"), PACE_OK);
     assert_true(store_s(&m, 8, &deep, 2e-5, NULL) > nccl_per_tensor("dgx-1-v100", 8, &deep));
 }
 
@@ -220,8 +223,8 @@ static void test_pearl(void **state) {
     double gathered, scattered;
     pace_approach_setup setup = {.copy_rate = 1e10};
     pace_exchange_question all = {PACE_ALLREDUCE, 1e10, 0, 0, PACE_ANY, PACE_ANY, 0};
-    assert_int_equal(pace_machine_parse(&m, "pai-v100-nvlink"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&e, &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "pai-v100-nvlink"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&e, test_catalog(), &m, PACE_LIBRARY_AUTO, NULL), PACE_OK);
     assert_int_equal(pace_approach_rows_s(&gathered, PACE_ALLGATHER, &e, &setup, 1e7), PACE_OK);
     assert_int_equal(pace_approach_rows_s(&scattered, PACE_REDUCESCATTER, &e, &setup, 1e7), PACE_OK);
     assert_int_equal(pace_exchange_time(&whole, &e, &all), PACE_OK);

@@ -12,6 +12,7 @@
 
 #include "exchange/calibration.h"
 #include "exchange/exchange.h"
+#include "catalog_of_tests.h"
 
 static const double call = 8e-6, hop = 1e-6, rate = 2e11;
 
@@ -25,7 +26,7 @@ static pace_doubts doubts;
 
 static int load_doubts(void **state) {
     (void)state;
-    return pace_doubts_load(&doubts) != PACE_OK;
+    return pace_doubts_load(&doubts, test_catalog()) != PACE_OK;
 }
 
 static void add_curve(pace_exchange_fit *fit, pace_collective collective, int ranks, double factor) {
@@ -107,8 +108,8 @@ static void test_beyond(void **state) {
         assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 16, bytes) / law(PACE_ALLREDUCE, 16, bytes) - 1) < 0.2);
         assert_true(fabs(asked(&fit, PACE_ALLREDUCE, 2, bytes) / law(PACE_ALLREDUCE, 2, bytes) - 1) < 0.2);
     }
-    assert_int_equal(pace_machine_parse(&machine, "dgx-a100*2"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&model, &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), "dgx-a100*2"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&model, test_catalog(), &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
     pace_fit_question two = {
         .collective = PACE_ALLREDUCE, .ranks_per_node = 8, .nodes = 2, .model = &model, .doubts = &doubts};
     for (two.bytes = 8; two.bytes < 1e10; two.bytes *= 4) {

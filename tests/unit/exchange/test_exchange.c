@@ -8,12 +8,14 @@
 #include <cmocka.h>
 
 #include "exchange/exchange.h"
+#include "catalog_of_tests.h"
 
 static pace_exchange open_machine(const char *name, pace_exchange_library library) {
     pace_machine machine;
     pace_exchange exchange;
-    if (pace_machine_parse(&machine, name) != PACE_OK) fail_msg("%s", pace_message());
-    if (pace_exchange_open(&exchange, &machine, library, NULL) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_machine_parse(&machine, test_catalog(), name) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_exchange_open(&exchange, test_catalog(), &machine, library, NULL) != PACE_OK)
+        fail_msg("%s", pace_message());
     return exchange;
 }
 
@@ -169,24 +171,24 @@ static void test_nccl_lines(void **state) {
     pace_machine machine;
     pace_exchange old;
     pace_exchange_answer answer;
-    assert_int_equal(pace_machine_parse(&machine, "p3dn*8"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&old, &machine, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), "p3dn*8"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&old, test_catalog(), &machine, PACE_LIBRARY_NCCL, "2.3"), PACE_OK);
     pace_exchange_question q = {PACE_ALLREDUCE, 1024, 0, 0, PACE_ANY, PACE_ANY, 0};
     assert_int_equal(pace_exchange_answer_question(&answer, &old, &q), PACE_OK);
     assert_string_equal(answer.algorithm, "ring");
     double ring = answer.time_s.median;
-    assert_int_equal(pace_exchange_open(&old, &machine, PACE_LIBRARY_NCCL, "2.7"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&old, test_catalog(), &machine, PACE_LIBRARY_NCCL, "2.7"), PACE_OK);
     assert_int_equal(pace_exchange_answer_question(&answer, &old, &q), PACE_OK);
     assert_string_equal(answer.algorithm, "tree");
     assert_true(answer.time_s.median < ring);
-    assert_int_equal(pace_exchange_open(&old, &machine, PACE_LIBRARY_NCCL, "1.9"), PACE_E_MISSING);
+    assert_int_equal(pace_exchange_open(&old, test_catalog(), &machine, PACE_LIBRARY_NCCL, "1.9"), PACE_E_MISSING);
 }
 
 static void test_places_groups(void **state) {
     (void)state;
     pace_machine m;
     int near_ranks, nodes;
-    assert_int_equal(pace_machine_parse(&m, "dgx-h100*8"), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-h100*8"), PACE_OK);
     assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 8, 1), PACE_OK);
     assert_true(near_ranks == 8 && nodes == 1);
     assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 8, 8), PACE_OK);
@@ -199,7 +201,7 @@ static void test_places_groups(void **state) {
 
 static void refuses(const char *machine, pace_status status, const char *word) {
     pace_machine m;
-    assert_int_equal(pace_machine_parse(&m, machine), status);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), status);
     if (!strstr(pace_message(), word)) fail_msg("\"%s\" does not say \"%s\"", pace_message(), word);
 }
 

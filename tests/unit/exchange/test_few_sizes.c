@@ -1,5 +1,6 @@
 /* Few sizes with a model: what must hold of any Gaussian process, whatever its constants. */
 #include "exchange/few_sizes.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,7 +13,7 @@ static pace_doubts doubts;
 
 static int load_doubts(void **state) {
     (void)state;
-    return pace_doubts_load(&doubts) != PACE_OK;
+    return pace_doubts_load(&doubts, test_catalog()) != PACE_OK;
 }
 
 static pace_few_size at(double log2_bytes, double log_ratio) {

@@ -1,6 +1,7 @@
 /* What NCCL reaches of what it believes: against published times that no constant was fitted to, and what must hold of
  * any constants. */
 #include "exchange/exchange.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -21,8 +22,8 @@ static double time_us(pace_exchange *e, pace_collective c, int ranks, int nodes,
 
 static void open_on(pace_exchange *e, const char *machine) {
     pace_machine m;
-    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
-    assert_int_equal(pace_exchange_open(e, &m, PACE_LIBRARY_NCCL, NULL), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), PACE_OK);
+    assert_int_equal(pace_exchange_open(e, test_catalog(), &m, PACE_LIBRARY_NCCL, NULL), PACE_OK);
 }
 
 static void within(double value, double published, double share) {
@@ -145,9 +146,9 @@ static void test_shared_networks(void **state) {
         pace_machine m;
         pace_exchange nccl, textbook;
         snprintf(text, sizeof text, "dgx-h100*16 net=%s", nets[i]);
-        assert_int_equal(pace_machine_parse(&m, text), PACE_OK);
+        assert_int_equal(pace_machine_parse(&m, test_catalog(), text), PACE_OK);
         open_on(&nccl, text);
-        assert_int_equal(pace_exchange_open(&textbook, &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
+        assert_int_equal(pace_exchange_open(&textbook, test_catalog(), &m, PACE_LIBRARY_TEXTBOOK, NULL), PACE_OK);
         double all = time_us(&nccl, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT);
         within(all, time_us(&textbook, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT), 0.15);
         assert_true(all > 3 * time_us(&alone, PACE_ALLTOALL, 0, 0, 4e9, PACE_STACK_CURRENT));

@@ -1,6 +1,7 @@
 /* Switches on the way of messages, in closed form: against the ways themselves, node by node. */
 #include "exchange/network_links.h"
 #include "exchange/network_share.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +15,7 @@ static void open_on(pace_machine *m, pace_network_links *links, const char *netw
     char text[80];
     uint64_t count;
     snprintf(text, sizeof text, "dgx-h100*%d net=%s", nodes, network);
-    assert_int_equal(pace_machine_parse(m, text), PACE_OK);
+    assert_int_equal(pace_machine_parse(m, test_catalog(), text), PACE_OK);
     pace_network_links_init(links, &count, m, 0);
 }
 

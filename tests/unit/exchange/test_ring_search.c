@@ -1,5 +1,6 @@
 /* Rings over bricks: no brick is in two, every device is in each, and there are as many as published for DGX-1. */
 #include "exchange/ring_search.h"
+#include "catalog_of_tests.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static void check(const pace_rings *rings, pace_ring_links links, bool closed) {
 
 static void bricks_of(pace_ring_links out, const char *name) {
     pace_machine machine;
-    assert_int_equal(pace_machine_parse(&machine, name), PACE_OK);
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), name), PACE_OK);
     memcpy(out, machine.bricks, sizeof machine.bricks);
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "catalog_of_tests.h"
 
 #define HOST "\"pid\":9,\"tid\":9,"
 #define DEVICE "\"pid\":0,\"tid\":7,"
@@ -91,7 +92,8 @@ static int count_bytes(void *context, const void *bytes, size_t length) {
 static pace_status analyze(const void *context, int choice) {
     const files *made = context;
     const char *const command[] = {"paceline", "analyze"};
-    const pace_analyze_options options = {.command = command,
+    const pace_analyze_options options = {.context = test_context(),
+                                          .command = command,
                                           .command_count = 2,
                                           .check = true,
                                           .overheads_path = choice == 2 ? made->overheads : NULL};
@@ -105,8 +107,9 @@ static pace_status analyze(const void *context, int choice) {
 static pace_status compare(const void *context, int choice) {
     const files *made = context;
     (void)choice;
+    const pace_analyze_options options = {.context = test_context()};
     pace_report *report = NULL;
-    pace_status status = pace_compare(&report, made->path[0], made->path[1], NULL);
+    pace_status status = pace_compare(&report, made->path[0], made->path[1], &options);
     if (status == PACE_OK) pace_report_free(report);
     return status;
 }
@@ -114,7 +117,7 @@ static pace_status compare(const void *context, int choice) {
 static pace_status machines(const void *context, int choice) {
     (void)context;
     pace_report *report = NULL;
-    pace_status status = pace_machines(&report, choice ? "a100" : NULL);
+    pace_status status = pace_machines(&report, test_context(), choice ? "a100" : NULL);
     if (status == PACE_OK) pace_report_free(report);
     return status;
 }
@@ -145,7 +148,7 @@ static void test_machines(void **state) {
 static void test_render(void **state) {
     const files *made = *state;
     const char *const paths[] = {made->path[0], made->path[1]};
-    assert_int_equal(pace_analyze(&rendered, paths, 2, NULL), PACE_OK);
+    assert_int_equal(pace_analyze(&rendered, paths, 2, &(pace_analyze_options){.context = test_context()}), PACE_OK);
     for (int format = PACE_FORMAT_TABLE; format <= PACE_FORMAT_PERFETTO; format++) exhaust(render, made, format, 50);
     pace_report_free(rendered);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "catalog_of_tests.h"
 
 #define HOST "\"ph\":\"X\",\"pid\":9,\"tid\":9,"
 #define DEVICE "\"ph\":\"X\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,"
@@ -101,7 +102,8 @@ static pace_status predict_trace(const void *context, int choice) {
     static const char *const on[] = {"h100-80-sxm"}, *const fuse[] = {"."}, *const batch[] = {"128"},
                              *const precision[] = {"bf16"}, *const scale[] = {"gemm:0.5"}, *const drop[] = {"all"};
     (void)choice;
-    pace_predict_options options = {.on = {on, 1},
+    pace_predict_options options = {.context = test_context(),
+                                    .on = {on, 1},
                                     .fuse = {fuse, 1},
                                     .batch = {batch, 1},
                                     .precision = {precision, 1},
@@ -115,14 +117,15 @@ static pace_status predict_trace(const void *context, int choice) {
 static pace_status predict_graph(const void *context, int choice) {
     static const char *const on[] = {"v100-sxm2-16", "dgx-h100"};
     (void)choice;
-    return ask(((const files *)context)->graph, &(pace_predict_options){.on = {on, 2}});
+    return ask(((const files *)context)->graph, &(pace_predict_options){.context = test_context(), .on = {on, 2}});
 }
 
 static pace_status predict_model(const void *context, int choice) {
     static const char *const on[] = {"dgx-h100"}, *const set[] = {"dp=2", "execution=graph"};
     const files *made = context;
     const char *fit = made->fit;
-    return ask("lenet", &(pace_predict_options){.on = {on, 1}, .set = {set, 2}, .fits = {&fit, (size_t)choice}});
+    return ask("lenet", &(pace_predict_options){
+                            .context = test_context(), .on = {on, 1}, .set = {set, 2}, .fits = {&fit, (size_t)choice}});
 }
 
 static pace_status models(const void *context, int choice) {
@@ -130,7 +133,7 @@ static pace_status models(const void *context, int choice) {
     const pace_words words = {set, 1};
     (void)context;
     pace_report *report = NULL;
-    pace_status status = pace_models(&report, choice ? "lenet" : NULL, choice ? &words : NULL);
+    pace_status status = pace_models(&report, test_context(), choice ? "lenet" : NULL, choice ? &words : NULL);
     if (status == PACE_OK) pace_report_free(report);
     return status;
 }
@@ -138,7 +141,7 @@ static pace_status models(const void *context, int choice) {
 static pace_status fit(const void *context, int choice) {
     const files *made = context;
     const char *path = made->rows;
-    const pace_rows_options options = {.fit_path = choice ? made->fit : NULL};
+    const pace_rows_options options = {.context = test_context(), .fit_path = choice ? made->fit : NULL};
     pace_report *report = NULL;
     pace_status status = pace_fit(&report, &path, 1, &options);
     if (status == PACE_OK) pace_report_free(report);
@@ -147,7 +150,7 @@ static pace_status fit(const void *context, int choice) {
 
 static pace_status rows(const void *context, int choice) {
     const files *made = context;
-    const pace_rows_options options = {.fit_path = choice ? made->fit : NULL};
+    const pace_rows_options options = {.context = test_context(), .fit_path = choice ? made->fit : NULL};
     pace_report *report = NULL;
     pace_status status = pace_predict_rows(&report, made->rows, &options);
     if (status == PACE_OK) pace_report_free(report);

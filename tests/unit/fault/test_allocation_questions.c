@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "catalog_of_tests.h"
 
 enum { KERNELS, EXCHANGES, STEPS, JOB_ROWS, SCALING, OVERHEADS, PROFILER, JOBS, TIMES, NODES, PODS, CASES, FILES };
 
@@ -83,9 +84,11 @@ static pace_status exchange(const void *context, int choice) {
     pace_report *report = NULL;
     (void)context;
     if (choice == 0)
-        return done(pace_predict_exchange(&report, &(pace_exchange_options){.on = "dgx-h100*2", .bytes = "1K,1M"}),
+        return done(pace_predict_exchange(&report, &(pace_exchange_options){.context = test_context(),
+                                                                            .on = "dgx-h100*2",
+                                                                            .bytes = "1K,1M"}),
                     &report);
-    const pace_simulate_options options = {.on = "dgx-1-v100", .bytes = "1M"};
+    const pace_simulate_options options = {.context = test_context(), .on = "dgx-1-v100", .bytes = "1M"};
     return done(pace_simulate_exchange(&report, &options), &report);
 }
 
@@ -94,15 +97,17 @@ static pace_status job(const void *context, int choice) {
                                "input_bytes=1MB,weight_traffic_bytes=100MB";
     pace_report *report = NULL;
     (void)context, (void)choice;
-    return done(pace_predict_job(&report, &(pace_job_options){.job = text}), &report);
+    return done(pace_predict_job(&report, &(pace_job_options){.context = test_context(), .job = text}), &report);
 }
 
 static pace_status scaling(const void *context, int choice) {
     static const char *const model[] = {"lenet"};
     pace_report *report = NULL;
     (void)context, (void)choice;
-    return done(pace_predict_scaling(&report, model, 1, &(pace_scaling_options){.on = "dgx-1-v100", .workers = "1,2"}),
-                &report);
+    return done(
+        pace_predict_scaling(&report, model, 1,
+                             &(pace_scaling_options){.context = test_context(), .on = "dgx-1-v100", .workers = "1,2"}),
+        &report);
 }
 
 /* The whole step, walked: servers with a pull before each layer, a store, buffers. */
@@ -111,7 +116,10 @@ static pace_status walked(const void *context, int choice) {
     static const char *const approaches[] = {"grpc", "p2p", "horovod-nccl"};
     pace_report *report = NULL;
     (void)context;
-    const pace_predict_options options = {.on = {on, 1}, .set = {set, 1}, .approach = approaches[choice]};
+    const pace_predict_options options = {.context = test_context(),
+                                          .on = {on, 1},
+                                          .set = {set, 1},
+                                          .approach = approaches[choice]};
     return done(pace_predict(&report, model, 1, &options), &report);
 }
 
@@ -120,7 +128,9 @@ static pace_status answer_rows(const void *context, int choice) {
         [EXCHANGES] = "exchange", [STEPS] = "step", [JOB_ROWS] = "job", [SCALING] = "scaling"};
     const files *made = context;
     pace_report *report = NULL;
-    return done(pace_predict_rows(&report, made->path[choice], &(pace_rows_options){.kind = kinds[choice]}), &report);
+    return done(pace_predict_rows(&report, made->path[choice],
+                                  &(pace_rows_options){.context = test_context(), .kind = kinds[choice]}),
+                &report);
 }
 
 static pace_status fit_rows(const void *context, int choice) {
@@ -129,14 +139,18 @@ static pace_status fit_rows(const void *context, int choice) {
     const files *made = context;
     const char *path = made->path[choice];
     pace_report *report = NULL;
-    return done(pace_fit(&report, &path, 1, &(pace_rows_options){.kind = kinds[choice]}), &report);
+    return done(pace_fit(&report, &path, 1, &(pace_rows_options){.context = test_context(), .kind = kinds[choice]}),
+                &report);
 }
 
 static pace_status fleet(const void *context, int choice) {
     const files *made = context;
     const char *jobs = made->path[JOBS], *times = made->path[TIMES];
     pace_report *report = NULL;
-    if (choice == 0) return done(pace_characterize(&report, &jobs, 1, &(pace_fleet_options){.exact = true}), &report);
+    if (choice == 0)
+        return done(pace_characterize(&report, &jobs, 1,
+                                      &(pace_fleet_options){.context = test_context(), .exact = true}),
+                    &report);
     if (choice == 1) return done(pace_stragglers(&report, &times, 1, &(pace_cluster_options){0}), &report);
     return done(pace_cluster_capacity(&report, made->path[PODS], made->path[NODES], &(pace_cluster_options){0}),
                 &report);
@@ -147,7 +161,9 @@ static pace_status validate(const void *context, int choice) {
     size_t missed;
     pace_report *report = NULL;
     (void)choice;
-    const pace_validate_options options = {.cases_path = made->path[CASES], .data_path = made->folder};
+    const pace_validate_options options = {.context = test_context(),
+                                           .cases_path = made->path[CASES],
+                                           .data_path = made->folder};
     return done(pace_validate(&report, &missed, &options), &report);
 }
 

@@ -3,6 +3,7 @@
 #include "source/execution_trace.h"
 #include "source/graph_from_step.h"
 #include "source/pairing.h"
+#include "catalog_of_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,7 @@ static pace_status measured(void) {
     pace_status status = pace_kineto_read(&step, input, &notes, NULL, NULL);
     pace_input_free(input);
     if (status != PACE_OK) return status;
-    status = pace_graph_from_step(&graph, &step, INT64_MIN, INT64_MAX);
+    status = pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX);
     if (status == PACE_OK) {
         status = pace_pair(&pairing, &graph, &step);
         pace_graph_free(&graph);
@@ -100,8 +101,10 @@ static void fail_each(pace_status (*run)(void)) {
     int64_t alive = pace_memory_live();
     for (uint64_t n = 1;; n++) {
         pace_memory_fail_at(n);
-        pace_status status = run();
+        pace_status status = test_catalog_open();
+        if (status == PACE_OK) status = run();
         pace_memory_fail_at(0);
+        test_catalog_close();
         if (pace_memory_live() != alive) fail_msg("allocation %u leaves blocks behind", (unsigned)n);
         if (status == PACE_OK) {
             assert_true(n > 10);

@@ -1,5 +1,6 @@
 /* A fleet is the same whatever the order, the split and the way it travels; broken bytes are refused. */
 #include "fleet/fleet.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,7 +23,7 @@ typedef struct {
 static void open_asked(asked *a) {
     const pace_job_setting_words words = {0};
     const pace_words none = {0};
-    assert_int_equal(pace_job_catalog_load(&a->catalog), PACE_OK);
+    assert_int_equal(pace_job_catalog_load(&a->catalog, test_catalog()), PACE_OK);
     assert_int_equal(pace_job_setting_parse(&a->setting, &a->catalog, &words), PACE_OK);
     assert_int_equal(pace_fleet_questions_make(&a->questions, &a->setting, &none, &none), PACE_OK);
 }
@@ -114,6 +115,7 @@ static void check_splits(bool exact) {
     pace_fleet_free(&merged);
     pace_fleet_free(&carried);
     close_asked(&a);
+    test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "fleet/population.h"
 #include "source/job_reader.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void near(double value, double wanted, double within) {
 static void test_marginals(void **state) {
     (void)state;
     pace_population population;
-    assert_int_equal(pace_population_load(&population), PACE_OK);
+    assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     double jobs[PACE_JOB_ARCHITECTURES] = {0}, cnodes[PACE_JOB_ARCHITECTURES] = {0}, all = 0;
     double ps_weights = 0, ps_high = 0, ps_large = 0, huge = 0, huge_cnodes = 0, small_models = 0, weights_cnode = 0;
     double input_alone = 0, input_half = 0, memory = 0, compute = 0, large_elsewhere = 0;
@@ -85,7 +86,7 @@ static collected make(uint64_t seed, uint64_t count) {
     collected made = {0};
     pace_sink sink;
     pace_population population;
-    assert_int_equal(pace_population_load(&population), PACE_OK);
+    assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     assert_int_equal(pace_sink_open(&sink, collect, &made), PACE_OK);
     assert_int_equal(pace_population_write(&sink, &population, seed, count, NULL, NULL), PACE_OK);
     assert_int_equal(pace_sink_close(&sink), PACE_OK);
@@ -125,9 +126,11 @@ static void test_written(void **state) {
     pace_input *input;
     pace_job_reading reading;
     pace_population population;
-    assert_int_equal(pace_population_load(&population), PACE_OK);
+    assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     assert_int_equal(pace_input_open_memory(&input, "made.csv", one.bytes, one.length), PACE_OK);
-    assert_int_equal(pace_jobs_read_input(&reading, input, NULL, check_jobs, &population), PACE_OK);
+    assert_int_equal(pace_jobs_read_input(&reading, input, &(pace_job_reader_options){.catalog = test_catalog()},
+                                          check_jobs, &population),
+                     PACE_OK);
     assert_int_equal(reading.jobs, 150000);
     assert_int_equal(reading.rejected, 0);
     assert_int_equal(reading.remarks.count, 0);

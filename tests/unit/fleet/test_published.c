@@ -2,6 +2,7 @@
  * published marginals, not the published results: that these follow is a test of both the population and the model. */
 #include "fleet/fleet.h"
 #include "fleet/population.h"
+#include "catalog_of_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,10 +60,10 @@ static void test_published(void **state) {
     pace_fleet fleet;
     pace_jobs jobs = {0};
     (void)state;
-    assert_int_equal(pace_job_catalog_load(&catalog), PACE_OK);
+    assert_int_equal(pace_job_catalog_load(&catalog, test_catalog()), PACE_OK);
     assert_int_equal(pace_job_setting_parse(&setting, &catalog, &words), PACE_OK);
     assert_int_equal(pace_fleet_questions_make(&questions, &setting, &none, &none), PACE_OK);
-    assert_int_equal(pace_population_load(&population), PACE_OK);
+    assert_int_equal(pace_population_load(&population, test_catalog()), PACE_OK);
     assert_int_equal(pace_fleet_init(&fleet, &setting, &questions, false), PACE_OK);
     for (uint64_t i = 0; i < JOBS; i++) {
         double values[PACE_JOB_COLUMNS];

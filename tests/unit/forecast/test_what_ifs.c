@@ -2,6 +2,7 @@
 #include "forecast/batch_size.h"
 #include "forecast/self_check.h"
 #include "forecast/what_ifs.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -74,7 +75,7 @@ static pace_doubts doubts;
 
 static int load_doubts(void **state) {
     (void)state;
-    return pace_doubts_load(&doubts) != PACE_OK;
+    return pace_doubts_load(&doubts, test_catalog()) != PACE_OK;
 }
 
 static const double *sizes(const pace_variant *v, uint32_t launch) { return pace_variant_op(v, launch)->size; }

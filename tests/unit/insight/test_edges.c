@@ -15,6 +15,7 @@
 #include "insight/operators.h"
 #include "insight/segments.h"
 #include "source/kineto.h"
+#include "catalog_of_tests.h"
 
 #define EVENT(cat, name, pid, tid, ts, dur, args)                                                           \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" #pid ",\"tid\":" #tid ",\"ts\":" #ts \
@@ -313,7 +314,7 @@ static void test_modules(void **state) {
 
 static int start_all(void **state) {
     (void)state;
-    return pace_kernel_classes_load(&classes) == PACE_OK ? 0 : -1;
+    return pace_kernel_classes_load(&classes, test_catalog()) == PACE_OK ? 0 : -1;
 }
 
 static int end_all(void **state) {

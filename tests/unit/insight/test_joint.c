@@ -11,6 +11,7 @@
 
 #include "insight/critical.h"
 #include "insight/joint.h"
+#include "catalog_of_tests.h"
 
 enum { MOST_RANKS = 4, MOST_OPS = 9, MOST_MEETINGS = 8 };
 
@@ -242,7 +243,7 @@ static void test_limit(void **state) {
 
 static int load(void **state) {
     (void)state;
-    return pace_kernel_classes_load(&classes) == PACE_OK ? 0 : -1;
+    return pace_kernel_classes_load(&classes, test_catalog()) == PACE_OK ? 0 : -1;
 }
 
 static int unload(void **state) {

@@ -10,6 +10,7 @@
 
 #include "insight/matrix.h"
 #include "insight/stages.h"
+#include "catalog_of_tests.h"
 
 enum { MOST = 64 };
 
@@ -207,7 +208,7 @@ static void test_intervals(void **state) {
 
 static int load(void **state) {
     (void)state;
-    return pace_kernel_classes_load(&classes);
+    return pace_kernel_classes_load(&classes, test_catalog());
 }
 
 static int unload(void **state) {

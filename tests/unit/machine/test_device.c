@@ -12,6 +12,7 @@
 
 #include "machine/device.h"
 #include "machine/kernel_class.h"
+#include "catalog_of_tests.h"
 
 static const double GIB = 1073741824.0;
 
@@ -19,11 +20,12 @@ static int load(void **state) {
     static pace_device_catalog catalog;
     *state = &catalog;
     unsetenv("PACELINE_CATALOG");
-    return pace_device_catalog_load(&catalog);
+    return pace_device_catalog_load(&catalog, test_catalog());
 }
 
 static int unload(void **state) {
     pace_device_catalog_free(*state);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 
@@ -111,12 +113,13 @@ static void write_catalog(const char *directory, const char *name, const char *t
     fputs(text, file);
     fclose(file);
     setenv("PACELINE_CATALOG", directory, 1);
+    test_catalog_close();
 }
 
 static void expect_refused(const char *directory, const char *text, const char *message) {
     pace_device_catalog catalog;
     write_catalog(directory, "devices.yaml", text);
-    assert_int_equal(pace_device_catalog_load(&catalog), PACE_E_INPUT);
+    assert_int_equal(pace_device_catalog_load(&catalog, test_catalog()), PACE_E_INPUT);
     if (!strstr(pace_message(), message)) fail_msg("\"%s\" lacks \"%s\"", pace_message(), message);
 }
 
@@ -129,15 +132,16 @@ static void test_directory(void **state) {
     write_catalog(
         directory, "devices.yaml",
         "devices: [{name: x, vendor: y, match: [\"Z 1\"], flop_per_s: {fp16: 2e12}, memory_bytes_per_s: 1e11}]");
-    assert_int_equal(pace_device_catalog_load(&catalog), PACE_OK);
+    assert_int_equal(pace_device_catalog_load(&catalog, test_catalog()), PACE_OK);
     assert_string_equal(pace_device_find(&catalog, "some z-1", 0)->name, "x");
     pace_device_catalog_free(&catalog);
-    assert_int_equal(pace_kernel_classes_load(&classes), PACE_OK); /* not in the directory: compiled in */
+    assert_int_equal(pace_kernel_classes_load(&classes, test_catalog()),
+                     PACE_OK); /* not in the directory: compiled in */
     pace_kernel_classes_free(classes);
     expect_refused(directory, "devices: [{name: x, vendor: y}, {name: X, vendor: y}]", "second device");
     expect_refused(directory, "device: []", "list \"devices\"");
     write_catalog(directory, "kernels.yaml", "kernels:\n  - {match: [a], family: nonsense, bound: memory}\n");
-    assert_int_equal(pace_kernel_classes_load(&classes), PACE_E_INPUT);
+    assert_int_equal(pace_kernel_classes_load(&classes, test_catalog()), PACE_E_INPUT);
     assert_non_null(strstr(pace_message(), "kernels.yaml:2:26: unknown kernel family"));
     char path[256];
     snprintf(path, sizeof path, "%s/kernels.yaml", directory);
@@ -145,8 +149,10 @@ static void test_directory(void **state) {
     snprintf(path, sizeof path, "%s/devices.yaml", directory);
     unlink(path);
     rmdir(directory);
-    assert_int_equal(pace_device_catalog_load(&catalog), PACE_E_MISSING);
+    test_catalog_close();
+    assert_int_equal(pace_device_catalog_load(&catalog, test_catalog()), PACE_E_MISSING);
     unsetenv("PACELINE_CATALOG");
+    test_catalog_close();
 }
 
 static void test_kernel_classes(void **state) {
@@ -183,7 +189,7 @@ static void test_kernel_classes(void **state) {
         {"", "unknown", PACE_BOUND_UNKNOWN},
     };
     pace_kernel_classes *classes = NULL;
-    assert_int_equal(pace_kernel_classes_load(&classes), PACE_OK);
+    assert_int_equal(pace_kernel_classes_load(&classes, test_catalog()), PACE_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pace_kernel_class found = pace_kernel_classify(classes, cases[i].kernel);
         if (strcmp(found.family, cases[i].family) != 0) fail_msg("%s: %s", cases[i].kernel, found.family);
@@ -198,20 +204,23 @@ static void test_kernel_classes(void **state) {
 /* Every seventh allocation of a load fails once: no leak, and the status says why. */
 static void test_allocations_fail(void **state) {
     (void)state;
+    test_catalog_close();
     int64_t before = pace_memory_live();
     pace_status devices = PACE_E_MEMORY, kernels = PACE_E_MEMORY;
     for (uint64_t n = 1; devices != PACE_OK || kernels != PACE_OK; n += 7) {
         pace_device_catalog catalog;
         pace_kernel_classes *classes = NULL;
+        assert_int_equal(test_catalog_open(), PACE_OK);
         pace_memory_fail_at(n);
-        devices = pace_device_catalog_load(&catalog);
+        devices = pace_device_catalog_load(&catalog, test_catalog());
         pace_memory_fail_at(n);
-        kernels = pace_kernel_classes_load(&classes);
+        kernels = pace_kernel_classes_load(&classes, test_catalog());
         pace_memory_fail_at(0);
         assert_true(devices == PACE_OK || devices == PACE_E_MEMORY);
         assert_true(kernels == PACE_OK || kernels == PACE_E_MEMORY);
         if (devices == PACE_OK) pace_device_catalog_free(&catalog);
         pace_kernel_classes_free(classes);
+        test_catalog_close();
         assert_int_equal(pace_memory_live(), before);
     }
 }

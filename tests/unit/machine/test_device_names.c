@@ -10,16 +10,18 @@
 #include <cmocka.h>
 
 #include "machine/device.h"
+#include "catalog_of_tests.h"
 
 static int load(void **state) {
     static pace_device_catalog catalog;
     *state = &catalog;
     unsetenv("PACELINE_CATALOG");
-    return pace_device_catalog_load(&catalog);
+    return pace_device_catalog_load(&catalog, test_catalog());
 }
 
 static int unload(void **state) {
     pace_device_catalog_free(*state);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 

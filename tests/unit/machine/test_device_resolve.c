@@ -12,18 +12,20 @@
 #include <cmocka.h>
 
 #include "machine/device_resolve.h"
+#include "catalog_of_tests.h"
 
 static pace_device_catalog catalog;
 
 static int load(void **state) {
     (void)state;
     unsetenv("PACELINE_CATALOG");
-    return pace_device_catalog_load(&catalog);
+    return pace_device_catalog_load(&catalog, test_catalog());
 }
 
 static int unload(void **state) {
     (void)state;
     pace_device_catalog_free(&catalog);
+    test_catalog_close();
     return pace_memory_live() != 0;
 }
 

@@ -11,18 +11,21 @@
 #include <cmocka.h>
 
 #include "machine/device.h"
+#include "catalog_of_tests.h"
 
 static char directory[] = "/tmp/pace_doubts_XXXXXX", text[65536];
 
 static int make_directory(void **state) {
     (void)state;
     unsetenv("PACELINE_CATALOG");
+    test_catalog_close();
     return mkdtemp(directory) ? 0 : 1;
 }
 
 static int remove_directory(void **state) {
     (void)state;
     unsetenv("PACELINE_CATALOG");
+    test_catalog_close();
     return rmdir(directory);
 }
 
@@ -50,8 +53,10 @@ static pace_status load_changed(pace_doubts *out, const char *from, const char *
     fputs(text, file);
     fclose(file);
     setenv("PACELINE_CATALOG", directory, 1);
-    pace_status status = pace_doubts_load(out);
+    test_catalog_close();
+    pace_status status = pace_doubts_load(out, test_catalog());
     unsetenv("PACELINE_CATALOG");
+    test_catalog_close();
     unlink(path);
     return status;
 }
@@ -59,7 +64,7 @@ static pace_status load_changed(pace_doubts *out, const char *from, const char *
 static void every_doubt_has_figure_and_words(void **state) {
     (void)state;
     pace_doubt_catalog all;
-    assert_int_equal(pace_doubt_catalog_load(&all), PACE_OK);
+    assert_int_equal(pace_doubt_catalog_load(&all, test_catalog()), PACE_OK);
     for (int i = 0; i < PACE_DOUBTS; i++) {
         const pace_doubt_words *words = &all.words[i];
         bool sure = strcmp(words->confidence, "high") == 0 || strcmp(words->confidence, "medium") == 0 ||
@@ -67,13 +72,12 @@ static void every_doubt_has_figure_and_words(void **state) {
         if (!sure) fail_msg("%s: confidence %s", pace_doubt_name((pace_doubt)i), words->confidence);
         if (pace_doubt_kind_of((pace_doubt)i) == PACE_DOUBT_SPREAD) assert_true(all.doubts.figure[i] > 0);
     }
-    pace_doubt_catalog_free(&all);
 }
 
 static void a_changed_figure_is_read(void **state) {
     (void)state;
     pace_doubts usual, changed;
-    assert_int_equal(pace_doubts_load(&usual), PACE_OK);
+    assert_int_equal(pace_doubts_load(&usual, test_catalog()), PACE_OK);
     assert_int_equal(load_changed(&changed, "spread: 0.25", "spread: 0.75"), PACE_OK);
     for (int i = 0; i < PACE_DOUBTS; i++)
         assert_true((changed.figure[i] != usual.figure[i]) == (i == PACE_DOUBT_HOST_CATALOG));
@@ -114,7 +118,7 @@ static void an_unknown_host_link_is_assumed(void **state) {
     (void)state;
     pace_doubts doubts;
     pace_device device = {.pcie_bytes_per_s = 3e10};
-    assert_int_equal(pace_doubts_load(&doubts), PACE_OK);
+    assert_int_equal(pace_doubts_load(&doubts, test_catalog()), PACE_OK);
     assert_true(pace_device_host_rate(&device, &doubts) == 3e10);
     device.pcie_bytes_per_s = 0;
     assert_true(pace_device_host_rate(&device, &doubts) == doubts.figure[PACE_DOUBT_HOST_LINK]);

@@ -1,6 +1,7 @@
 /* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange. */
 #include "model/lower.h"
 #include "model/model_catalog.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +15,8 @@
 
 static pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
     pace_model model;
-    if (pace_model_load(&model, name, settings, count) != PACE_OK) fail_msg("%s: %s", name, pace_message());
+    if (pace_model_load(&model, test_catalog(), name, settings, count) != PACE_OK)
+        fail_msg("%s: %s", name, pace_message());
     return model;
 }
 
@@ -113,7 +115,7 @@ static pace_status check_model(void *context, const pace_model *model) {
 
 static void test_every_model(void **state) {
     (void)state;
-    if (pace_model_each(check_model, NULL) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_model_each(test_catalog(), check_model, NULL) != PACE_OK) fail_msg("%s", pace_message());
 }
 
 static const char *const some[] = {"lenet",     "resnet50", "inception_v3", "gnmt",         "dlrm_mlperf",

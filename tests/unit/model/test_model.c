@@ -1,6 +1,7 @@
 /* Models of the catalogue against published counts, the language, and what it refuses. */
 #include "model/expression.h"
 #include "model/model_catalog.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +16,8 @@
 
 static pace_model load(const char *name, const pace_model_setting *settings, size_t count) {
     pace_model model;
-    if (pace_model_load(&model, name, settings, count) != PACE_OK) fail_msg("%s: %s", name, pace_message());
+    if (pace_model_load(&model, test_catalog(), name, settings, count) != PACE_OK)
+        fail_msg("%s: %s", name, pace_message());
     return model;
 }
 
@@ -240,13 +242,13 @@ static pace_status visit(void *context, const pace_model *model) {
 static void test_every_model(void **state) {
     (void)state;
     size_t count = 0;
-    if (pace_model_each(visit, &count) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_model_each(test_catalog(), visit, &count) != PACE_OK) fail_msg("%s", pace_message());
     assert_true(count >= 50);
     pace_model model;
-    assert_int_equal(pace_model_load(&model, "resnet51", NULL, 0), PACE_E_MISSING);
+    assert_int_equal(pace_model_load(&model, test_catalog(), "resnet51", NULL, 0), PACE_E_MISSING);
     assert_non_null(strstr(pace_message(), "closest name is \"resnet50\""));
     pace_model_setting wrong = {"height", 3};
-    assert_int_equal(pace_model_load(&model, "gpt", &wrong, 1), PACE_E_USAGE);
+    assert_int_equal(pace_model_load(&model, test_catalog(), "gpt", &wrong, 1), PACE_E_USAGE);
     assert_non_null(strstr(pace_message(), "height"));
 }
 
@@ -398,7 +400,7 @@ static void test_own_file(void **state) {
     assert_true(pace_model_total(&model, &config).parameters == 5);
     pace_model_free(&model);
     unlink(path);
-    assert_int_equal(pace_model_load(&model, path, NULL, 0), PACE_E_IO);
+    assert_int_equal(pace_model_load(&model, test_catalog(), path, NULL, 0), PACE_E_IO);
     rmdir(directory);
 }
 
@@ -429,7 +431,7 @@ static void test_allocations_fail(void **state) {
     for (uint64_t n = 1; status != PACE_OK; n += 13) {
         pace_model model;
         pace_memory_fail_at(n);
-        status = pace_model_load(&model, "alexnet", NULL, 0);
+        status = pace_model_load(&model, test_catalog(), "alexnet", NULL, 0);
         pace_memory_fail_at(0);
         assert_true(status == PACE_OK || status == PACE_E_MEMORY);
         if (status == PACE_OK) pace_model_free(&model);

@@ -4,6 +4,7 @@
 #include "plan/step_time.h"
 #include "ask/step_fit.h"
 #include "schedule/replay.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -161,8 +162,8 @@ typedef struct {
 
 static void open_bench(bench *b) {
     *b = (bench){0};
-    assert_int_equal(pace_device_catalog_load(&b->devices), PACE_OK);
-    assert_int_equal(pace_step_pricer_open(&b->pricer), PACE_OK);
+    assert_int_equal(pace_device_catalog_load(&b->devices, test_catalog()), PACE_OK);
+    assert_int_equal(pace_step_pricer_open(&b->pricer, test_catalog()), PACE_OK);
     b->place = (pace_step_place){b->pricer.cost, pace_device_find(&b->devices, "a100-80-sxm", 0), NULL,
                                  &b->pricer.prices, NULL};
 }
@@ -203,7 +204,7 @@ static void test_parts_are_the_step(void **state) {
             config.precision = PACE_RUN_BF16;
             config.recompute = recompute;
             config.attention = PACE_ATTENTION_MATH;
-            assert_int_equal(pace_model_load(&model, names[n], NULL, 0), PACE_OK);
+            assert_int_equal(pace_model_load(&model, test_catalog(), names[n], NULL, 0), PACE_OK);
             assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_OK);
             assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
             double sum = 0;
@@ -238,8 +239,8 @@ static void test_published_activations(void **state) {
     pace_machine machine;
     pace_exchange exchange;
     open_bench(&b);
-    assert_int_equal(pace_machine_parse(&machine, "hgx-a100-80*64"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&exchange, &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), "hgx-a100-80*64"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&exchange, test_catalog(), &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
     b.place.exchange = &exchange;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (int selective = 0; selective < 2; selective++) {
@@ -262,7 +263,7 @@ static void test_published_activations(void **state) {
             config.global_batch = runs[i].batch;
             config.sequence_parallel = selective;
             config.recompute = selective ? PACE_RECOMPUTE_SELECTIVE : PACE_RECOMPUTE_NONE;
-            assert_int_equal(pace_model_load(&model, "gpt", settings, 5), PACE_OK);
+            assert_int_equal(pace_model_load(&model, test_catalog(), "gpt", settings, 5), PACE_OK);
             assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
             assert_int_equal(pace_step_plan_make(&plan, &slots, &framework, &config, &b.place, 1), PACE_OK);
             double layer = 0, published = (selective ? runs[i].selective : runs[i].none) * 0x1p30;
@@ -289,10 +290,10 @@ static void test_composition(void **state) {
     pace_model model;
     pace_frameworks frameworks;
     open_bench(&b);
-    assert_int_equal(pace_machine_parse(&machine, "hgx-a100-80*16"), PACE_OK);
-    assert_int_equal(pace_exchange_open(&exchange, &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
-    assert_int_equal(pace_model_load(&model, "gpt3_6.7b", NULL, 0), PACE_OK);
-    assert_int_equal(pace_frameworks_load(&frameworks), PACE_OK);
+    assert_int_equal(pace_machine_parse(&machine, test_catalog(), "hgx-a100-80*16"), PACE_OK);
+    assert_int_equal(pace_exchange_open(&exchange, test_catalog(), &machine, PACE_LIBRARY_AUTO, NULL), PACE_OK);
+    assert_int_equal(pace_model_load(&model, test_catalog(), "gpt3_6.7b", NULL, 0), PACE_OK);
+    assert_int_equal(pace_frameworks_load(&frameworks, test_catalog()), PACE_OK);
     b.place.exchange = &exchange;
     pace_step_factors none = pace_step_factors_none();
     double memory[4];
@@ -319,7 +320,6 @@ static void test_composition(void **state) {
         assert_int_equal(pace_step_slots_get(&again, b.pricer.slots, &model, &config, &b.place), PACE_OK);
         assert_ptr_equal(slots, again);
     }
-    pace_frameworks_free(&frameworks);
     pace_model_free(&model);
     close_bench(&b);
 }

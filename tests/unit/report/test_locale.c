@@ -19,6 +19,7 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "paceline/paceline.h"
+#include "catalog_of_tests.h"
 
 static char folder[] = "/tmp/paceline-locale-XXXXXX", rows[64], fit[64];
 
@@ -114,15 +115,21 @@ static void ask_everything(capture *out) {
     const char *source = getenv("PACELINE_SOURCE");
     snprintf(trace, sizeof trace, "%s/tests/data/demo.json.gz", source ? source : ".");
     const char *inputs[] = {trace}, *model[] = {"bert_base"}, *tables[] = {rows};
-    pace_predict_options what_if = {.scale = WORDS(".:0.5"), .on = WORDS("a100-40-sxm memory=2.5TB/s fp16=1.5x")};
+    pace_predict_options what_if = {.context = test_context(),
+                                    .scale = WORDS(".:0.5"),
+                                    .on = WORDS("a100-40-sxm memory=2.5TB/s fp16=1.5x")};
     render(out, pace_predict(&report, inputs, 1, &what_if), &report);
-    pace_predict_options of_model = {.on = WORDS("a100-40-sxm"), .set = WORDS("dropout=0.1", "micro_batch=8")};
+    pace_predict_options of_model = {.context = test_context(),
+                                     .on = WORDS("a100-40-sxm"),
+                                     .set = WORDS("dropout=0.1", "micro_batch=8")};
     render(out, pace_predict(&report, model, 1, &of_model), &report);
-    pace_predict_options refused = {.on = WORDS("a100-40-sxm memory=2.5TX/s")};
+    pace_predict_options refused = {.context = test_context(), .on = WORDS("a100-40-sxm memory=2.5TX/s")};
     render(out, pace_predict(&report, inputs, 1, &refused), &report);
-    pace_exchange_options exchange = {.on = "a100*4 nvlink=300.5GB/s latency=2.5us", .bytes = "1M,2.5MB"};
+    pace_exchange_options exchange = {.context = test_context(),
+                                      .on = "a100*4 nvlink=300.5GB/s latency=2.5us",
+                                      .bytes = "1M,2.5MB"};
     render(out, pace_predict_exchange(&report, &exchange), &report);
-    pace_rows_options learn = {.kind = "kernel", .fit_path = fit};
+    pace_rows_options learn = {.context = test_context(), .kind = "kernel", .fit_path = fit};
     render(out, pace_fit(&report, tables, 1, &learn), &report);
     add_file(out, fit);
     render(out, pace_predict_rows(&report, rows, &learn), &report);

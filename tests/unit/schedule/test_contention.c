@@ -4,6 +4,7 @@
 #include "exchange/program_build.h"
 #include "schedule/flows.h"
 #include "schedule/simulation.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -132,7 +133,7 @@ static pace_simulation_answer ask(const char *on, pace_simulation_question q, co
     pace_simulation simulation;
     pace_simulation_answer answer;
     q.algorithm = algorithm ? pace_exchange_algorithm_find(algorithm) : PACE_ANY;
-    OK(pace_machine_parse(&machine, on));
+    OK(pace_machine_parse(&machine, test_catalog(), on));
     OK(pace_simulation_open(&simulation, &machine, &q));
     OK(pace_simulation_run(&answer, &simulation, bytes));
     pace_simulation_close(&simulation);
@@ -197,7 +198,7 @@ static void a_dragonfly_has_one_way_between_groups(void **state) {
     char on[128] = "";
     static const pace_wire wire = {0};
     strcat(strcat(on, nodes_of_one), " net=dragonfly:2x2");
-    OK(pace_machine_parse(&machine, on));
+    OK(pace_machine_parse(&machine, test_catalog(), on));
     OK(pace_fabric_of_machine(&fabric, &machine, false));
     OK(pace_program_init(&program, 16));
     OK(pace_program_open_class(&program));
@@ -261,7 +262,7 @@ static void faults_come_back_alike(void **state) {
     (void)state;
     pace_machine machine;
     pace_simulation simulation = {.ranks_of_job = 77};
-    OK(pace_machine_parse(&machine, "dgx-a100*2"));
+    OK(pace_machine_parse(&machine, test_catalog(), "dgx-a100*2"));
     const pace_simulation_question wrong[] = {
         {.algorithm = PACE_ANY, .ranks = 17},
         {.algorithm = PACE_ANY, .ranks = 16, .jobs = 3},
@@ -282,7 +283,7 @@ static void faults_come_back_alike(void **state) {
 static void memory_runs_out(void **state) {
     (void)state;
     pace_machine machine;
-    OK(pace_machine_parse(&machine, "dgx-1-v100*4 net=fat-tree:2:2:1"));
+    OK(pace_machine_parse(&machine, test_catalog(), "dgx-1-v100*4 net=fat-tree:2:2:1"));
     const pace_simulation_question q = {.algorithm = pace_exchange_algorithm_find("ring")};
     int64_t before = pace_memory_live();
     for (uint64_t fail_at = 1;; fail_at++) {

@@ -11,6 +11,7 @@
 #include "exchange/algorithms.h"
 #include "exchange/program_by_name.h"
 #include "schedule/simulation.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -417,7 +418,7 @@ static bool holds(const example *e, char said[SAID]) {
     pace_simulation s, whole;
     machine_text(text, e);
     *said = 0;
-    if (pace_machine_parse(&m, text) != PACE_OK || pace_machine_check(&m) != PACE_OK) return true;
+    if (pace_machine_parse(&m, test_catalog(), text) != PACE_OK || pace_machine_check(&m) != PACE_OK) return true;
     uint32_t devices = (uint32_t)(m.devices * m.nodes),
              ranks = devices > (uint32_t)e->fewer ? devices - (uint32_t)e->fewer : 1;
     pace_simulation_question q = {.collective = (pace_collective)e->collective,

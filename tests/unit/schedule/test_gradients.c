@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "schedule/gradients.h"
+#include "catalog_of_tests.h"
 
 enum { TENSORS = 40 };
 
@@ -25,7 +26,7 @@ static int set_up(void **state) {
         bytes[i] = 1e4 + 1e7 * (rand() % 1000) / 1000.0;
         ready[i] = profile.backward_s * (i + 1) / TENSORS;
     }
-    return pace_approaches_load(&table) == PACE_OK ? 0 : -1;
+    return pace_approaches_load(&table, test_catalog()) == PACE_OK ? 0 : -1;
 }
 
 static int tear_down(void **state) {
@@ -40,9 +41,9 @@ static pace_gradient_times asked(const char *machine, const char *approach) {
     pace_approach a;
     pace_gradient_times out;
     pace_approach_setup setup = {.copy_rate = 1e10};
-    assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), PACE_OK);
     if (pace_approach_parse(&a, &table, approach) != PACE_OK) fail_msg("%s", pace_message());
-    if (pace_approach_open(&e, &a, &m) != PACE_OK) fail_msg("%s", pace_message());
+    if (pace_approach_open(&e, test_catalog(), &a, &m) != PACE_OK) fail_msg("%s", pace_message());
     if (pace_gradients_exchange(&out, &profile, &a, &e, &setup) != PACE_OK) fail_msg("%s", pace_message());
     return out;
 }
@@ -83,9 +84,9 @@ static void test_against_clock(void **state) {
     pace_approach a;
     pace_approach_setup setup = {.copy_rate = 1e10};
     double clock = 0, s;
-    assert_int_equal(pace_machine_parse(&m, slow), PACE_OK);
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), slow), PACE_OK);
     assert_int_equal(pace_approach_parse(&a, &table, "baidu-mpi:skew=0"), PACE_OK);
-    assert_int_equal(pace_approach_open(&e, &a, &m), PACE_OK);
+    assert_int_equal(pace_approach_open(&e, test_catalog(), &a, &m), PACE_OK);
     for (int i = 0; i < TENSORS; i++) {
         if (clock < ready[i]) clock = ready[i];
         assert_int_equal(pace_approach_buffer_s(&s, &a, &e, &setup, bytes[i], 1), PACE_OK);
@@ -145,9 +146,9 @@ static void test_ends(void **state) {
         pace_gradient_ends ends;
         pace_approach_setup setup = {.copy_rate = 1e10};
         double late = 0, before = 0;
-        assert_int_equal(pace_machine_parse(&m, machine), PACE_OK);
+        assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), PACE_OK);
         assert_int_equal(pace_approach_parse(&a, &table, names[k]), PACE_OK);
-        assert_int_equal(pace_approach_open(&e, &a, &m), PACE_OK);
+        assert_int_equal(pace_approach_open(&e, test_catalog(), &a, &m), PACE_OK);
         assert_int_equal(pace_gradients_ends(&ends, &times, &profile, &a, &e, &setup), PACE_OK);
         assert_true(times.step_s == same.step_s);
         for (size_t i = 0; i < ends.count; i++) {

@@ -2,6 +2,7 @@
 #include "source/graph_from_step.h"
 #include "source/inputs.h"
 #include "source/kineto.h"
+#include "catalog_of_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +98,7 @@ static void what_a_step_holds(void **state) {
     pace_step step;
     pace_graph graph;
     read_bytes(&step, trace);
-    assert_int_equal(pace_graph_from_step(&graph, &step, 0, 1000000), PACE_OK);
+    assert_int_equal(pace_graph_from_step(&graph, test_catalog(), &step, 0, 1000000), PACE_OK);
     assert_int_equal(pace_graph_check(&graph), PACE_OK);
     assert_string_equal(pace_names_text(&graph.names, graph.device_name), "NVIDIA A100-SXM4-40GB");
     uint32_t mark = find_node(&graph, "ProfilerStep#3"), mm = find_node(&graph, "aten::mm");
@@ -145,7 +146,7 @@ static void an_interval_holds_what_starts_in_it(void **state) {
     pace_step step;
     pace_graph graph;
     read_bytes(&step, trace);
-    assert_int_equal(pace_graph_from_step(&graph, &step, 200000, 400000), PACE_OK);
+    assert_int_equal(pace_graph_from_step(&graph, test_catalog(), &step, 200000, 400000), PACE_OK);
     assert_int_equal(pace_graph_check(&graph), PACE_OK);
     assert_int_equal(graph.nodes.count, 3);
     assert_int_equal(graph.launches.count, 2);
@@ -180,7 +181,7 @@ static void gradients_of_a_convolution(void **state) {
         pace_step step;
         pace_graph graph;
         read_bytes(&step, text);
-        assert_int_equal(pace_graph_from_step(&graph, &step, 0, 1000000), PACE_OK);
+        assert_int_equal(pace_graph_from_step(&graph, test_catalog(), &step, 0, 1000000), PACE_OK);
         assert_int_equal(graph.launches.count, 3);
         const double once = 2.0 * 8 * 16 * 32 * 32 * 4 * 9;
         assert_true(op_of(&graph, 0)->flop == 0);
@@ -200,7 +201,8 @@ static void check_trace(const char *path) {
     assert_int_equal(pace_input_open(&input, path), PACE_OK);
     assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
     pace_input_free(input);
-    if (pace_graph_from_step(&graph, &step, INT64_MIN, INT64_MAX) != PACE_OK) fail_msg("%s: %s", path, pace_message());
+    if (pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX) != PACE_OK)
+        fail_msg("%s: %s", path, pace_message());
     if (pace_graph_check(&graph) != PACE_OK) fail_msg("%s: %s", path, pace_message());
     int64_t busy = 0, kept = 0;
     size_t tasks = 0;
@@ -229,7 +231,7 @@ static void a_host_is_its_own_device(void **state) {
     assert_int_equal(pace_input_open(&input, path), PACE_OK);
     assert_int_equal(pace_kineto_read(&step, input, &notes, NULL, NULL), PACE_OK);
     pace_input_free(input);
-    assert_int_equal(pace_graph_from_step(&graph, &step, INT64_MIN, INT64_MAX), PACE_OK);
+    assert_int_equal(pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX), PACE_OK);
     assert_int_equal(pace_graph_check(&graph), PACE_OK);
     double flop = 0, weights = 4 * 12 * 256.0 * 256 + 256.0 * 2048;
     int64_t took = 0, longest = 0;

@@ -8,6 +8,7 @@
 
 #include "source/job_ids.h"
 #include "source/job_reader.h"
+#include "catalog_of_tests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ static int by_line(const void *a, const void *b) {
 static pace_status read_bytes(pace_job_reading *out, const char *bytes, size_t length,
                               const pace_job_reader_options *options) {
     pace_input *input;
+    const pace_job_reader_options plain = {.catalog = test_catalog()};
+    if (!options) options = &plain;
     seen.count = 0;
     assert_int_equal(pace_input_open_memory(&input, "jobs.csv", bytes, length), PACE_OK);
     pace_status status = pace_jobs_read_input(out, input, options, keep, NULL);
@@ -113,7 +116,7 @@ static void test_columns_in_any_order(void **state) {
 static void expect_fault(const char *row, const char *reason) {
     char text[1024];
     pace_job_reading reading;
-    const pace_job_reader_options options = {.most_rejected = 1};
+    const pace_job_reader_options options = {.catalog = test_catalog(), .most_rejected = 1};
     snprintf(text, sizeof text, HEADER "good,ps_worker," NUMBERS "\n%s\nalso good,ps_worker," NUMBERS "\n", row);
     assert_int_equal(read_text(&reading, text, &options), PACE_OK);
     assert_int_equal(reading.rows, 3);
@@ -165,7 +168,7 @@ static void test_columns_missing(void **state) {
     expect_failure("# nothing\n", NULL, PACE_E_INPUT, "column names");
     expect_failure(HEADER, NULL, PACE_E_INPUT, "expected rows of jobs, found none");
     expect_failure("flop,FLOP\n1,2\n", NULL, PACE_E_INPUT, "are both \"flop\"");
-    pace_job_reader_options options = {.columns = "flops_total*1e3=flop"};
+    pace_job_reader_options options = {.catalog = test_catalog(), .columns = "flops_total*1e3=flop"};
     pace_job_reading reading;
     assert_int_equal(read_text(&reading, typo, &options), PACE_OK);
     assert_true(seen.count == 1 && seen.first[PACE_JOB_FLOP] == 1.5e12 * 1e3);
@@ -244,7 +247,7 @@ static void test_blocks_and_threads(void **state) {
     close(file);
     for (int round = 0; round < 2; round++) {
         pace_job_reading reading;
-        const pace_job_reader_options options = {.most_rejected = 0.5, .rejects_path = path};
+        const pace_job_reader_options options = {.catalog = test_catalog(), .most_rejected = 0.5, .rejects_path = path};
         set_threads(round ? 4 : 1);
         assert_int_equal(read_bytes(&reading, text, length, &options), PACE_OK);
         assert_int_equal(reading.rows, 40000);
@@ -267,7 +270,8 @@ static void test_blocks_and_threads(void **state) {
         strstr(rejects[0],
                "\"jobs.csv\",20502,\"job \"\"job-000500\"\" was there before (--repeats lets it)\",\"job-000500\"\n"));
     pace_job_reading reading;
-    const pace_job_reader_options strict = {.most_rejected = 0.001}, repeats = {.repeats = true};
+    const pace_job_reader_options strict = {.catalog = test_catalog(), .most_rejected = 0.001},
+                                  repeats = {.catalog = test_catalog(), .repeats = true};
     assert_int_equal(read_bytes(&reading, text, length, &strict), PACE_E_INPUT);
     assert_non_null(strstr(pace_message(), "rows are no jobs, more than 0.1 %"));
     assert_non_null(strstr(pace_message(), "jobs.csv:9: expected 10 cells"));
@@ -290,7 +294,7 @@ static void test_stream_that_breaks_off(void **state) {
     assert_int_equal(deflate(&gzip, Z_FINISH), Z_STREAM_END);
     size_t size = gzip.total_out;
     deflateEnd(&gzip);
-    const pace_job_reader_options options = {.most_rejected = 0.5};
+    const pace_job_reader_options options = {.catalog = test_catalog(), .most_rejected = 0.5};
     pace_job_reading reading;
     assert_int_equal(read_bytes(&reading, (char *)packed, size, &options), PACE_OK);
     assert_int_equal(reading.rows, 40000);
@@ -317,7 +321,9 @@ static void test_callback_fails(void **state) {
     pace_input *input;
     pace_job_reading reading;
     assert_int_equal(pace_input_open_memory(&input, "jobs.csv", text, length), PACE_OK);
-    assert_int_equal(pace_jobs_read_input(&reading, input, NULL, refuse, NULL), PACE_E_LIMIT);
+    assert_int_equal(pace_jobs_read_input(&reading, input, &(pace_job_reader_options){.catalog = test_catalog()},
+                                          refuse, NULL),
+                     PACE_E_LIMIT);
     assert_string_equal(pace_message(), "enough");
     pace_input_free(input);
     free(text);
@@ -341,8 +347,9 @@ static void test_database(void **state) {
     assert_int_equal(sqlite3_exec(database, script, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(database);
     pace_job_reading reading;
-    const pace_job_reader_options options = {.columns = "traffic_MB*1e6=weight_traffic_bytes"},
-                                  wrong = {.table = "jbos"};
+    const pace_job_reader_options options = {.catalog = test_catalog(),
+                                             .columns = "traffic_MB*1e6=weight_traffic_bytes"},
+                                  wrong = {.catalog = test_catalog(), .table = "jbos"};
     const char *paths[] = {path};
     seen.count = 0;
     assert_int_equal(pace_jobs_read(&reading, paths, 1, &options, keep, NULL), PACE_OK);

@@ -3,6 +3,7 @@
 #include "source/graph_from_step.h"
 #include "source/kineto.h"
 #include "source/pairing.h"
+#include "catalog_of_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +80,7 @@ static double arithmetic(const pace_graph *graph, pace_op_family family) {
 /* Both recordings make the same arithmetic, one from operators alone, the other from kernels. */
 static void check_arithmetic(const pair *p) {
     pace_graph measured;
-    assert_int_equal(pace_graph_from_step(&measured, &p->step, INT64_MIN, INT64_MAX), PACE_OK);
+    assert_int_equal(pace_graph_from_step(&measured, test_catalog(), &p->step, INT64_MIN, INT64_MAX), PACE_OK);
     assert_true(arithmetic(&measured, PACE_OP_CONVOLUTION) == arithmetic(&p->graph, PACE_OP_CONVOLUTION));
     assert_true(arithmetic(&measured, PACE_OP_GEMM) == arithmetic(&p->graph, PACE_OP_GEMM));
     assert_true(arithmetic(&measured, PACE_OP_GEMM) > 0);
