@@ -110,32 +110,61 @@ static pace_status of_found(double *out, size_t *count, const pace_findings *fin
 
 /* --- of rows ------------------------------------------------------------------------------------------------------ */
 
-static double mean_distance(const double *distances, size_t count) {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += fabs(distances[i]);
-    return exp(sum / (double)count) - 1;
+static double error_of(const pace_case_row *row) { return fabs(row->predicted / row->measured - 1); }
+static double ratio_of(const pace_case_row *row) { return row->predicted / row->measured; }
+static double distance_of(const pace_case_row *row) { return fabs(log(row->predicted / row->measured)); }
+
+static pace_status summarize(double *out, const pace_case_score *score, double (*of)(const pace_case_row *row),
+                             over how) {
+    double *values = pace_alloc(score->rows.count + 1, sizeof *values);
+    if (!values) return PACE_E_MEMORY;
+    for (size_t i = 0; i < score->rows.count; i++) values[i] = of(&score->rows.items[i]);
+    *out = summary(values, score->rows.count, how);
+    pace_free(values);
+    return PACE_OK;
 }
 
-static double of_rows(pace_case_score *score, const char *metric) {
-    const pace_score *sums = &score->score;
+/* Of pairs alike in the columns of `orders` that were measured more than 5 % apart, the share predicted in their order.
+ */
+static double share_right(size_t *pairs, const pace_case_score *score) {
+    size_t right = 0;
+    *pairs = 0;
+    for (size_t i = 0; i < score->rows.count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const pace_case_row *a = &score->rows.items[i], *b = &score->rows.items[k];
+            double apart = a->measured - b->measured;
+            if (a->group != b->group || fabs(apart) <= 0.05 * fmin(a->measured, b->measured)) continue;
+            right += (apart > 0) == (a->predicted > b->predicted);
+            ++*pairs;
+        }
+    return *pairs ? (double)right / (double)*pairs : NAN;
+}
+
+static double of_sums(const pace_score *sums, const char *metric) {
     if (strcmp(metric, "gmae") == 0) return pace_score_gmae(sums);
     if (strcmp(metric, "geomean") == 0) return pace_score_geomean(sums);
     if (strcmp(metric, "mape") == 0) return pace_score_mape(sums);
     if (strcmp(metric, "signed_mean") == 0) return pace_score_signed_mean(sums);
     if (strcmp(metric, "coverage") == 0) return pace_score_coverage(sums);
-    if (strcmp(metric, "max") == 0) return sums->largest;
-    if (strcmp(metric, "median_error") == 0) return summary(score->errors.items, score->errors.count, OVER_MEDIAN);
-    if (strcmp(metric, "median_ratio") == 0)
-        return exp(summary(score->distances.items, score->distances.count, OVER_MEDIAN));
-    if (strcmp(metric, "mean_distance") == 0) return mean_distance(score->distances.items, score->distances.count);
-    return NAN;
+    return strcmp(metric, "max") == 0 ? sums->largest : NAN;
 }
 
-pace_status pace_case_metric(double *out, size_t *count, pace_case_score *score, const pace_case *one,
+static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const char *metric) {
+    *count = score->score.count;
+    *out = of_sums(&score->score, metric);
+    if (strcmp(metric, "median_error") == 0) return summarize(out, score, error_of, OVER_MEDIAN);
+    if (strcmp(metric, "median_ratio") == 0) return summarize(out, score, ratio_of, OVER_MEDIAN);
+    if (strcmp(metric, "share_right") == 0) *out = share_right(count, score);
+    if (strcmp(metric, "mean_distance") != 0) return PACE_OK;
+    PACE_TRY(summarize(out, score, distance_of, OVER_MEAN));
+    *out = exp(*out) - 1;
+    return PACE_OK;
+}
+
+pace_status pace_case_metric(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
                              const char *metric) {
     if (one->found) return of_found(out, count, &score->findings, one, metric);
-    *count = score->score.count;
-    *out = of_rows(score, metric);
+    PACE_TRY(of_rows(out, count, score, metric));
     if (!isnan(*out)) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "case %s: no metric \"%.40s\" of rows", one->name, metric);
 }

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 
+#include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,8 +23,9 @@ static bool read_range(double *low, double *high, const char *word) {
 bool pace_case_says(const char *cell, const char *word) {
     double low, high, value;
     if (!*word) return !*cell;
+    if (*word == '!') return !pace_case_says(cell, word + 1);
     if (*word == '=') return strcasecmp(cell, word + 1) == 0;
-    if (*word == '!') return strncasecmp(cell, word + 1, strlen(word + 1)) != 0;
+    if (strchr(word, '*')) return fnmatch(word, cell, 0) == 0;
     if (read_range(&low, &high, word)) return pace_csv_number(&value, cell) && value >= low && value <= high;
     return strncasecmp(cell, word, strlen(word)) == 0;
 }
@@ -82,23 +85,50 @@ static bool stays(const pace_case *one, const pace_csv *csv, size_t column) {
     return !one->only_columns && !is_made(one, pace_csv_name(csv, column));
 }
 
-/* A made column is "=TEXT", the name of the column it copies, or {of: COLUMN, words: {CELL: TEXT}, else: TEXT}, which
- * without `else` leaves other cells as they are. */
-static pace_status made_cell(const char **out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
-    const char *text = pace_yaml_text(from);
-    size_t column = 0;
-    if (text && *text == '=') {
-        *out = text + 1;
-        return PACE_OK;
+const char *pace_case_word_for(const pace_yaml_node *words, const char *cell) {
+    for (size_t i = 0; i < pace_yaml_count(words); i++) {
+        const char *key = pace_yaml_key(words, i);
+        if (strchr(key, '*') ? fnmatch(key, cell, 0) == 0 : strcmp(key, cell) == 0)
+            return pace_yaml_text(pace_yaml_item(words, i));
     }
-    const char *of = text ? text : pace_yaml_text(pace_yaml_get(from, "of"));
-    PACE_TRY(column_named(&column, csv, of ? of : ""));
-    *out = pace_csv_cell(csv, row, column);
-    if (text) return PACE_OK;
-    const char *word = pace_yaml_text(pace_yaml_get(pace_yaml_get(from, "words"), *out));
+    return NULL;
+}
+
+enum { LONGEST = 1000 };
+
+/* The cells of the columns of a text such as "system|model", with "|" between them. */
+static pace_status cells_of(char out[LONGEST], const pace_csv *csv, size_t row, const char *names) {
+    size_t used = 0;
+    *out = '\0';
+    for (const char *at = names; *at; at += strcspn(at, "|") + (at[strcspn(at, "|")] == '|')) {
+        char name[64];
+        size_t column = 0;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
+        PACE_TRY(column_named(&column, csv, name));
+        used += (size_t)snprintf(out + used, LONGEST - used, "%s%s", used ? "|" : "", pace_csv_cell(csv, row, column));
+        if (used >= LONGEST) return pace_fail(PACE_E_LIMIT, "%s: a cell is too long", csv->name);
+    }
+    return PACE_OK;
+}
+
+/* A made column is "=TEXT", the name of the column it copies, or {of: COLUMN|COLUMN, words: {CELL|CELL: TEXT}, else:
+ * TEXT}, which without `else` leaves other cells as they are. */
+static pace_status put_made(letters *out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
+    char cells[LONGEST];
+    const char *text = pace_yaml_text(from), *of = text ? text : pace_yaml_text(pace_yaml_get(from, "of"));
+    if (text && *text == '=') return put_cell(out, text + 1);
+    PACE_TRY(cells_of(cells, csv, row, of ? of : ""));
+    const char *word = pace_case_word_for(pace_yaml_get(from, "words"), cells);
     const char *otherwise = pace_yaml_text(pace_yaml_get(from, "else"));
-    if (word) *out = word;
-    else if (otherwise) *out = otherwise;
+    return put_cell(out, word ? word : otherwise ? otherwise : cells);
+}
+
+static pace_status is_kept(bool *out, const pace_case *one, const pace_csv *csv, size_t row) {
+    char cells[LONGEST];
+    PACE_TRY(pace_case_matches(out, csv, row, one->rows));
+    if (!*out || !one->group) return PACE_OK;
+    PACE_TRY(cells_of(cells, csv, row, one->apart));
+    *out = strcmp(cells, one->group) == 0;
     return PACE_OK;
 }
 
@@ -113,11 +143,8 @@ static pace_status put_header(letters *out, const pace_case *one, const pace_csv
 static pace_status put_row(letters *out, const pace_case *one, const pace_csv *csv, size_t row) {
     for (size_t c = 0; c < csv->columns; c++)
         if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_cell(csv, row, c)));
-    for (size_t i = 0; i < pace_yaml_count(one->columns); i++) {
-        const char *cell;
-        PACE_TRY(made_cell(&cell, csv, row, pace_yaml_item(one->columns, i)));
-        PACE_TRY(put_cell(out, cell));
-    }
+    for (size_t i = 0; i < pace_yaml_count(one->columns); i++)
+        PACE_TRY(put_made(out, csv, row, pace_yaml_item(one->columns, i)));
     end_line(out);
     return PACE_OK;
 }
@@ -127,7 +154,7 @@ static pace_status make(letters *out, const pace_case *one, const pace_csv *csv)
     PACE_TRY(put_header(out, one, csv));
     for (size_t row = 0; row < csv->rows; row++) {
         bool kept;
-        PACE_TRY(pace_case_matches(&kept, csv, row, one->rows));
+        PACE_TRY(is_kept(&kept, one, csv, row));
         if (kept && matched++ % every == 0) PACE_TRY(put_row(out, one, csv, row));
     }
     return PACE_OK;
@@ -154,11 +181,48 @@ pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) {
     letters text = {0};
     pace_csv csv;
-    if (!one->rows && !one->columns && one->every <= 1) return read_as_is(path, read, context);
+    if (!one->rows && !one->columns && !one->group && one->every <= 1) return read_as_is(path, read, context);
     PACE_TRY(pace_csv_open(&csv, path));
     pace_status status = make(&text, one, &csv);
     if (status == PACE_OK) status = read_made(&text, path, read, context);
     pace_csv_free(&csv);
     PACE_VEC_FREE(&text);
     return status;
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+static pace_status add_group(pace_case_groups *groups, const char *cells) {
+    for (size_t i = 0; i < groups->items.count; i++)
+        if (strcmp(groups->items.items[i], cells) == 0) return PACE_OK;
+    char *copy = pace_copy_text(cells, strlen(cells));
+    if (!copy) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&groups->items, copy);
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static pace_status add_groups(pace_case_groups *groups, const pace_case *one, const pace_csv *csv) {
+    for (size_t row = 0; row < csv->rows; row++) {
+        char cells[LONGEST];
+        bool kept;
+        PACE_TRY(pace_case_matches(&kept, csv, row, one->rows));
+        if (!kept) continue;
+        PACE_TRY(cells_of(cells, csv, row, one->apart));
+        PACE_TRY(add_group(groups, cells));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_case_groups_add(pace_case_groups *groups, const pace_case *one, const char *path) {
+    pace_csv csv;
+    PACE_TRY(pace_csv_open(&csv, path));
+    pace_status status = add_groups(groups, one, &csv);
+    pace_csv_free(&csv);
+    return status;
+}
+
+void pace_case_groups_free(pace_case_groups *groups) {
+    for (size_t i = 0; i < groups->items.count; i++) pace_free(groups->items.items[i]);
+    PACE_VEC_FREE(&groups->items);
 }

@@ -30,7 +30,8 @@ bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->le
 /* The end of a metric's name: median_mape is the median of mapes. */
 static bool is_metric(const char *metric) {
     static const char *const figures[] = {"gmae",     "geomean",      "mape",         "signed_mean",   "max",
-                                          "coverage", "median_error", "median_ratio", "mean_distance", NULL};
+                                          "coverage", "median_error", "median_ratio", "mean_distance", "share_right",
+                                          NULL};
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", NULL};
     for (int i = 0; figures[i]; i++)
         if (strcmp(figures[i], metric) == 0) return true;
@@ -54,24 +55,40 @@ static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_y
     return PACE_OK;
 }
 
-static pace_status read_number(double *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
-                               double most) {
-    const pace_yaml_node *node = pace_yaml_get(map, key);
+static pace_status read_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node, double most) {
     if (!node) return PACE_OK;
     PACE_TRY(pace_yaml_number(out, yaml, node));
     if (*out > 0 && *out <= most) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected above 0 and at most %g", pace_yaml_place(yaml, node), most);
 }
 
-static pace_status read_count(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key) {
+static pace_status read_count(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     double value = 0;
-    PACE_TRY(read_number(&value, yaml, map, key, 100));
+    PACE_TRY(read_number(&value, yaml, node, 100));
     *out = (unsigned)value;
     return PACE_OK;
 }
 
-static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
-    const pace_yaml_node *files = pace_yaml_get(entry, "files");
+/* A member of a case, or of the table that it names. */
+typedef struct {
+    const pace_yaml_node *entry, *table;
+} source;
+
+static const pace_yaml_node *member(const source *from, const char *key) {
+    const pace_yaml_node *own = pace_yaml_get(from->entry, key);
+    return own ? own : pace_yaml_get(from->table, key);
+}
+
+static pace_status find_table(source *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
+    const char *name = pace_yaml_text(pace_yaml_get(entry, "table"));
+    *out = (source){entry, NULL};
+    if (name) out->table = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "tables"), name);
+    if (!name || out->table) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: no table \"%.60s\"", pace_yaml_place(yaml, entry), name);
+}
+
+static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry,
+                              const pace_yaml_node *files) {
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||
         pace_yaml_count(files) > PACE_CASE_FILES)
         return pace_fail(PACE_E_INPUT, "%s: a case needs \"case\" and 1 to %d \"files\"", pace_yaml_place(yaml, entry),
@@ -84,8 +101,8 @@ static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_
     return PACE_OK;
 }
 
-static bool says(const pace_yaml_node *map, const char *key, const char *word) {
-    const char *text = pace_yaml_text(pace_yaml_get(map, key));
+static bool says(const pace_yaml_node *node, const char *word) {
+    const char *text = pace_yaml_text(node);
     return text && strcmp(text, word) == 0;
 }
 
@@ -93,12 +110,13 @@ static bool says(const pace_yaml_node *map, const char *key, const char *word) {
 static pace_status read_split(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *split) {
     out->test_where = pace_yaml_get(split, "test_where");
     out->fit_where = pace_yaml_get(split, "fit_where");
+    out->near = pace_yaml_get(split, "near");
     out->by = pace_yaml_text(pace_yaml_get(split, "by"));
     out->each = pace_yaml_text(pace_yaml_get(split, "each"));
     out->from = pace_yaml_text(pace_yaml_get(split, "from"));
-    PACE_TRY(read_number(&out->test_share, yaml, split, "test", 1));
-    PACE_TRY(read_number(&out->beyond, yaml, split, "beyond", 1));
-    return read_count(&out->folds, yaml, split, "folds");
+    PACE_TRY(read_number(&out->test_share, yaml, pace_yaml_get(split, "test"), 1));
+    PACE_TRY(read_number(&out->beyond, yaml, pace_yaml_get(split, "beyond"), 1));
+    return read_count(&out->folds, yaml, pace_yaml_get(split, "folds"));
 }
 
 static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
@@ -108,24 +126,29 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     } texts[] = {{"case", &out->name},           {"note", &out->note},     {"kind", &out->kind},
                  {"part", &out->part},           {"on", &out->on},         {"collective", &out->collective},
                  {"fit_split", &out->fit_split}, {"answer", &out->answer}, {"measured", &out->measured},
-                 {"found", &out->found},         {"errors", &out->errors}};
+                 {"found", &out->found},         {"errors", &out->errors}, {"apart", &out->apart},
+                 {"orders", &out->orders}};
     const struct {
         const char *key;
         const pace_yaml_node **node;
     } nodes[] = {{"rows", &out->rows},
                  {"columns", &out->columns},
                  {"where", &out->where},
+                 {"on_by", &out->on_by},
                  {"found_where", &out->found_where}};
-    unsigned probes;
+    source from;
+    unsigned probes = 0;
+    PACE_TRY(find_table(&from, yaml, entry));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i].text = pace_yaml_text(pace_yaml_get(entry, texts[i].key));
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) *nodes[i].node = pace_yaml_get(entry, nodes[i].key);
-    out->fit = !says(entry, "fit", "none");
-    out->only_columns = says(entry, "only_columns", "true");
-    PACE_TRY(read_count(&out->every, yaml, entry, "every"));
-    PACE_TRY(read_count(&probes, yaml, entry, "probes"));
+        *texts[i].text = pace_yaml_text(member(&from, texts[i].key));
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) *nodes[i].node = member(&from, nodes[i].key);
+    out->fit = !says(member(&from, "fit"), "none");
+    out->only_columns = says(member(&from, "only_columns"), "true");
+    out->of_rates = says(member(&from, "error_of"), "rate");
+    PACE_TRY(read_count(&out->every, yaml, member(&from, "every")));
+    PACE_TRY(read_count(&probes, yaml, member(&from, "probes")));
     out->probes = (int)probes;
-    PACE_TRY(read_files(out, yaml, entry));
+    PACE_TRY(read_files(out, yaml, entry, member(&from, "files")));
     PACE_TRY(read_split(out, yaml, pace_yaml_get(entry, "split")));
     return read_bars(out, yaml, pace_yaml_get(entry, "bars"));
 }
@@ -134,17 +157,25 @@ static pace_status read_cases(pace_cases *cases) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, cases->yaml, pace_yaml_root(cases->yaml), "cases"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        pace_case one = {0};
+        pace_case one = {.beside = cases->folder};
         PACE_TRY(read_case(&one, cases->yaml, pace_yaml_item(list, i)));
         PACE_TRY(PACE_PUSH(&cases->items, one));
     }
     return PACE_OK;
 }
 
+pace_status pace_case_path(char *out, size_t size, const pace_case *one, const char *folder, unsigned file) {
+    bool beside = pace_starts(one->files[file], "../");
+    if (snprintf(out, size, "%s/%s", beside ? one->beside : folder, one->files[file]) < (int)size) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: the path is too long", one->files[file]);
+}
+
 pace_status pace_cases_load(pace_cases *out, const char *path) {
     pace_cases cases = {0};
+    const char *slash = strrchr(path, '/');
     PACE_TRY(pace_yaml_load(&cases.yaml, path));
-    pace_status status = read_cases(&cases);
+    cases.folder = slash ? pace_copy_text(path, (size_t)(slash - path)) : pace_copy_text(".", 1);
+    pace_status status = cases.folder ? read_cases(&cases) : PACE_E_MEMORY;
     if (status != PACE_OK) pace_cases_free(&cases);
     else *out = cases;
     return status;
@@ -152,6 +183,7 @@ pace_status pace_cases_load(pace_cases *out, const char *path) {
 
 void pace_cases_free(pace_cases *cases) {
     pace_yaml_free(cases->yaml);
+    pace_free(cases->folder);
     PACE_VEC_FREE(&cases->items);
     *cases = (pace_cases){0};
 }

@@ -20,7 +20,8 @@ typedef struct {
     const char *name, *note; /* borrowed from the YAML, as all texts and nodes are; NULL: not said */
     const char *kind;        /* a row kind; NULL = "kernel" */
     const char *part;        /* "test" (NULL), "validation" or "train": what the rows were to whoever made the model */
-    const char *files[PACE_CASE_FILES];
+    const char *files[PACE_CASE_FILES]; /* in the folder of data; "../PATH": beside the file of cases */
+    const char *beside;                 /* the folder that holds the file of cases */
     unsigned file_count;
 
     /* What a table becomes before its kind reads it. */
@@ -28,6 +29,9 @@ typedef struct {
     const pace_yaml_node *columns; /* {COLUMN: where its cells come from}; NULL = as they are */
     bool only_columns;             /* no other column stays */
     unsigned every;                /* every so many-th of these rows stays; 0 and 1: each */
+    const char *apart;             /* "COLUMN|COLUMN": groups of rows that know nothing of each other; NULL = one */
+    const pace_yaml_node *on_by;   /* {GROUP: MACHINE} of these; NULL = `on` */
+    const char *group;             /* the group that is looked at; NULL = all; set by pace_validate_case() */
 
     /* What the question says besides its tables. */
     const char *on, *collective; /* NULL: not said */
@@ -41,9 +45,12 @@ typedef struct {
     const char *by;                   /* groups held out together, see pace_row_kind.group */
     double test_share;                /* of the groups; 0 = not this way */
     unsigned folds;                   /* each group is held out once; 0 = not this way */
-    double beyond;    /* rows with more work than this quantile of their kind are held out; 0 = not this way */
-    const char *each; /* rows with one word in this column are held out in turn */
-    const char *from; /* rows with one word in this column are fitted in turn, all others held out */
+    double beyond; /* rows with more work than this quantile of their kind are held out; 0 = not this way */
+    const pace_yaml_node *near;    /* {COLUMN: [SIZE]}: the row nearest to each size is fitted, all others held out */
+    const char *each;              /* rows with one word in this column are held out in turn */
+    const char *from;              /* rows with one word in this column are fitted in turn, all others held out */
+    const char *orders;            /* columns: the order of rows alike in these counts */
+    bool of_rates;                 /* errors are of rates, not of times */
     const char *answer, *measured; /* an answer's column held against one of the table; NULL = times */
 
     /* Figures that are not of rows: of a table of what the fit finds, its rows that count. */
@@ -57,12 +64,17 @@ typedef struct {
 
 typedef struct {
     pace_yaml *yaml;
+    char *folder;
     PACE_VEC(pace_case) items;
 } pace_cases;
 
 /** Errors: PACE_E_IO, PACE_E_INPUT with file:line:column. */
 pace_status pace_cases_load(pace_cases *out, const char *path) PACE_MUST_CHECK;
 void pace_cases_free(pace_cases *cases);
+
+/** The path of a case's file; `folder` is that of the data. PACE_E_INPUT when it is too long. */
+pace_status pace_case_path(char *out, size_t size, const pace_case *one, const char *folder,
+                           unsigned file) PACE_MUST_CHECK;
 
 /** Parses a bar. */
 bool pace_bar_parse(pace_bar *out, const char *metric, const char *text);

@@ -10,7 +10,6 @@
 enum { LEFT_OUT = -2, ALWAYS_FITTED = -1 };
 
 typedef struct {
-    pace_catalog *catalog;
     const pace_case *one;
     const pace_row_kind *kind;
     void *state;
@@ -24,8 +23,7 @@ typedef struct {
 } checker;
 
 void pace_case_score_free(pace_case_score *score) {
-    PACE_VEC_FREE(&score->errors);
-    PACE_VEC_FREE(&score->distances);
+    PACE_VEC_FREE(&score->rows);
     pace_findings_free(&score->findings);
 }
 
@@ -105,7 +103,7 @@ static pace_status is_test(bool *out, checker *c, quantiles *known, unsigned t, 
         test |= (double)group < one->test_share * 0x1p53;
     }
     if (one->beyond > 0 && !test) PACE_TRY(is_beyond(&test, c, known, t, question));
-    *out = test || !one->fit;
+    *out = test || !one->fit || one->near;
     return PACE_OK;
 }
 
@@ -147,33 +145,83 @@ static pace_status assign_folds(checker *c) {
     return PACE_OK;
 }
 
+/* The question that counts whose figure in the column is nearest to `size`, by ratio; of two the one with the smaller
+ * figure. */
+static size_t nearest(const checker *c, unsigned t, int column, double size) {
+    size_t best = c->tables[t].questions;
+    double least = INFINITY, figure = INFINITY, value;
+    for (size_t i = 0; i < c->tables[t].questions; i++) {
+        pace_row_question asked;
+        c->kind->question(&asked, c->state, t, i);
+        if (c->fold[t].items[i] == LEFT_OUT ||
+            !pace_csv_number(&value, pace_csv_cell(c->tables[t].csv, asked.row, (size_t)column)))
+            continue;
+        double distance = fabs(log(value / size));
+        if (distance > least || (distance == least && value >= figure)) continue;
+        best = i, least = distance, figure = value;
+    }
+    return best;
+}
+
+/* The rows nearest to some sizes are fitted, all others held out. */
+static pace_status fit_nearest(checker *c) {
+    const pace_yaml_node *sizes = pace_yaml_item(c->one->near, 0);
+    for (unsigned t = 0; t < c->count; t++)
+        for (size_t k = 0; k < pace_yaml_count(sizes); k++) {
+            const char *name = pace_yaml_key(c->one->near, 0), *text = pace_yaml_text(pace_yaml_item(sizes, k));
+            int column = pace_csv_find(c->tables[t].csv, name);
+            double size;
+            if (column < 0 || !text || !pace_csv_number(&size, text))
+                return pace_fail(PACE_E_INPUT, "%s: near: expected a column and sizes, found \"%.60s\"",
+                                 c->tables[t].csv->name, name);
+            size_t found = nearest(c, t, column, size);
+            if (found < c->fold[t].count) c->fold[t].items[found] = ALWAYS_FITTED;
+        }
+    return PACE_OK;
+}
+
 static bool is_fitted(void *context, size_t table, size_t question) {
     const checker *c = context;
     int fold = c->fold[table].items[question];
     return c->one->from ? fold == c->now : fold != LEFT_OUT && fold != c->now;
 }
 
-static bool is_held_out(const checker *c, unsigned table, size_t question) {
+/* Of rows held out in turn only those of `test_where` are scored. */
+static pace_status is_held_out(bool *out, const checker *c, unsigned table, size_t question, size_t row) {
     int fold = c->fold[table].items[question];
-    return c->one->from ? fold != LEFT_OUT && fold != c->now : fold == c->now;
+    *out = c->one->from ? fold != LEFT_OUT && fold != c->now : fold == c->now;
+    if (!*out || !(c->one->each || c->one->from)) return PACE_OK;
+    return pace_case_matches(out, c->tables[table].csv, row, c->one->test_where);
 }
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
-static pace_status add_score(pace_case_score *out, pace_estimate predicted, double measured) {
+static pace_status add_score(pace_case_score *out, const checker *c, unsigned t, size_t row, pace_estimate predicted,
+                             double measured) {
+    pace_case_row one = {predicted.median, measured, 0};
+    if (c->one->orders) PACE_TRY(pace_row_group(&one.group, c->tables[t].csv, row, c->one->orders));
     pace_score_estimate(&out->score, predicted, measured);
-    PACE_TRY(PACE_PUSH(&out->errors, fabs(predicted.median / measured - 1)));
-    return PACE_PUSH(&out->distances, log(predicted.median / measured));
+    return PACE_PUSH(&out->rows, one);
 }
 
 /* An answer's column against a figure of the table: there is no interval. */
-static pace_status score_column(pace_case_score *out, const checker *c, const pace_csv *csv, size_t row,
+static pace_status score_column(pace_case_score *out, const checker *c, unsigned t, size_t row,
                                 const pace_row_answer *answer) {
     double measured, predicted = NAN;
     for (size_t i = 0; i < c->kind->column_count; i++)
         if (strcmp(c->kind->columns[i].key, c->one->answer) == 0) predicted = answer->cells[i].number;
-    if (isnan(predicted) || !pace_csv_number(&measured, pace_csv_cell(csv, row, (size_t)c->measured))) return PACE_OK;
-    return measured > 0 ? add_score(out, (pace_estimate){.median = predicted}, measured) : PACE_OK;
+    bool known = pace_csv_number(&measured, pace_csv_cell(c->tables[t].csv, row, (size_t)c->measured));
+    if (isnan(predicted) || !known || !(measured > 0)) return PACE_OK;
+    return add_score(out, c, t, row, (pace_estimate){.median = predicted}, measured);
+}
+
+static pace_status score_row(pace_case_score *out, const checker *c, unsigned t, const pace_row_question *asked,
+                             const pace_row_answer *answer) {
+    pace_estimate time_s = answer->time_s;
+    double measured = asked->measured_s;
+    if (c->measured >= 0) return score_column(out, c, t, asked->row, answer);
+    if (c->one->of_rates) time_s.median = 1 / time_s.median, measured = 1 / measured;
+    return add_score(out, c, t, asked->row, time_s, measured);
 }
 
 static pace_status score_held_out(pace_case_score *out, checker *c) {
@@ -181,12 +229,13 @@ static pace_status score_held_out(pace_case_score *out, checker *c) {
         for (size_t i = 0; i < c->tables[t].questions; i++) {
             pace_row_question asked;
             pace_row_answer answer = {0};
-            if (!is_held_out(c, t, i)) continue;
+            bool held_out;
             c->kind->question(&asked, c->state, t, i);
+            PACE_TRY(is_held_out(&held_out, c, t, i, asked.row));
+            if (!held_out) continue;
             c->kind->answer(&answer, c->state, t, i);
             if (!answer.known) continue;
-            PACE_TRY(c->measured < 0 ? add_score(out, answer.time_s, asked.measured_s)
-                                     : score_column(out, c, c->tables[t].csv, asked.row, &answer));
+            PACE_TRY(score_row(out, c, t, &asked, &answer));
         }
     return PACE_OK;
 }
@@ -208,11 +257,6 @@ static pace_status find(pace_case_score *out, const checker *c) {
     return pace_findings_status(&out->findings);
 }
 
-static pace_status path_of(char *out, size_t size, const char *folder, const char *file) {
-    if (snprintf(out, size, "%s/%s", folder, file) < (int)size) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: the path is too long", file);
-}
-
 /* Which column answers are held against. */
 static pace_status find_measured(checker *c) {
     c->measured = -1;
@@ -227,7 +271,7 @@ static pace_status open_tables(checker *c, const char *folder) {
     PACE_TRY(c->kind->open(&c->state, &c->options));
     for (unsigned i = 0; i < c->one->file_count; i++) {
         char path[4096];
-        PACE_TRY(path_of(path, sizeof path, folder, c->one->files[i]));
+        PACE_TRY(pace_case_path(path, sizeof path, c->one, folder, i));
         PACE_TRY(pace_case_table_read(c->one, path, c->kind->read, c->state));
     }
     c->count = c->one->file_count;
@@ -250,11 +294,36 @@ static pace_status predict_held_out(pace_case_score *out, pace_context *context,
     if (status == PACE_OK && one->found) status = find(out, &c);
     else if (status == PACE_OK) {
         status = assign_folds(&c);
+        if (status == PACE_OK && one->near) status = fit_nearest(&c);
         if (status == PACE_OK) status = run_folds(out, &c);
     }
     kind->close(c.state);
     PACE_VEC_FREE(&c.words);
     for (unsigned i = 0; i < PACE_CASE_FILES; i++) PACE_VEC_FREE(&c.fold[i]);
+    return status;
+}
+
+static pace_status find_groups(pace_case_groups *out, const pace_case *one, const char *folder) {
+    for (unsigned i = 0; i < one->file_count; i++) {
+        char path[4096];
+        PACE_TRY(pace_case_path(path, sizeof path, one, folder, i));
+        PACE_TRY(pace_case_groups_add(out, one, path));
+    }
+    return PACE_OK;
+}
+
+/* Each group by itself, on its own machine. */
+static pace_status predict_apart(pace_case_score *out, pace_context *context, const pace_case *one,
+                                 const pace_row_kind *kind, const char *folder) {
+    pace_case_groups groups = {0};
+    pace_status status = find_groups(&groups, one, folder);
+    for (size_t i = 0; status == PACE_OK && i < groups.items.count; i++) {
+        pace_case part = *one;
+        part.group = groups.items.items[i];
+        if (one->on_by) part.on = pace_case_word_for(one->on_by, part.group);
+        status = predict_held_out(out, context, &part, kind, folder);
+    }
+    pace_case_groups_free(&groups);
     return status;
 }
 
@@ -277,7 +346,7 @@ static pace_status sum_up(pace_score *score, const pace_case *one, const char *f
     for (unsigned i = 0; i < one->file_count; i++) {
         char path[4096];
         pace_csv csv;
-        PACE_TRY(path_of(path, sizeof path, folder, one->files[i]));
+        PACE_TRY(pace_case_path(path, sizeof path, one, folder, i));
         PACE_TRY(pace_csv_open(&csv, path));
         pace_status status = score_errors(score, one, &csv);
         pace_csv_free(&csv);
@@ -292,7 +361,9 @@ pace_status pace_validate_case(pace_case_score *out, pace_context *context, cons
     const pace_row_kind *kind = NULL;
     pace_status status = pace_row_kind_find(&kind, kinds, one->kind ? one->kind : "kernel", !one->found);
     if (status == PACE_OK)
-        status = one->errors ? sum_up(&score.score, one, folder) : predict_held_out(&score, context, one, kind, folder);
+        status = one->errors  ? sum_up(&score.score, one, folder)
+                 : one->apart ? predict_apart(&score, context, one, kind, folder)
+                              : predict_held_out(&score, context, one, kind, folder);
     if (status == PACE_OK && score.score.count == 0 && !one->found)
         status = pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);
     if (status == PACE_OK) *out = score;

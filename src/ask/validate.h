@@ -6,12 +6,17 @@
 #include "ask/row_kind.h"
 #include "ask/score.h"
 
+/* One row that was held out: times, rates, or what else was held against each other. */
+typedef struct {
+    double predicted, measured;
+    uint64_t group; /* of rows whose order counts */
+} pace_case_row;
+
 /* What a case came to. */
 typedef struct {
     pace_score score;
-    PACE_VEC(double) errors;    /* |predicted / measured - 1| of each row */
-    PACE_VEC(double) distances; /* ln(predicted / measured) of each row */
-    pace_findings findings;     /* of a case about what a fit finds */
+    PACE_VEC(pace_case_row) rows;
+    pace_findings findings; /* of a case about what a fit finds */
 } pace_case_score;
 
 /** The score of a case over all its folds, data files under `folder`. Errors: PACE_E_IO when a file is not there,
@@ -20,9 +25,8 @@ pace_status pace_validate_case(pace_case_score *out, pace_context *context, cons
                                const pace_row_kinds *kinds, const char *folder) PACE_MUST_CHECK;
 void pace_case_score_free(pace_case_score *score);
 
-/** The figure of a metric, and of how many rows, curves or pairs it is; the order of `score`'s rows may change.
- * PACE_E_INPUT for a metric the case does not have (case_metric.c). */
-pace_status pace_case_metric(double *out, size_t *count, pace_case_score *score, const pace_case *one,
+/** The figure of a metric, and of how many rows, curves or pairs it is. PACE_E_INPUT for a metric the case does not have (case_metric.c). */
+pace_status pace_case_metric(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
                              const char *metric) PACE_MUST_CHECK;
 
 #endif

@@ -56,9 +56,10 @@ static pace_status add_case(figures *f, size_t *missed, const pace_case *one, pa
         *missed += !holds;
         snprintf(count, sizeof count, "%zu", rows);
         pace_snprintf(text, sizeof text, "%.4f", value);
-        const char *const cells[LEDGER] = {one->name,   one->files[0], one->part ? one->part : "test",
-                                           bar->metric, "share",       count,
-                                           text,        bar->text,     holds ? "yes" : "no",
+        const char *source = strncmp(one->files[0], "../", 3) == 0 ? one->files[0] + 3 : one->files[0];
+        const char *const cells[LEDGER] = {one->name,   source,    one->part ? one->part : "test",
+                                           bar->metric, "share",   count,
+                                           text,        bar->text, holds ? "yes" : "no",
                                            one->note};
         PACE_TRY(add_figure(f, cells));
     }
@@ -139,8 +140,7 @@ static pace_status keep(const figures *fresh, const char *path) {
 static bool files_there(const pace_case *one, const char *folder) {
     char path[4096];
     for (unsigned i = 0; i < one->file_count; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, one->files[i]);
-        if (access(path, R_OK) != 0) return false;
+        if (pace_case_path(path, sizeof path, one, folder, i) != PACE_OK || access(path, R_OK) != 0) return false;
     }
     return true;
 }

@@ -17,7 +17,6 @@ import test_model_steps
 import test_predict
 import test_tracelens
 import test_twins
-import test_transfer
 
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
@@ -138,21 +137,6 @@ def model_rows():
                 ">=0.85", "share of measurements inside low to high; at most 0.95 is wanted too")]
 
 
-def transfer_rows():
-    """Overheads of a model from other models', each left out whole; how is chosen among those that are left."""
-    source, rows = "dlrm/overheads_t1_t2_37workloads_202202.csv", []
-    for case, path, bars in (("dlrm", test_transfer.dlrm_alone(), ("<=0.075", "<=0.075", "<=0.129")),
-                             ("seven-models", test_transfer.TABLE, ("<=0.15", "<=0.15", "<=0.357"))):
-        kinds = test_transfer.fit(path)["by_type"]
-        for kind, key, name, bar, note in (
-                ("t2", "others", "t2", bars[0], "from other models alone, by nested leave-one-model-out among rules drawn up with these data in view; pooled mean: 8.0 % (DLRMs), 16.1 % (all)"),
-                ("t2", "scaled", "t2-own-scale", bars[1], "the same, times what the workload's other operators take against theirs"),
-                ("t1", "others", "t1", bars[2], "bar: the pooled mean of the other models")):
-            rows.append(row(f"fit/overhead-transfer-{case}-{name}", source, "mape", "ratio", kinds[kind]["pairs"],
-                            kinds[kind][key], bar, note))
-    return rows
-
-
 def open_loop_row():
     """The DLRM seed's open loop: the graph of another run, T1 and T2 of that model from the 2022 study, the rest from the final figure."""
     figure = {"t3": {"AddmmBackward0": 29, "torch::autograd::AccumulateGrad": 6.2, "aten::linear": 10.7, "ReluBackward0": 8.7,
@@ -252,7 +236,7 @@ def main():
             window_rows("analyze/golden-window-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_trace.csv"),
             step_rows("analyze/golden-step", "kineto", "", "golden_step.csv"),
             step_rows("analyze/golden-step-8-ranks", "chakra", "dlrm_8xV100_kineto", "dlrm_8xV100_golden_step.csv"),
-            *walk_rows(), *cpu_rows(), *twins_rows(), *transfer_rows(), tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
+            *walk_rows(), *cpu_rows(), *twins_rows(), tracelens_row(), tracelens_tables_row(), replay_row(), collective_row(),
             edges_row("analyze/hta-critical-path", "kineto/hta_simple_add_1xA100_criticalpath_overlay",
                       test_edges.check_reference_path, "tasks and edges",
                       "kernels, copies, calls and waits on the path Holistic Trace Analysis drew, and on ours, between first and last device work"),
