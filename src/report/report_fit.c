@@ -2,6 +2,7 @@
  */
 #include "ask/context.h"
 #include "ask/row_kinds.h"
+#include "report/report_rows.h"
 #include "report/show_findings.h"
 
 static pace_status learn(const pace_row_kind *kind, void *state, const char *const *paths, size_t count,
@@ -23,8 +24,8 @@ static pace_status build(pace_report *report, const pace_row_kind *kind, const v
     return status == PACE_OK ? pace_report_status(report) : status;
 }
 
-static pace_status fit(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
-                       const pace_rows_options *options) {
+pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
+                                  const pace_rows_options *options) {
     void *state = NULL;
     pace_report *report = NULL;
     pace_status status = kind->open(&state, options);
@@ -45,7 +46,7 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one table of measurements");
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, false));
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, paths[0]);
-    pace_status status = fit(&report, kind, paths, path_count, options);
+    pace_status status = pace_fit_rows_of_kind(&report, kind, paths, path_count, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
         pace_report_warn(report, "taken as --kind %s, by the columns of the first", kind->name);
     return pace_report_settle(out, report, status, failures);

@@ -2,6 +2,7 @@
  * column of the table that is named like one of the answer's is replaced. */
 #include "ask/context.h"
 #include "ask/row_kinds.h"
+#include "report/report_rows.h"
 #include "report/show_findings.h"
 
 #include <math.h>
@@ -119,8 +120,8 @@ static pace_status open_rows(answers *a, const char *path, const pace_rows_optio
     return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->from.name);
 }
 
-static pace_status predict(pace_report **out, const pace_row_kind *kind, const char *path,
-                           const pace_rows_options *options) {
+pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *path,
+                                      const pace_rows_options *options) {
     answers a = {.kind = kind};
     pace_report *report = NULL;
     pace_status status = open_rows(&a, path, options);
@@ -140,7 +141,7 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     pace_report *report = NULL;
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, true));
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, path);
-    pace_status status = predict(&report, kind, path, options);
+    pace_status status = pace_predict_rows_of_kind(&report, kind, path, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
         pace_report_warn(report, "taken as --kind %s, by the table's columns", kind->name);
     return pace_report_settle(out, report, status, failures);
