@@ -191,20 +191,27 @@ pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exch
     return no_such("protocol", name, pace_nccl_protocol_names, PACE_NCCL_PROTOCOLS, sizeof(char *));
 }
 
-pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_machine *m, int64_t size, int64_t stride) {
-    if (size < 1 || stride < 1 || size > (int64_t)m->devices * m->nodes)
+/* Groups that run side by side share the NICs of a node. */
+static double crowding(const pace_machine *machine, int per_node, int ranks_per_node) {
+    double used = ceil((double)machine->nics * ranks_per_node / machine->devices);
+    double groups = floor((double)per_node / ranks_per_node);
+    return machine->nics > 0 && used * groups > machine->nics ? used * groups / machine->nics : 1;
+}
+
+pace_status pace_group_place_find(pace_group_place *out, const pace_machine *m, int per_node, int64_t size,
+                                  int64_t stride) {
+    int64_t devices = per_node > 0 ? per_node : m->devices;
+    if (size < 1 || stride < 1 || size > devices * m->nodes)
         return pace_fail(PACE_E_USAGE, "%s: expected a group of 1 to %lld ranks, found %lld with stride %lld", m->name,
-                         (long long)m->devices * m->nodes, (long long)size, (long long)stride);
-    int64_t near = stride >= m->devices ? 1 : (m->devices + stride - 1) / stride;
+                         (long long)(devices * m->nodes), (long long)size, (long long)stride);
+    int64_t near = stride >= devices ? 1 : (devices + stride - 1) / stride;
     if (near > size) near = size;
-    if (size % near)
-        return pace_fail(PACE_E_USAGE, "%s: a group of %lld ranks does not divide into nodes of %lld", m->name,
-                         (long long)size, (long long)near);
-    if (size / near > m->nodes)
+    int64_t nodes = (size + near - 1) / near;
+    if (nodes > m->nodes)
         return pace_fail(PACE_E_USAGE, "%s: a group of %lld ranks %lld apart spans more than its %d nodes", m->name,
                          (long long)size, (long long)stride, m->nodes);
-    *ranks_per_node = (int)near;
-    *nodes = (int)(size / near);
+    near = (size + nodes - 1) / nodes;
+    *out = (pace_group_place){(int)near, (int)nodes, nodes > 1 ? crowding(m, (int)devices, (int)near) : 1};
     return PACE_OK;
 }
 

@@ -76,10 +76,17 @@ pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchan
 bool pace_exchange_choice(int *algorithm, int *protocol, const pace_exchange *exchange,
                           const pace_exchange_question *question);
 
-/** A group of ranks as a framework names it: `size` ranks, `stride` apart, that fill the machine's nodes: how many sit
- * on one node and how many nodes they span. PACE_E_USAGE when they do not divide evenly. */
-pace_status pace_exchange_place(int *ranks_per_node, int *nodes, const pace_machine *machine, int64_t size,
-                                int64_t stride) PACE_MUST_CHECK;
+/* Where the ranks of a group sit. Groups alike exchange at the same time. */
+typedef struct {
+    int ranks_per_node, nodes;
+    double crowding; /* times its own bytes that a node's NICs carry for groups side by side, over what they can */
+} pace_group_place;
+
+/** A group as a framework names it: `size` ranks, `stride` apart, on nodes of `per_node` ranks (0 = as many as the
+ * machine has devices). Nodes that are filled unevenly count as even. PACE_E_USAGE for more ranks or nodes than the
+ * machine has. */
+pace_status pace_group_place_find(pace_group_place *out, const pace_machine *machine, int per_node, int64_t size,
+                                  int64_t stride) PACE_MUST_CHECK;
 
 /** The spread of the textbook's closed forms, and of simulations that take the same figures. */
 double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes);

@@ -29,7 +29,7 @@ static pace_status find_launches(gradient_launches *out, const pace_graph *graph
         const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, i);
         if (!exchange) continue;
         if (exchange->role == PACE_ROLE_PULL) PACE_TRY(PACE_PUSH(&out->pulls, i));
-        if (exchange->role != PACE_ROLE_GRADIENT) continue;
+        if (exchange->role != PACE_ROLE_GRADIENT || exchange->group_kind != PACE_GROUP_DATA) continue;
         PACE_TRY(PACE_PUSH(&out->pushes, i));
         out->ranks = exchange->group_size;
         out->stride = exchange->group_stride > 0 ? exchange->group_stride : 1;
@@ -43,11 +43,14 @@ int64_t pace_gradients_ranks(const pace_graph *graph) {
     return 0;
 }
 
-static pace_status place(pace_approach_setup *out, const pace_pricing *p, const gradient_launches *launches) {
-    pace_approach_setup setup = {.copy_rate = pace_pricing_copy_rate(p), .slowness = 1};
-    PACE_TRY(pace_exchange_place(&setup.ranks_per_node, &setup.nodes, &p->scenario->exchange.machine, launches->ranks,
-                                 launches->stride));
-    *out = setup;
+static pace_status place_ranks(pace_approach_setup *out, const pace_pricing *p, const gradient_launches *launches) {
+    pace_group_place place;
+    PACE_TRY(pace_group_place_find(&place, &p->scenario->exchange.machine, p->scenario->ranks_per_node, launches->ranks,
+                                   launches->stride));
+    *out = (pace_approach_setup){.ranks_per_node = place.ranks_per_node,
+                                 .nodes = place.nodes,
+                                 .copy_rate = pace_pricing_copy_rate(p),
+                                 .slowness = place.crowding * p->scenario->slowness};
     return PACE_OK;
 }
 
@@ -137,7 +140,7 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
     const pace_graph *graph = &pricing->variant->graph;
     pace_status status = find_launches(&launches, graph);
     if (status == PACE_OK && launches.pushes.count) {
-        status = place(&setup, pricing, &launches);
+        status = place_ranks(&setup, pricing, &launches);
         if (status == PACE_OK) status = make_profile(&profile, pricing, walked, &launches);
         if (status == PACE_OK)
             status = pace_gradients_ends(&ends, &times, &profile, &scenario->approach, &scenario->exchange, &setup);

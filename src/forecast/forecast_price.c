@@ -154,7 +154,8 @@ static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exc
  * their own (forecast_gradients.h). */
 static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, const pace_exchange_question *question) {
     double s = 0;
-    pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p), 1};
+    pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p),
+                                 p->scenario->slowness};
     if (!pace_gradients_have_lanes(p->scenario))
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
@@ -180,13 +181,17 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (!pull && !pace_collective_find(&question.collective, point ? "sendrecv" : name))
         return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
     if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
-    PACE_TRY(pace_exchange_place(&question.ranks_per_node, &question.nodes, machine, size,
-                                 exchange->group_stride > 0 ? exchange->group_stride : 1));
+    pace_group_place place;
+    PACE_TRY(pace_group_place_find(&place, machine, p->scenario->ranks_per_node, size,
+                                   exchange->group_stride > 0 ? exchange->group_stride : 1));
+    question.ranks_per_node = place.ranks_per_node;
+    question.nodes = place.nodes;
+    question.bytes *= place.crowding;
     if (p->scenario->has_approach && (pull || exchange->role == PACE_ROLE_GRADIENT))
         return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, doubt(p, PACE_DOUBT_EXCHANGE_RANKS));
-    out_ns->median *= 1e9;
+    out_ns->median *= 1e9 * p->scenario->slowness;
     return PACE_OK;
 }
 

@@ -1,7 +1,7 @@
 #include "forecast/scenario.h"
 
 void pace_scenario_init(pace_scenario *scenario, const char *label) {
-    *scenario = (pace_scenario){.label = label};
+    *scenario = (pace_scenario){.label = label, .slowness = 1};
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
 }
 

@@ -15,6 +15,8 @@ typedef struct {
     const pace_device *device;                  /* where it runs; NULL = where it was measured */
     bool has_exchange;                          /* how its ranks are joined is known */
     pace_exchange exchange;                     /* when it is */
+    int ranks_per_node;                         /* 0 = as many as a node has devices */
+    double slowness;                            /* exchanges take so many times as long */
     bool has_approach;                          /* how gradients are exchanged was said */
     pace_approach approach;                     /* when it was */
     double overhead_scale[PACE_OVERHEAD_TYPES]; /* 0 = dropped */

@@ -165,22 +165,21 @@ int pace_config_parameter_bytes(const pace_config *config) {
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
 
 double pace_config_group_size(const pace_config *config, pace_group_kind group) {
+    double replicas = config->dp * config->cp;
     switch (group) {
     case PACE_GROUP_TENSOR: return config->tp;
     case PACE_GROUP_CONTEXT: return config->cp;
     case PACE_GROUP_EXPERT: return config->ep;
-    case PACE_GROUP_DATA: return config->dp;
-    case PACE_GROUP_EXPERT_DATA: return config->dp * config->cp / config->ep;
+    case PACE_GROUP_DATA: return replicas;
+    case PACE_GROUP_EXPERT_DATA: return replicas / config->ep;
     case PACE_GROUP_PIPELINE: return config->pp;
     default: return 1;
     }
 }
 
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group) {
-    double stride = 1;
-    if (group != PACE_GROUP_TENSOR) stride *= config->tp;
-    if (group == PACE_GROUP_DATA || group == PACE_GROUP_PIPELINE) stride *= config->cp;
+    double stride = group == PACE_GROUP_TENSOR ? 1 : config->tp;
     if (group == PACE_GROUP_EXPERT_DATA) stride *= config->ep;
-    if (group == PACE_GROUP_PIPELINE) stride *= config->dp;
+    if (group == PACE_GROUP_PIPELINE) stride *= config->cp * config->dp;
     return (int64_t)stride;
 }

@@ -75,9 +75,13 @@ pace_status pace_config_check(const pace_config *config) PACE_MUST_CHECK;
 
 /** Ranks of a step. Neighbours are of one tensor-parallel group; then come context, expert, data and pipeline. */
 double pace_config_ranks(const pace_config *config);
-/** How many ranks a group has, and how far they are apart. */
+/** How many ranks a group has, and how far they are apart. PACE_GROUP_DATA holds the replicas of parameters, whose
+ * gradients are summed: over data and context; PACE_GROUP_EXPERT_DATA those of experts. */
 double pace_config_group_size(const pace_config *config, pace_group_kind group);
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
+
+/** Whether several ranks hold replicas of a parameter. */
+static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);

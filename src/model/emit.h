@@ -5,6 +5,7 @@
 #ifndef PACE_MODEL_EMIT_H
 #define PACE_MODEL_EMIT_H
 
+#include "model/buckets.h"
 #include "model/model.h"
 #include "step/graph.h"
 
@@ -45,9 +46,8 @@ typedef struct pace_lowering {
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
     uint32_t *pulls;          /* that bring its parameters; PACE_NO_LAUNCH = it has none, or they stay on the device */
-    double bucket_bytes;      /* gradients not yet exchanged */
-    unsigned buckets;         /* exchanged in this step */
-    PACE_VEC(double) tensors; /* elements of each parameter tensor, as their gradients come */
+    pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */
+    pace_gradient_tensors tensors;              /* whose gradients have come in this micro-batch, the step's last */
     bool accumulates;         /* a micro-batch before this one left gradients */
     bool exchanges_gradients; /* this micro-batch is the last */
 } pace_lowering;
@@ -104,8 +104,8 @@ void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
 /** Exchanges the gradients that no full bucket took along, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
-/** Copies one gradient back from its bucket. */
-void pace_lower_from_bucket(pace_lowering *to, double elements);
+/** What autograd does with one parameter's gradient: keeps or adds it, and gives it to its bucket. */
+void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);
 
 /** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */
 static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {

@@ -3,6 +3,7 @@
 #include "model/emit.h"
 #include "model/lower_ops.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -257,7 +258,8 @@ static void update_all(pace_lowering *to, double parameters, double tensors) {
         for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, parameters);
     if (to->config->update == PACE_UPDATE_LOOP)
         for (size_t i = 0; i < to->tensors.count; i++)
-            for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, to->tensors.items[i]);
+            for (const update_pass *pass = passes; pass->name; pass++)
+                update_with(to, pass, to->tensors.items[i].elements);
 }
 
 static void lower_update(pace_lowering *to) {
@@ -297,7 +299,8 @@ static void lower_step(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
     bool updates = training && to->config->optimizer != PACE_NO_UPDATE;
     double micro_batches = pace_config_micro_batches(to->config);
-    if (to->config->dp > 1 && to->config->gradients == PACE_GRADIENTS_PULLED && training) lower_pulls(to);
+    bool pulls = to->config->gradients == PACE_GRADIENTS_PULLED && pace_config_shares_gradients(to->config);
+    if (pulls && training) lower_pulls(to);
     lower_input(to);
     if (graph) { /* captured: it begins with zeroed gradients and holds the update */
         to->stage = PACE_STAGE_FORWARD;
@@ -391,42 +394,61 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
     return status;
 }
 
-/* As lower_backward.c does with each gradient, and when all are there. */
-static void lower_gradient(pace_lowering *to, pace_model_rest rest, double elements) {
-    int bytes = pace_config_parameter_bytes(to->config);
-    pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
-    if (rest == PACE_REST_ACCUMULATE)
-        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
-    else pace_emit_host(to, "aten::detach");
-    if (rest == PACE_REST_EXCHANGE) {
-        pace_emit_open(to, "torch::distributed::reducer::mul_out");
-        pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
-        pace_emit_close(to);
+static pace_status lower_whole_backward(pace_graph *graph, pace_gradient_tensors *tensors, const pace_model *model,
+                                        const pace_config *config) {
+    pace_lowering to;
+    pace_status status = pace_lowering_begin(&to, graph, model, config);
+    to.exchanges_gradients = true;
+    for (uint32_t i = (uint32_t)model->layers.count; i-- > 0 && to.status == PACE_OK;) pace_lower_backward(&to, i);
+    if (status == PACE_OK) status = to.status;
+    if (status == PACE_OK) {
+        *tensors = to.tensors;
+        to.tensors = (pace_gradient_tensors){0};
     }
-    pace_emit_close_backward(to);
+    pace_lowering_end(&to);
+    return status;
 }
 
-/* The sizes that lower_backward.c gives a layer's tensors: a few large ones do not fit into a cache where the mean
- * does. */
-static void lower_layer_gradients(pace_lowering *to, pace_model_rest rest, const pace_layer *layer, bool back) {
-    double all = pace_lower_parameters(to, layer), tensors = layer->tensors;
-    bool biased = layer->option[PACE_OPTION_BIAS] > 0 && tensors == 2;
-    double bias = layer->shape.channels / (layer->shape.sharded ? to->config->tp : 1);
-    for (double i = 0; i < tensors && to->status == PACE_OK; i++) {
-        double elements = !biased ? all / tensors : i == 0 ? bias : all - bias;
-        if (back) pace_lower_from_bucket(to, elements);
-        else lower_gradient(to, rest, elements);
-    }
+pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *tensors, const pace_model *model,
+                                       const pace_config *config) {
+    pace_graph graph;
+    pace_config alone = *config;
+    alone.dp = 1;
+    alone.bucket_bytes = INFINITY;
+    alone.execution = PACE_EAGER;
+    PACE_TRY(pace_graph_init(&graph));
+    pace_status status = lower_whole_backward(&graph, tensors, model, &alone);
+    if (status != PACE_OK) pace_graph_free(&graph);
+    else *out = graph;
+    return status;
 }
 
-static void lower_gradients(pace_lowering *to, pace_model_rest rest) {
-    const pace_model *model = to->model;
+static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
+    to->accumulates = rest == PACE_REST_ACCUMULATE;
+    to->exchanges_gradients = rest == PACE_REST_EXCHANGE;
     enter_region(to, "CompiledFunctionBackward");
-    for (int back = 0; back <= (rest == PACE_REST_EXCHANGE); back++)
-        for (size_t i = 0; i < model->layers.count; i++)
-            lower_layer_gradients(to, rest, &model->layers.items[i], back > 0);
+    for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
+    if (to->exchanges_gradients) pace_lower_last_bucket(to);
     leave_region(to);
+}
+
+static pace_status lower_rest(pace_lowering *to, pace_model_rest rest) {
+    pace_gradient_tensors tensors;
+    pace_graph backward;
+    if (rest == PACE_REST_INPUT) lower_input(to);
+    if (rest == PACE_REST_INPUT) return to->status;
+    if (rest == PACE_REST_UPDATE) {
+        if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
+        lower_zero_grad(to);
+        lower_update(to);
+        return to->status;
+    }
+    PACE_TRY(pace_model_lower_gradients(&backward, &tensors, to->model, to->config));
+    pace_graph_free(&backward);
+    lower_gradients(to, rest, &tensors);
+    PACE_VEC_FREE(&tensors);
+    return to->status;
 }
 
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
@@ -434,15 +456,11 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     pace_graph graph;
     pace_lowering to;
     pace_config whole = *config;
+    if (rest == PACE_REST_EXCHANGE && whole.dp < 2) whole.dp = 2;
     if (whole.update == PACE_UPDATE_LOOP) whole.update = PACE_UPDATE_FOREACH; /* tensors come with backward */
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
-    if (status == PACE_OK && rest != PACE_REST_UPDATE) lower_gradients(&to, rest);
-    if (status == PACE_OK && rest == PACE_REST_UPDATE && whole.optimizer != PACE_NO_UPDATE) {
-        lower_zero_grad(&to);
-        lower_update(&to);
-    }
-    if (status == PACE_OK) status = to.status;
+    if (status == PACE_OK) status = lower_rest(&to, rest);
     pace_lowering_end(&to);
     if (status != PACE_OK) pace_graph_free(&graph);
     else *out = graph;

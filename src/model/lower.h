@@ -20,8 +20,14 @@
 #ifndef PACE_MODEL_LOWER_H
 #define PACE_MODEL_LOWER_H
 
+#include "model/buckets.h"
 #include "model/model.h"
 #include "step/graph.h"
+
+/** Backward of one micro-batch on one rank, without exchanges of gradients, and the tensors that have a dense gradient in
+ * the order in which it forms them. Free with pace_graph_free() and PACE_VEC_FREE(). */
+pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *tensors, const pace_model *model,
+                                       const pace_config *config) PACE_MUST_CHECK;
 
 /** One step on one rank. The graph passes pace_graph_check(). Errors: PACE_E_USAGE for a configuration that makes no
  * sense or is not lowered, PACE_E_LIMIT for more than 2^24 launches. Free with pace_graph_free(). */
@@ -31,14 +37,14 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE,   /* the same as plain, divided for an exchange, and copied back from buckets */
+    PACE_REST_EXCHANGE,   /* the same as plain, divided, exchanged in buckets, and copied back from them */
+    PACE_REST_INPUT,      /* a micro-batch comes to the device */
     PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;
 
-/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides), tensors
- * taken to be of one size. An update tensor by tensor counts as one of all tensors at once. The graph has no exchanges.
- */
+/** Such a part alone, of all parameters of one rank whatever pipeline or ZeRO says (who shares them divides). An update
+ * tensor by tensor counts as one of all tensors at once. */
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
                                   pace_model_rest rest) PACE_MUST_CHECK;
 

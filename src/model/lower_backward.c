@@ -34,34 +34,41 @@ static void simple(pace_lowering *to, const layer_view *view, const char *functi
     pace_emit_close_backward(to);
 }
 
-/* DistributedDataParallel: gradients go to buckets that are exchanged when full, the first of 1 MiB so that the
- * exchange begins early. */
-static void exchange_bucket(pace_lowering *to, double bytes, bool last) {
-    double first = 1048576,
-           limit = to->buckets == 0 && first < to->config->bucket_bytes ? first : to->config->bucket_bytes;
-    to->bucket_bytes += bytes;
-    if (to->bucket_bytes <= 0 || (!last && to->bucket_bytes < limit)) return;
-    pace_emit_gradients(to, PACE_GROUP_DATA, to->bucket_bytes);
-    to->bucket_bytes = 0;
-    to->buckets++;
+/* DistributedDataParallel: gradients go to buckets that are exchanged when full (model/buckets.h). Experts have
+ * replicas, and so buckets, of their own. */
+static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, double bytes, bool last) {
+    const pace_config *config = to->config;
+    pace_group_kind group = bucket == &to->expert_bucket ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
+    bucket->bytes += bytes;
+    if (bucket->bytes <= 0 || pace_config_group_size(config, group) < 2) return;
+    if (!last && !pace_bucket_is_full(bucket, config->bucket_bytes)) return;
+    pace_emit_gradients(to, group, bucket->bytes);
+    *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }
 
-static void accumulate(pace_lowering *to, double elements) {
+void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     int bytes = pace_config_parameter_bytes(to->config);
+    double elements = tensor.elements;
+    bool shared = pace_config_shares_gradients(to->config);
     pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
     if (to->config->keep_gradients > 0 || to->accumulates)
         pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
     else pace_emit_host(to, "aten::detach");
     if (to->exchanges_gradients) {
-        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->tensors, elements);
-        if (to->config->dp > 1 && to->config->gradients == PACE_GRADIENTS_BUCKETS) {
+        tensor.launches = to->graph->launches.count;
+        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->tensors, tensor);
+        if (shared && to->config->gradients == PACE_GRADIENTS_BUCKETS) {
             pace_emit_open(to, "torch::distributed::reducer::mul_out");
             pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
             pace_emit_close(to);
         }
-        if (to->config->dp > 1) exchange_bucket(to, elements * bytes, false);
+        if (shared) exchange_bucket(to, tensor.expert ? &to->expert_bucket : &to->bucket, elements * bytes, false);
     }
     pace_emit_close_backward(to);
+}
+
+static void accumulate(pace_lowering *to, double elements) {
+    pace_lower_gradient(to, (pace_gradient_tensor){.elements = elements});
 }
 
 /* The layer's parameter tensors: the weights together are all but the biases. */
@@ -461,6 +468,16 @@ static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_
     pace_emit_close_backward(to);
 }
 
+/* The router is on every rank, experts on one of `ep`. */
+static void accumulate_experts(pace_lowering *to, const layer_view *view) {
+    double router = view->layer->shape.channels * view->layer->option[PACE_OPTION_EXPERTS];
+    double experts = pace_lower_parameters(to, view->layer) - router;
+    unsigned products = view->layer->tensors - 1;
+    for (unsigned i = 0; i < products; i++)
+        pace_lower_gradient(to, (pace_gradient_tensor){.elements = experts / products, .expert = to->config->ep > 1});
+    accumulate(to, router);
+}
+
 void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
@@ -499,7 +516,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     give_all(to, view);
     pace_emit_close_backward(to);
     cast_parameters_back(to, view);
-    if (!(to->config->frozen > 0)) accumulate_all(to, view);
+    if (!(to->config->frozen > 0)) accumulate_experts(to, view);
 }
 
 void pace_backward_view(pace_lowering *to, const layer_view *view) {
@@ -558,19 +575,20 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     cast_inputs_back(to, &view);
 }
 
-void pace_lower_from_bucket(pace_lowering *to, double elements) {
+static void copy_from_bucket(pace_lowering *to, double elements) {
     pace_emit_open(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad");
     pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
     pace_emit_close(to);
 }
 
 void pace_lower_last_bucket(pace_lowering *to) {
-    if (to->config->dp <= 1) return;
-    exchange_bucket(to, 0, true);
+    if (!pace_config_shares_gradients(to->config)) return;
+    exchange_bucket(to, &to->bucket, 0, true);
+    exchange_bucket(to, &to->expert_bucket, 0, true);
     if (to->last_exchange != PACE_NO_LAUNCH) to->await_exchange = to->last_exchange;
-    if (to->config->gradients != PACE_GRADIENTS_BUCKETS) { /* whoever reads them next waits for all */
+    if (to->config->gradients != PACE_GRADIENTS_BUCKETS) { /* the update waits for all of them */
         pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
         return;
     }
-    for (size_t i = 0; i < to->tensors.count; i++) pace_lower_from_bucket(to, to->tensors.items[i]);
+    for (size_t i = 0; i < to->tensors.count; i++) copy_from_bucket(to, to->tensors.items[i].elements);
 }

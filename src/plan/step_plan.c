@@ -46,9 +46,14 @@ static share layer_share(const pace_step_slots *slots) {
 }
 
 static share place_share(const pace_step_slots *slots, pace_part_place place) {
-    for (unsigned i = 0; i < slots->count; i++)
-        if (slots->parts[i].part.place == place) return part_share(&slots->parts[i]);
-    return (share){0};
+    share sum = {0};
+    for (unsigned i = 0; i < slots->count; i++) {
+        share one = part_share(&slots->parts[i]);
+        if (slots->parts[i].part.place != place) continue;
+        sum.dense += one.dense;
+        sum.expert += one.expert;
+    }
+    return sum;
 }
 
 /* The stages that differ: with head, in the middle, with tail. One stage alone is the first and the last. */
@@ -100,28 +105,65 @@ static double gradient_bytes(const pace_step_plan *plan) {
     return kept > own ? kept : own;
 }
 
-/* DistributedDataParallel fills buckets; others exchange all at once, and say what hides. */
-static double last_bucket(const pace_step_plan *plan, double bytes) {
-    bool buckets = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3;
-    return buckets && bytes > plan->config.bucket_bytes ? plan->config.bucket_bytes / bytes : 1;
+/* Exchanges of one step's gradients, alone. */
+typedef struct {
+    double all_s, last_s; /* last: of the last bucket, which nothing hides */
+    bool across;
+} gradient_exchange;
+
+/* The ranks that hold replicas of a parameter. */
+typedef struct {
+    double ranks, stride;
+} gradient_group;
+
+/* DistributedDataParallel fills buckets, as many as the share of the model that a stage holds; others exchange all at
+ * once, and say what hides. */
+static pace_status exchange_buckets(gradient_exchange *out, const pace_step_plan *plan, const pace_step_place *place,
+                                    const pace_slot_buckets *buckets, double bytes, const gradient_group *group) {
+    bool filled = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3;
+    pace_collective collective = plan->config.zero_stage >= 1 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
+    double last_bytes = filled && buckets->bytes > 0 ? fmin(bytes, buckets->last_bytes) : bytes;
+    double rest = buckets->bytes - buckets->last_bytes, part = rest > 0 ? (bytes - last_bytes) / rest : 0, each_s;
+    PACE_TRY(pace_group_exchange_s(&out->last_s, &out->across, place->exchange, collective, last_bytes, group->ranks,
+                                   group->stride));
+    out->all_s = out->last_s;
+    for (unsigned i = 0; last_bytes < bytes && i < buckets->size_count; i++) {
+        PACE_TRY(pace_group_exchange_s(&each_s, &out->across, place->exchange, collective, buckets->sizes[i].bytes,
+                                       group->ranks, group->stride));
+        out->all_s += part * buckets->sizes[i].count * each_s;
+    }
+    return PACE_OK;
 }
 
 /* ZeRO 1 and 2: gradients are reduced and scattered, parameters gathered; else gradients are all-reduced. */
-static pace_status exchange_gradients(double *seconds, bool *across, const pace_step_plan *plan, double parameters,
-                                      double ranks, double stride, const pace_step_place *place) {
-    double reduced_s, gathered_s = 0, bytes = parameters * gradient_bytes(plan);
+static pace_status exchange_gradients(gradient_exchange *out, const pace_step_plan *plan,
+                                      const pace_slot_buckets *buckets, double parameters, const gradient_group *group,
+                                      const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    bool sharded = config->zero_stage >= 1;
-    *seconds = 0;
-    if (ranks < 2 || !(parameters > 0)) return PACE_OK;
-    double buckets = fmax(1, round(1 / last_bucket(plan, bytes)));
-    PACE_TRY(pace_group_exchange_s(&reduced_s, across, place->exchange, sharded ? PACE_REDUCESCATTER : PACE_ALLREDUCE,
-                                   bytes / buckets, ranks, stride));
-    reduced_s *= buckets;
-    if (sharded && config->zero_stage < 3)
-        PACE_TRY(pace_group_exchange_s(&gathered_s, across, place->exchange, PACE_ALLGATHER,
-                                       parameters * pace_config_parameter_bytes(config), ranks, stride));
-    *seconds = reduced_s + gathered_s;
+    double gathered_s = 0;
+    *out = (gradient_exchange){0};
+    if (group->ranks < 2 || !(parameters > 0)) return PACE_OK;
+    PACE_TRY(exchange_buckets(out, plan, place, buckets, parameters * gradient_bytes(plan), group));
+    if (config->zero_stage == 1 || config->zero_stage == 2)
+        PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
+                                       parameters * pace_config_parameter_bytes(config), group->ranks, group->stride));
+    out->all_s += gathered_s;
+    return PACE_OK;
+}
+
+static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
+    const pace_config *config = &plan->config;
+    gradient_group replicas = {config->dp * config->cp, (double)pace_config_stride(config, PACE_GROUP_DATA)};
+    gradient_group of_experts = {replicas.ranks / config->ep, (double)pace_config_stride(config, PACE_GROUP_EXPERT_DATA)};
+    share held = fullest(plan);
+    gradient_exchange dense, expert;
+    PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
+    PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
+    plan->gradient_s = dense.all_s;
+    plan->gradient_across = dense.across;
+    plan->expert_gradient_s = expert.all_s;
+    plan->expert_across = expert.across;
+    plan->last_bucket_s = pace_framework_is_lowered(plan->framework) && config->zero_stage < 3 ? dense.last_s : 0;
     return PACE_OK;
 }
 
@@ -129,7 +171,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
     bool across;
     double ranks = plan->config.dp * plan->config.cp, expert_s = 0;
     double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
-    double stride = (double)pace_config_stride(&plan->config, PACE_GROUP_CONTEXT);
+    double stride = (double)pace_config_stride(&plan->config, PACE_GROUP_DATA);
     *seconds = 0;
     if (ranks < 2) return PACE_OK;
     PACE_TRY(
@@ -144,13 +186,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
 
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    double ranks = config->dp * config->cp, stride = (double)pace_config_stride(config, PACE_GROUP_CONTEXT);
-    share held = fullest(plan);
-    if (config->mode == PACE_TRAINING && !(config->frozen > 0)) {
-        PACE_TRY(exchange_gradients(&plan->gradient_s, &plan->gradient_across, plan, held.dense, ranks, stride, place));
-        PACE_TRY(exchange_gradients(&plan->expert_gradient_s, &plan->expert_across, plan, held.expert,
-                                    ranks / config->ep, stride * config->ep, place));
-    }
+    if (config->mode == PACE_TRAINING && !(config->frozen > 0)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
         PACE_TRY(gather(&plan->gather_s, plan, layer_share(plan->slots), place));
         PACE_TRY(gather(&plan->gather_end_s[0], plan, place_share(plan->slots, PACE_PART_HEAD), place));
@@ -238,15 +274,20 @@ static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
 /* Of the parameters that a rank holds, `part` of the model's. */
 static void add_rest(pace_step_plan *plan, double part) {
     const pace_step_slots *slots = plan->slots;
-    bool exchanges = plan->config.dp > 1 && plan->config.zero_stage < 3;
+    bool exchanges = pace_config_shares_gradients(&plan->config) && plan->config.zero_stage < 3;
     double times[PACE_MODEL_RESTS] = {
         [PACE_REST_ACCUMULATE] = plan->micro_batches - 1, [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
-    plan->rest_host_s = part * slots->rest_host_s[PACE_REST_UPDATE];
+    if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
+    plan->rest_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
     for (int i = 0; i < PACE_MODEL_RESTS; i++) {
         plan->rest_s += part * times[i] * slots->rest_s[i];
         plan->rest_host_s += part * times[i] * slots->rest_host_s[i];
     }
-    plan->last_bucket = last_bucket(plan, plan->slots->parameters * part * gradient_bytes(plan));
+}
+
+static void add_input(pace_step_plan *plan) {
+    plan->rest_s = plan->micro_batches * plan->slots->rest_s[PACE_REST_INPUT];
+    plan->rest_host_s = plan->micro_batches * plan->slots->rest_host_s[PACE_REST_INPUT];
 }
 
 static void add_update(pace_step_plan *plan, const pace_step_place *place) {
@@ -269,6 +310,7 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
     PACE_TRY(cut(&plan));
     PACE_TRY(exchange_all(&plan, place));
     add_memory(&plan, place);
+    add_input(&plan);
     add_update(&plan, place);
     *out = plan;
     return PACE_OK;

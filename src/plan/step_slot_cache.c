@@ -11,7 +11,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[9];
+    double numbers[10];
     int words[8];
 } slot_key;
 
@@ -56,8 +56,9 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->ep,
                         config->frozen,
                         config->sequence_parallel,
-                        config->dp > 1,
-                        config->keep_gradients};
+                        pace_config_shares_gradients(config),
+                        config->keep_gradients,
+                        config->bucket_bytes};
     int words[] = {config->mode,  config->precision, config->execution, config->attention,
                    config->input, config->recompute, config->optimizer, config->update};
     memcpy(key.numbers, numbers, sizeof numbers);

@@ -5,29 +5,17 @@
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
-static int least(double a, double b) { return (int)(a < b ? a : b); }
-
-/* Groups that run side by side share the NICs of a node; the question is of one. */
-static double crowding(const pace_machine *machine, int ranks_per_node) {
-    double used = ceil((double)machine->nics * ranks_per_node / machine->devices);
-    double groups = floor((double)machine->devices / ranks_per_node);
-    return machine->nics > 0 && used * groups > machine->nics ? used * groups / machine->nics : 1;
-}
-
 pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
                                   pace_collective collective, double bytes, double size, double stride) {
     pace_estimate time_s;
     if (!exchange) return pace_fail(PACE_E_USAGE, "%g ranks: expected a machine of several devices", size);
-    const pace_machine *machine = &exchange->machine;
-    double near = stride < machine->devices ? floor(machine->devices / stride) : 1;
-    int ranks_per_node = least(near, size), nodes = (int)ceil(size / ranks_per_node);
-    ranks_per_node = (int)ceil(size / nodes);
-    *across = nodes > 1;
-    if (nodes > 1) bytes *= crowding(machine, ranks_per_node);
+    pace_group_place place;
+    PACE_TRY(pace_group_place_find(&place, &exchange->machine, 0, (int64_t)size, (int64_t)stride));
+    *across = place.nodes > 1;
     pace_exchange_question question = {.collective = collective,
-                                       .bytes = bytes,
-                                       .ranks_per_node = ranks_per_node,
-                                       .nodes = nodes,
+                                       .bytes = bytes * place.crowding,
+                                       .ranks_per_node = place.ranks_per_node,
+                                       .nodes = place.nodes,
                                        .algorithm = PACE_ANY,
                                        .protocol = PACE_ANY};
     PACE_TRY(pace_exchange_time(&time_s, exchange, &question));
@@ -68,10 +56,23 @@ static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const p
     return PACE_OK;
 }
 
+/* Who plans a step knows over how many ranks gradients are exchanged. */
+static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph *graph, const pace_launch *launch) {
+    if (!launch->exchange) return false;
+    const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+    if (exchange->role != PACE_ROLE_GRADIENT) return false;
+    bool experts = exchange->group_kind == PACE_GROUP_EXPERT_DATA;
+    pace_slot_buckets *buckets = experts ? &slots->expert_buckets : &slots->buckets;
+    pace_slot_buckets_add(buckets, exchange->bytes);
+    buckets->before_s = before_s;
+    return true;
+}
+
 static pace_status price_graph(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
                                const pace_step_place *place) {
     for (size_t i = 0; i < graph->launches.count; i++) {
         const pace_launch *launch = &graph->launches.items[i];
+        if (add_bucket(slots, slot->stream_s, graph, launch)) continue;
         slot->launches++;
         if (launch->exchange)
             PACE_TRY(price_exchange(slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
@@ -128,6 +129,50 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     return status;
 }
 
+/* Backward goes on by what a launch takes on the device or, if that is more, on the host. */
+static pace_status find_points(pace_hull_point *points, double host_s, const pace_graph *graph,
+                               const pace_gradient_tensors *tensors, const pace_step_place *place) {
+    double all = 0, done_s = 0, bytes = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < tensors->count; i++) all += tensors->items[i].elements;
+    for (size_t i = 0; i <= graph->launches.count; i++) {
+        for (; next < tensors->count && tensors->items[next].launches <= i; next++) {
+            points[next] = (pace_hull_point){done_s, 1 - bytes / all};
+            bytes += tensors->items[next].elements;
+        }
+        if (i == graph->launches.count) break;
+        const pace_launch *launch = &graph->launches.items[i];
+        pace_estimate price_s = {0};
+        if (launch->op != PACE_NO_OP)
+            PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device,
+                                       &graph->ops.items[launch->op], PACE_SUSTAINED));
+        done_s += fmax(price_s.median, host_s);
+    }
+    for (size_t i = 0; i < tensors->count && done_s > 0; i++) points[i].done /= done_s;
+    return PACE_OK;
+}
+
+static pace_status find_hull(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                             const pace_step_place *place) {
+    pace_graph graph;
+    pace_gradient_tensors tensors;
+    double host_s = 0, launches = 0;
+    for (unsigned i = 0; i < slots->count; i++) {
+        const pace_slot *back = &slots->parts[i].pass[PACE_PART_BACKWARD];
+        host_s += slots->parts[i].part.turns * back->host_s;
+        launches += slots->parts[i].part.turns * back->launches;
+    }
+    PACE_TRY(pace_model_lower_gradients(&graph, &tensors, model, config));
+    pace_hull_point *points = pace_alloc(tensors.count + 1, sizeof *points);
+    pace_status status = points ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = find_points(points, launches > 0 ? host_s / launches : 0, &graph, &tensors, place);
+    if (status == PACE_OK) pace_gradient_hull_make(&slots->hull, points, tensors.count);
+    pace_free(points);
+    pace_graph_free(&graph);
+    PACE_VEC_FREE(&tensors);
+    return status;
+}
+
 static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                const pace_step_place *place) {
     pace_config adam = *config;
@@ -138,11 +183,15 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
         const pace_model_part *part = &slots->parts[i].part;
         slots->parameters += part->turns * (part->parameters + part->expert_parameters);
     }
-    if (!place->host || config->mode != PACE_TRAINING || config->frozen > 0) return PACE_OK;
+    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0);
+    if (!place->host) return PACE_OK;
     for (int rest = 0; rest < PACE_MODEL_RESTS; rest++)
-        PACE_TRY(price_rest(slots, model, config, (pace_model_rest)rest, place));
-    for (int rest = PACE_REST_ACCUMULATE; rest <= PACE_REST_EXCHANGE; rest++) /* what it is more than in the slots */
+        if (trains || rest == PACE_REST_INPUT) PACE_TRY(price_rest(slots, model, config, (pace_model_rest)rest, place));
+    if (trains) PACE_TRY(find_hull(slots, model, config, place));
+    for (int rest = PACE_REST_ACCUMULATE; rest <= PACE_REST_EXCHANGE; rest++) { /* what it is more than in the slots */
+        slots->rest_s[rest] = fmax(0, slots->rest_s[rest] - slots->rest_s[PACE_REST_PLAIN]);
         slots->rest_host_s[rest] = fmax(0, slots->rest_host_s[rest] - slots->rest_host_s[PACE_REST_PLAIN]);
+    }
     return PACE_OK;
 }
 

@@ -14,9 +14,11 @@
 #include "model/lower.h"
 #include "model/lower_part.h"
 #include "model/parts.h"
+#include "plan/gradient_hull.h"
+#include "plan/slot_buckets.h"
 #include "plan/step_host.h"
 
-enum { PACE_SLOT_PARTS = 8 };
+enum { PACE_SLOT_PARTS = 32 };
 
 /* Exchanges of a slot, by group. */
 typedef enum { PACE_SLOT_TENSOR, PACE_SLOT_CONTEXT, PACE_SLOT_EXPERT, PACE_SLOT_GROUPS } pace_slot_group;
@@ -45,6 +47,8 @@ typedef struct {
     double parameters;                                              /* of one rank, if it held all layers */
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
+    pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
+    pace_gradient_hull hull;                                        /* when they come; the same */
     double states;                 /* what the optimizer keeps of a parameter over what Adam keeps */
     double boundary_bytes;         /* what one micro-batch passes on between stages */
     double tied_parameters;        /* of the output layer's weight that is the first stage's too */

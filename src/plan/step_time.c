@@ -4,6 +4,8 @@
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
+static double larger(double a, double b) { return a > b ? a : b; }
+
 /* A stage's passes of one micro-batch, or sums of them. */
 typedef struct {
     double compute_s, host_s, group_s[PACE_SLOT_GROUPS];
@@ -126,17 +128,28 @@ double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batc
     return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
 }
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
-/* Gradients that are all-reduced hide behind the last micro-batch's backward; parameters that are gathered behind the
- * next step's forward too. */
-static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest) {
-    double backward_s = larger(slowest->backward_s, slowest->backward_issue_s);
+/* Gradients that are all-reduced hide behind the last micro-batch's backward, which takes `backward_s`; parameters that
+ * are gathered behind the next step's forward too. */
+static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest,
+                          double backward_s) {
     double cover_s = plan->config.zero_stage > 0 ? larger(total(slowest), slowest->issue_s) : backward_s;
     double alone_s =
         factor(f, plan->gradient_across) * plan->gradient_s + factor(f, plan->expert_across) * plan->expert_gradient_s;
-    double hidden_s = exposed(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s);
-    return larger(hidden_s, is_lowered(plan) ? plan->last_bucket * alone_s : 0);
+    double last_s = factor(f, plan->gradient_across) * plan->last_bucket_s;
+    if (is_lowered(plan) && plan->config.pp == 1 && plan->config.zero_stage == 0)
+        return larger(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s, backward_s), last_s);
+    return larger(exposed(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
+}
+
+/* An eager host runs ahead of the device while the device updates, so backward takes what its kernels take unless the
+ * host holds up the whole step. */
+static double exposed_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest,
+                                  double device_s, double host_s) {
+    double own_s = slowest->backward_s + plan->gradient_cover_s;
+    double left_s = gradients_s(plan, f, slowest, own_s);
+    if (!is_lowered(plan)) return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
+    if (device_s + left_s >= host_s) return left_s;
+    return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
 }
 
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
@@ -157,15 +170,14 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
         t.pipeline_s = ways * (pp - 1) * pass_s +
                        ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);
     }
-    if (trains) {
-        if (plan->config.zero_stage < 3) t.data_s += gradients_s(plan, f, &p.slowest);
-        t.data_s += factor(f, plan->pass_across) * plan->tied_s;
-        t.update_s = f->update * plan->update_s;
-    }
-    if (is_lowered(plan)) { /* what the host of a whole step is late by */
-        double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
+    if (trains) t.update_s = f->update * plan->update_s;
+    double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
+    double host_s = m * p.slowest.issue_s + f->launch * plan->rest_host_s;
+    if (trains && plan->config.zero_stage < 3) t.data_s += exposed_gradients_s(plan, f, &p.slowest, device_s, host_s);
+    if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
+    if (is_lowered(plan)) { /* what the host of a whole step is late by: it does not wait for the gradients' exchange */
         t.compute_s += plan->rest_s;
-        t.host_s = larger(0, m * p.slowest.issue_s + f->launch * plan->rest_host_s - device_s);
+        t.host_s = larger(0, host_s - device_s - t.data_s);
     }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +

@@ -43,10 +43,11 @@ typedef struct {
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
     bool gradient_across, expert_across;
-    double gather_s;        /* ZeRO 3: the parameters of one layer */
-    double gather_end_s[2]; /* of head and tail */
-    double tied_s;          /* the shared table's gradient, between first and last stage */
-    double last_bucket;     /* share of gradients that nothing can hide: they are ready when backward ends */
+    double gradient_cover_s; /* kernels of gradients beside their exchange */
+    double gather_s;         /* ZeRO 3: the parameters of one layer */
+    double gather_end_s[2];  /* of head and tail */
+    double tied_s;           /* the shared table's gradient, between first and last stage */
+    double last_bucket_s;    /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
     double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */

@@ -23,7 +23,7 @@ static bool is_not_walked(pace_catalog *catalog, const char *framework) {
 }
 
 bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pace_predict_options *options) {
-    static const char *const keys[] = {"pp", "vpp", "cp", "ep", "zero_stage"};
+    static const char *const keys[] = {"pp", "vpp", "zero_stage"};
     bool model;
     if (count != 1 || pace_predict_is_model(&model, inputs[0]) != PACE_OK || !model) return false;
     const char *framework = pace_framework_asked(&options->set);
@@ -32,7 +32,7 @@ bool pace_is_closed_form_step(const char *const *inputs, size_t count, const pac
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *word = options->set.items[i], *value = strchr(word, '=');
             bool named = value && strncmp(word, keys[k], (size_t)(value - word)) == 0 && keys[k][value - word] == '\0';
-            bool set = named && strcmp(value, k == 4 ? "=0" : "=1") != 0;
+            bool set = named && strcmp(value, k == 2 ? "=0" : "=1") != 0;
             if (set) return true;
         }
     return false;

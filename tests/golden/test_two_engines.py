@@ -1,46 +1,74 @@
-"""The walk and the closed form answer the same question alike: over models, machines, shares, batches and ways to run.
+"""The walk and its shortcut, the closed form, answer the same question alike: every model of the catalogue, on three
+machines, alone and with each way to share the work that both know.
 
-Pipelines, ZeRO, context and expert parallelism are lowered by no walk; tests/unit/plan holds the pipeline against one."""
-import itertools
+The docs promise (step_rows.md): half of all questions within 1 %, all within 8 %."""
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 PACELINE = os.environ["PACELINE"]
-MODELS = ["gpt3_6.7b", "llama3-8b", "bert_large", "gpt2", "qwen3-30b-a3b", "resnet50"]
-MACHINES = {"dgx-h100": "bf16", "hgx-a100-80*2": "fp32", "dgx-1-v100": "fp16"}
-SHARES = [(1, 1), (8, 1), (2, 4)]  # dp, tp
-BATCHES = [(1, 1, "eager", "none"), (2, 3, "eager", "full"), (1, 4, "compiled", "none")]  # micro-batch, how many, execution, recomputation
-MEDIAN, NEARLY_ALL, WORST = 0.01, 0.05, 0.08
+MACHINES = {"dgx-h100*2": 16, "hgx-a100-80*2": 16, "dgx-1-v100": 8}
+MEDIAN, WORST = 0.01, 0.08
+EACH = 1 if "ASAN_OPTIONS" in os.environ else 3  # questions a model
 
 
-def ask(question):
-    model, (machine, precision), (dp, tp), (micro, count, execution, recompute) = question
-    settings = {"dp": dp, "tp": tp, "micro_batch": micro, "global_batch": micro * count * dp, "execution": execution,
-                "recompute": recompute, "precision": precision}
+def models():
+    listed = json.loads(subprocess.run([PACELINE, "models", "-f", "json"], capture_output=True, check=True).stdout)
+    return listed["models"]
+
+
+def sharings(model, devices):
+    """dp, tp, cp, ep that a model can follow, by what the catalogue says of it."""
+    yield {}
+    yield {"dp": 4}
+    yield {"dp": devices}
+    if model["sequence"]:
+        yield {"dp": 2, "tp": 2}
+        yield {"dp": 4, "cp": 2}
+
+
+def question(model, dice):
+    machine, devices = dice.choice(sorted(MACHINES.items()))
+    precisions = ["fp32", "fp16", "amp"] + ([] if "v100" in machine else ["bf16"])
+    shared = dice.choice(list(sharings(model, devices)))
+    micro, count = dice.choice([(1, 1), (1, 3), (4, 1), (16, 1)])
+    settings = {"precision": dice.choice(precisions), "execution": dice.choice(["eager", "compiled"]),
+                "recompute": dice.choice(["none", "none", "full"]), "micro_batch": micro,
+                "global_batch": micro * count * shared.get("dp", 1), **shared}
+    return model["name"], machine, settings
+
+
+def ask(asked):
+    model, machine, settings = asked
     words = [word for setting in settings.items() for word in ("--set", "=".join(map(str, setting)))]
     done = subprocess.run([PACELINE, "predict", model, "--on", machine, "-q", "-f", "json", *words], capture_output=True)
-    assert done.returncode == 0, (question, done.stderr.decode())
+    message = done.stderr.decode()
+    if done.returncode == 2 and "does not divide" in message:  # heads, widths: this model cannot be split so
+        return None
+    assert done.returncode == 0, (asked, message)
     answer = json.loads(done.stdout)
+    assert "closed_form" in answer, asked
     ratio = answer["closed_form"]["step_ns"] / answer["step"]["walked_ns"]
-    assert abs(ratio / answer["closed_form"]["ratio"] - 1) < 1e-6
+    assert abs(ratio / answer["closed_form"]["ratio"] - 1) < 1e-5
     return ratio - 1
 
 
 def main():
-    questions = list(itertools.product(MODELS, MACHINES.items(), SHARES, BATCHES))
-    questions = [question for number, question in enumerate(questions) if number % 5 in (0, 2)]  # shares of no factor: all values stay
-    questions += [("vgg16", ("dgx-h100", "bf16"), (8, 1), batch) for batch in BATCHES]
+    dice = random.Random(20)
+    questions = [question(model, dice) for model in models() for _ in range(EACH)]
     with ThreadPoolExecutor(2) as pool:
-        gaps = list(pool.map(ask, questions))
-    usual = sorted(map(abs, gaps))
-    for gap, question in sorted(zip(gaps, questions), key=lambda pair: -abs(pair[0]))[:5]:
-        print(f"{100 * gap:+.1f} %", question)
-    print(f"{len(usual)} questions: median {statistics.median(usual):.4f}, 95 % {usual[int(0.95 * len(usual))]:.4f}, worst {usual[-1]:.4f}")
-    assert statistics.median(usual) < MEDIAN and usual[int(0.95 * len(usual))] < NEARLY_ALL and usual[-1] < WORST
+        answers = [pair for pair in zip(pool.map(ask, questions), questions) if pair[0] is not None]
+    answers.sort(key=lambda pair: -abs(pair[0]))
+    for gap, asked in answers[:5]:
+        print(f"{100 * gap:+.1f} %", asked)
+    gaps = [abs(gap) for gap, _ in answers]
+    print(f"{len(gaps)} of {len(questions)} questions: median {statistics.median(gaps):.4f}, worst {gaps[0]:.4f}")
+    assert len(gaps) > 0.8 * len(questions)
+    assert statistics.median(gaps) < MEDIAN and gaps[0] < WORST
 
 
 if __name__ == "__main__":

@@ -187,16 +187,24 @@ static void test_nccl_lines(void **state) {
 static void test_places_groups(void **state) {
     (void)state;
     pace_machine m;
-    int near_ranks, nodes;
+    static const struct {
+        int64_t size, stride;
+        int near, nodes;
+    } cases[] = {{8, 1, 8, 1}, {8, 8, 1, 8}, {16, 4, 2, 8}, {12, 1, 6, 2}};
     assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-h100*8"), PACE_OK);
-    assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 8, 1), PACE_OK);
-    assert_true(near_ranks == 8 && nodes == 1);
-    assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 8, 8), PACE_OK);
-    assert_true(near_ranks == 1 && nodes == 8);
-    assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 16, 4), PACE_OK);
-    assert_true(near_ranks == 2 && nodes == 8);
-    assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 12, 1), PACE_E_USAGE);
-    assert_int_equal(pace_exchange_place(&near_ranks, &nodes, &m, 128, 1), PACE_E_USAGE);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pace_group_place place;
+        assert_int_equal(pace_group_place_find(&place, &m, 0, cases[i].size, cases[i].stride), PACE_OK);
+        assert_int_equal(place.ranks_per_node, cases[i].near);
+        assert_int_equal(place.nodes, cases[i].nodes);
+        assert_true(place.crowding == 1);
+    }
+    pace_group_place place;
+    assert_int_equal(pace_group_place_find(&place, &m, 0, 128, 1), PACE_E_USAGE);
+    assert_int_equal(pace_group_place_find(&place, &m, 4, 64, 1), PACE_E_USAGE);
+    m.nics = 4; /* eight groups side by side, each of one rank a node */
+    assert_int_equal(pace_group_place_find(&place, &m, 0, 8, 8), PACE_OK);
+    assert_true(place.crowding == 2);
 }
 
 static void refuses(const char *machine, pace_status status, const char *word) {
