@@ -367,6 +367,21 @@ static pace_status run(replay *r) {
     return PACE_OK;
 }
 
+static pace_capacity_total total_of(const pace_capacity *c, size_t models) {
+    pace_capacity_total sum = {0};
+    for (size_t m = 0; m < models; m++) {
+        sum.busiest_used += c->models[m].busiest_used;
+        sum.free += c->models[m].free;
+        sum.lost += c->models[m].lost_on_average;
+    }
+    for (int kind = 0; kind < PACE_REQUESTS; kind++) {
+        sum.gpu_hours += c->requests[kind].gpu_hours;
+        sum.unplaced += c->requests[kind].unplaced;
+        sum.never_scheduled += c->requests[kind].never_scheduled;
+    }
+    return sum;
+}
+
 pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, size_t instants) {
     pace_capacity capacity = {.instant_count = instants};
     replay r = {.cluster = cluster, .out = &capacity};
@@ -381,6 +396,7 @@ pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, si
     bool whole = capacity.models && capacity.instants && capacity.filling && r.nodes && r.places && r.events &&
                  r.shapes && r.used;
     pace_status status = whole ? run(&r) : PACE_E_MEMORY;
+    if (status == PACE_OK) capacity.total = total_of(&capacity, cluster->models.count);
     pace_free(r.nodes);
     pace_free(r.places);
     pace_free(r.events);

@@ -81,10 +81,17 @@ typedef struct {
     double free, lost;
 } pace_capacity_filling;
 
+/* Over all models and requests; `busiest_used`, `free` and `lost` at the busiest instant. */
+typedef struct {
+    double busiest_used, free, lost, gpu_hours;
+    size_t unplaced, never_scheduled;
+} pace_capacity_total;
+
 typedef struct {
     double span_s, gpus;
     double mean_used; /* GPUs, over the span */
     double busiest_s; /* when the most GPUs were used */
+    pace_capacity_total total;
     pace_request_use requests[PACE_REQUESTS];
     pace_model_use *models; /* as cluster->models */
     pace_capacity_instant *instants;

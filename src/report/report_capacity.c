@@ -1,173 +1,154 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
 #include "report/capacity_parts.h"
 #include "ask/cluster_rows.h"
+#include "report/table.h"
 
 #include <math.h>
 
 enum { INSTANTS = 24 };
 
-static const pace_column model_columns[] = {
-    {"model", "GPU", PACE_SHOW_TEXT},
-    {"nodes", "Nodes", PACE_SHOW_INT},
-    {"gpus", "GPUs", PACE_SHOW_INT},
-    {"used_share", "Used", PACE_SHOW_SHARE},
-    {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE},
-    {"busiest_free_gpus", "Free then", PACE_SHOW_REAL},
-    {"busiest_lost_share", "Lost of the free", PACE_SHOW_SHARE},
-};
-
-static const pace_column request_columns[] = {
-    {"request", "Request", PACE_SHOW_TEXT},
-    {"pods", "Pods", PACE_SHOW_INT},
-    {"pods_share", "Of pods", PACE_SHOW_SHARE},
-    {"gpu_hours", "GPU-hours", PACE_SHOW_REAL},
-    {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE},
-    {"never_scheduled", "Never scheduled", PACE_SHOW_INT},
-    {"unplaced", "Not placed", PACE_SHOW_INT},
-    {"unplaced_filling", "if none left", PACE_SHOW_INT},
-    {"median_wait_s", "Median wait", PACE_SHOW_S},
-    {"mean_wait_s", "Mean wait", PACE_SHOW_S},
-};
-
-static const pace_column lost_columns[] = {
-    {"model", "GPU", PACE_SHOW_TEXT},
-    {"request", "Request", PACE_SHOW_TEXT},
-    {"free_gpus", "Free GPUs", PACE_SHOW_REAL},
-    {"lost_gpus", "Lost to it", PACE_SHOW_REAL},
-    {"lost_share", "Lost of the free", PACE_SHOW_SHARE},
-};
-
-static const pace_column instant_columns[] = {
-    {"time_s", "At", PACE_SHOW_REAL},
-    {"used_gpus", "GPUs used", PACE_SHOW_REAL},
-    {"used_share", "Used", PACE_SHOW_SHARE},
-    {"free_gpus", "Free", PACE_SHOW_REAL},
-    {"lost_share", "Lost of the free", PACE_SHOW_SHARE},
-};
-
 static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
+typedef struct {
+    const char *model;
+    pace_model_use use;
+    double used_share, busiest_used_share, lost_share;
+} model_row;
+
+static const pace_table models = {
+    "models", "By GPU", PACE_FOR_ALL, 0,
+    PACE_CELLS({"model", "GPU", PACE_SHOW_TEXT, PACE_OF(model_row, model)},
+               {"nodes", "Nodes", PACE_SHOW_INT, PACE_OF(model_row, use.nodes)},
+               {"gpus", "GPUs", PACE_SHOW_INT, PACE_OF(model_row, use.gpus)},
+               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
+               {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
+               {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
+               {"busiest_lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)})};
+
 static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "models", "By GPU", PACE_FOR_ALL, PACE_COLUMNS(model_columns), 0);
+    pace_node *table = pace_open_table(root, &models, 0);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
         if (use->gpus == 0) continue;
-        pace_table_row(table);
-        pace_table_text(table, cluster->models.items[m]);
-        pace_table_int(table, (int64_t)use->nodes);
-        pace_table_int(table, (int64_t)use->gpus);
-        pace_table_real(table, share(use->used_gpu_hours, use->gpu_hours));
-        pace_table_real(table, share(use->busiest_used, (double)use->gpus));
-        pace_table_real(table, use->free);
-        pace_table_real(table, share(use->lost_on_average, use->free));
+        pace_table_put(table, &(model_row){cluster->models.items[m], *use, share(use->used_gpu_hours, use->gpu_hours),
+                                           share(use->busiest_used, (double)use->gpus),
+                                           share(use->lost_on_average, use->free)});
     }
 }
 
-static double all_gpu_hours(const pace_capacity *c) {
-    double sum = 0;
-    for (int kind = 0; kind < PACE_REQUESTS; kind++) sum += c->requests[kind].gpu_hours;
-    return sum;
-}
+typedef struct {
+    const char *request;
+    pace_request_use use;
+    double pods_share, gpu_hours_share;
+} request_row;
+
+static const pace_table requests = {
+    "requests", "By size of request", PACE_FOR_ALL, 0,
+    PACE_CELLS({"request", "Request", PACE_SHOW_TEXT, PACE_OF(request_row, request)},
+               {"pods", "Pods", PACE_SHOW_INT, PACE_OF(request_row, use.pods)},
+               {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, pods_share)},
+               {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(request_row, use.gpu_hours)},
+               {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
+               {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
+               {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
+               {"unplaced_filling", "if none left", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
+               {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
+               {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)})};
 
 static void put_requests(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    pace_node *table =
-        pace_node_table(root, "requests", "By size of request", PACE_FOR_ALL, PACE_COLUMNS(request_columns), 0);
+    pace_node *table = pace_open_table(root, &requests, 0);
     for (int kind = 0; kind < PACE_REQUESTS; kind++) {
         const pace_request_use *use = &c->requests[kind];
         if (use->pods == 0) continue;
-        pace_table_row(table);
-        pace_table_text(table, pace_request_names[kind]);
-        pace_table_int(table, (int64_t)use->pods);
-        pace_table_real(table, share((double)use->pods, (double)cluster->pods.count));
-        pace_table_real(table, use->gpu_hours);
-        pace_table_real(table, share(use->gpu_hours, all_gpu_hours(c)));
-        pace_table_int(table, (int64_t)use->never_scheduled);
-        pace_table_int(table, (int64_t)use->unplaced);
-        pace_table_int(table, (int64_t)use->unplaced_filling);
-        pace_table_real(table, use->median_wait_s);
-        pace_table_real(table, use->wait_s);
+        pace_table_put(table, &(request_row){pace_request_names[kind], *use,
+                                             share((double)use->pods, (double)cluster->pods.count),
+                                             share(use->gpu_hours, c->total.gpu_hours)});
     }
 }
+
+typedef struct {
+    const char *model, *request;
+    double free, lost, lost_share;
+} lost_row;
+
+static const pace_table fragmentation = {
+    "fragmentation", "Free GPUs that a request cannot take, when busiest", PACE_FOR_ALL, 0,
+    PACE_CELLS({"model", "GPU", PACE_SHOW_TEXT, PACE_OF(lost_row, model)},
+               {"request", "Request", PACE_SHOW_TEXT, PACE_OF(lost_row, request)},
+               {"free_gpus", "Free GPUs", PACE_SHOW_REAL, PACE_OF(lost_row, free)},
+               {"lost_gpus", "Lost to it", PACE_SHOW_REAL, PACE_OF(lost_row, lost)},
+               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)})};
 
 static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "fragmentation", "Free GPUs that a request cannot take, when busiest",
-                                       PACE_FOR_ALL, PACE_COLUMNS(lost_columns), 0);
+    pace_node *table = pace_open_table(root, &fragmentation, 0);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
-        for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++) {
-            if (c->requests[kind].pods == 0) continue;
-            pace_table_row(table);
-            pace_table_text(table, cluster->models.items[m]);
-            pace_table_text(table, pace_request_names[kind]);
-            pace_table_real(table, use->free);
-            pace_table_real(table, use->lost[kind]);
-            pace_table_real(table, share(use->lost[kind], use->free));
-        }
+        for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++)
+            if (c->requests[kind].pods > 0)
+                pace_table_put(table, &(lost_row){cluster->models.items[m], pace_request_names[kind], use->free,
+                                                  use->lost[kind], share(use->lost[kind], use->free)});
     }
 }
+
+typedef struct {
+    pace_capacity_instant at;
+    double used_share, lost_share;
+} instant_row;
+
+static const pace_table instants = {
+    "instants", "Over time", PACE_FOR_ALL, 0,
+    PACE_CELLS({"time_s", "At", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
+               {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
+               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
+               {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
+               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)})};
 
 static void put_instants(pace_node *root, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "instants", "Over time", PACE_FOR_ALL, PACE_COLUMNS(instant_columns), 0);
+    pace_node *table = pace_open_table(root, &instants, 0);
     for (size_t i = 0; i < c->instant_count; i++) {
         const pace_capacity_instant *at = &c->instants[i];
-        pace_table_row(table);
-        pace_table_real(table, at->time_s);
-        pace_table_real(table, at->used);
-        pace_table_real(table, share(at->used, c->gpus));
-        pace_table_real(table, at->free);
-        pace_table_real(table, share(at->lost, at->free));
+        pace_table_put(table, &(instant_row){*at, share(at->used, c->gpus), share(at->lost, at->free)});
     }
 }
 
-static const pace_column filling_columns[] = {
-    {"asked_share", "Asked for", PACE_SHOW_SHARE},
-    {"used_share", "Used", PACE_SHOW_SHARE},
-    {"free_gpus", "Free", PACE_SHOW_REAL},
-    {"lost_share", "Lost of the free", PACE_SHOW_SHARE},
-    {"lost_of_all_share", "of all", PACE_SHOW_SHARE},
-};
+typedef struct {
+    double asked_share, used_share, free, lost_share, lost_of_all_share;
+} filling_row;
+
+static const pace_table filling = {
+    "filling", "Had all pods come and none had left", PACE_FOR_ALL, 0,
+    PACE_CELLS({"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
+               {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
+               {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
+               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
+               {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)})};
 
 static void put_filling(pace_node *root, const pace_capacity *c) {
-    pace_node *table = pace_node_table(root, "filling", "Had all pods come and none had left", PACE_FOR_ALL,
-                                       PACE_COLUMNS(filling_columns), 0);
+    pace_node *table = pace_open_table(root, &filling, 0);
     for (size_t i = 0; i < c->filling_count; i++) {
         const pace_capacity_filling *at = &c->filling[i];
-        pace_table_row(table);
-        pace_table_real(table, share(at->asked, c->gpus));
-        pace_table_real(table, share(at->used, c->gpus));
-        pace_table_real(table, at->free);
-        pace_table_real(table, share(at->lost, at->free));
-        pace_table_real(table, share(at->lost, c->gpus));
+        pace_table_put(table, &(filling_row){share(at->asked, c->gpus), share(at->used, c->gpus), at->free,
+                                             share(at->lost, at->free), share(at->lost, c->gpus)});
     }
 }
 
 static void put_sentences(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
-    double free = 0, lost = 0, used = 0;
-    size_t unplaced = 0, never = 0;
-    for (size_t m = 0; m < cluster->models.count; m++) {
-        used += c->models[m].busiest_used;
-        free += c->models[m].free;
-        lost += c->models[m].lost_on_average;
-    }
-    for (int kind = 0; kind < PACE_REQUESTS; kind++) {
-        unplaced += c->requests[kind].unplaced;
-        never += c->requests[kind].never_scheduled;
-    }
+    const pace_capacity_total *all = &c->total;
     const pace_request_use *part = &c->requests[PACE_REQUEST_PART];
     pace_node_sentence(root, true,
                        "%.0f GPUs in %zu nodes: %.1f %% in use on average over %.0f days, %.1f %% when busiest.",
                        c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, c->span_s / 86400,
-                       100 * used / c->gpus);
+                       100 * all->busiest_used / c->gpus);
     pace_node_sentence(root, false,
                        "When busiest, %.0f GPUs are free, and %.0f %% of that cannot be taken by an average request.",
-                       free, 100 * share(lost, free));
+                       all->free, 100 * share(all->lost, all->free));
     pace_node_sentence(root, false,
                        "Requests for a part of a GPU are %.0f %% of the pods and %.0f %% of the GPU-hours.",
                        100 * share((double)part->pods, (double)cluster->pods.count),
-                       100 * share(part->gpu_hours, all_gpu_hours(c)));
+                       100 * share(part->gpu_hours, all->gpu_hours));
     pace_node_sentence(root, false,
-                       "%zu of %zu pods were never scheduled; %zu that were could not be placed in the replay.", never,
-                       cluster->pods.count, unplaced);
+                       "%zu of %zu pods were never scheduled; %zu that were could not be placed in the replay.",
+                       all->never_scheduled, cluster->pods.count, all->unplaced);
     const pace_capacity_filling *full = &c->filling[c->filling_count - 1];
     pace_node_sentence(
         root, false,
@@ -180,11 +161,11 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
     pace_node_real(root, "span_s", c->span_s);
     pace_node_real(root, "used_share", c->mean_used / c->gpus);
     pace_node_real(root, "busiest_time_s", c->busiest_s);
-    pace_node_real(root, "busiest_used_share", used / c->gpus);
-    pace_node_real(root, "busiest_free_gpus", free);
-    pace_node_real(root, "busiest_lost_share", share(lost, free));
-    pace_node_int(root, "never_scheduled", (int64_t)never);
-    pace_node_int(root, "unplaced", (int64_t)unplaced);
+    pace_node_real(root, "busiest_used_share", all->busiest_used / c->gpus);
+    pace_node_real(root, "busiest_free_gpus", all->free);
+    pace_node_real(root, "busiest_lost_share", share(all->lost, all->free));
+    pace_node_int(root, "never_scheduled", (int64_t)all->never_scheduled);
+    pace_node_int(root, "unplaced", (int64_t)all->unplaced);
 }
 
 static void describe(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {

@@ -7,23 +7,6 @@
 
 enum { MOST_JOBS = 16, MOST_WORKERS = 24, MOST_POINTS = 600, MOST_BANDS = 8 };
 
-const char *pace_straggler_name(const pace_straggler_job *j, size_t worker) {
-    return pace_names_text(&j->rows.names, j->rows.workers.items[worker]);
-}
-
-/* The worker that cost most outside its spells: the steadily slow one. */
-size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
-    size_t slowest = 0;
-    *lost = 0;
-    for (size_t w = 0; w < j->rows.workers.count; w++) {
-        double own = j->found.workers[w].lost;
-        for (size_t i = 0; i < j->found.spells.count; i++)
-            if (j->found.spells.items[i].worker == w) own -= j->found.spells.items[i].lost;
-        if (own > *lost) *lost = own, slowest = w;
-    }
-    return slowest;
-}
-
 /* Of many iterations the slowest of each stretch: what holds a job up stays to be seen. */
 static void draw_worker(pace_node *chart, const pace_straggler_job *j, size_t worker) {
     pace_iterations data = pace_iteration_rows_data(&j->rows);

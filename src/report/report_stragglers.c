@@ -1,139 +1,99 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
 #include "report/straggler_parts.h"
+#include "report/table.h"
 
-#include <math.h>
-#include <string.h>
-
-static const pace_column worker_columns[] = {
-    {"job", "Job", PACE_SHOW_TEXT},
-    {"worker", "Worker", PACE_SHOW_TEXT},
-    {"iterations", "Iterations", PACE_SHOW_INT},
-    {"mean_time", "Mean time", PACE_SHOW_REAL},
-    {"time_unit", "Unit", PACE_SHOW_TEXT},
-    {"usual_pace", "Usual pace", PACE_SHOW_REAL},
-    {"lost_share", "Held up the job", PACE_SHOW_SHARE},
-};
-
-static const pace_column spell_columns[] = {
-    {"job", "Job", PACE_SHOW_TEXT},
-    {"worker", "Worker", PACE_SHOW_TEXT},
-    {"first_iteration", "From", PACE_SHOW_REAL},
-    {"last_iteration", "To", PACE_SHOW_REAL},
-    {"begins_at_share", "Begins at", PACE_SHOW_SHARE},
-    {"slowdown", "Times slower", PACE_SHOW_REAL},
-    {"worst_slowdown", "At worst", PACE_SHOW_REAL},
-    {"lost_share", "Held up the job", PACE_SHOW_SHARE},
-};
-
-static const pace_column slowdown_columns[] = {
-    {"job", "Job", PACE_SHOW_TEXT},
-    {"workers", "Workers", PACE_SHOW_INT},
-    {"expected_slowdown", "Expected slow-down", PACE_SHOW_REAL},
-    {"low_slowdown", "Low", PACE_SHOW_REAL},
-    {"high_slowdown", "High", PACE_SHOW_REAL},
-    {"measured_slowdown", "Measured", PACE_SHOW_REAL},
-};
-
-typedef struct {
-    pace_node *root, *workers, *spells, *slowdown;
-} tables;
-
-/* 2, 4, ... 1024 workers, and as many as there were. */
-static size_t choose_sizes(size_t *sizes, size_t workers) {
-    size_t count = 0;
-    bool placed = false;
-    for (size_t size = 2; size <= 1024; size *= 2) {
-        if (!placed && workers > 1 && workers < size) sizes[count++] = workers;
-        placed = placed || workers <= size;
-        sizes[count++] = size;
-    }
-    return count;
-}
-
-static pace_status read_job(pace_straggler_job *j, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_iteration_rows_read(&j->rows, input);
-    pace_input_free(input);
-    return status;
-}
-
-static pace_status study(pace_straggler_job *j) {
-    size_t sizes[PACE_STRAGGLER_SIZES];
-    pace_iterations data = pace_iteration_rows_data(&j->rows);
-    pace_status status = pace_variability_of(&j->found, &data);
-    j->sizes = choose_sizes(sizes, data.workers);
-    if (status == PACE_OK) status = pace_slowdown_of(j->slowdown, sizes, j->sizes, &data);
-    return status == PACE_OK ? PACE_OK : pace_fail_in(status, j->name);
-}
-
-static double job_time(const pace_straggler_job *j) { return j->found.step * (double)j->rows.labels.count; }
-
-static void put_sentences(const tables *t, const pace_straggler_job *j) {
-    double lost, total = job_time(j);
+static void put_sentences(pace_node *root, const pace_straggler_job *j) {
+    double lost, total = pace_straggler_time(j);
     size_t slow = pace_steadily_slow(j, &lost);
     if (j->found.spells.count > 0) {
         const pace_slow_spell *s = &j->found.spells.items[0];
         pace_node_sentence(
-            t->root, true,
+            root, true,
             "%s: worker %s held up the others in iterations %g to %g of %zu, %.0f %% into the run: %.2f times "
             "its usual time, %.1f times at worst; that cost %.1f %% of the job's time.",
             j->name, pace_straggler_name(j, s->worker), j->rows.labels.items[s->first], j->rows.labels.items[s->last],
             j->rows.labels.count, 100.0 * (double)s->first / (double)j->rows.labels.count, s->slowdown, s->worst,
             100 * s->lost / total);
     } else {
-        pace_node_sentence(t->root, true, "%s: no worker was slower than its usual for longer than chance.", j->name);
+        pace_node_sentence(root, true, "%s: no worker was slower than its usual for longer than chance.", j->name);
     }
     if (lost > 0)
         pace_node_sentence(
-            t->root, false,
+            root, false,
             "%s: worker %s is usually %.2f times the median worker; its being last otherwise cost %.1f %% of the "
             "job's time.",
             j->name, pace_straggler_name(j, slow), j->found.workers[slow].usual, 100 * lost / total);
-    pace_node_sentence(t->root, false, "%s: a synchronous step takes %.2f times a mean worker's iteration.", j->name,
+    pace_node_sentence(root, false, "%s: a synchronous step takes %.2f times a mean worker's iteration.", j->name,
                        j->found.step / j->found.mean);
 }
 
-static void put_workers(const tables *t, const pace_straggler_job *j) {
+typedef struct {
+    const char *job, *worker, *time_unit;
+    size_t iterations;
+    double mean_time, usual_pace, lost_share;
+} worker_row;
+
+static const pace_table workers = {
+    "workers", "Workers", PACE_FOR_ALL, 64,
+    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(worker_row, job)},
+               {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(worker_row, worker)},
+               {"iterations", "Iterations", PACE_SHOW_INT, PACE_OF(worker_row, iterations)},
+               {"mean_time", "Mean time", PACE_SHOW_REAL, PACE_OF(worker_row, mean_time)},
+               {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(worker_row, time_unit)},
+               {"usual_pace", "Usual pace", PACE_SHOW_REAL, PACE_OF(worker_row, usual_pace)},
+               {"lost_share", "Held up the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)})};
+
+static void put_workers(pace_node *table, const pace_straggler_job *j) {
     for (size_t w = 0; w < j->rows.workers.count; w++) {
-        const pace_worker_pace *worker = &j->found.workers[w];
-        pace_table_row(t->workers);
-        pace_table_text(t->workers, j->name);
-        pace_table_text(t->workers, pace_straggler_name(j, w));
-        pace_table_int(t->workers, (int64_t)worker->iterations);
-        pace_table_real(t->workers, worker->mean);
-        pace_table_text(t->workers, j->rows.unit);
-        pace_table_real(t->workers, worker->usual);
-        pace_table_real(t->workers, worker->lost / job_time(j));
+        const pace_worker_pace *one = &j->found.workers[w];
+        pace_table_put(table, &(worker_row){j->name, pace_straggler_name(j, w), j->rows.unit, one->iterations,
+                                            one->mean, one->usual, one->lost / pace_straggler_time(j)});
     }
 }
 
-static void put_spells(const tables *t, const pace_straggler_job *j) {
+typedef struct {
+    const char *job, *worker;
+    double first_iteration, last_iteration, begins_at_share, lost_share;
+    pace_slow_spell spell;
+} spell_row;
+
+static const pace_table spells = {
+    "spells", "Spells in which a worker was slow", PACE_FOR_ALL, 32,
+    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(spell_row, job)},
+               {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(spell_row, worker)},
+               {"first_iteration", "From", PACE_SHOW_REAL, PACE_OF(spell_row, first_iteration)},
+               {"last_iteration", "To", PACE_SHOW_REAL, PACE_OF(spell_row, last_iteration)},
+               {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, begins_at_share)},
+               {"slowdown", "Times slower", PACE_SHOW_REAL, PACE_OF(spell_row, spell.slowdown)},
+               {"worst_slowdown", "At worst", PACE_SHOW_REAL, PACE_OF(spell_row, spell.worst)},
+               {"lost_share", "Held up the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)})};
+
+static void put_spells(pace_node *table, const pace_straggler_job *j) {
+    const double *labels = j->rows.labels.items;
     for (size_t i = 0; i < j->found.spells.count; i++) {
         const pace_slow_spell *s = &j->found.spells.items[i];
-        pace_table_row(t->spells);
-        pace_table_text(t->spells, j->name);
-        pace_table_text(t->spells, pace_straggler_name(j, s->worker));
-        pace_table_real(t->spells, j->rows.labels.items[s->first]);
-        pace_table_real(t->spells, j->rows.labels.items[s->last]);
-        pace_table_real(t->spells, (double)s->first / (double)j->rows.labels.count);
-        pace_table_real(t->spells, s->slowdown);
-        pace_table_real(t->spells, s->worst);
-        pace_table_real(t->spells, s->lost / job_time(j));
+        pace_table_put(table, &(spell_row){j->name, pace_straggler_name(j, s->worker), labels[s->first],
+                                           labels[s->last], (double)s->first / (double)j->rows.labels.count,
+                                           s->lost / pace_straggler_time(j), *s});
     }
 }
 
-static void put_slowdown(const tables *t, const pace_straggler_job *j) {
-    for (size_t i = 0; i < j->sizes; i++) {
-        const pace_slowdown *s = &j->slowdown[i];
-        pace_table_row(t->slowdown);
-        pace_table_text(t->slowdown, j->name);
-        pace_table_int(t->slowdown, (int64_t)s->workers);
-        pace_table_real(t->slowdown, s->expected);
-        pace_table_real(t->slowdown, s->low);
-        pace_table_real(t->slowdown, s->high);
-        pace_table_real(t->slowdown, s->measured);
-    }
+typedef struct {
+    const char *job;
+    pace_slowdown of;
+} slowdown_row;
+
+static const pace_table slowdown = {
+    "slowdown", "What more workers would cost", PACE_FOR_ALL, 0,
+    PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(slowdown_row, job)},
+               {"workers", "Workers", PACE_SHOW_INT, PACE_OF(slowdown_row, of.workers)},
+               {"expected_slowdown", "Expected slow-down", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.expected)},
+               {"low_slowdown", "Low", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.low)},
+               {"high_slowdown", "High", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.high)},
+               {"measured_slowdown", "Measured", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.measured)})};
+
+static void put_slowdown(pace_node *table, const pace_straggler_job *j) {
+    for (size_t i = 0; i < j->sizes; i++) pace_table_put(table, &(slowdown_row){j->name, j->slowdown[i]});
 }
 
 static void put_notes(pace_node *root) {
@@ -149,54 +109,33 @@ static void put_notes(pace_node *root) {
               "Measured: all subsets of the workers, in the same iterations.");
 }
 
-static pace_status describe(pace_report *report, const pace_straggler_job *jobs, size_t count) {
+static pace_status describe(pace_report *report, const pace_stragglers_asked *asked) {
     pace_node *root = pace_report_root(report);
-    tables t = {.root = root};
-    for (size_t i = 0; i < count; i++) put_sentences(&t, &jobs[i]);
-    t.workers = pace_node_table(root, "workers", "Workers", PACE_FOR_ALL, PACE_COLUMNS(worker_columns), 64);
-    t.spells = pace_node_table(root, "spells", "Spells in which a worker was slow", PACE_FOR_ALL,
-                               PACE_COLUMNS(spell_columns), 32);
-    t.slowdown = pace_node_table(root, "slowdown", "What more workers would cost", PACE_FOR_ALL,
-                                 PACE_COLUMNS(slowdown_columns), 0);
-    for (size_t i = 0; i < count; i++) {
-        pace_report_add_input(report, jobs[i].path, jobs[i].rows.bytes);
-        put_workers(&t, &jobs[i]);
-        put_spells(&t, &jobs[i]);
-        put_slowdown(&t, &jobs[i]);
+    for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
+    pace_node *by_worker = pace_open_table(root, &workers, 0), *by_spell = pace_open_table(root, &spells, 0);
+    pace_node *by_size = pace_open_table(root, &slowdown, 0);
+    for (size_t i = 0; i < asked->count; i++) {
+        const pace_straggler_job *job = &asked->jobs[i];
+        pace_report_add_input(report, job->path, job->rows.bytes);
+        put_workers(by_worker, job);
+        put_spells(by_spell, job);
+        put_slowdown(by_size, job);
     }
     put_notes(root);
-    pace_put_straggler_charts(root, jobs, count);
+    pace_put_straggler_charts(root, asked->jobs, asked->count);
     return pace_report_status(report);
-}
-
-static pace_status study_all(pace_straggler_job *jobs, const char *const *paths, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const char *slash = strrchr(paths[i], '/');
-        jobs[i].path = strcmp(paths[i], "-") == 0 ? "<stdin>" : paths[i];
-        jobs[i].name = slash && slash[1] ? slash + 1 : jobs[i].path;
-        PACE_TRY(read_job(&jobs[i], paths[i]));
-        PACE_TRY(study(&jobs[i]));
-    }
-    return PACE_OK;
 }
 
 pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t count,
                             const pace_cluster_options *options) {
     pace_report *report = NULL;
-    pace_straggler_job *jobs = pace_alloc(count, sizeof *jobs);
-    if (!jobs) return PACE_E_MEMORY;
-    pace_status status = study_all(jobs, paths, count);
+    pace_stragglers_asked asked = {0};
+    pace_status status = pace_stragglers_ask(&asked, paths, count);
     if (status == PACE_OK) status = pace_report_new(&report, "stragglers", "Workers that hold up a job");
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
-        status = describe(report, jobs, count);
+        status = describe(report, &asked);
     }
-    for (size_t i = 0; i < count; i++) {
-        pace_iteration_rows_free(&jobs[i].rows);
-        pace_variability_free(&jobs[i].found);
-    }
-    pace_free(jobs);
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
-    return status;
+    pace_stragglers_asked_free(&asked);
+    return pace_report_give(out, report, status);
 }
