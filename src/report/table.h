@@ -94,5 +94,8 @@ pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsign
 void pace_table_put(pace_node *table, const void *row);
 /** A declared table of `count` rows, `size` bytes apart. */
 void pace_put_table(pace_node *parent, const pace_table *declared, const void *rows, size_t count, size_t size);
+/** A declared table of the rows of a vector. */
+#define PACE_PUT_ROWS(parent, declared, vector) \
+    pace_put_table((parent), (declared), (vector)->items, (vector)->count, sizeof *(vector)->items)
 
 #endif
