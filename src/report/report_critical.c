@@ -1,115 +1,53 @@
 /* Critical path, what would help most, collectives, the drawing of the step. */
 #include "report/analyze_parts.h"
 
-#include "insight/critical.h"
+#include "insight/lateness.h"
+#include "insight/path_rows.h"
+#include "report/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
+enum { WITH_DEVICES = 1 }; /* a trace has several */
+
+static int64_t rank_number(const pace_rank *rank) { return rank->step.rank >= 0 ? rank->step.rank : PACE_NO_INT; }
+
+static unsigned devices_of(const pace_analysis *analysis) {
+    return pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0;
+}
+
 typedef struct {
-    const char *name; /* "" = nothing recorded; borrowed from a rank's step */
-    uint32_t rank;
-    pace_name number; /* of the name, in that rank's step */
-    uint8_t resource;
-    bool waiting;
-    int64_t time_ns;
-    size_t count;
-} path_row;
+    uint32_t device;
+    int64_t rank, time_ns, visits;
+    double share;
+} rank_row;
 
-static int by_kind(const path_row *a, const path_row *b) {
-    if (a->resource != b->resource) return a->resource < b->resource ? -1 : 1;
-    return (int)a->waiting - (int)b->waiting;
-}
-
-static int by_number(const void *left, const void *right) {
-    const path_row *a = left, *b = right;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->number != b->number) return a->number < b->number ? -1 : 1;
-    return by_kind(a, b);
-}
-
-static int by_text(const void *left, const void *right) {
-    const path_row *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order ? order : by_kind(a, b);
-}
-
-static int by_time(const void *left, const void *right) {
-    const path_row *a = left, *b = right;
-    if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-    return by_text(left, right);
-}
-
-static size_t merge(path_row *rows, size_t count, int (*order)(const void *, const void *)) {
-    size_t kept = 0;
-    if (count) qsort(rows, count, sizeof *rows, order);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && order(&rows[kept - 1], &rows[i]) == 0) {
-            rows[kept - 1].time_ns += rows[i].time_ns;
-            rows[kept - 1].count += rows[i].count;
-        } else {
-            rows[kept++] = rows[i];
-        }
-    }
-    return kept;
-}
-
-static const char *name_of(const pace_analysis *analysis, const pace_path_piece *piece) {
-    return piece->task == PACE_NO_TASK ? "" : pace_step_name(&analysis->ranks.items[piece->rank]->step, piece->task);
-}
-
-/* Names are numbers in each rank and texts between them: pieces are merged by number, the few left by text. */
-static size_t gather(path_row *rows, const pace_critical *critical, const pace_analysis *analysis) {
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
-        const pace_step *step = &analysis->ranks.items[piece->rank]->step;
-        rows[i] = (path_row){.name = name_of(analysis, piece),
-                             .rank = piece->rank,
-                             .number = piece->task == PACE_NO_TASK ? 0 : step->name[piece->task],
-                             .resource = piece->resource,
-                             .waiting = piece->waiting,
-                             .time_ns = piece->end_ns - piece->start_ns,
-                             .count = 1};
-    }
-    size_t kept = merge(rows, critical->pieces.count, by_number);
-    kept = merge(rows, kept, by_text);
-    if (kept) qsort(rows, kept, sizeof *rows, by_time);
-    return kept;
-}
-
-static void put_rank(pace_node *table, const pace_rank *rank) {
-    if (rank->step.rank >= 0) pace_table_int(table, rank->step.rank);
-    else pace_table_none(table);
-}
+static const pace_table_column rank_columns[] = {{"device_id", "device", PACE_SHOW_INT, PACE_OF(rank_row, device),
+                                                  .only_if = WITH_DEVICES},
+                                                 {"rank", "rank", PACE_SHOW_INT, PACE_OF(rank_row, rank)},
+                                                 {"time_ns", "on the path", PACE_SHOW_NS, PACE_OF(rank_row, time_ns)},
+                                                 {"share", "share", PACE_SHOW_SHARE, PACE_OF(rank_row, share)},
+                                                 {"count", "visits", PACE_SHOW_INT, PACE_OF(rank_row, visits)},
+                                                 {0}};
+static const pace_table by_rank = {"by_rank", "The path through the ranks", PACE_FOR_ALL, 16, .columns = rank_columns};
+static const pace_table by_this_rank = {"by_rank", NULL, PACE_FOR_JSON, 16, .columns = rank_columns};
 
 /* How the path runs through the ranks. */
 static void put_by_rank(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
-    static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
-                                          {"rank", "rank", PACE_SHOW_INT},
-                                          {"time_ns", "on the path", PACE_SHOW_NS},
-                                          {"share", "share", PACE_SHOW_SHARE},
-                                          {"count", "visits", PACE_SHOW_INT}};
     int64_t length = critical->to_ns - critical->from_ns;
     uint32_t most = 0;
     char name[PACE_RANK_NAME];
-    bool across = critical->scope == PACE_PATH_OF_ALL_RANKS, devices = pace_analysis_has_devices(analysis);
-    pace_node *table = pace_node_table(path, "by_rank", across ? "The path through the ranks" : NULL,
-                                       across ? PACE_FOR_ALL : PACE_FOR_JSON, columns + !devices, 4 + devices, 16);
+    bool across = critical->scope == PACE_PATH_OF_ALL_RANKS;
+    pace_node *table = pace_open_table(path, across ? &by_rank : &by_this_rank, devices_of(analysis));
     for (uint32_t r = 0; r < critical->by_rank_ns.count; r++) {
-        int64_t visits = 0;
-        if (critical->by_rank_ns.items[r] > critical->by_rank_ns.items[most]) most = r;
-        for (size_t i = 0; i < critical->pieces.count; i++)
-            visits += critical->pieces.items[i].rank == r && (i == 0 || critical->pieces.items[i - 1].rank != r);
-        pace_table_row(table);
-        if (devices) pace_table_int(table, analysis->ranks.items[r]->device_id);
-        put_rank(table, analysis->ranks.items[r]);
-        pace_table_int(table, critical->by_rank_ns.items[r]);
-        pace_table_real(table, length > 0 ? (double)critical->by_rank_ns.items[r] / (double)length : 0);
-        pace_table_int(table, visits);
+        const pace_rank *rank = analysis->ranks.items[r];
+        int64_t time_ns = critical->by_rank_ns.items[r];
+        if (time_ns > critical->by_rank_ns.items[most]) most = r;
+        pace_table_put(table, &(rank_row){rank->device_id, rank_number(rank), time_ns, pace_path_visits(critical, r),
+                                          length > 0 ? (double)time_ns / (double)length : 0});
     }
     if (across)
         pace_node_note(
@@ -128,10 +66,8 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
                        "this rank's, and what it waited for others stands as balance.");
 }
 
-static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
-                            const pace_rank *rank) {
+static void put_figures(pace_node *path, const pace_critical *critical, const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
-    pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
     pace_node *figures = pace_node_object(path, NULL, NULL, PACE_FOR_JSON);
     pace_node_text(figures, "step",
                    critical->mark == SIZE_MAX
@@ -152,26 +88,46 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
         snprintf(key, sizeof key, "%s_ns", pace_advice_names[r]);
         pace_node_int(by, key, critical->by_resource_ns[r]);
     }
-    path_row *rows = pace_alloc(critical->pieces.count, sizeof *rows);
-    if (!rows) return PACE_E_MEMORY;
-    size_t count = gather(rows, critical, analysis);
-    static const pace_column columns[] = {{"name", "on the path", PACE_SHOW_TEXT},
-                                          {"resource", "resource", PACE_SHOW_TEXT},
-                                          {"what", "what", PACE_SHOW_TEXT},
-                                          {"count", "times", PACE_SHOW_INT},
-                                          {"time_ns", "time", PACE_SHOW_NS},
-                                          {"share", "share", PACE_SHOW_SHARE}};
-    pace_node *table = pace_node_table(path, "top", NULL, PACE_FOR_ALL, columns, 6, 10);
-    for (size_t i = 0; i < count; i++) {
-        pace_table_row(table);
-        pace_table_text(table, *rows[i].name ? rows[i].name : "(before the step's first recorded work)");
-        pace_table_text(table, pace_advice_names[rows[i].resource]);
-        pace_table_text(table, rows[i].waiting ? "before it" : "itself");
-        pace_table_int(table, (int64_t)rows[i].count);
-        pace_table_int(table, rows[i].time_ns);
-        pace_table_real(table, length > 0 ? (double)rows[i].time_ns / (double)length : 0);
+}
+
+typedef struct {
+    const char *name, *what;
+    uint8_t resource;
+    size_t count;
+    int64_t time_ns;
+    double share;
+} top_row;
+
+static const pace_table top = {"top", NULL, PACE_FOR_ALL, 10,
+                               PACE_CELLS({"name", "on the path", PACE_SHOW_TEXT, PACE_OF(top_row, name)},
+                                          {"resource", "resource", PACE_SHOW_TEXT,
+                                           PACE_WORD_OF(top_row, resource, pace_advice_names)},
+                                          {"what", "what", PACE_SHOW_TEXT, PACE_OF(top_row, what)},
+                                          {"count", "times", PACE_SHOW_INT, PACE_OF(top_row, count)},
+                                          {"time_ns", "time", PACE_SHOW_NS, PACE_OF(top_row, time_ns)},
+                                          {"share", "share", PACE_SHOW_SHARE, PACE_OF(top_row, share)})};
+
+static pace_status put_top(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
+    int64_t length = critical->to_ns - critical->from_ns;
+    pace_path_rows rows;
+    PACE_TRY(pace_path_rows_of(&rows, critical, analysis));
+    pace_node *table = pace_open_table(path, &top, 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        const pace_path_row *row = &rows.items[i];
+        pace_table_put(table, &(top_row){*row->name ? row->name : "(before the step's first recorded work)",
+                                         row->waiting ? "before it" : "itself", row->resource, row->count, row->time_ns,
+                                         length > 0 ? (double)row->time_ns / (double)length : 0});
     }
-    pace_free(rows);
+    pace_path_rows_free(&rows);
+    return PACE_OK;
+}
+
+static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                            const pace_rank *rank) {
+    int64_t length = critical->to_ns - critical->from_ns;
+    pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
+    put_figures(path, critical, rank);
+    PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
     pace_node_note(path, "%.1f %% of the path is delay that no recorded dependency explains.",
                    length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
@@ -185,11 +141,20 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
 
 /* --- advice ------------------------------------------------------------------------------------------------------ */
 
+typedef struct {
+    const char *resource;
+    double elasticity, at_most;
+    int64_t step_if_free_ns;
+} advice_row;
+
+static const pace_table advice = {
+    "advice", "What would help most", PACE_FOR_ALL, 0,
+    PACE_CELLS({"resource", "resource", PACE_SHOW_TEXT, PACE_OF(advice_row, resource)},
+               {"elasticity", "elasticity", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
+               {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
+               {"step_if_free_ns", "step if free", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
+
 static void put_advice(pace_node *root, const pace_critical *critical) {
-    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT},
-                                          {"elasticity", "elasticity", PACE_SHOW_SHARE},
-                                          {"at_most", "at most saved", PACE_SHOW_SHARE},
-                                          {"step_if_free_ns", "step if free", PACE_SHOW_NS}};
     int64_t length = critical->to_ns - critical->from_ns;
     int order[PACE_ADVICE_GAP] = {0}, count = 0;
     for (int r = 0; r < PACE_ADVICE_GAP; r++) {
@@ -199,14 +164,12 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
             order[at] = order[at - 1];
         order[at] = r;
     }
-    pace_node *table = pace_node_table(root, "advice", "What would help most", PACE_FOR_ALL, columns, 4, 0);
+    pace_node *table = pace_open_table(root, &advice, 0);
     for (int i = 0; i < count; i++) {
         int r = order[i];
-        pace_table_row(table);
-        pace_table_text(table, pace_advice_names[r]);
-        pace_table_real(table, (double)critical->by_resource_ns[r] / (double)length);
-        pace_table_real(table, 1 - (double)critical->without_ns[r] / (double)length);
-        pace_table_int(table, critical->without_ns[r]);
+        pace_table_put(table,
+                       &(advice_row){pace_advice_names[r], (double)critical->by_resource_ns[r] / (double)length,
+                                     1 - (double)critical->without_ns[r] / (double)length, critical->without_ns[r]});
     }
     if (count)
         pace_node_sentence(
@@ -219,77 +182,67 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
 
+static const pace_table balance = {
+    "balance", "Who is late, who waits", PACE_FOR_ALL, 16,
+    PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
+               {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
+               {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
+               {"waiting_ns", "waiting for others", PACE_SHOW_NS, PACE_OF(pace_lateness, waiting_ns)},
+               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_lateness, compute_ns)},
+               {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE, PACE_OF(pace_lateness, compute_over_mean)})};
+
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {{"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
-                                          {"rank", "rank", PACE_SHOW_INT},
-                                          {"times_last", "times last", PACE_SHOW_INT},
-                                          {"waiting_ns", "waiting for others", PACE_SHOW_NS},
-                                          {"compute_ns", "compute", PACE_SHOW_NS},
-                                          {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE}};
-    const pace_collectives *c = &analysis->collectives;
-    size_t ranks = analysis->ranks.count, latest = 0;
-    if (c->items.count == 0) return PACE_OK;
-    int64_t *waiting = pace_alloc(2 * ranks, sizeof *waiting);
-    if (!waiting) return PACE_E_MEMORY;
-    int64_t *last = waiting + ranks;
-    double mean = 0;
-    for (size_t r = 0; r < ranks; r++) mean += (double)analysis->ranks.items[r]->work.window.compute_ns / (double)ranks;
-    for (size_t i = 0; i < c->items.count; i++) {
-        last[c->items.items[i].last_rank]++;
-        for (size_t r = 0; r < ranks; r++) {
-            uint32_t part = c->parts.items[c->items.items[i].first_part + r];
-            if (part == PACE_NO_TASK) continue;
-            const pace_work_item *item = &analysis->ranks.items[r]->work.items.items[part];
-            if (item->wait_until_ns > item->start_ns) waiting[r] += item->wait_until_ns - item->start_ns;
-        }
-    }
-    bool devices = pace_analysis_has_devices(analysis);
-    pace_node *table =
-        pace_node_table(root, "balance", "Who is late, who waits", PACE_FOR_ALL, columns + !devices, 5 + devices, 16);
-    for (size_t r = 0; r < ranks; r++) {
-        double compute = (double)analysis->ranks.items[r]->work.window.compute_ns;
-        if (last[r] > last[latest]) latest = r;
-        pace_table_row(table);
-        if (devices) pace_table_int(table, analysis->ranks.items[r]->device_id);
-        put_rank(table, analysis->ranks.items[r]);
-        pace_table_int(table, last[r]);
-        pace_table_int(table, waiting[r]);
-        pace_table_int(table, (int64_t)compute);
-        pace_table_real(table, mean > 0 ? compute / mean - 1 : 0);
-    }
     char name[PACE_RANK_NAME];
-    pace_node_sentence(root, false, "The last to reach %" PRId64 " of %zu collectives was %s.", last[latest],
-                       c->items.count, pace_rank_name(name, analysis->ranks.items[latest]));
-    pace_free(waiting);
+    size_t ranks = analysis->ranks.count, latest = 0;
+    if (analysis->collectives.items.count == 0) return PACE_OK;
+    pace_lateness *rows;
+    PACE_TRY(pace_lateness_of(&rows, analysis));
+    pace_node *table = pace_open_table(root, &balance, devices_of(analysis));
+    for (size_t r = 0; r < ranks; r++) {
+        pace_table_put(table, &rows[r]);
+        if (rows[r].times_last > rows[latest].times_last) latest = r;
+    }
+    pace_node_sentence(root, false, "The last to reach %" PRId64 " of %zu collectives was %s.", rows[latest].times_last,
+                       analysis->collectives.items.count, pace_rank_name(name, analysis->ranks.items[latest]));
+    pace_free(rows);
     return PACE_OK;
 }
 
 /* --- collectives -------------------------------------------------------------------------------------------------- */
 
+typedef struct {
+    const char *name, *cause;
+    int64_t end_ns, transfer_ns, wait_ns, last_rank, cause_ns;
+    double bytes;
+    uint32_t last_device;
+} collective_row;
+
+static const pace_table collectives = {
+    "collectives",
+    "Collectives across ranks",
+    PACE_FOR_ALL,
+    16,
+    .hidden_when_empty = true,
+    PACE_CELLS({"name", "collective", PACE_SHOW_TEXT, PACE_OF(collective_row, name)},
+               {"end_ns", NULL, PACE_SHOW_INT, PACE_OF(collective_row, end_ns)},
+               {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(collective_row, bytes)},
+               {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(collective_row, transfer_ns)},
+               {"wait_ns", "waiting, mean", PACE_SHOW_NS, PACE_OF(collective_row, wait_ns)},
+               {"last_rank", "last rank", PACE_SHOW_INT, PACE_OF(collective_row, last_rank)},
+               {"cause", "late because of", PACE_SHOW_WORD, PACE_OF(collective_row, cause)},
+               {"cause_ns", "by", PACE_SHOW_NS, PACE_OF(collective_row, cause_ns)},
+               {"last_device", "last device", PACE_SHOW_INT, PACE_OF(collective_row, last_device),
+                .only_if = WITH_DEVICES})};
+
 static void put_collectives(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {
-        {"name", "collective", PACE_SHOW_TEXT},       {"end_ns", NULL, PACE_SHOW_INT},
-        {"bytes", "bytes", PACE_SHOW_BYTES},          {"transfer_ns", "transfer", PACE_SHOW_NS},
-        {"wait_ns", "waiting, mean", PACE_SHOW_NS},   {"last_rank", "last rank", PACE_SHOW_INT},
-        {"cause", "late because of", PACE_SHOW_WORD}, {"cause_ns", "by", PACE_SHOW_NS},
-        {"last_device", "last device", PACE_SHOW_INT}}; /* only where a trace has several */
-    bool devices = pace_analysis_has_devices(analysis);
     const pace_collectives *c = &analysis->collectives;
-    pace_node *table = pace_node_table(root, "collectives", c->items.count ? "Collectives across ranks" : NULL,
-                                       c->items.count ? PACE_FOR_ALL : PACE_FOR_JSON, columns, 8 + devices, 16);
+    pace_node *table = pace_open_table(root, &collectives, devices_of(analysis));
     for (size_t i = 0; i < c->items.count; i++) {
         const pace_measured_collective *own = &c->items.items[i];
-        pace_table_row(table);
-        pace_table_text(table, own->name);
-        pace_table_int(table, own->end_ns);
-        if (own->bytes >= 0) pace_table_real(table, (double)own->bytes);
-        else pace_table_none(table);
-        pace_table_int(table, own->transfer_ns);
-        pace_table_int(table, own->wait_ns / (int64_t)own->members);
-        put_rank(table, analysis->ranks.items[own->last_rank]);
-        pace_table_text(table, own->cause ? own->cause : "-");
-        pace_table_int(table, own->cause_ns);
-        if (devices) pace_table_int(table, analysis->ranks.items[own->last_rank]->device_id);
+        const pace_rank *last = analysis->ranks.items[own->last_rank];
+        pace_table_put(table, &(collective_row){own->name, own->cause ? own->cause : "-", own->end_ns, own->transfer_ns,
+                                                own->wait_ns / (int64_t)own->members, rank_number(last), own->cause_ns,
+                                                own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
     }
     if (c->unmatched)
         pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.",
@@ -298,30 +251,34 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
 
 /* --- the drawing -------------------------------------------------------------------------------------------------- */
 
-static void put_lanes(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                      const pace_critical *critical) {
-    static const char *const resource_colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
-                                                                "host",    "idle",   "input", "other"};
-    static const char *const class_colors[] = {"compute", "memory", "communication", "copy"};
-    pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
+static bool within(const pace_critical *critical, int64_t start_ns, int64_t end_ns) {
+    return end_ns > critical->from_ns && start_ns < critical->to_ns;
+}
+
+static void draw_tiles(pace_node *lanes, const pace_rank *rank, const pace_critical *critical) {
+    static const char *const colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
+                                                       "host",    "idle",   "input", "other"};
     pace_lanes_lane(lanes, "stage");
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *t = &rank->tiles.items[i];
-        if (t->end_ns > critical->from_ns && t->start_ns < critical->to_ns)
+        if (within(critical, t->start_ns, t->end_ns))
             pace_lanes_slice(lanes, t->start_ns, t->end_ns, pace_stage_names[t->stage], pace_stage_names[t->stage]);
     }
     pace_lanes_lane(lanes, "resource");
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *t = &rank->tiles.items[i];
-        if (t->end_ns > critical->from_ns && t->start_ns < critical->to_ns)
-            pace_lanes_slice(lanes, t->start_ns, t->end_ns, resource_colors[t->resource],
-                             pace_resource_names[t->resource]);
+        if (within(critical, t->start_ns, t->end_ns))
+            pace_lanes_slice(lanes, t->start_ns, t->end_ns, colors[t->resource], pace_resource_names[t->resource]);
     }
+}
+
+static void draw_path(pace_node *lanes, const pace_analysis *analysis, const pace_rank *rank,
+                      const pace_critical *critical) {
     pace_lanes_lane(lanes, "critical path");
     for (size_t i = 0; i < critical->pieces.count; i++) {
         const pace_path_piece *p = &critical->pieces.items[i];
         const pace_rank *own = analysis->ranks.items[p->rank];
-        const char *name = p->task == PACE_NO_TASK ? "before" : name_of(analysis, p);
+        const char *name = p->task == PACE_NO_TASK ? "before" : pace_path_name(analysis, p);
         char elsewhere[256];
         if (own != rank) {
             char which[PACE_RANK_NAME];
@@ -330,19 +287,45 @@ static void put_lanes(pace_node *root, const pace_analysis *analysis, const pace
         }
         pace_lanes_slice(lanes, p->start_ns, p->end_ns, p->waiting ? "idle" : "path", name);
     }
-    for (uint32_t lane = 0; lane < rank->step.lanes.count; lane++) {
-        bool named = false;
-        for (size_t i = 0; i < rank->work.items.count; i++) {
+}
+
+/* The work items that lie in the step, lane by lane: each lane's first is in `first`, the next of each in `next`. */
+static void chain_by_lane(size_t *first, size_t *next, const pace_rank *rank, const pace_critical *critical) {
+    for (size_t lane = 0; lane < rank->step.lanes.count; lane++) first[lane] = SIZE_MAX;
+    for (size_t i = rank->work.items.count; i-- > 0;) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        uint32_t lane = rank->step.lane[item->task];
+        if (!within(critical, item->start_ns, item->end_ns)) continue;
+        next[i] = first[lane];
+        first[lane] = i;
+    }
+}
+
+static pace_status draw_work(pace_node *lanes, const pace_rank *rank, const pace_critical *critical) {
+    static const char *const colors[] = {"compute", "memory", "communication", "copy"};
+    size_t *first = pace_alloc(rank->step.lanes.count + rank->work.items.count, sizeof *first);
+    if (!first) return PACE_E_MEMORY;
+    size_t *next = first + rank->step.lanes.count;
+    chain_by_lane(first, next, rank, critical);
+    for (size_t lane = 0; lane < rank->step.lanes.count; lane++) {
+        if (first[lane] == SIZE_MAX) continue;
+        pace_lanes_lane(lanes, pace_names_text(&rank->step.names, rank->step.lanes.items[lane].key));
+        for (size_t i = first[lane]; i != SIZE_MAX; i = next[i]) {
             const pace_work_item *item = &rank->work.items.items[i];
-            if (rank->step.lane[item->task] != lane || item->end_ns <= critical->from_ns ||
-                item->start_ns >= critical->to_ns)
-                continue;
-            if (!named) pace_lanes_lane(lanes, pace_names_text(&rank->step.names, rank->step.lanes.items[lane].key));
-            named = true;
-            pace_lanes_slice(lanes, item->start_ns, item->end_ns, class_colors[item->class],
+            pace_lanes_slice(lanes, item->start_ns, item->end_ns, colors[item->class],
                              pace_step_name(&rank->step, item->task));
         }
     }
+    pace_free(first);
+    return PACE_OK;
+}
+
+static pace_status put_lanes(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                             const pace_critical *critical) {
+    pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
+    draw_tiles(lanes, rank, critical);
+    draw_path(lanes, analysis, rank, critical);
+    return draw_work(lanes, rank, critical);
 }
 
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
@@ -350,9 +333,9 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     pace_status status = PACE_OK;
     if (critical.to_ns > critical.from_ns) {
-        put_lanes(root, analysis, rank, &critical);
+        status = put_lanes(root, analysis, rank, &critical);
         put_advice(root, &critical);
-        status = put_path(root, &critical, analysis, rank);
+        if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);
     }
     put_collectives(root, analysis);
     pace_put_messages(root, analysis);

@@ -1,0 +1,18 @@
+/* Who is late to collectives, and who waits. */
+#ifndef PACE_INSIGHT_LATENESS_H
+#define PACE_INSIGHT_LATENESS_H
+
+#include "insight/analysis.h"
+
+typedef struct {
+    uint32_t device;
+    int64_t rank;       /* INT64_MIN = not known */
+    int64_t times_last; /* collectives it was the last to reach */
+    int64_t waiting_ns, compute_ns;
+    double compute_over_mean; /* against the mean of the ranks: 0.1 = 10 % more */
+} pace_lateness;
+
+/** One row a rank, to be freed with pace_free(). */
+pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis) PACE_MUST_CHECK;
+
+#endif
