@@ -3,6 +3,7 @@
 #define PACE_REPORT_ANALYZE_PARTS_H
 
 #include "insight/analysis.h"
+#include "insight/mean_step.h"
 #include "report/report.h"
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
@@ -13,21 +14,21 @@ void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_a
                      const pace_matrix *matrix);
 
 /** The sentences that lead the report. */
-pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                              const pace_analyze_options *options) PACE_MUST_CHECK;
+void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                       const pace_mean_step *mean, const pace_analyze_options *options);
 /** The matrix of the mean step, of every step (JSON) and of the whole window. */
-pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_mean_step *mean);
 /** The same of one device of several, JSON only. */
 void pace_put_json_matrices(pace_node *item, const pace_rank *rank);
 /** Overheads, critical path, collectives, operators, advice. */
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
-                              const pace_analyze_options *options) PACE_MUST_CHECK;
+                              const pace_mean_step *mean, const pace_analyze_options *options) PACE_MUST_CHECK;
 
 /** Critical path, advice, collectives, and the drawing of the step. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** Pipeline bubbles, and who waits for whom in sends and receives. */
-void pace_put_messages(pace_node *root, const pace_analysis *analysis);
+pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) PACE_MUST_CHECK;
 
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
@@ -41,8 +42,5 @@ pace_status pace_write_overheads(const char *path, const pace_analysis *analysis
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
 pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;
 void pace_free_analysis(void *analysis);
-
-/** Mean matrix over the steps of a rank that did work, and their number. */
-size_t pace_mean_matrix(pace_matrix *out, const pace_rank *rank);
 
 #endif

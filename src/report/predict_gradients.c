@@ -12,7 +12,7 @@ static int64_t ns(double s) { return llround(s * 1e9); }
 
 /* Synchronous ranks wait for the slowest where they exchange. */
 void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
-    pace_mean_matrix(out, pace_analysis_slowest(&result->analysis));
+    *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis)).matrix;
     out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += ns(result->exchange.skew_s);
 }
 

@@ -3,6 +3,7 @@
 #include "ask/context.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,35 +54,39 @@ static void put_counts(pace_node *item, const pace_step *step) {
     pace_node_int(counts, "kernels_linked", (int64_t)step->linked_kernels);
 }
 
+typedef struct {
+    const char *label;
+    pace_mark mark;
+    int64_t host_ns, device_ns;
+    pace_window in; /* the host's interval */
+    const char *verdict, *differs_in;
+} step_row;
+
+static step_row step_of(const pace_rank *rank, size_t number) {
+    const pace_mark *mark = &rank->marks.items.items[number];
+    return (step_row){.label = pace_names_text(&rank->step.names, mark->label),
+                      .mark = *mark,
+                      .host_ns = mark->end_ns - mark->start_ns,
+                      .device_ns = mark->to_ns - mark->from_ns,
+                      .in = pace_work_window(&rank->work, mark->start_ns, mark->end_ns)};
+}
+
+static const pace_table steps = {
+    "steps", NULL, PACE_FOR_JSON, 0,
+    PACE_CELLS({"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
+               {"start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.start_ns)},
+               {"duration_ns", "duration", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
+               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns)},
+               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
+               {"communication_ns", "communication", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
+               {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(step_row, in.overlapped_ns)},
+               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
+               {"device_start_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.from_ns)},
+               {"device_end_ns", NULL, PACE_SHOW_INT, PACE_OF(step_row, mark.to_ns)})};
+
 static void put_json_steps(pace_node *item, const pace_rank *rank) {
-    static const pace_column columns[] = {
-        {"label", "step", PACE_SHOW_TEXT},
-        {"start_ns", NULL, PACE_SHOW_INT},
-        {"duration_ns", "duration", PACE_SHOW_NS},
-        {"busy_ns", "busy", PACE_SHOW_NS},
-        {"compute_ns", "compute", PACE_SHOW_NS},
-        {"communication_ns", "communication", PACE_SHOW_NS},
-        {"overlapped_ns", "overlapped", PACE_SHOW_NS},
-        {"kernels", "kernels", PACE_SHOW_INT},
-        {"device_start_ns", NULL, PACE_SHOW_INT},
-        {"device_end_ns", NULL, PACE_SHOW_INT},
-    };
-    pace_node *table = pace_node_table(item, "steps", NULL, PACE_FOR_JSON, columns, 10, 0);
-    for (size_t k = 0; k < rank->marks.items.count; k++) {
-        const pace_mark *mark = &rank->marks.items.items[k];
-        pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
-        pace_table_row(table);
-        pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
-        pace_table_int(table, mark->start_ns);
-        pace_table_int(table, mark->end_ns - mark->start_ns);
-        pace_table_int(table, w.busy_ns);
-        pace_table_int(table, w.compute_ns);
-        pace_table_int(table, w.communication_ns);
-        pace_table_int(table, w.overlapped_ns);
-        pace_table_int(table, (int64_t)w.kernels);
-        pace_table_int(table, mark->from_ns);
-        pace_table_int(table, mark->to_ns);
-    }
+    pace_node *table = pace_open_table(item, &steps, 0);
+    for (size_t k = 0; k < rank->marks.items.count; k++) pace_table_put(table, &(step_row[]){step_of(rank, k)});
 }
 
 /* Each device of a trace of several. */
@@ -117,36 +122,37 @@ static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
     }
 }
 
+typedef struct {
+    uint32_t device;
+    char rank[24];
+    pace_window of;
+    const char *path;
+} window_row;
+
+enum { WITH_DEVICES = 1, /* a trace has several */ USUAL = 1, UNUSUAL = 2 };
+
+static const pace_table windows = {
+    "windows", "The whole trace", PACE_FOR_PEOPLE, 16,
+    PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(window_row, device), .only_if = WITH_DEVICES},
+               {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(window_row, rank)},
+               {"span_ns", "span", PACE_SHOW_NS, PACE_OF(window_row, of.span_ns)},
+               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(window_row, of.busy_ns)},
+               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(window_row, of.compute_ns)},
+               {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(window_row, of.communication_ns)},
+               {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(window_row, of.overlapped_ns)},
+               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(window_row, of.exposed_ns)},
+               {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(window_row, of.memory_ns)},
+               {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(window_row, of.idle_ns)},
+               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(window_row, of.kernels)},
+               {"path", NULL, PACE_SHOW_TEXT, PACE_OF(window_row, path)})};
+
 static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
-    static const pace_column columns[] = {
-        {"device_id", "device", PACE_SHOW_INT}, /* only where a trace has several */
-        {"rank", "rank", PACE_SHOW_TEXT},
-        {"span_ns", "span", PACE_SHOW_NS},
-        {"busy_ns", "busy", PACE_SHOW_NS},
-        {"compute_ns", "compute", PACE_SHOW_NS},
-        {"communication_ns", "comm", PACE_SHOW_NS},
-        {"overlapped_ns", "overlapped", PACE_SHOW_NS},
-        {"exposed_ns", "exposed", PACE_SHOW_NS},
-        {"memory_ns", "memory", PACE_SHOW_NS},
-        {"idle_ns", "idle", PACE_SHOW_NS},
-        {"kernels", "kernels", PACE_SHOW_INT},
-        {"path", NULL, PACE_SHOW_TEXT},
-    };
-    bool devices = pace_analysis_has_devices(analysis);
-    pace_node *table =
-        pace_node_table(root, "windows", "The whole trace", PACE_FOR_PEOPLE, columns + !devices, 11 + devices, 16);
+    pace_node *table = pace_open_table(root, &windows, pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0);
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
-        const pace_window *w = &rank->work.window;
-        char number[24] = "-";
-        if (rank->step.rank >= 0) snprintf(number, sizeof number, "%" PRId64, rank->step.rank);
-        pace_table_row(table);
-        if (devices) pace_table_int(table, rank->device_id);
-        pace_table_text(table, number);
-        const int64_t cells[] = {w->span_ns,    w->busy_ns,   w->compute_ns, w->communication_ns, w->overlapped_ns,
-                                 w->exposed_ns, w->memory_ns, w->idle_ns,    (int64_t)w->kernels};
-        for (size_t k = 0; k < 9; k++) pace_table_int(table, cells[k]);
-        pace_table_text(table, rank->path);
+        window_row row = {.device = rank->device_id, .rank = "-", .of = rank->work.window, .path = rank->path};
+        if (rank->step.rank >= 0) snprintf(row.rank, sizeof row.rank, "%" PRId64, rank->step.rank);
+        pace_table_put(table, &row);
     }
 }
 
@@ -158,38 +164,36 @@ static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
     pace_node_real(node, "robust_relative_spread", spread->spread);
 }
 
+static const pace_table step_table = {
+    "step_table", "Steps", PACE_FOR_ALL, 12,
+    PACE_CELLS({"label", "step", PACE_SHOW_TEXT, PACE_OF(step_row, label)},
+               {"host_ns", "host", PACE_SHOW_NS, PACE_OF(step_row, host_ns)},
+               {"device_ns", "device", PACE_SHOW_NS, PACE_OF(step_row, device_ns)},
+               {"busy_ns", "busy", PACE_SHOW_NS, PACE_OF(step_row, in.busy_ns), .shown_if = USUAL}, /* makes room */
+               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(step_row, in.compute_ns)},
+               {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(step_row, in.communication_ns)},
+               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(step_row, in.exposed_ns)},
+               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(step_row, in.kernels)},
+               {"verdict", "", PACE_SHOW_TEXT, PACE_OF(step_row, verdict), .only_if = UNUSUAL},
+               {"differs_in", "differs in", PACE_SHOW_WORD, PACE_OF(step_row, differs_in), .only_if = UNUSUAL})};
+
+static bool all_usual(const pace_spread *spread) {
+    for (size_t k = 0; k < spread->notes.count; k++)
+        if (spread->notes.items[k].verdict != PACE_STEP_USUAL) return false;
+    return true;
+}
+
 static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
-    pace_column columns[] = {
-        {"label", "step", PACE_SHOW_TEXT},       {"host_ns", "host", PACE_SHOW_NS},
-        {"device_ns", "device", PACE_SHOW_NS},   {"busy_ns", "busy", PACE_SHOW_NS},
-        {"compute_ns", "compute", PACE_SHOW_NS}, {"communication_ns", "comm", PACE_SHOW_NS},
-        {"exposed_ns", "exposed", PACE_SHOW_NS}, {"kernels", "kernels", PACE_SHOW_INT},
-        {"verdict", "", PACE_SHOW_TEXT},         {"differs_in", "differs in", PACE_SHOW_WORD},
-    };
     if (rank->marks.items.count == 0) return PACE_OK;
     pace_spread spread;
     PACE_TRY(pace_spread_measure(&spread, rank));
-    bool unusual = false;
-    for (size_t k = 0; k < spread.notes.count; k++)
-        unusual = unusual || spread.notes.items[k].verdict != PACE_STEP_USUAL;
-    if (unusual) columns[3].title = NULL; /* busy makes room for what differs */
-    pace_node *table = pace_node_table(root, "step_table", "Steps", PACE_FOR_ALL, columns, unusual ? 10 : 8, 12);
+    pace_node *table = pace_open_table(root, &step_table, all_usual(&spread) ? USUAL : UNUSUAL);
     for (size_t k = 0; k < rank->marks.items.count; k++) {
-        const pace_mark *mark = &rank->marks.items.items[k];
         const pace_step_note *note = &spread.notes.items[k];
-        pace_window w = pace_work_window(&rank->work, mark->start_ns, mark->end_ns);
-        pace_table_row(table);
-        pace_table_text(table, pace_names_text(&rank->step.names, mark->label));
-        pace_table_int(table, mark->end_ns - mark->start_ns);
-        pace_table_int(table, mark->to_ns - mark->from_ns);
-        pace_table_int(table, w.busy_ns);
-        pace_table_int(table, w.compute_ns);
-        pace_table_int(table, w.communication_ns);
-        pace_table_int(table, w.exposed_ns);
-        pace_table_int(table, (int64_t)w.kernels);
-        if (!unusual) continue;
-        pace_table_text(table, pace_step_verdict_names[note->verdict]);
-        pace_table_text(table, note->resource_ns ? pace_resource_names[note->resource] : "");
+        step_row row = step_of(rank, k);
+        row.verdict = pace_step_verdict_names[note->verdict];
+        row.differs_in = note->resource_ns ? pace_resource_names[note->resource] : "";
+        pace_table_put(table, &row);
     }
     if (spread.most_ns > spread.least_ns)
         pace_node_note(root, "Steps: median %s, from %s to %s, robust spread %.1f %%.",
@@ -218,14 +222,15 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
 static pace_status build(pace_report *report, pace_analysis *analysis, const pace_analyze_options *options) {
     pace_node *root = pace_report_root(report);
     const pace_rank *rank = pace_analysis_slowest(analysis);
-    PACE_TRY(pace_put_headline(root, analysis, rank, options));
+    pace_mean_step mean = pace_mean_step_of(rank);
+    pace_put_headline(root, analysis, rank, &mean, options);
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     if (rank->work.items.count) put_rank_table(root, analysis);
     PACE_TRY(put_step_table(root, rank));
     put_json_ranks(root, analysis);
-    PACE_TRY(pace_put_step_matrix(root, rank));
-    PACE_TRY(pace_put_insights(root, analysis, rank, options));
+    pace_put_step_matrix(root, rank, &mean);
+    PACE_TRY(pace_put_insights(root, analysis, rank, &mean, options));
     return pace_report_status(report);
 }
 

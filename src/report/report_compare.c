@@ -1,127 +1,74 @@
 /* pace_compare(): two traces side by side. */
+#include "insight/operator_pairs.h"
 #include "report/analyze_parts.h"
 #include "ask/context.h"
+#include "report/table.h"
 
-#include "insight/operators.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 typedef struct {
     const char *name;
-    const pace_operator_row *a, *b;
-} pair;
+    double a_calls, b_calls; /* NAN: the side has no such operator */
+    int64_t a_ns, b_ns, change_ns;
+    double ratio;
+} operator_row;
 
-static int by_name(const void *left, const void *right) {
-    return strcmp(((const pair *)left)->name, ((const pair *)right)->name);
-}
+static const pace_table operators = {"operators", "Operators, largest change first (per step)", PACE_FOR_ALL, 20,
+                                     PACE_CELLS({"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
+                                                {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(operator_row, a_calls)},
+                                                {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(operator_row, a_ns)},
+                                                {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(operator_row, b_calls)},
+                                                {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(operator_row, b_ns)},
+                                                {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(operator_row, change_ns)},
+                                                {"ratio", "B / A", PACE_SHOW_REAL, PACE_OF(operator_row, ratio)})};
 
-static int64_t change(const pair *p) { return (p->b ? p->b->time_ns : 0) - (p->a ? p->a->time_ns : 0); }
-
-static int by_change(const void *left, const void *right) {
-    int64_t a = llabs(change(left)), b = llabs(change(right));
-    if (a != b) return a > b ? -1 : 1;
-    return by_name(left, right);
-}
-
-/* Operators of both sides by name; a name only one side has stands alone. */
-static size_t match(pair *pairs, const pace_rank *rank_a, const pace_operator_rows *a, const pace_rank *rank_b,
-                    const pace_operator_rows *b) {
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < a->count; i++)
-        pairs[count++] = (pair){pace_names_text(&rank_a->step.names, a->items[i].name), &a->items[i], NULL};
-    for (size_t i = 0; i < b->count; i++)
-        pairs[count++] = (pair){pace_names_text(&rank_b->step.names, b->items[i].name), NULL, &b->items[i]};
-    qsort(pairs, count, sizeof *pairs, by_name);
-    for (size_t i = 0; i < count; i++) {
-        if (kept && strcmp(pairs[kept - 1].name, pairs[i].name) == 0) {
-            if (pairs[i].a) pairs[kept - 1].a = pairs[i].a;
-            if (pairs[i].b) pairs[kept - 1].b = pairs[i].b;
-        } else {
-            pairs[kept++] = pairs[i];
-        }
-    }
-    qsort(pairs, kept, sizeof *pairs, by_change);
-    return kept;
-}
-
-static void put_side(pace_node *table, const pace_operator_row *row, double per_step) {
-    if (!row) {
-        pace_table_none(table);
-        pace_table_none(table);
-        return;
-    }
-    pace_table_real(table, (double)row->calls / per_step);
-    pace_table_int(table, (int64_t)((double)row->time_ns / per_step));
+static void put_pair(pace_node *table, const pace_operator_pair *pair, double steps_a, double steps_b) {
+    const pace_operator_row *a = pair->a, *b = pair->b;
+    double ta = a ? (double)a->time_ns / steps_a : 0, tb = b ? (double)b->time_ns / steps_b : 0;
+    pace_table_put(table, &(operator_row){.name = *pair->name ? pair->name : "(none)",
+                                          .a_calls = a ? (double)a->calls / steps_a : NAN,
+                                          .b_calls = b ? (double)b->calls / steps_b : NAN,
+                                          .a_ns = a ? (int64_t)ta : PACE_NO_INT,
+                                          .b_ns = b ? (int64_t)tb : PACE_NO_INT,
+                                          .change_ns = (int64_t)(tb - ta),
+                                          .ratio = ta > 0 && tb > 0 ? tb / ta : NAN});
 }
 
 static pace_status put_operators(pace_node *root, const pace_rank *a, const pace_rank *b, double steps_a,
                                  double steps_b) {
-    static const pace_column columns[] = {
-        {"name", "operator", PACE_SHOW_TEXT}, {"a_calls", "A calls", PACE_SHOW_REAL},
-        {"a_ns", "A time", PACE_SHOW_NS},     {"b_calls", "B calls", PACE_SHOW_REAL},
-        {"b_ns", "B time", PACE_SHOW_NS},     {"change_ns", "B - A", PACE_SHOW_NS},
-        {"ratio", "B / A", PACE_SHOW_REAL},
-    };
-    pace_operator_rows rows_a = {0}, rows_b = {0};
-    pair *pairs = NULL;
-    pace_status status = pace_operators_sum(&rows_a, a, PACE_BY_OPERATOR);
-    if (status == PACE_OK) status = pace_operators_sum(&rows_b, b, PACE_BY_OPERATOR);
-    if (status == PACE_OK) {
-        pairs = pace_alloc(rows_a.count + rows_b.count, sizeof *pairs);
-        if (!pairs) status = PACE_E_MEMORY;
-    }
-    if (status == PACE_OK) {
-        size_t count = match(pairs, a, &rows_a, b, &rows_b);
-        pace_node *table = pace_node_table(root, "operators", "Operators, largest change first (per step)",
-                                           PACE_FOR_ALL, columns, 7, 20);
-        for (size_t i = 0; i < count; i++) {
-            double ta = pairs[i].a ? (double)pairs[i].a->time_ns / steps_a : 0;
-            double tb = pairs[i].b ? (double)pairs[i].b->time_ns / steps_b : 0;
-            pace_table_row(table);
-            pace_table_text(table, pairs[i].name[0] ? pairs[i].name : "(none)");
-            put_side(table, pairs[i].a, steps_a);
-            put_side(table, pairs[i].b, steps_b);
-            pace_table_int(table, (int64_t)(tb - ta));
-            if (ta > 0 && tb > 0) pace_table_real(table, tb / ta);
-            else pace_table_none(table);
-        }
-    }
-    pace_free(pairs);
-    PACE_VEC_FREE(&rows_a);
-    PACE_VEC_FREE(&rows_b);
-    return status;
+    pace_operator_pairs pairs;
+    PACE_TRY(pace_operator_pairs_of(&pairs, a, b));
+    pace_node *table = pace_open_table(root, &operators, 0);
+    for (size_t i = 0; i < pairs.count; i++) put_pair(table, &pairs.items[i], steps_a, steps_b);
+    pace_operator_pairs_free(&pairs);
+    return PACE_OK;
 }
 
-/* The matrix of a side: of its mean step, or of the whole trace where steps are not known. */
-static double side_matrix(pace_matrix *out, const pace_rank *rank) {
-    size_t steps = pace_mean_matrix(out, rank);
-    if (steps == 0) *out = pace_matrix_of(&rank->tiles, rank->work.window.first_ns, rank->work.window.last_ns);
-    return steps ? (double)steps : 1;
-}
+typedef struct {
+    const char *resource;
+    int64_t a_ns, b_ns, change_ns;
+} resource_row;
+
+static const pace_table resources = {
+    "resources", "Where the time went, by resource", PACE_FOR_ALL, 0,
+    PACE_CELLS({"resource", "resource", PACE_SHOW_TEXT, PACE_OF(resource_row, resource)},
+               {"a_ns", "A", PACE_SHOW_NS, PACE_OF(resource_row, a_ns)},
+               {"b_ns", "B", PACE_SHOW_NS, PACE_OF(resource_row, b_ns)},
+               {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(resource_row, change_ns)})};
 
 static void put_resources(pace_node *root, const pace_matrix *a, const pace_matrix *b) {
-    static const pace_column columns[] = {{"resource", "resource", PACE_SHOW_TEXT},
-                                          {"a_ns", "A", PACE_SHOW_NS},
-                                          {"b_ns", "B", PACE_SHOW_NS},
-                                          {"change_ns", "B - A", PACE_SHOW_NS}};
-    pace_node *table =
-        pace_node_table(root, "resources", "Where the time went, by resource", PACE_FOR_ALL, columns, 4, 0);
+    pace_node *table = pace_open_table(root, &resources, 0);
     for (int r = 0; r < PACE_RESOURCES; r++) {
         int64_t sa = 0, sb = 0;
         for (int s = 0; s < PACE_STAGES; s++) sa += a->cell_ns[s][r], sb += b->cell_ns[s][r];
-        pace_table_row(table);
-        pace_table_text(table, pace_resource_names[r]);
-        pace_table_int(table, sa);
-        pace_table_int(table, sb);
-        pace_table_int(table, sb - sa);
+        pace_table_put(table, &(resource_row){pace_resource_names[r], sa, sb, sb - sa});
     }
 }
 
 static pace_status build(pace_report *report, const pace_rank *a, const pace_rank *b) {
     pace_node *root = pace_report_root(report);
-    pace_matrix ma, mb, difference;
-    double steps_a = side_matrix(&ma, a), steps_b = side_matrix(&mb, b);
+    pace_mean_step mean_a = pace_mean_step_of(a), mean_b = pace_mean_step_of(b);
+    pace_matrix ma = mean_a.matrix, mb = mean_b.matrix, difference;
     for (int s = 0; s < PACE_STAGES; s++)
         for (int r = 0; r < PACE_RESOURCES; r++) difference.cell_ns[s][r] = mb.cell_ns[s][r] - ma.cell_ns[s][r];
     double ta = (double)pace_matrix_total(&ma), tb = (double)pace_matrix_total(&mb);
@@ -143,7 +90,7 @@ static pace_status build(pace_report *report, const pace_rank *a, const pace_ran
     pace_put_matrix(root, "a_matrix", "A: stage by resource", PACE_FOR_ALL, &ma);
     pace_put_matrix(root, "b_matrix", "B: stage by resource", PACE_FOR_ALL, &mb);
     pace_put_matrix(root, "change_matrix", NULL, PACE_FOR_JSON, &difference);
-    PACE_TRY(put_operators(root, a, b, steps_a, steps_b));
+    PACE_TRY(put_operators(root, a, b, fmax(1, (double)mean_a.steps), fmax(1, (double)mean_b.steps)));
     return pace_report_status(report);
 }
 

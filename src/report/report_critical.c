@@ -338,7 +338,7 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
         if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);
     }
     put_collectives(root, analysis);
-    pace_put_messages(root, analysis);
+    if (status == PACE_OK) status = pace_put_messages(root, analysis);
     if (status == PACE_OK) status = put_lateness(root, analysis);
     pace_critical_free(&critical);
     return status;

@@ -4,46 +4,70 @@
 #include "base/text.h"
 #include "report/analyze_parts.h"
 
-#include "cost/roofline.h"
 #include "insight/operators.h"
+#include "insight/throughput.h"
+#include "report/table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char no_operator[] = "(none)";
 
-static void put_rate(pace_node *table, double amount, double seconds) {
-    if (seconds > 0 && amount > 0) pace_table_real(table, amount / seconds);
-    else pace_table_none(table);
+typedef struct {
+    const char *name, *shapes, *type;
+    size_t calls;
+    int64_t time_ns;
+    double share, flop_per_call, bytes_per_call, flop_per_s, bytes_per_s, roofline_share;
+} operator_row;
+
+static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
+
+static operator_row row_of(const pace_rank *rank, const pace_operator_row *from, int64_t total_ns) {
+    double calls = (double)from->calls, seconds = from->modelled_ns * 1e-9;
+    return (operator_row){.name = from->name ? pace_names_text(&rank->step.names, from->name) : no_operator,
+                          .calls = from->calls,
+                          .time_ns = from->time_ns,
+                          .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
+                          .flop_per_call = rate(from->flop, calls),
+                          .bytes_per_call = rate(from->bytes, calls),
+                          .flop_per_s = rate(from->flop, seconds),
+                          .bytes_per_s = rate(from->bytes, seconds),
+                          .roofline_share = rate(from->roofline_s, seconds)};
 }
 
-static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows, const char *key,
-                               const char *title, bool modelled) {
-    static const pace_column columns[] = {
-        {"name", "name", PACE_SHOW_TEXT},
-        {"calls", "calls", PACE_SHOW_INT},
-        {"time_ns", "time", PACE_SHOW_NS},
-        {"share", "share", PACE_SHOW_SHARE},
-        {"flop_per_s", "flop/s", PACE_SHOW_RATE},
-        {"bytes_per_s", "byte/s", PACE_SHOW_RATE},
-        {"roofline_share", "roofline", PACE_SHOW_SHARE},
-    };
-    int64_t total = 0;
-    for (size_t i = 0; i < rows->count; i++) total += rows->items[i].time_ns;
-    pace_node *table = pace_node_table(root, key, title, PACE_FOR_ALL, columns, modelled ? 7 : 4, 10);
-    for (size_t i = 0; i < rows->count; i++) {
-        const pace_operator_row *row = &rows->items[i];
-        pace_table_row(table);
-        pace_table_text(table, row->name ? pace_names_text(&rank->step.names, row->name) : no_operator);
-        pace_table_int(table, (int64_t)row->calls);
-        pace_table_int(table, row->time_ns);
-        pace_table_real(table, total > 0 ? (double)row->time_ns / (double)total : 0);
-        if (!modelled) continue;
-        double seconds = row->modelled_ns * 1e-9;
-        put_rate(table, row->flop, seconds);
-        put_rate(table, row->bytes, seconds);
-        put_rate(table, row->roofline_s, seconds);
-    }
+static int64_t total_of(const pace_operator_rows *rows) {
+    int64_t total_ns = 0;
+    for (size_t i = 0; i < rows->count; i++) total_ns += rows->items[i].time_ns;
+    return total_ns;
+}
+
+enum { MODELLED = 1 };
+
+static const pace_table_column operator_columns[] = {
+    {"name", "name", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
+    {"calls", "calls", PACE_SHOW_INT, PACE_OF(operator_row, calls)},
+    {"time_ns", "time", PACE_SHOW_NS, PACE_OF(operator_row, time_ns)},
+    {"share", "share", PACE_SHOW_SHARE, PACE_OF(operator_row, share)},
+    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, flop_per_s), .only_if = MODELLED},
+    {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(operator_row, bytes_per_s), .only_if = MODELLED},
+    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, roofline_share), .only_if = MODELLED},
+    {0}};
+
+/* By pace_grouping. */
+static const pace_table by[] = {[PACE_BY_OPERATOR] = {"operators", "Device time by operator, whole trace", PACE_FOR_ALL,
+                                                      10, .columns = operator_columns},
+                                [PACE_BY_KERNEL] = {"kernels", "Device time by kernel, whole trace", PACE_FOR_ALL, 10,
+                                                    .columns = operator_columns},
+                                [PACE_BY_MODULE] = {"modules", "Device time by module or annotation, whole trace",
+                                                    PACE_FOR_ALL, 10, .columns = operator_columns}};
+
+static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows,
+                               pace_grouping grouping) {
+    pace_node *table = pace_open_table(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0);
+    int64_t total_ns = total_of(rows);
+    for (size_t i = 0; i < rows->count; i++)
+        pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], total_ns)});
 }
 
 /* "[[512], [141, 512], [512, 512], [], []]" as "[512] [141,512] [512,512]": what people and programs read alike.
@@ -77,52 +101,45 @@ static bool write_type(char *out, size_t size, const char *text) {
     return false;
 }
 
-static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const pace_operator_row *row,
+static const pace_table_column shape_columns[] = {
+    {"name", "name", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
+    {"shapes", "shapes", PACE_SHOW_TEXT, PACE_OF(operator_row, shapes)},
+    {"type", NULL, PACE_SHOW_TEXT, PACE_OF(operator_row, type)},
+    {"calls", "calls", PACE_SHOW_INT, PACE_OF(operator_row, calls)},
+    {"time_ns", "time", PACE_SHOW_NS, PACE_OF(operator_row, time_ns)},
+    {"share", "share", PACE_SHOW_SHARE, PACE_OF(operator_row, share)},
+    {"flop_per_call", NULL, PACE_SHOW_REAL, PACE_OF(operator_row, flop_per_call)},
+    {"bytes_per_call", NULL, PACE_SHOW_BYTES, PACE_OF(operator_row, bytes_per_call)},
+    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, flop_per_s)},
+    {"bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(operator_row, bytes_per_s)},
+    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, roofline_share)},
+    {0}};
+static const pace_table operator_shapes = {"operator_shapes", "Device time by operator and shapes, whole trace",
+                                           PACE_FOR_ALL, 10, .columns = shape_columns};
+static const pace_table no_shapes = {"operator_shapes", NULL, PACE_FOR_JSON, 10, .columns = shape_columns};
+
+static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const pace_operator_row *from,
                                  int64_t total_ns) {
-    const char *text = row->shapes ? pace_names_text(&rank->step.names, row->shapes) : "";
+    const char *text = from->shapes ? pace_names_text(&rank->step.names, from->shapes) : "";
     char type[48], *sizes = pace_alloc(strlen(text) + 1, 1);
     if (!sizes) return PACE_E_MEMORY;
+    operator_row row = row_of(rank, from, total_ns);
     if (*text == '[') write_sizes(sizes, text);
-    pace_table_row(table);
-    pace_table_text(table, row->name ? pace_names_text(&rank->step.names, row->name) : no_operator);
-    pace_table_text(table, sizes);
+    row.shapes = sizes;
+    row.type = *text == '[' && write_type(type, sizeof type, text) ? type : NULL;
+    pace_table_put(table, &row);
     pace_free(sizes);
-    if (*text == '[' && write_type(type, sizeof type, text)) pace_table_text(table, type);
-    else pace_table_none(table);
-    pace_table_int(table, (int64_t)row->calls);
-    pace_table_int(table, row->time_ns);
-    pace_table_real(table, total_ns > 0 ? (double)row->time_ns / (double)total_ns : 0);
-    double calls = (double)row->calls, seconds = row->modelled_ns * 1e-9;
-    put_rate(table, row->flop, calls);
-    put_rate(table, row->bytes, calls);
-    put_rate(table, row->flop, seconds);
-    put_rate(table, row->bytes, seconds);
-    put_rate(table, row->roofline_s, seconds);
     return PACE_OK;
 }
 
-/* Only where the trace recorded shapes. */
+/* For people only where the trace recorded shapes. */
 static pace_status put_shapes(pace_node *root, const pace_rank *rank) {
-    static const pace_column columns[] = {
-        {"name", "name", PACE_SHOW_TEXT},
-        {"shapes", "shapes", PACE_SHOW_TEXT},
-        {"type", NULL, PACE_SHOW_TEXT},
-        {"calls", "calls", PACE_SHOW_INT},
-        {"time_ns", "time", PACE_SHOW_NS},
-        {"share", "share", PACE_SHOW_SHARE},
-        {"flop_per_call", NULL, PACE_SHOW_REAL},
-        {"bytes_per_call", NULL, PACE_SHOW_BYTES},
-        {"flop_per_s", "flop/s", PACE_SHOW_RATE},
-        {"bytes_per_s", NULL, PACE_SHOW_RATE},
-        {"roofline_share", "roofline", PACE_SHOW_SHARE},
-    };
     pace_operator_rows rows;
     PACE_TRY(pace_operators_sum(&rows, rank, PACE_BY_SHAPES));
-    int64_t total_ns = 0;
+    int64_t total_ns = total_of(&rows);
     bool any = false;
-    for (size_t i = 0; i < rows.count; i++) total_ns += rows.items[i].time_ns, any = any || rows.items[i].shapes;
-    pace_node *table = pace_node_table(root, "operator_shapes", "Device time by operator and shapes, whole trace",
-                                       any ? PACE_FOR_ALL : PACE_FOR_JSON, PACE_COLUMNS(columns), 10);
+    for (size_t i = 0; i < rows.count; i++) any = any || rows.items[i].shapes;
+    pace_node *table = pace_open_table(root, any ? &operator_shapes : &no_shapes, 0);
     pace_status status = PACE_OK;
     for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
         status = put_shape_row(table, rank, &rows.items[i], total_ns);
@@ -151,48 +168,30 @@ static void put_unlinked(pace_node *root, const pace_rank *rank) {
                    count, total_ns > 0 ? 100.0 * (double)time_ns / (double)total_ns : 0.0);
 }
 
-/* Throughput and utilisation over the steps: what is modelled of the operators' flop, against the device's
- * half-precision or single-precision peak as their elements have it. Recomputed work counts (HFU); without recompute
- * that is MFU too. */
-static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_analyze_options *options) {
-    pace_matrix mean;
-    size_t steps = pace_mean_matrix(&mean, rank);
-    double step_s = (double)pace_matrix_total(&mean) * 1e-9;
+static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_mean_step *mean,
+                                  const pace_analyze_options *options) {
     pace_node *node = pace_node_object(root, "throughput", NULL, PACE_FOR_JSON);
-    if (steps == 0 || step_s <= 0) return PACE_OK;
-    pace_operator_rows rows;
-    const pace_mark *marks = rank->marks.items.items;
-    PACE_TRY(pace_operators_sum_within(&rows, rank, PACE_BY_OPERATOR, marks[0].from_ns,
-                                       marks[rank->marks.items.count - 1].to_ns));
-    double flop = 0, modelled_ns = 0, all_ns = 0;
-    for (size_t i = 0; i < rows.count; i++) {
-        flop += rows.items[i].flop;
-        modelled_ns += rows.items[i].modelled_ns;
-        all_ns += (double)rows.items[i].time_ns;
-    }
-    PACE_VEC_FREE(&rows);
-    pace_node_real(node, "steps_per_s", 1 / step_s);
+    pace_throughput t;
+    PACE_TRY(pace_throughput_of(&t, rank, mean));
+    if (!(t.steps_per_s > 0)) return PACE_OK;
+    pace_node_real(node, "steps_per_s", t.steps_per_s);
     if (options->samples_per_step > 0) {
-        pace_node_real(node, "samples_per_s", options->samples_per_step / step_s);
-        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.",
-                           options->samples_per_step / step_s);
+        double samples_per_s = options->samples_per_step * t.steps_per_s;
+        pace_node_real(node, "samples_per_s", samples_per_s);
+        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.", samples_per_s);
     }
-    if (flop <= 0) return PACE_OK;
-    double rate = flop / (double)steps / step_s;
-    pace_node_real(node, "flop_per_step", flop / (double)steps);
-    pace_node_real(node, "flop_per_s", rate);
-    pace_node_real(node, "modelled_share", all_ns > 0 ? modelled_ns / all_ns : 0);
-    int element_bytes = pace_main_element_bytes(rank);
-    double peak = rank->device ? pace_device_peak(rank->device, element_bytes) : 0;
-    if (peak > 0) {
-        pace_node_real(node, "hfu", rate / peak);
-        pace_node_note(
-            root,
-            "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), from operators of "
-            "known shapes: %.0f %% of the device time.",
-            rate / 1e12, 100 * rate / peak, peak / 1e12, rank->device->name, element_bytes,
-            all_ns > 0 ? 100 * modelled_ns / all_ns : 0.0);
-    }
+    if (!(t.flop_per_step > 0)) return PACE_OK;
+    pace_node_real(node, "flop_per_step", t.flop_per_step);
+    pace_node_real(node, "flop_per_s", t.flop_per_s);
+    pace_node_real(node, "modelled_share", t.modelled_share);
+    if (!(t.peak_flop_per_s > 0)) return PACE_OK;
+    double utilisation = t.flop_per_s / t.peak_flop_per_s;
+    pace_node_real(node, "hfu", utilisation);
+    pace_node_note(root,
+                   "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), from "
+                   "operators of known shapes: %.0f %% of the device time.",
+                   t.flop_per_s / 1e12, 100 * utilisation, t.peak_flop_per_s / 1e12, rank->device->name,
+                   t.element_bytes, 100 * t.modelled_share);
     return PACE_OK;
 }
 
@@ -208,27 +207,28 @@ static void put_unknown_device(pace_node *root, const pace_rank *rank) {
     else pace_node_note(root, "The trace does not name its device: no roofline and no utilisation (--on names one).");
 }
 
-static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_analyze_options *options) {
-    static const struct {
-        pace_grouping grouping;
-        const char *key, *title;
-    } parts[] = {{PACE_BY_OPERATOR, "operators", "Device time by operator, whole trace"},
-                 {PACE_BY_KERNEL, "kernels", "Device time by kernel, whole trace"},
-                 {PACE_BY_MODULE, "modules", "Device time by module or annotation, whole trace"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        pace_operator_rows rows;
-        PACE_TRY(pace_operators_sum(&rows, rank, parts[i].grouping));
-        bool empty =
-            rows.count == 0 || (parts[i].grouping == PACE_BY_MODULE && rows.count == 1 && rows.items[0].name == 0);
-        if (!empty) put_operator_table(root, rank, &rows, parts[i].key, parts[i].title, i == 0);
-        PACE_VEC_FREE(&rows);
-        if (i > 0) continue;
-        put_unlinked(root, rank);
-        put_unknown_device(root, rank);
-        PACE_TRY(put_throughput(root, rank, options));
-        PACE_TRY(put_shapes(root, rank));
-    }
+/* One row without a name: no module and no annotation was recorded. */
+static bool says_nothing(const pace_operator_rows *rows, pace_grouping grouping) {
+    return rows->count == 0 || (grouping == PACE_BY_MODULE && rows->count == 1 && rows->items[0].name == 0);
+}
+
+static pace_status put_grouping(pace_node *root, const pace_rank *rank, pace_grouping grouping) {
+    pace_operator_rows rows;
+    PACE_TRY(pace_operators_sum(&rows, rank, grouping));
+    if (!says_nothing(&rows, grouping)) put_operator_table(root, rank, &rows, grouping);
+    PACE_VEC_FREE(&rows);
     return PACE_OK;
+}
+
+static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_mean_step *mean,
+                                 const pace_analyze_options *options) {
+    PACE_TRY(put_grouping(root, rank, PACE_BY_OPERATOR));
+    put_unlinked(root, rank);
+    put_unknown_device(root, rank);
+    PACE_TRY(put_throughput(root, rank, mean, options));
+    PACE_TRY(put_shapes(root, rank));
+    PACE_TRY(put_grouping(root, rank, PACE_BY_KERNEL));
+    return put_grouping(root, rank, PACE_BY_MODULE);
 }
 
 /* As given, or guessed from the rank that is reported. */
@@ -250,10 +250,10 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
 }
 
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
-                              const pace_analyze_options *options) {
+                              const pace_mean_step *mean, const pace_analyze_options *options) {
     PACE_TRY(pace_put_critical(root, analysis, rank));
     pace_put_idle_causes(root, rank);
-    PACE_TRY(put_operators(root, rank, options));
+    PACE_TRY(put_operators(root, rank, mean, options));
     double profiler_event_us;
     PACE_TRY(profiler_cost(&profiler_event_us, root, rank, options));
     PACE_TRY(pace_put_overheads(root, rank, profiler_event_us));

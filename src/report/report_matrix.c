@@ -6,23 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-size_t pace_mean_matrix(pace_matrix *out, const pace_rank *rank) {
-    pace_matrix sum = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < rank->marks.items.count; i++) {
-        const pace_mark *mark = &rank->marks.items.items[i];
-        if (mark->to_ns <= mark->from_ns) continue;
-        pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
-        for (int s = 0; s < PACE_STAGES; s++)
-            for (int r = 0; r < PACE_RESOURCES; r++) sum.cell_ns[s][r] += own.cell_ns[s][r];
-        count++;
-    }
-    *out = sum;
-    for (int s = 0; count && s < PACE_STAGES; s++)
-        for (int r = 0; r < PACE_RESOURCES; r++) out->cell_ns[s][r] = sum.cell_ns[s][r] / (int64_t)count;
-    return count;
-}
-
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix) {
     pace_node_matrix(node, key, title, audience, pace_stage_names, PACE_STAGES, pace_resource_names, PACE_RESOURCES,
@@ -99,22 +82,19 @@ static void put_shares(pace_node *root, const pace_matrix *mean) {
     if (used) pace_node_sentence(root, true, "It is %s.", text);
 }
 
-pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                              const pace_analyze_options *options) {
-    pace_matrix mean;
-    size_t steps = pace_mean_matrix(&mean, rank);
+void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                       const pace_mean_step *mean, const pace_analyze_options *options) {
     const pace_window *w = &rank->work.window;
     if (rank->work.items.count == 0) {
         pace_node_sentence(root, true, "The trace holds no work: neither device work nor operators.");
         put_steps_found(root, rank, options->step_regex);
-        return PACE_OK;
+        return;
     }
-    if (steps == 0) mean = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
-    pace_shown time = pace_show_ns(pace_matrix_total(&mean));
-    if (steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
-    else if (steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
-    else pace_node_sentence(root, true, "A step takes %s (mean of %zu).", time.text, steps);
-    put_shares(root, &mean);
+    pace_shown time = pace_show_ns(pace_matrix_total(&mean->matrix));
+    if (mean->steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
+    else if (mean->steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
+    else pace_node_sentence(root, true, "A step takes %s (mean of %zu).", time.text, mean->steps);
+    put_shares(root, &mean->matrix);
     put_which(root, analysis, rank);
     if (rank->work.host_is_device)
         pace_node_note(
@@ -125,7 +105,6 @@ pace_status pace_put_headline(pace_node *root, const pace_analysis *analysis, co
             root,
             "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
     put_steps_found(root, rank, options->step_regex);
-    return PACE_OK;
 }
 
 static void put_json_step_matrices(pace_node *root, const pace_rank *rank) {
@@ -141,32 +120,26 @@ static void put_json_step_matrices(pace_node *root, const pace_rank *rank) {
 }
 
 void pace_put_json_matrices(pace_node *item, const pace_rank *rank) {
-    pace_matrix mean;
-    size_t steps = pace_mean_matrix(&mean, rank);
+    pace_mean_step mean = pace_mean_step_of(rank);
     pace_matrix whole = pace_matrix_of(&rank->tiles, rank->work.window.first_ns, rank->work.window.last_ns);
-    pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, steps ? &mean : &whole);
+    pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &mean.matrix);
     pace_put_matrix(item, "window_matrix", NULL, PACE_FOR_JSON, &whole);
     put_json_step_matrices(item, rank);
 }
 
-pace_status pace_put_step_matrix(pace_node *root, const pace_rank *rank) {
-    pace_matrix mean;
-    size_t steps = pace_mean_matrix(&mean, rank);
+void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_mean_step *mean) {
     const pace_window *w = &rank->work.window;
     pace_matrix whole = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
-    if (steps == 0) mean = whole;
     char title[96];
-    if (steps > 1) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", steps);
-    else if (steps) snprintf(title, sizeof title, "Stage by resource, one step");
-    else snprintf(title, sizeof title, "Stage by resource, whole trace");
-    pace_put_matrix(root, "matrix", title, pace_matrix_total(&mean) > 0 ? PACE_FOR_ALL : PACE_FOR_JSON, &mean);
+    if (mean->steps > 1) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", mean->steps);
+    else snprintf(title, sizeof title, "Stage by resource, %s", mean->steps ? "one step" : "whole trace");
+    int64_t total = pace_matrix_total(&mean->matrix), other = 0;
+    pace_put_matrix(root, "matrix", title, total > 0 ? PACE_FOR_ALL : PACE_FOR_JSON, &mean->matrix);
     pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);
     put_json_step_matrices(root, rank);
-    int64_t total = pace_matrix_total(&mean), other = 0;
-    for (int r = 0; r < PACE_RESOURCES; r++) other += mean.cell_ns[PACE_STAGE_OTHER][r];
+    for (int r = 0; r < PACE_RESOURCES; r++) other += mean->matrix.cell_ns[PACE_STAGE_OTHER][r];
     pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);
     if (other * 20 > total)
         pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and stands as 'other'.",
                        share(other, total));
-    return PACE_OK;
 }

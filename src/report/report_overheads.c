@@ -1,14 +1,11 @@
 /* The host overheads of the analyze report. */
 #include "report/analyze_parts.h"
+#include "report/table.h"
 
 #include "insight/overheads.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static const char *name_of(const pace_rank *rank, const pace_overhead_row *row) {
-    return row->name ? pace_names_text(&rank->step.names, row->name) : NULL;
-}
 
 static void put_totals(pace_node *root, const pace_overheads *overheads) {
     pace_node *object = pace_node_object(root, "overheads", NULL, PACE_FOR_JSON);
@@ -21,17 +18,27 @@ static void put_totals(pace_node *root, const pace_overheads *overheads) {
     }
 }
 
+typedef struct {
+    const char *type, *name;
+    size_t count;
+    int64_t median_ns, mean_ns, std_ns, total_ns;
+} overhead_row;
+
+static const pace_table by_operator = {
+    "overheads_by_operator", "Host overheads (DLRM types T1 to T5)", PACE_FOR_ALL, 12,
+    PACE_CELLS({"type", "type", PACE_SHOW_TEXT, PACE_OF(overhead_row, type)},
+               {"name", "name", PACE_SHOW_TEXT, PACE_OF(overhead_row, name)},
+               {"count", "count", PACE_SHOW_INT, PACE_OF(overhead_row, count)},
+               {"median_ns", "median", PACE_SHOW_NS, PACE_OF(overhead_row, median_ns)},
+               {"mean_ns", "mean", PACE_SHOW_NS, PACE_OF(overhead_row, mean_ns)},
+               {"std_ns", "std", PACE_SHOW_NS, PACE_OF(overhead_row, std_ns)},
+               {"total_ns", "total", PACE_SHOW_NS, PACE_OF(overhead_row, total_ns)})};
+
 static void put_row(pace_node *table, const pace_rank *rank, const pace_overhead_row *row) {
-    pace_table_row(table);
-    pace_table_text(table, pace_overhead_names[row->type]);
-    const char *name = name_of(rank, row);
-    if (name) pace_table_text(table, name);
-    else pace_table_none(table);
-    pace_table_int(table, (int64_t)row->count);
-    pace_table_int(table, llround(row->median_ns));
-    pace_table_int(table, llround(row->mean_ns));
-    pace_table_int(table, llround(row->std_ns));
-    pace_table_int(table, llround(row->sum_ns));
+    pace_table_put(table, &(overhead_row){pace_overhead_names[row->type],
+                                          row->name ? pace_names_text(&rank->step.names, row->name) : NULL, row->count,
+                                          llround(row->median_ns), llround(row->mean_ns), llround(row->std_ns),
+                                          llround(row->sum_ns)});
 }
 
 static int by_sum(const void *left, const void *right) {
@@ -42,19 +49,13 @@ static int by_sum(const void *left, const void *right) {
 
 /* Largest first whatever the type: the rows shown are the ones worth looking at. */
 static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_overheads *overheads) {
-    static const pace_column columns[] = {
-        {"type", "type", PACE_SHOW_TEXT},      {"name", "name", PACE_SHOW_TEXT},  {"count", "count", PACE_SHOW_INT},
-        {"median_ns", "median", PACE_SHOW_NS}, {"mean_ns", "mean", PACE_SHOW_NS}, {"std_ns", "std", PACE_SHOW_NS},
-        {"total_ns", "total", PACE_SHOW_NS},
-    };
     size_t count = overheads->rows.count;
     if (count == 0) return PACE_OK;
     const pace_overhead_row **order = pace_alloc(count, sizeof *order);
     if (!order) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) order[i] = &overheads->rows.items[i];
     qsort(order, count, sizeof *order, by_sum);
-    pace_node *table = pace_node_table(root, "overheads_by_operator", "Host overheads (DLRM types T1 to T5)",
-                                       PACE_FOR_ALL, PACE_COLUMNS(columns), 12);
+    pace_node *table = pace_open_table(root, &by_operator, 0);
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
     pace_node_note(
