@@ -1,6 +1,7 @@
 #include "report/predict_edits.h"
 
 #include "report/show.h"
+#include "report/table.h"
 
 static bool edits(const pace_scenario *scenario) {
     return scenario->batch > 0 || scenario->has_precision || scenario->scales.count || scenario->fuse.count ||
@@ -23,21 +24,40 @@ static coverage cover(const pace_forecast_result *result) {
     return sum;
 }
 
+typedef struct {
+    const char *scenario;
+    int64_t samples, batch, launches, unknown;
+    pace_forecast_edits of;
+    double unknown_share;
+    size_t beyond;
+} edit_row;
+
+static const pace_table_column edit_columns[] = {
+    {"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(edit_row, scenario)},
+    {"samples", "samples", PACE_SHOW_INT, PACE_OF(edit_row, samples)},
+    {"batch", "batch", PACE_SHOW_INT, PACE_OF(edit_row, batch)},
+    {"scaled_kernels", "scaled", PACE_SHOW_INT, PACE_OF(edit_row, of.scaled_kernels)},
+    {"fused_kernels", "fused", PACE_SHOW_INT, PACE_OF(edit_row, of.fused_kernels)},
+    {"fused_lookups", "lookups", PACE_SHOW_INT, PACE_OF(edit_row, of.fused_tables)},
+    {"launches", "launches", PACE_SHOW_INT, PACE_OF(edit_row, launches)},
+    {"unknown", "unknown", PACE_SHOW_INT, PACE_OF(edit_row, unknown)},
+    {"unknown_share", "of time", PACE_SHOW_SHARE, PACE_OF(edit_row, unknown_share)},
+    {"beyond_roofline", "too fast", PACE_SHOW_INT, PACE_OF(edit_row, beyond)},
+    {0}};
+static const pace_table changed = {"edits", "What was changed", PACE_FOR_ALL, 0, .columns = edit_columns};
+static const pace_table unchanged = {"edits", NULL, PACE_FOR_JSON, 0, .columns = edit_columns};
+
 static void put_row(pace_node *table, const pace_scenario *scenario, const pace_forecast_result *result) {
     coverage all = cover(result);
-    pace_table_row(table);
-    pace_table_text(table, scenario->label);
-    if (result->edits.present.samples) pace_table_int(table, result->edits.present.samples);
-    else pace_table_none(table);
-    if (scenario->batch > 0) pace_table_int(table, (int64_t)scenario->batch);
-    else pace_table_none(table);
-    pace_table_int(table, (int64_t)result->edits.scaled_kernels);
-    pace_table_int(table, (int64_t)result->edits.fused_kernels);
-    pace_table_int(table, (int64_t)result->edits.fused_tables);
-    pace_table_int(table, all.launches);
-    pace_table_int(table, all.unknown);
-    pace_table_real(table, all.ns > 0 ? all.unknown_ns / all.ns : 0);
-    pace_table_int(table, (int64_t)result->beyond);
+    int64_t samples = result->edits.present.samples;
+    pace_table_put(table, &(edit_row){.scenario = scenario->label,
+                                      .samples = samples ? samples : PACE_NO_INT,
+                                      .batch = scenario->batch > 0 ? (int64_t)scenario->batch : PACE_NO_INT,
+                                      .launches = all.launches,
+                                      .unknown = all.unknown,
+                                      .of = result->edits,
+                                      .unknown_share = all.ns > 0 ? all.unknown_ns / all.ns : 0,
+                                      .beyond = result->beyond});
 }
 
 static void say_samples(pace_node *root, const pace_scenario *scenarios, const pace_forecast_result *results,
@@ -100,23 +120,10 @@ static void warn(pace_report *report, const pace_scenario *scenario, const pace_
 
 void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const pace_forecast_result *results,
                     size_t count) {
-    static const pace_column columns[] = {
-        {"scenario", "what if", PACE_SHOW_TEXT},
-        {"samples", "samples", PACE_SHOW_INT},
-        {"batch", "batch", PACE_SHOW_INT},
-        {"scaled_kernels", "scaled", PACE_SHOW_INT},
-        {"fused_kernels", "fused", PACE_SHOW_INT},
-        {"fused_lookups", "lookups", PACE_SHOW_INT},
-        {"launches", "launches", PACE_SHOW_INT},
-        {"unknown", "unknown", PACE_SHOW_INT},
-        {"unknown_share", "of time", PACE_SHOW_SHARE},
-        {"beyond_roofline", "too fast", PACE_SHOW_INT},
-    };
     pace_node *root = pace_report_root(report);
     bool any = false;
     for (size_t i = 0; i < count; i++) any |= edits(&scenarios[i]);
-    pace_node *table = pace_node_table(root, "edits", "What was changed", any ? PACE_FOR_ALL : PACE_FOR_JSON,
-                                       PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, any ? &changed : &unchanged, 0);
     for (size_t i = 0; i < count; i++) put_row(table, &scenarios[i], &results[i]);
     if (any) {
         say_samples(root, scenarios, results, count);

@@ -1,75 +1,55 @@
 /* The report of `paceline calibrate`: what was measured, how well, and what the machine can do. */
-#include "report/report.h"
+#include "report/table.h"
 
 #include "paceline/calibrate.h"
 
 #include <math.h>
 
-static const pace_column family_columns[] = {
-    {"family", "Family", PACE_SHOW_TEXT},
-    {"source", "By", PACE_SHOW_TEXT},
-    {"points", "Points", PACE_SHOW_INT},
-    {"measured", "Measured", PACE_SHOW_INT},
-    {"kept", "Kept", PACE_SHOW_INT},
-    {"skipped", "Skipped", PACE_SHOW_INT},
-    {"best_flop_per_s", "Best FLOP/s", PACE_SHOW_RATE},
-    {"best_bytes_per_s", "Best B/s", PACE_SHOW_RATE},
-    {"median_spread", "Spread", PACE_SHOW_SHARE},
-    {"duration_ns", "Time", PACE_SHOW_NS},
-};
+typedef struct {
+    pace_calibrated_family of;
+    double best_flop_per_s, best_bytes_per_s, median_spread;
+    int64_t duration_ns;
+} family_row;
 
-static const pace_column list_columns[] = {
-    {"family", "Family", PACE_SHOW_TEXT},
-    {"source", "By", PACE_SHOW_TEXT},
-    {"points", "Points", PACE_SHOW_INT},
-    {"expected_ns", "About", PACE_SHOW_NS},
-};
+static const pace_table measurements = {
+    "families", "What was measured", PACE_FOR_ALL, 0,
+    PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
+               {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
+               {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
+               {"measured", "Measured", PACE_SHOW_INT, PACE_OF(family_row, of.measured)},
+               {"kept", "Kept", PACE_SHOW_INT, PACE_OF(family_row, of.kept)},
+               {"skipped", "Skipped", PACE_SHOW_INT, PACE_OF(family_row, of.skipped)},
+               {"best_flop_per_s", "Best FLOP/s", PACE_SHOW_RATE, PACE_OF(family_row, best_flop_per_s)},
+               {"best_bytes_per_s", "Best B/s", PACE_SHOW_RATE, PACE_OF(family_row, best_bytes_per_s)},
+               {"median_spread", "Spread", PACE_SHOW_SHARE, PACE_OF(family_row, median_spread)},
+               {"duration_ns", "Time", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)})};
 
-static const pace_column figure_columns[] = {
-    {"figure", "Figure", PACE_SHOW_TEXT},
-    {"value", "Value (SI)", PACE_SHOW_REAL},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void real_or_none(pace_node *table, double value) {
-    if (value > 0) pace_table_real(table, value);
-    else pace_table_none(table);
-}
-
-static void put_family(pace_node *table, const pace_calibrated_family *f, bool list) {
-    pace_table_row(table);
-    pace_table_text(table, f->family);
-    pace_table_text(table, f->source);
-    pace_table_int(table, (int64_t)f->points);
-    if (!list) {
-        pace_table_int(table, (int64_t)f->measured);
-        pace_table_int(table, (int64_t)f->kept);
-        pace_table_int(table, (int64_t)f->skipped);
-        real_or_none(table, f->best_flop_per_s);
-        real_or_none(table, f->best_bytes_per_s);
-        if (f->measured + f->kept) pace_table_real(table, f->median_spread);
-        else pace_table_none(table);
-    }
-    pace_table_int(table, llround(1e9 * f->seconds));
-}
+static const pace_table plan = {"families", "What would be measured", PACE_FOR_ALL, 0,
+                                   PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
+                                              {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
+                                              {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
+                                              {"expected_ns", "About", PACE_SHOW_NS,
+                                               PACE_OF(family_row, duration_ns)})};
 
 static void put_families(pace_node *root, const pace_calibration *c) {
-    pace_node *table = pace_node_table(root, "families", c->list ? "What would be measured" : "What was measured",
-                                       PACE_FOR_ALL, c->list ? list_columns : family_columns,
-                                       c->list ? COUNT(list_columns) : COUNT(family_columns), 0);
-    for (size_t i = 0; i < c->family_count; i++) put_family(table, &c->families[i], c->list);
+    pace_node *table = pace_open_table(root, c->list ? &plan : &measurements, 0);
+    for (size_t i = 0; i < c->family_count; i++) {
+        const pace_calibrated_family *f = &c->families[i];
+        pace_table_put(table, &(family_row){.of = *f,
+                                            .best_flop_per_s = pace_known(f->best_flop_per_s),
+                                            .best_bytes_per_s = pace_known(f->best_bytes_per_s),
+                                            .median_spread = f->measured + f->kept ? f->median_spread : NAN,
+                                            .duration_ns = llround(1e9 * f->seconds)});
+    }
 }
 
+static const pace_table figures = {
+    "figures", "What the device can do", PACE_FOR_ALL, 0,
+    PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(pace_calibrated_figure, key)},
+               {"value", "Value (SI)", PACE_SHOW_REAL, PACE_OF(pace_calibrated_figure, value)})};
+
 static void put_figures(pace_node *root, const pace_calibration *c) {
-    if (c->figure_count == 0) return;
-    pace_node *table =
-        pace_node_table(root, "figures", "What the device can do", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
-    for (size_t i = 0; i < c->figure_count; i++) {
-        pace_table_row(table);
-        pace_table_text(table, c->figures[i].key);
-        pace_table_real(table, c->figures[i].value);
-    }
+    if (c->figure_count) pace_put_table(root, &figures, c->figures, c->figure_count, sizeof *c->figures);
 }
 
 static void put_head(pace_node *root, const pace_calibration *c) {

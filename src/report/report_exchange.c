@@ -7,28 +7,39 @@
 #include "report/exchange_words.h"
 #include "report/report.h"
 #include "report/show.h"
+#include "report/table.h"
 
 #include <math.h>
 #include <string.h>
 
-static const pace_column columns[] = {
-    {"bytes", "size B", PACE_SHOW_INT},
-    {"time_us", "time us", PACE_SHOW_REAL},
-    {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL},
-    {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL},
-    {"algorithm", "algorithm", PACE_SHOW_TEXT},
-    {"protocol", "protocol", PACE_SHOW_TEXT},
-    {"low_us", "low us", PACE_SHOW_REAL},
-    {"high_us", "high us", PACE_SHOW_REAL},
-    {"bottleneck", "limited by", PACE_SHOW_TEXT},
-    {"rung", NULL, PACE_SHOW_TEXT},
-};
+typedef struct {
+    int64_t bytes;
+    double time_us, algbw, busbw, low_us, high_us;
+    const char *algorithm, *protocol, *bottleneck, *rung;
+} size_row;
 
-static const pace_column help_columns[] = {
-    {"change", "If", PACE_SHOW_TEXT},
-    {"smallest_saved_share", "saves of the smallest", PACE_SHOW_SHARE},
-    {"largest_saved_share", "of the largest", PACE_SHOW_SHARE},
-};
+static const pace_table sizes = {"sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
+                                 PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
+                                            {"time_us", "time us", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+                                            {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
+                                            {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
+                                            {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
+                                            {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
+                                            {"low_us", "low us", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
+                                            {"high_us", "high us", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
+                                            {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
+                                            {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
+
+typedef struct {
+    const char *change;
+    double of_smallest, of_largest;
+} help_row;
+
+static const pace_table help = {
+    "help", "What would help most", PACE_FOR_ALL, 0,
+    PACE_CELLS({"change", "If", PACE_SHOW_TEXT, PACE_OF(help_row, change)},
+               {"smallest_saved_share", "saves of the smallest", PACE_SHOW_SHARE, PACE_OF(help_row, of_smallest)},
+               {"largest_saved_share", "of the largest", PACE_SHOW_SHARE, PACE_OF(help_row, of_largest)})};
 
 typedef struct {
     pace_exchange exchange;
@@ -92,24 +103,16 @@ static pace_status answer(pace_exchange_answer *out, const asked *a, double byte
 static pace_status put_sizes(pace_node *root, const asked *a) {
     int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
     double factor = pace_bus_factor(a->question.collective, ranks);
-    pace_node *table =
-        pace_node_table(root, "sizes", "Time and bandwidth by size", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &sizes, 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
         pace_exchange_answer given;
         double bytes = a->sizes.items[i];
         PACE_TRY(answer(&given, a, bytes));
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
-        pace_table_row(table);
-        pace_table_int(table, llround(bytes));
-        pace_table_real(table, given.time_s.median * 1e6);
-        pace_table_real(table, algbw);
-        pace_table_real(table, algbw * factor);
-        pace_table_text(table, given.algorithm);
-        pace_table_text(table, given.protocol);
-        pace_table_real(table, pace_estimate_low(given.time_s) * 1e6);
-        pace_table_real(table, pace_estimate_high(given.time_s) * 1e6);
-        pace_table_text(table, given.bottleneck);
-        pace_table_text(table, pace_rung_names[given.time_s.rung]);
+        pace_table_put(table, &(size_row){llround(bytes), given.time_s.median * 1e6, algbw, algbw * factor,
+                                          pace_estimate_low(given.time_s) * 1e6, pace_estimate_high(given.time_s) * 1e6,
+                                          given.algorithm, given.protocol, given.bottleneck,
+                                          pace_rung_names[given.time_s.rung]});
     }
     return PACE_OK;
 }
@@ -127,23 +130,19 @@ static pace_status saved(double *out, const asked *a, const pace_exchange *chang
 
 static pace_status put_help(pace_node *root, const asked *a) {
     double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
-    pace_node *table =
-        pace_node_table(root, "help", "What would help most", PACE_FOR_ALL, PACE_COLUMNS(help_columns), 0);
+    pace_node *table = pace_open_table(root, &help, 0);
     for (int i = 0; i < 3; i++) {
         static const char *const changes[] = {"links inside a node were twice as fast",
                                               "the network were twice as fast", "the network's latency were half"};
         pace_exchange changed = a->exchange;
-        double of_small, of_large;
+        help_row row = {.change = changes[i]};
         if (i == 0) changed.machine.inside.bytes_per_s *= 2, changed.machine.brick_bytes_per_s *= 2;
         if (i == 1) changed.machine.between.bytes_per_s *= 2;
         if (i == 2) changed.machine.between.latency_s /= 2;
         if (i > 0 && a->exchange.machine.nodes == 1) continue;
-        PACE_TRY(saved(&of_small, a, &changed, small));
-        PACE_TRY(saved(&of_large, a, &changed, large));
-        pace_table_row(table);
-        pace_table_text(table, changes[i]);
-        pace_table_real(table, of_small);
-        pace_table_real(table, of_large);
+        PACE_TRY(saved(&row.of_smallest, a, &changed, small));
+        PACE_TRY(saved(&row.of_largest, a, &changed, large));
+        pace_table_put(table, &row);
     }
     return PACE_OK;
 }

@@ -1,31 +1,43 @@
 /* A fleet's distributions: as figures for programs, as pictures for people. */
 #include "report/fleet_parts.h"
+#include "report/table.h"
 
 #include <stdio.h>
 
 static const double quantiles[] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
-static const pace_column curve_columns[] = {
-    {"quantity", NULL, PACE_SHOW_TEXT}, {"class", NULL, PACE_SHOW_TEXT},    {"level", NULL, PACE_SHOW_TEXT},
-    {"least", NULL, PACE_SHOW_REAL},    {"p1", NULL, PACE_SHOW_REAL},       {"p5", NULL, PACE_SHOW_REAL},
-    {"p10", NULL, PACE_SHOW_REAL},      {"p25", NULL, PACE_SHOW_REAL},      {"median", NULL, PACE_SHOW_REAL},
-    {"p75", NULL, PACE_SHOW_REAL},      {"p90", NULL, PACE_SHOW_REAL},      {"p95", NULL, PACE_SHOW_REAL},
-    {"p99", NULL, PACE_SHOW_REAL},      {"greatest", NULL, PACE_SHOW_REAL},
-};
+typedef struct {
+    const char *quantity, *class, *level;
+    double at[QUANTILES];
+} curve_row;
+
+static const pace_table distributions = {"distributions", NULL, PACE_FOR_JSON, 0,
+                                         PACE_CELLS({"quantity", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, quantity)},
+                                                    {"class", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, class)},
+                                                    {"level", NULL, PACE_SHOW_TEXT, PACE_OF(curve_row, level)},
+                                                    {"least", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[0])},
+                                                    {"p1", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[1])},
+                                                    {"p5", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[2])},
+                                                    {"p10", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[3])},
+                                                    {"p25", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[4])},
+                                                    {"median", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[5])},
+                                                    {"p75", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[6])},
+                                                    {"p90", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[7])},
+                                                    {"p95", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[8])},
+                                                    {"p99", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[9])},
+                                                    {"greatest", NULL, PACE_SHOW_REAL, PACE_OF(curve_row, at[10])})};
 
 static void put_curve(pace_node *table, pace_sketch *sketch, const char *quantity, const char *class,
                       const char *level) {
     if (sketch->total == 0) return;
-    pace_table_row(table);
-    pace_table_text(table, quantity);
-    pace_table_text(table, class);
-    pace_table_text(table, level);
-    for (int q = 0; q < QUANTILES; q++) pace_table_real(table, pace_sketch_quantile(sketch, quantiles[q]));
+    curve_row row = {quantity, class, level, {0}};
+    for (int q = 0; q < QUANTILES; q++) row.at[q] = pace_sketch_quantile(sketch, quantiles[q]);
+    pace_table_put(table, &row);
 }
 
 void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view) {
-    pace_node *table = pace_node_table(root, "distributions", NULL, PACE_FOR_JSON, PACE_COLUMNS(curve_columns), 0);
+    pace_node *table = pace_open_table(root, &distributions, 0);
     for (int c = 0; c < PACE_FLEET_CLASSES; c++) {
         pace_fleet_group *g = &view->fleet.groups[c];
         put_curve(table, &g->cnode_counts, "cnodes", pace_fleet_class_names[c], pace_level_names[0]);

@@ -6,6 +6,7 @@
 #include "ask/context.h"
 #include "report/report.h"
 #include "report/report_topology.h"
+#include "report/table.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -61,47 +62,6 @@ static const struct {
     {"tdp_w", "Design power", offsetof(pace_device, tdp_w), 1, "W"},
 };
 
-static const pace_column device_columns[] = {
-    {"name", "Name", PACE_SHOW_TEXT},
-    {"vendor", NULL, PACE_SHOW_TEXT},
-    {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE},
-    {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE},
-    {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE},
-    {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE},
-    {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE},
-    {"memory_bytes", "Memory", PACE_SHOW_BYTES},
-    {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE},
-    {"sm_count", "SMs", PACE_SHOW_INT},
-    {"confidence", NULL, PACE_SHOW_TEXT},
-    {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE},
-    {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE},
-    {"l2_bytes_per_s", NULL, PACE_SHOW_RATE},
-    {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE},
-    {"launch_s", NULL, PACE_SHOW_REAL},
-    {"source", NULL, PACE_SHOW_TEXT},
-};
-
-static const pace_precision shown[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
-
-static const pace_column rate_columns[] = {
-    {"precision", "Precision", PACE_SHOW_TEXT}, {"flop_per_s", "Peak", PACE_SHOW_RATE},
-    {"achievable", "Measured", PACE_SHOW_RATE}, {"confidence", "Confidence", PACE_SHOW_TEXT},
-    {"source", "Source", PACE_SHOW_INT},
-};
-
-static const pace_column figure_columns[] = {
-    {"figure", "Figure", PACE_SHOW_TEXT},
-    {"value", "Value", PACE_SHOW_TEXT},
-    {"confidence", "Confidence", PACE_SHOW_TEXT},
-    {"source", "Source", PACE_SHOW_INT},
-};
-
-static const pace_column source_columns[] = {
-    {"figure", "Figure", PACE_SHOW_TEXT},
-    {"confidence", "Confidence", PACE_SHOW_TEXT},
-    {"source", "Source", PACE_SHOW_TEXT},
-};
-
 enum { FIGURES = sizeof figures / sizeof *figures, MOST_SOURCES = FIGURES + 2 * PACE_PRECISIONS + 1 };
 
 /* One device and the sources met so far; the first is the entry's own. */
@@ -112,27 +72,48 @@ typedef struct {
     int source_count;
 } description;
 
-static void figure_cell(pace_node *table, double value) {
-    if (value > 0) pace_table_real(table, value);
-    else pace_table_none(table);
-}
+typedef struct {
+    const char *name, *vendor, *confidence, *source;
+    double peak[PACE_PRECISIONS], achievable_bf16; /* NAN = not known, as all below */
+    double memory_bytes, memory_bytes_per_s, achievable_bytes_per_s, l2_bytes_per_s, pcie_pinned_bytes_per_s, launch_s;
+    int64_t sm_count;
+} device_row;
+
+static const pace_table devices = {
+    "devices", "Devices", PACE_FOR_ALL, 0,
+    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(device_row, name)},
+               {"vendor", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, vendor)},
+               {"fp32_flop_per_s", "FP32", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP32])},
+               {"tf32_flop_per_s", "TF32", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_TF32])},
+               {"fp16_flop_per_s", "FP16", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP16])},
+               {"bf16_flop_per_s", "BF16", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_BF16])},
+               {"fp8_flop_per_s", "FP8", PACE_SHOW_RATE, PACE_OF(device_row, peak[PACE_FP8])},
+               {"memory_bytes", "Memory", PACE_SHOW_BYTES, PACE_OF(device_row, memory_bytes)},
+               {"memory_bytes_per_s", "Bandwidth", PACE_SHOW_RATE, PACE_OF(device_row, memory_bytes_per_s)},
+               {"sm_count", "SMs", PACE_SHOW_INT, PACE_OF(device_row, sm_count)},
+               {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, confidence)},
+               {"achievable_bf16_flop_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, achievable_bf16)},
+               {"achievable_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, achievable_bytes_per_s)},
+               {"l2_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, l2_bytes_per_s)},
+               {"pcie_pinned_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(device_row, pcie_pinned_bytes_per_s)},
+               {"launch_s", NULL, PACE_SHOW_REAL, PACE_OF(device_row, launch_s)},
+               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(device_row, source)})};
 
 static void add_row(pace_node *table, const pace_device_catalog *catalog, const pace_device *device) {
-    pace_table_row(table);
-    pace_table_text(table, device->name);
-    pace_table_text(table, device->vendor);
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) figure_cell(table, device->flop_per_s[shown[i]]);
-    figure_cell(table, device->memory_bytes);
-    figure_cell(table, device->memory_bytes_per_s);
-    if (device->sm_count) pace_table_int(table, device->sm_count);
-    else pace_table_none(table);
-    pace_table_text(table, pace_device_figure_source(catalog, device, "flop_per_s", NULL).confidence);
-    figure_cell(table, device->achievable_flop_per_s[PACE_BF16]);
-    figure_cell(table, device->achievable_bytes_per_s);
-    figure_cell(table, device->l2_bytes_per_s);
-    figure_cell(table, device->pcie_pinned_bytes_per_s);
-    figure_cell(table, device->launch_s);
-    pace_table_text(table, device->source);
+    device_row row = {.name = device->name,
+                      .vendor = device->vendor,
+                      .confidence = pace_device_figure_source(catalog, device, "flop_per_s", NULL).confidence,
+                      .source = device->source,
+                      .achievable_bf16 = pace_known(device->achievable_flop_per_s[PACE_BF16]),
+                      .memory_bytes = pace_known(device->memory_bytes),
+                      .memory_bytes_per_s = pace_known(device->memory_bytes_per_s),
+                      .achievable_bytes_per_s = pace_known(device->achievable_bytes_per_s),
+                      .l2_bytes_per_s = pace_known(device->l2_bytes_per_s),
+                      .pcie_pinned_bytes_per_s = pace_known(device->pcie_pinned_bytes_per_s),
+                      .launch_s = pace_known(device->launch_s),
+                      .sm_count = device->sm_count ? device->sm_count : PACE_NO_INT};
+    for (int i = 0; i < PACE_PRECISIONS; i++) row.peak[i] = pace_known(device->flop_per_s[i]);
+    pace_table_put(table, &row);
 }
 
 static void describe_all(pace_report *report, const pace_device_catalog *catalog,
@@ -140,7 +121,7 @@ static void describe_all(pace_report *report, const pace_device_catalog *catalog
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "The catalogue knows %zu devices and %zu machines.", catalog->count,
                        machines->machines.count);
-    pace_node *table = pace_node_table(root, "devices", "Devices", PACE_FOR_ALL, PACE_COLUMNS(device_columns), 0);
+    pace_node *table = pace_open_table(root, &devices, 0);
     for (size_t i = 0; i < catalog->count; i++) add_row(table, catalog, &catalog->devices[i]);
     pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means not supported or not known. "
                          "\"paceline machines NAME\" shows what was measured, and all sources.");
@@ -151,17 +132,33 @@ static double figure_value(const pace_device *device, size_t i) {
     return *(const double *)(const void *)((const char *)device + figures[i].offset);
 }
 
-static void member(pace_node *object, const char *key, double value) {
-    pace_node_real(object, key, value > 0 ? value : NAN);
-}
+typedef struct {
+    const char *figure, *confidence, *source;
+} source_row;
 
-static void source_row(pace_node *table, const description *d, const char *shown_key, const char *key,
+static const pace_table sources = {"sources", NULL, PACE_FOR_JSON, 0,
+                                   PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(source_row, figure)},
+                                              {"confidence", "Confidence", PACE_SHOW_TEXT,
+                                               PACE_OF(source_row, confidence)},
+                                              {"source", "Source", PACE_SHOW_TEXT, PACE_OF(source_row, source)})};
+
+static void put_source(pace_node *table, const description *d, const char *shown_key, const char *key,
                        const char *precision) {
     pace_figure_source source = pace_device_figure_source(d->catalog, d->device, key, precision);
-    pace_table_row(table);
-    pace_table_text(table, shown_key);
-    pace_table_text(table, source.confidence);
-    pace_table_text(table, source.source);
+    pace_table_put(table, &(source_row){shown_key, source.confidence, source.source});
+}
+
+static void put_sources(pace_node *root, const description *d) {
+    const pace_device *device = d->device;
+    pace_node *table = pace_open_table(root, &sources, 0);
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        if (device->flop_per_s[i] > 0)
+            put_source(table, d, rate_keys[i], "flop_per_s", pace_precision_key((pace_precision)i));
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        if (device->achievable_flop_per_s[i] > 0)
+            put_source(table, d, achievable_keys[i], "achievable_flop_per_s", pace_precision_key((pace_precision)i));
+    for (size_t i = 0; i < FIGURES; i++)
+        if (figure_value(device, i) > 0) put_source(table, d, figures[i].key, figures[i].key, NULL);
 }
 
 /* What a program reads: every figure under its own key, and where each known one is from. */
@@ -170,22 +167,15 @@ static void describe_for_programs(pace_node *root, const description *d) {
     pace_node *object = pace_node_object(root, "device", NULL, PACE_FOR_JSON);
     pace_node_text(object, "name", device->name);
     pace_node_text(object, "vendor", device->vendor);
-    for (int i = 0; i < PACE_PRECISIONS; i++) member(object, rate_keys[i], device->flop_per_s[i]);
-    for (int i = 0; i < PACE_PRECISIONS; i++) member(object, achievable_keys[i], device->achievable_flop_per_s[i]);
-    for (size_t i = 0; i < FIGURES; i++) member(object, figures[i].key, figure_value(device, i));
+    for (int i = 0; i < PACE_PRECISIONS; i++) pace_node_real(object, rate_keys[i], pace_known(device->flop_per_s[i]));
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        pace_node_real(object, achievable_keys[i], pace_known(device->achievable_flop_per_s[i]));
+    for (size_t i = 0; i < FIGURES; i++) pace_node_real(object, figures[i].key, pace_known(figure_value(device, i)));
     if (device->sm_count) pace_node_int(object, "sm_count", device->sm_count);
     else pace_node_null(object, "sm_count");
     pace_node_text(object, "source", device->source);
     pace_node_text(object, "confidence", pace_device_figure_source(d->catalog, device, "name", NULL).confidence);
-    pace_node *table = pace_node_table(root, "sources", NULL, PACE_FOR_JSON, source_columns, 3, 0);
-    for (int i = 0; i < PACE_PRECISIONS; i++)
-        if (device->flop_per_s[i] > 0)
-            source_row(table, d, rate_keys[i], "flop_per_s", pace_precision_key((pace_precision)i));
-    for (int i = 0; i < PACE_PRECISIONS; i++)
-        if (device->achievable_flop_per_s[i] > 0)
-            source_row(table, d, achievable_keys[i], "achievable_flop_per_s", pace_precision_key((pace_precision)i));
-    for (size_t i = 0; i < FIGURES; i++)
-        if (figure_value(device, i) > 0) source_row(table, d, figures[i].key, figures[i].key, NULL);
+    put_sources(root, d);
 }
 
 /* The number of a source in the list under the tables, from 1. */
@@ -196,44 +186,64 @@ static int source_number(description *d, const char *source) {
     return d->source_count;
 }
 
-static void source_cells(pace_node *table, description *d, const char *key, const char *precision) {
+/* A figure for people, with the number of its source. */
+typedef struct {
+    const char *title, *confidence;
+    char value[64];
+    double peak, achievable;
+    int source;
+} figure_row;
+
+static void set_source(figure_row *row, description *d, const char *key, const char *precision) {
     pace_figure_source source = pace_device_figure_source(d->catalog, d->device, key, precision);
-    pace_table_text(table, source.confidence);
-    pace_table_int(table, source_number(d, source.source));
+    row->confidence = source.confidence;
+    row->source = source_number(d, source.source);
 }
+
+static const pace_table rates = {"rates", "Rates", PACE_FOR_PEOPLE, 0,
+                                 PACE_CELLS({"precision", "Precision", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
+                                            {"flop_per_s", "Peak", PACE_SHOW_RATE, PACE_OF(figure_row, peak)},
+                                            {"achievable", "Measured", PACE_SHOW_RATE, PACE_OF(figure_row, achievable)},
+                                            {"confidence", "Confidence", PACE_SHOW_TEXT,
+                                             PACE_OF(figure_row, confidence)},
+                                            {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)})};
 
 static void describe_rates(pace_node *root, description *d) {
-    const pace_device *device = d->device;
-    pace_node *table = pace_node_table(root, "rates", "Rates", PACE_FOR_PEOPLE, PACE_COLUMNS(rate_columns), 0);
+    pace_node *table = pace_open_table(root, &rates, 0);
     for (int i = 0; i < PACE_PRECISIONS; i++) {
-        if (device->flop_per_s[i] <= 0) continue;
-        pace_table_row(table);
-        pace_table_text(table, rate_titles[i]);
-        pace_table_real(table, device->flop_per_s[i]);
-        figure_cell(table, device->achievable_flop_per_s[i]);
-        source_cells(table, d, device->achievable_flop_per_s[i] > 0 ? "achievable_flop_per_s" : "flop_per_s",
-                     pace_precision_key((pace_precision)i));
+        double achievable = d->device->achievable_flop_per_s[i];
+        figure_row row = {.title = rate_titles[i],
+                          .peak = d->device->flop_per_s[i],
+                          .achievable = pace_known(achievable)};
+        if (row.peak <= 0) continue;
+        set_source(&row, d, achievable > 0 ? "achievable_flop_per_s" : "flop_per_s",
+                   pace_precision_key((pace_precision)i));
+        pace_table_put(table, &row);
     }
 }
 
+static const pace_table one_figure = {"figures", "Figures", PACE_FOR_PEOPLE, 0,
+                                      PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure_row, title)},
+                                                 {"value", "Value", PACE_SHOW_TEXT, PACE_OF(figure_row, value)},
+                                                 {"confidence", "Confidence", PACE_SHOW_TEXT,
+                                                  PACE_OF(figure_row, confidence)},
+                                                 {"source", "Source", PACE_SHOW_INT, PACE_OF(figure_row, source)})};
+
 static void describe_figures(pace_node *root, description *d) {
-    char text[64];
-    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_PEOPLE, PACE_COLUMNS(figure_columns), 0);
+    pace_node *table = pace_open_table(root, &one_figure, 0);
     for (size_t i = 0; i < FIGURES; i++) {
         double value = figure_value(d->device, i);
+        figure_row row = {.title = figures[i].title};
         if (value <= 0) continue;
-        pace_snprintf(text, sizeof text, "%.6g %s", value / figures[i].unit, figures[i].suffix);
-        pace_table_row(table);
-        pace_table_text(table, figures[i].title);
-        pace_table_text(table, text);
-        source_cells(table, d, figures[i].key, NULL);
+        pace_snprintf(row.value, sizeof row.value, "%.6g %s", value / figures[i].unit, figures[i].suffix);
+        set_source(&row, d, figures[i].key, NULL);
+        pace_table_put(table, &row);
     }
     if (!d->device->sm_count) return;
-    snprintf(text, sizeof text, "%d", d->device->sm_count);
-    pace_table_row(table);
-    pace_table_text(table, "SMs or compute units");
-    pace_table_text(table, text);
-    source_cells(table, d, "sm_count", NULL);
+    figure_row row = {.title = "SMs or compute units"};
+    snprintf(row.value, sizeof row.value, "%d", d->device->sm_count);
+    set_source(&row, d, "sm_count", NULL);
+    pace_table_put(table, &row);
 }
 
 static void describe_one(pace_report *report, const pace_device_catalog *catalog, const pace_device *device) {

@@ -5,6 +5,7 @@
 #include "ask/context.h"
 #include "report/report.h"
 #include "report/show.h"
+#include "report/table.h"
 #include "source/model_inputs.h"
 
 #include <stdio.h>
@@ -18,28 +19,36 @@ typedef struct {
     pace_model_settings settings;
 } request;
 
-static const pace_column model_columns[] = {
-    {"name", "Model", PACE_SHOW_TEXT},
-    {"family", NULL, PACE_SHOW_TEXT},
-    {"parameters", "Parameters", PACE_SHOW_INT},
-    {"multiply_adds", "Multiply-adds", PACE_SHOW_INT},
-    {"activation_bytes", "Activations", PACE_SHOW_BYTES},
-    {"layers", "Layers", PACE_SHOW_INT},
-    {"sequence", "Sequence", PACE_SHOW_INT},
-};
+typedef struct {
+    const char *name, *family;
+    pace_model_totals total;
+    int64_t parameters, multiply_adds, layers, sequence;
+} model_row;
 
-static const pace_column layer_columns[] = {
-    {"name", "Layer", PACE_SHOW_TEXT},
-    {"kind", "Kind", PACE_SHOW_TEXT},
-    {"shape", "Output", PACE_SHOW_TEXT},
-    {"parameters", "Parameters", PACE_SHOW_INT},
-    {"multiply_adds", "Multiply-adds", PACE_SHOW_INT},
-};
+static const pace_table models = {
+    "models", "Models", PACE_FOR_ALL, 0,
+    PACE_CELLS({"name", "Model", PACE_SHOW_TEXT, PACE_OF(model_row, name)},
+               {"family", NULL, PACE_SHOW_TEXT, PACE_OF(model_row, family)},
+               {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(model_row, parameters)},
+               {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(model_row, multiply_adds)},
+               {"activation_bytes", "Activations", PACE_SHOW_BYTES, PACE_OF(model_row, total.activation_bytes)},
+               {"layers", "Layers", PACE_SHOW_INT, PACE_OF(model_row, layers)},
+               {"sequence", "Sequence", PACE_SHOW_INT, PACE_OF(model_row, sequence)})};
 
-static void count_cell(pace_node *table, double value) {
-    if (value > 0) pace_table_int(table, (int64_t)value);
-    else pace_table_none(table);
-}
+typedef struct {
+    const char *name, *kind, *shape;
+    int64_t parameters, multiply_adds;
+} layer_row;
+
+static const pace_table layers = {
+    "layers", "Layers", PACE_FOR_ALL, 0,
+    PACE_CELLS({"name", "Layer", PACE_SHOW_TEXT, PACE_OF(layer_row, name)},
+               {"kind", "Kind", PACE_SHOW_TEXT, PACE_OF(layer_row, kind)},
+               {"shape", "Output", PACE_SHOW_TEXT, PACE_OF(layer_row, shape)},
+               {"parameters", "Parameters", PACE_SHOW_INT, PACE_OF(layer_row, parameters)},
+               {"multiply_adds", "Multiply-adds", PACE_SHOW_INT, PACE_OF(layer_row, multiply_adds)})};
+
+static int64_t count_of(double value) { return value > 0 ? (int64_t)value : PACE_NO_INT; }
 
 typedef struct {
     pace_node *table;
@@ -51,14 +60,13 @@ static pace_status add_model(void *context, const pace_model *model) {
     model_list *list = context;
     pace_model_totals total = pace_model_total(model, list->config);
     list->count++;
-    pace_table_row(list->table);
-    pace_table_text(list->table, pace_names_text(&model->names, model->name));
-    pace_table_text(list->table, pace_names_text(&model->names, model->family));
-    pace_table_int(list->table, (int64_t)total.parameters);
-    pace_table_int(list->table, (int64_t)total.multiply_adds);
-    pace_table_real(list->table, total.activation_bytes);
-    pace_table_int(list->table, (int64_t)model->layers.count);
-    count_cell(list->table, pace_model_sequence(model, list->config));
+    pace_table_put(list->table, &(model_row){.name = pace_names_text(&model->names, model->name),
+                                             .family = pace_names_text(&model->names, model->family),
+                                             .total = total,
+                                             .parameters = (int64_t)total.parameters,
+                                             .multiply_adds = (int64_t)total.multiply_adds,
+                                             .layers = (int64_t)model->layers.count,
+                                             .sequence = count_of(pace_model_sequence(model, list->config))});
     return PACE_OK;
 }
 
@@ -75,7 +83,7 @@ static pace_status describe_all(pace_report *report, const request *asked) {
         return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name",
                          asked->settings.items.items[0].key);
     model_list list = {.config = &asked->config};
-    list.table = pace_node_table(root, "models", "Models", PACE_FOR_ALL, PACE_COLUMNS(model_columns), 0);
+    list.table = pace_open_table(root, &models, 0);
     PACE_TRY(pace_model_each(asked->catalog, add_model, &list));
     explain(root, &asked->config);
     return PACE_OK;
@@ -91,16 +99,13 @@ static const char *shape_text(const pace_shape *shape, double sequence) {
 }
 
 static void add_layers(pace_node *root, const pace_model *model, double sequence) {
-    pace_node *table = pace_node_table(root, "layers", "Layers", PACE_FOR_ALL, PACE_COLUMNS(layer_columns), 0);
+    pace_node *table = pace_open_table(root, &layers, 0);
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         const double *work = layer->multiply_adds;
-        pace_table_row(table);
-        pace_table_text(table, pace_names_text(&model->names, layer->name));
-        pace_table_text(table, layer->word);
-        pace_table_text(table, shape_text(&layer->shape, sequence));
-        count_cell(table, layer->parameters);
-        count_cell(table, work[0] + sequence * (work[1] + sequence * work[2]));
+        pace_table_put(table, &(layer_row){pace_names_text(&model->names, layer->name), layer->word,
+                                           shape_text(&layer->shape, sequence), count_of(layer->parameters),
+                                           count_of(work[0] + sequence * (work[1] + sequence * work[2]))});
     }
 }
 

@@ -7,7 +7,7 @@
 #include "machine/device.h"
 #include "report/machine_note.h"
 #include "report/exchange_words.h"
-#include "report/report.h"
+#include "report/table.h"
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"
 #include "source/graph_inputs.h"
@@ -17,14 +17,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const pace_column columns[] = {
-    {"workload", "workload", PACE_SHOW_TEXT},       {"ranks", "ranks", PACE_SHOW_INT},
-    {"nodes_read", "nodes", PACE_SHOW_INT},         {"time_us", "time us", PACE_SHOW_REAL},
-    {"work_us", "of it work us", PACE_SHOW_REAL},   {"low_us", "low us", PACE_SHOW_REAL},
-    {"high_us", "high us", PACE_SHOW_REAL},         {"bottleneck", "busiest link", PACE_SHOW_TEXT},
-    {"utilisation_share", "used", PACE_SHOW_SHARE}, {"messages", "messages", PACE_SHOW_INT},
-    {"sent_bytes", "sent", PACE_SHOW_BYTES},
-};
+typedef struct {
+    char workload[256];
+    size_t ranks, nodes_read;
+    double time_us, work_us, low_us, high_us, utilisation, sent_bytes;
+    const char *bottleneck;
+    uint64_t messages;
+} workload_row;
+
+static const pace_table workloads = {
+    "workloads", "Replayed on the machine's links", PACE_FOR_ALL, 0,
+    PACE_CELLS({"workload", "workload", PACE_SHOW_TEXT, PACE_OF(workload_row, workload)},
+               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(workload_row, ranks)},
+               {"nodes_read", "nodes", PACE_SHOW_INT, PACE_OF(workload_row, nodes_read)},
+               {"time_us", "time us", PACE_SHOW_REAL, PACE_OF(workload_row, time_us)},
+               {"work_us", "of it work us", PACE_SHOW_REAL, PACE_OF(workload_row, work_us)},
+               {"low_us", "low us", PACE_SHOW_REAL, PACE_OF(workload_row, low_us)},
+               {"high_us", "high us", PACE_SHOW_REAL, PACE_OF(workload_row, high_us)},
+               {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(workload_row, bottleneck)},
+               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(workload_row, utilisation)},
+               {"messages", "messages", PACE_SHOW_INT, PACE_OF(workload_row, messages)},
+               {"sent_bytes", "sent", PACE_SHOW_BYTES, PACE_OF(workload_row, sent_bytes)})};
 
 /* A file: its workload's name is what stands before ".RANK.et". */
 typedef struct {
@@ -169,21 +182,19 @@ static void put_row(pace_node *table, const trace_file *file, const workload *w,
     pace_estimate time_us = {flows->end_ns / 1e3,
                              pace_exchange_textbook_spread(pace_cost_doubts(r->cost), r->machine.nodes),
                              PACE_RUNG_FORMULA};
-    char text[256] = "";
+    workload_row row = {.ranks = w->count,
+                        .nodes_read = w->nodes,
+                        .time_us = time_us.median,
+                        .work_us = w->work_ns / 1e3,
+                        .low_us = pace_estimate_low(time_us),
+                        .high_us = pace_estimate_high(time_us),
+                        .bottleneck = flows->busiest_share > 0 ? bottleneck : NULL,
+                        .utilisation = flows->busiest_share,
+                        .messages = flows->messages,
+                        .sent_bytes = flows->bytes};
     size_t length = (size_t)(file->path + file->name_length - name);
-    memcpy(text, name, length < sizeof text ? length : sizeof text - 1);
-    pace_table_row(table);
-    pace_table_text(table, text);
-    pace_table_int(table, (int64_t)w->count);
-    pace_table_int(table, (int64_t)w->nodes);
-    pace_table_real(table, time_us.median);
-    pace_table_real(table, w->work_ns / 1e3);
-    pace_table_real(table, pace_estimate_low(time_us));
-    pace_table_real(table, pace_estimate_high(time_us));
-    pace_table_text(table, flows->busiest_share > 0 ? bottleneck : NULL);
-    pace_table_real(table, flows->busiest_share);
-    pace_table_int(table, (int64_t)flows->messages);
-    pace_table_real(table, flows->bytes);
+    memcpy(row.workload, name, length < sizeof row.workload ? length : sizeof row.workload - 1);
+    pace_table_put(table, &row);
 }
 
 static pace_status replay(pace_node *table, const replayer *r, const trace_file *files, size_t count) {
@@ -226,8 +237,7 @@ static pace_status replay_all(pace_report *report, const replayer *r, const pace
     pace_node *root = pace_report_root(report);
     pace_status status = files ? PACE_OK : PACE_E_MEMORY;
     pace_node_text(root, "machine", r->machine.name);
-    pace_node *table =
-        pace_node_table(root, "workloads", "Replayed on the machine's links", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &workloads, 0);
     for (size_t i = 0; i < paths->count && files; i++) files[i] = file_of(paths->items[i]);
     if (files) qsort(files, paths->count, sizeof *files, by_workload);
     for (size_t i = 0, end; i < paths->count && status == PACE_OK; i = end) {

@@ -5,24 +5,33 @@
 #include "report/exchange_words.h"
 #include "report/report.h"
 #include "report/show.h"
+#include "report/table.h"
 #include "schedule/simulation.h"
 
 #include <math.h>
 
-static const pace_column columns[] = {
-    {"bytes", "size B", PACE_SHOW_INT},
-    {"time_us", "time us", PACE_SHOW_REAL},
-    {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL},
-    {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL},
-    {"algorithm", "algorithm", PACE_SHOW_TEXT},
-    {"closed_form_us", "closed form us", PACE_SHOW_REAL},
-    {"low_us", "low us", PACE_SHOW_REAL},
-    {"high_us", "high us", PACE_SHOW_REAL},
-    {"bottleneck", "busiest link", PACE_SHOW_TEXT},
-    {"utilisation_share", "used", PACE_SHOW_SHARE},
-    {"messages", NULL, PACE_SHOW_INT},
-    {"simulated_ranks", "ranks simulated", PACE_SHOW_INT},
-};
+typedef struct {
+    int64_t bytes;
+    double time_us, algbw, busbw, closed_form_us, low_us, high_us, utilisation;
+    const char *algorithm, *bottleneck;
+    uint64_t messages;
+    unsigned simulated_ranks;
+} size_row;
+
+static const pace_table sizes = {
+    "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, 0,
+    PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
+               {"time_us", "time us", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+               {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
+               {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
+               {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
+               {"closed_form_us", "closed form us", PACE_SHOW_REAL, PACE_OF(size_row, closed_form_us)},
+               {"low_us", "low us", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
+               {"high_us", "high us", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
+               {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
+               {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, utilisation)},
+               {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, messages)},
+               {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, simulated_ranks)})};
 
 typedef struct {
     pace_machine machine;
@@ -91,19 +100,18 @@ static void put_row(pace_node *table, const asked *a, double bytes, const pace_s
     double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
     pace_estimate time_s = estimate_of(a, given->time_s);
-    pace_table_row(table);
-    pace_table_int(table, llround(bytes));
-    pace_table_real(table, given->time_s * 1e6);
-    pace_table_real(table, algbw);
-    pace_table_real(table, algbw * factor);
-    pace_table_text(table, pace_exchange_algorithms[given->algorithm].name);
-    pace_table_real(table, given->closed_s * 1e6);
-    pace_table_real(table, pace_estimate_low(time_s) * 1e6);
-    pace_table_real(table, pace_estimate_high(time_s) * 1e6);
-    pace_table_text(table, given->flows.busiest_share > 0 ? given->bottleneck : NULL);
-    pace_table_real(table, given->flows.busiest_share);
-    pace_table_int(table, (int64_t)given->flows.messages);
-    pace_table_int(table, given->flows.simulated_ranks);
+    pace_table_put(table, &(size_row){.bytes = llround(bytes),
+                                      .time_us = given->time_s * 1e6,
+                                      .algbw = algbw,
+                                      .busbw = algbw * factor,
+                                      .algorithm = pace_exchange_algorithms[given->algorithm].name,
+                                      .closed_form_us = given->closed_s * 1e6,
+                                      .low_us = pace_estimate_low(time_s) * 1e6,
+                                      .high_us = pace_estimate_high(time_s) * 1e6,
+                                      .bottleneck = given->flows.busiest_share > 0 ? given->bottleneck : NULL,
+                                      .utilisation = given->flows.busiest_share,
+                                      .messages = given->flows.messages,
+                                      .simulated_ranks = given->flows.simulated_ranks});
 }
 
 static void put_summary(pace_node *root, const asked *a, double bytes, const pace_simulation_answer *given) {
@@ -132,8 +140,7 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_int(root, "ranks", s->ranks_of_job);
     pace_node_int(root, "jobs", s->question.jobs);
     pace_node_int(root, "nodes", m->nodes);
-    pace_node *table =
-        pace_node_table(root, "sizes", "Simulated time and bandwidth by size", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &sizes, 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
         PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i]));
         put_row(table, a, a->sizes.items[i], &given);

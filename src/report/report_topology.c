@@ -1,41 +1,47 @@
 #include "report/report_topology.h"
+#include "report/table.h"
 
 #include <strings.h>
 
-static const pace_column columns[] = {
-    {"name", "Name", PACE_SHOW_TEXT},
-    {"device", "Device", PACE_SHOW_TEXT},
-    {"devices_of_node", "Devices", PACE_SHOW_INT},
-    {"inside", "Inside", PACE_SHOW_TEXT},
-    {"inside_bytes_per_s", "one device", PACE_SHOW_RATE},
-    {"between", "Between", PACE_SHOW_TEXT},
-    {"nics", "NICs", PACE_SHOW_INT},
-    {"nic_bytes_per_s", "one NIC", PACE_SHOW_RATE},
-    {"confidence", NULL, PACE_SHOW_TEXT},
-    {"source", NULL, PACE_SHOW_TEXT},
-};
+typedef struct {
+    const char *name, *device, *inside, *between, *confidence, *source;
+    double inside_bytes_per_s, nic_bytes_per_s;
+    int devices, nics;
+} machine_row;
 
-static void link_cells(pace_node *table, const pace_link *link, bool with_nics, int nics) {
-    bool there = link->kind != PACE_LINK_NONE;
-    pace_table_text(table, there ? pace_link_kind_names[link->kind] : NULL);
-    if (with_nics) pace_table_int(table, there ? nics : 0);
-    if (there) pace_table_real(table, link->bytes_per_s);
-    else pace_table_none(table);
+static const pace_table machines = {
+    "machines", "Machines: nodes of devices, and what joins them", PACE_FOR_ALL, 0,
+    PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, name)},
+               {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, device)},
+               {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, devices)},
+               {"inside", "Inside", PACE_SHOW_TEXT, PACE_OF(machine_row, inside)},
+               {"inside_bytes_per_s", "one device", PACE_SHOW_RATE, PACE_OF(machine_row, inside_bytes_per_s)},
+               {"between", "Between", PACE_SHOW_TEXT, PACE_OF(machine_row, between)},
+               {"nics", "NICs", PACE_SHOW_INT, PACE_OF(machine_row, nics)},
+               {"nic_bytes_per_s", "one NIC", PACE_SHOW_RATE, PACE_OF(machine_row, nic_bytes_per_s)},
+               {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, confidence)},
+               {"source", NULL, PACE_SHOW_TEXT, PACE_OF(machine_row, source)})};
+
+static const char *kind_of(const pace_link *link) {
+    return link->kind == PACE_LINK_NONE ? NULL : pace_link_kind_names[link->kind];
 }
 
+static double rate_of(const pace_link *link) { return link->kind == PACE_LINK_NONE ? NAN : link->bytes_per_s; }
+
 void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
-    pace_node *table = pace_node_table(root, "machines", "Machines: nodes of devices, and what joins them",
-                                       PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &machines, 0);
     for (size_t i = 0; i < catalog->machines.count; i++) {
         const pace_machine *m = &catalog->machines.items[i];
-        pace_table_row(table);
-        pace_table_text(table, m->name);
-        pace_table_text(table, m->device);
-        pace_table_int(table, m->devices);
-        link_cells(table, &m->inside, false, 0);
-        link_cells(table, &m->between, true, m->nics);
-        pace_table_text(table, m->confidence);
-        pace_table_text(table, m->source);
+        pace_table_put(table, &(machine_row){.name = m->name,
+                                             .device = m->device,
+                                             .devices = m->devices,
+                                             .inside = kind_of(&m->inside),
+                                             .inside_bytes_per_s = rate_of(&m->inside),
+                                             .between = kind_of(&m->between),
+                                             .nics = m->between.kind == PACE_LINK_NONE ? 0 : m->nics,
+                                             .nic_bytes_per_s = rate_of(&m->between),
+                                             .confidence = m->confidence,
+                                             .source = m->source});
     }
     pace_node_note(
         root, "Rates of links are peaks of one direction. \"paceline predict --kind exchange --on NAME*NODES\" says "

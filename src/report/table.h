@@ -14,6 +14,7 @@
 
 #include "report/report.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* The C type of a row's member. */
@@ -87,6 +88,9 @@ typedef struct {
         const char **: PACE_MEMBER_TEXT, \
         const char *const *: PACE_MEMBER_TEXT, \
         default: _Generic((((type *)0)->field), char *: PACE_MEMBER_CHARS, default: (void)0))
+
+/** A figure of which 0 or less says that it is not known: NAN then, which a table shows as no value. */
+static inline double pace_known(double figure) { return figure > 0 ? figure : NAN; }
 
 /** Opens a declared table to which pace_table_put() appends rows. `flags` are those of its columns that hold. */
 pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags);
