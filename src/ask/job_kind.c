@@ -147,7 +147,7 @@ static pace_status add_rows(jobs *j, pace_row_keep keep, void *context) {
 }
 
 /* Every sample from a fit of the other machines; one machine alone is its own judge. */
-static pace_status hold_out(jobs *j) {
+static pace_status hold_out(jobs *j, const pace_doubts *doubts) {
     const pace_job_sample *samples = j->samples.items;
     double sum = 0;
     if (!(j->held_s = pace_alloc(j->samples.count, sizeof *j->held_s))) return PACE_E_MEMORY;
@@ -156,7 +156,7 @@ static pace_status hold_out(jobs *j) {
         if (j->held_s[i] > 0) continue; /* of a machine that was held out before */
         if (j->fit.machines > 1)
             PACE_TRY(pace_job_fit_samples(&fit, samples, j->samples.count, samples[i].machine, j->prior,
-                                          j->setting.overlap));
+                                          j->setting.overlap, doubts));
         for (size_t k = i; k < j->samples.count; k++)
             if (samples[k].machine == samples[i].machine)
                 j->held_s[k] = pace_job_sample_time(&samples[k], fit.efficiency, j->setting.overlap);
@@ -172,9 +172,11 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
     j->fit = (pace_job_fit){0};
     for (int r = 0; r < PACE_JOB_RESOURCES; r++) j->prior[r] = j->setting.machine.figure[PACE_FIGURE_EFFICIENCY + r];
     PACE_TRY(add_rows(j, keep, context));
-    PACE_TRY(
-        pace_job_fit_samples(&j->fit, j->samples.items, j->samples.count, UINT32_MAX, j->prior, j->setting.overlap));
-    PACE_TRY(hold_out(j));
+    pace_doubts doubts;
+    PACE_TRY(pace_doubts_load(&doubts, j->options->context->catalog));
+    PACE_TRY(pace_job_fit_samples(&j->fit, j->samples.items, j->samples.count, UINT32_MAX, j->prior, j->setting.overlap,
+                                  &doubts));
+    PACE_TRY(hold_out(j, &doubts));
     if (j->options->device) snprintf(j->fit.machine, sizeof j->fit.machine, "%.95s", j->options->device);
     j->fitted = j->setting;
     pace_job_fit_apply(&j->fitted, &j->fit);

@@ -16,9 +16,6 @@ const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {
     [PACE_APPROACH_BYTEPS] = "byteps",       [PACE_APPROACH_PEARL] = "pearl",
 };
 
-/* Of costs that nobody measured where they are used: control messages, encoding, staging. */
-static const double approach_spread = 0.5;
-
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -452,6 +449,6 @@ pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approa
             PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
         else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));
     }
-    *out_s = (pace_estimate){s, approach_spread, PACE_RUNG_FORMULA};
+    *out_s = (pace_estimate){s, exchange->doubts.figure[PACE_DOUBT_EXCHANGE_BUCKET], PACE_RUNG_FORMULA};
     return PACE_OK;
 }

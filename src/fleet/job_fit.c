@@ -9,8 +9,6 @@
 
 static const char schema[] = "paceline.job-fit/1";
 
-/* Standard deviations of the logarithms: of what a job reaches of a peak, and of a step time given that. */
-static const double prior_spread = 0.35, sample_spread = 0.15;
 enum { EVALUATIONS = 6000 };
 
 double pace_job_sample_time(const pace_job_sample *sample, const double efficiency[PACE_JOB_RESOURCES],
@@ -30,6 +28,7 @@ typedef struct {
     uint32_t left_out;
     const double *prior;
     double overlap;
+    const double *doubts;
 } problem;
 
 /* x holds logarithms; above a peak there is nothing to reach. */
@@ -37,7 +36,7 @@ static double loss(const double *x, void *context) {
     const problem *p = context;
     double efficiency[PACE_JOB_RESOURCES], sum = 0;
     for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
-        double off = (x[r] - log(p->prior[r])) / prior_spread;
+        double off = (x[r] - log(p->prior[r])) / p->doubts[PACE_DOUBT_JOB_PRIOR];
         if (x[r] > 0) return 1e9 * (1 + x[r]);
         efficiency[r] = exp(x[r]);
         sum += off * off;
@@ -45,7 +44,7 @@ static double loss(const double *x, void *context) {
     for (size_t i = 0; i < p->count; i++) {
         if (p->samples[i].machine == p->left_out) continue;
         double time_s = pace_job_sample_time(&p->samples[i], efficiency, p->overlap);
-        double off = log(time_s / p->samples[i].step_s) / sample_spread;
+        double off = log(time_s / p->samples[i].step_s) / p->doubts[PACE_DOUBT_JOB_SAMPLE];
         sum += off * off;
     }
     return sum;
@@ -65,8 +64,8 @@ static size_t count_machines(const problem *p, size_t *samples) {
 }
 
 pace_status pace_job_fit_samples(pace_job_fit *out, const pace_job_sample *samples, size_t count, uint32_t left_out,
-                                 const double prior[PACE_JOB_RESOURCES], double overlap) {
-    problem p = {samples, count, left_out, prior, overlap};
+                                 const double prior[PACE_JOB_RESOURCES], double overlap, const pace_doubts *doubts) {
+    problem p = {samples, count, left_out, prior, overlap, doubts->figure};
     double x[PACE_JOB_RESOURCES];
     out->machines = count_machines(&p, &out->samples);
     if (out->samples == 0) return pace_fail(PACE_E_INPUT, "expected jobs with a measured step time, found none");

@@ -1,7 +1,8 @@
 /*
  * Efficiencies of the job model from jobs whose step time was measured: the shares of the peaks that make predicted
  * and measured step times agree best, in the mean square of the logarithm. What the measurements say little of stays
- * near the catalogue's figure, because being off that by a factor e^0.35 costs as much as one step time off by e^0.15.
+ * near the catalogue's figure, because being off that by the doubt job_prior costs as much as one step time that is off
+ * by the doubt job_sample.
  */
 #ifndef PACE_FLEET_JOB_FIT_H
 #define PACE_FLEET_JOB_FIT_H
@@ -29,7 +30,8 @@ double pace_job_sample_time(const pace_job_sample *sample, const double efficien
 /** Fits the samples whose machine is not `left_out` (UINT32_MAX = all). `prior` are the efficiencies to stay near;
  * `spread` stays as it is. Errors: PACE_E_INPUT when no sample is left. */
 pace_status pace_job_fit_samples(pace_job_fit *out, const pace_job_sample *samples, size_t count, uint32_t left_out,
-                                 const double prior[PACE_JOB_RESOURCES], double overlap) PACE_MUST_CHECK;
+                                 const double prior[PACE_JOB_RESOURCES], double overlap,
+                                 const pace_doubts *doubts) PACE_MUST_CHECK;
 
 /** A fit as a JSON file, and back. */
 pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) PACE_MUST_CHECK;

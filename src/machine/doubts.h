@@ -70,7 +70,9 @@ typedef enum {
     X(ROW_NODES, "row_nodes", TIMES)                   \
     X(ROW_SIZE, "row_size", TIMES)                     \
     X(ROW_EXPERTS, "row_experts", TIMES)               \
-    X(ROW_SCHEDULE, "row_schedule", TIMES)
+    X(ROW_SCHEDULE, "row_schedule", TIMES)             \
+    X(JOB_PRIOR, "job_prior", SPREAD)                  \
+    X(JOB_SAMPLE, "job_sample", SPREAD)
 
 typedef enum {
 #define PACE_DOUBT_ENUMERATOR(id, name, kind) PACE_DOUBT_##id,

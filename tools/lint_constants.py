@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Refuses figures of the world in src/: they stand in catalog/, with source and confidence.
+
+Three kinds of figure give themselves away: a spread that is a literal (`x_spread = 0.3`, `.spread = 0.3f`), a named
+floating-point constant, and a rate, a literal of a million or more that is no power of ten (or a power of ten behind
+`? x :`, as where something is unknown). What is a definition, a limit of a check or a constant of a numerical method is
+listed below with its reason. Prints FILE:LINE: what is wrong and where it belongs; exits 1 then.
+"""
+import re
+import sys
+from pathlib import Path
+
+# Constants that are no figures of the world: FILE: {NAME: why}.
+DEFINITIONS = {
+    "scaling_fit.c": {"expected": "priors of a fit"},
+    "step_fit.c": {"expected": "priors of a fit", "priors": "candidates of a fit"},
+    "exchange_rows.c": {"largest_bytes": "limit of a check"},
+    "kernel_rows.c": {"largest_size": "limit of a check", "shortest_s": "limit of a check", "longest_s": "limit of a check"},
+    "shape_text.c": {"largest_dimension": "limit of a check"},
+    "base_time.c": {"low": "bounds of a search", "high": "bounds of a search"},
+    "formula.c": {"pace_usual_compute": "what the shares of costs.yaml are relative to",
+                  "pace_usual_memory": "what the shares of costs.yaml are relative to"},
+    "formula_embedding.c": {"offset_bytes": "definition: sectors of an offset",
+                            "warps_per_sm": "fitted with the formula it is part of",
+                            "cache_share": "fitted with the formula it is part of"},
+    "formula_gemm.c": {"usual_hz": "the clock that fixed_s of costs.yaml is given at",
+                       "step_s": "fitted with the formula it is part of", "longest": "fitted with the formula it is part of"},
+    "tiles.c": {"start_and_end": "fitted with the formula it is part of",
+                "splitting": "fitted with the formula it is part of", "shortest_k": "fitted with the formula it is part of"},
+    "host_costs_catalog.c": {"MOST_US": "limit of a check", "MOST_PARAMETERS": "limit of a check"},
+    "host_transfer.c": {"widths": "candidates of a fit"},
+    "learn_features.c": {"field_reach": "constant of kriging", "nugget": "constant of kriging", "loose": "constant of kriging",
+                         "tight": "constant of kriging", "least_doubt": "regulariser; far_spread is fitted on top"},
+    "learn_fit.c": {"floor_of_errors": "regulariser of a fit", "spread": "start of a fit",
+                    "far_spread": "start of a fit, kept where one device leaves none to hold out",
+                    "reaches": "candidates of a fit", "shares": "candidates of a fit"},
+    "calibration.c": {"probe_from_bytes": "where sizes are probed", "probe_to_bytes": "where sizes are probed"},
+    "exchange.c": {"reduce_s_per_byte": "0: a definition"},
+    "spread.c": {"spread": "a normal's standard deviation over its median absolute deviation"},
+    "few_sizes.c": {"amplitudes": "grid of an integral"},
+    "rates.c": {"no_load": "rounding"},
+    "sum.c": {"UNITS": "number format", "MOST_PLAIN": "number format", "MOST_TIMED": "number format"},
+    "variability.c": {"DRIFT": "threshold of a test", "REACH": "threshold of a test"},
+    "forecast_price.c": {"winograd_saving_3": "Winograd's algorithm", "winograd_saving_5": "Winograd's algorithm"},
+    "self_check.c": {"rounding": "rounding"},
+    "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check"},
+    "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
+    "config.c": {"MOST": "limit of a check"},
+    "layer.c": {"most": "limit of a check"},
+    "buckets.h": {"first_bytes": "the algorithm of DistributedDataParallel: its first bucket is of 1 MiB"},
+    "model_totals.c": {"states": "bytes of optimizer states: definitions"},
+    "flows_share.c": {"same_instant": "rounding"},
+    "walk.c": {"longest_walk_ns": "limit of a check", "unchanged": "1: a definition"},
+    "op.c": {"latent": "ratio of a published layer's sizes"},
+    "job_doubt.c": {"as_it_is": "1: a definition", "nothing": "0: a definition"},
+    "report_fleet_charts.c": {"quantiles": "what a chart shows"},
+    "report_models.c": {"most_counted": "limit of a number format"},
+    "report_step.c": {"LARGE_PARAMETERS": "what a note speaks of"},
+    "report_fleet_jobs.c": {"most_ns": "limit of a number format"},
+    "show.c": {"SCALE": "number format", "UNIT_NS": "units"},
+}
+# Large literals that are no rates: FILE: {LITERAL: why}.
+LITERALS = {
+    "units.c": {"1.25e8": "unit", "1.25e5": "unit"},
+    "exchange_rows.c": {"1.25e8": "unit"},
+    "formula_gemm.c": {"1.41e9": "as usual_hz above"},
+    "sample.c": {"1.4e9": "normalises a feature of a fit"},
+    "nccl.c": {"25e9": "a test of NCCL's source, graph/tuning.cc", "50e9": "a test of NCCL's source, graph/tuning.cc"},
+    "rate_text.c": {"9e12": "limit of a number format"},
+}
+NUMBER = r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fF]?(?![\w.])"
+SPREAD = re.compile(r"\b(\w*spread\w*)\s*=\s*(" + NUMBER + ")")
+CONSTANT = re.compile(r"(?:^|(?<=\n))[ \t]*(?:static\s+const|const)\s+(?:double|float)\s+([^;()]*=[^;]*);", re.S)
+FALLBACK = re.compile(r"\?[^:;?]*:\s*(" + NUMBER + ")")
+ADVICE = {
+    "spread": "a spread belongs in catalog/doubts.yaml, with source, confidence and what removes it",
+    "constant": "a figure of the world belongs in catalog/ with source and confidence (of an assumption: doubts.yaml); "
+                "a definition is listed with its reason in tools/lint_constants.py",
+    "rate": "a rate belongs in catalog/: of a device in devices.yaml, assumed where nothing says in doubts.yaml",
+}
+
+
+def code_of(text):
+    """The text with comments and strings blanked, lines kept."""
+    blank = lambda m: re.sub(r"[^\n]", " ", m.group(0))
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
+
+
+def declared(declarators):
+    """Names of `a = 1, b[] = {2, 3}` and their initialisers."""
+    depth, begin, parts = 0, 0, []
+    for i, c in enumerate(declarators):
+        depth += (c in "{([") - (c in "})]")
+        if c == "," and depth == 0:
+            parts.append(declarators[begin:i])
+            begin = i + 1
+    for part in parts + [declarators[begin:]]:
+        name, _, value = part.partition("=")
+        match = re.search(r"\w+", name)
+        if match and re.search(NUMBER, value):
+            yield match.group(0)
+
+
+def check(path, text):
+    code = code_of(text)
+    line = lambda at: code.count("\n", 0, at) + 1
+    literals, names = LITERALS.get(path.name, {}), DEFINITIONS.get(path.name, {})
+    for m in SPREAD.finditer(code):
+        if float(m.group(2).rstrip("fF")) not in (0, 1) and m.group(1) not in names:
+            yield line(m.start(1)), f"{m.group(1)} = {m.group(2)}: {ADVICE['spread']}"
+    for m in CONSTANT.finditer(code):
+        local = re.match(r"[ \t]+const", m.group(0))  # of a block, not kept: an expression's name
+        for name in declared(m.group(1)):
+            if name not in names and not local and "spread" not in name:
+                yield line(m.start(1)), f"constant {name}: {ADVICE['constant']}"
+    for m in re.finditer(NUMBER, code):
+        mantissa, exponent = re.match(r"([\d.]+)(?:[eE]([-+]?\d+))?", m.group(0)).groups()
+        if exponent and float(m.group(0).rstrip("fF")) >= 1e6 and float(mantissa) not in (1, 9) and m.group(0) not in literals:
+            yield line(m.start()), f"{m.group(0)}: {ADVICE['rate']}"
+    for m in FALLBACK.finditer(code):
+        value = float(m.group(1).rstrip("fF"))
+        if 1e6 <= value and "e" in m.group(1).lower() and m.group(1) not in literals and value not in (1e6, 1e9):
+            yield line(m.start(1)), f"{m.group(1)} where something is unknown: {ADVICE['rate']}"
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
+    faults, files = [], 0
+    for path in sorted((root / "src").glob("*/*.[ch]")):
+        if path.parent.name == "base":
+            continue
+        files += 1
+        faults += [(path, line, what) for line, what in check(path, path.read_text(encoding="utf-8"))]
+    for path, line, what in faults:
+        print(f"{path.relative_to(root)}:{line}: {what}")
+    if not faults:
+        print(f"constants: {files} files hold no figure of the world")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
