@@ -76,14 +76,10 @@ static bool names_file(const struct stat *file, const char *word) {
 
 /* Whether a directory is read as a folder of traces, of which `path`, a file that is there, would be one. */
 static bool holds_trace(const char *directory, const char *path) {
-    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".et", ".et.gz"};
     const char *slash = strrchr(path, '/');
     struct stat parent;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (!ends_with(path, suffixes[i]) || stat(directory, &parent) != 0) continue;
-        return slash ? is_file(&parent, path, (size_t)(slash - path) + 1) : is_file(&parent, ".", 1);
-    }
-    return false;
+    if (!pace_is_trace_name(path) || stat(directory, &parent) != 0) return false;
+    return slash ? is_file(&parent, path, (size_t)(slash - path) + 1) : is_file(&parent, ".", 1);
 }
 
 bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *arguments, int operands) {

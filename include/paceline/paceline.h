@@ -58,6 +58,9 @@ PACE_API pace_status pace_context_open(pace_context **out);
 /** Whatever was asked of it must be done. NULL is allowed. */
 PACE_API void pace_context_free(pace_context *context);
 
+/** Whether a file of this name in a directory is read as a trace: "rank0.json.gz", "rank0.et", … */
+PACE_API bool pace_is_trace_name(const char *name);
+
 /** An answer: sentences, tables, matrices, lanes and notes, rendered by pace_report_write(). */
 typedef struct pace_report pace_report;
 

@@ -6,8 +6,8 @@
 #include "model/lower.h"
 #include "ask/model_settings.h"
 #include "ask/fit_rows.h"
-#include "source/graph_inputs.h"
 #include "source/inputs.h"
+#include "source/trace_formats.h"
 #include "source/model_inputs.h"
 
 #include <stdlib.h>
@@ -52,10 +52,11 @@ static pace_status keep(void *list, const char *text) {
     return status;
 }
 
-static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, pace_input_kind kind, const char *path) {
+static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, const pace_trace_format *format,
+                              const char *path) {
     pace_read_notes notes = {0};
     PACE_TRY(keep(&out->paths, path));
-    PACE_TRY(pace_graph_read(graph, &notes, kind, path));
+    PACE_TRY(pace_graph_read(graph, &notes, format, path));
     pace_status status = notes.warning[0] ? keep(&out->warnings, notes.warning) : PACE_OK;
     if (status != PACE_OK) pace_graph_free(graph);
     return status;
@@ -71,13 +72,13 @@ static pace_status forecast(pace_predict_inputs *out, pace_catalog *catalog, pac
 }
 
 static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, const pace_paths *paths,
-                               pace_input_kind kind, const pace_device *device) {
+                               const pace_trace_format *format, const pace_device *device) {
     pace_graph *graphs = pace_alloc(paths->count, sizeof *graphs);
     if (!graphs) return PACE_E_MEMORY;
     size_t read = 0;
     pace_status status = PACE_OK;
     for (; status == PACE_OK && read < paths->count; read++) {
-        status = read_graph(&graphs[read], out, kind, paths->items[read]);
+        status = read_graph(&graphs[read], out, format, paths->items[read]);
         if (status != PACE_OK) break;
     }
     if (status == PACE_OK) {
@@ -134,31 +135,29 @@ static pace_status read_model(pace_predict_inputs *out, const char *name, const 
 
 /* A file that holds a model, or a word that names no file and has no trace's suffix ("gpt3_2.7b" is a model). */
 static bool names_model(const char *input) {
-    static const char *const traces[] = {".json", ".gz", ".zst", ".et", ".sqlite"};
     struct stat info;
-    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
-        if (pace_ends(input, traces[i])) return false;
+    if (pace_is_trace_name(input) || pace_ends(input, ".gz") || pace_ends(input, ".zst")) return false;
     if (pace_model_is_file(input)) return true;
     return stat(input, &info) != 0 && !strpbrk(input, "/*?[");
 }
 
 pace_status pace_predict_is_model(bool *out, const char *input) {
-    pace_input_kind kind;
+    const pace_trace_format *format;
     *out = false;
     if (strcmp(input, "-") != 0) {
         *out = names_model(input);
         return PACE_OK;
     }
-    PACE_TRY(pace_input_kind_of(&kind, input));
-    *out = kind == PACE_INPUT_MODEL;
+    PACE_TRY(pace_trace_format_of(&format, input));
+    *out = format->holds == PACE_HOLDS_MODEL;
     return PACE_OK;
 }
 
 typedef struct {
     const char **traces; /* those of the paths that have times, borrowed */
     size_t trace_count;
-    pace_input_kind first; /* of the first path */
-    size_t other;          /* the first path that has none */
+    const pace_trace_format *first; /* of the first path */
+    size_t other;                   /* the first path that has none */
 } sorted_paths;
 
 /* A file that cannot be read is a trace here: whoever reads it says why not. */
@@ -166,18 +165,18 @@ static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
     *out = (sorted_paths){.traces = pace_alloc(paths->count + 1, sizeof *out->traces), .other = paths->count};
     if (!out->traces) return PACE_E_MEMORY;
     for (size_t i = 0; i < paths->count; i++) {
-        pace_input_kind kind = PACE_INPUT_TRACE;
+        const pace_trace_format *format = &pace_trace_formats[0];
         if (i == 0) {
-            pace_status status = pace_input_kind_of(&out->first, paths->items[0]);
+            pace_status status = pace_trace_format_of(&out->first, paths->items[0]);
             if (status != PACE_OK) {
                 pace_free(out->traces);
                 return status;
             }
-            kind = out->first;
-        } else if (pace_input_kind_of(&kind, paths->items[i]) != PACE_OK) {
-            kind = PACE_INPUT_TRACE;
+            format = out->first;
+        } else if (pace_trace_format_of(&format, paths->items[i]) != PACE_OK) {
+            format = &pace_trace_formats[0];
         }
-        if (kind == PACE_INPUT_TRACE) out->traces[out->trace_count++] = paths->items[i];
+        if (format->holds == PACE_HOLDS_STEP) out->traces[out->trace_count++] = paths->items[i];
         else if (out->other == paths->count) out->other = i;
     }
     return PACE_OK;

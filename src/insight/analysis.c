@@ -3,7 +3,7 @@
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"
 #include "source/inputs.h"
-#include "source/trace_inputs.h"
+#include "source/trace_formats.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -10,8 +10,8 @@
 #include "report/table.h"
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"
-#include "source/graph_inputs.h"
 #include "source/inputs.h"
+#include "source/trace_formats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,12 +124,12 @@ static pace_status price_rank(workload *w, const replayer *r, size_t rank) {
 }
 
 static pace_status read_rank(workload *w, const replayer *r, const char *path) {
-    pace_input_kind kind;
+    const pace_trace_format *format;
     pace_read_notes notes = {0};
-    PACE_TRY(pace_input_kind_of(&kind, path));
-    if (kind == PACE_INPUT_TRACE)
+    PACE_TRY(pace_trace_format_of(&format, path));
+    if (format->holds == PACE_HOLDS_STEP)
         return pace_fail(PACE_E_INPUT, "%s: expected an execution trace (Chakra's, or PyTorch's)", path);
-    PACE_TRY(pace_graph_read(&w->graphs[w->count], &notes, kind, path));
+    PACE_TRY(pace_graph_read(&w->graphs[w->count], &notes, format, path));
     w->count++;
     pace_status status = price_rank(w, r, w->count - 1);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, path);

@@ -1,6 +1,7 @@
 #include "source/inputs.h"
 
 #include "base/text.h"
+#include "source/trace_formats.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,13 +25,6 @@ static pace_status add_path(pace_paths *paths, const char *path) {
     return status;
 }
 
-static bool is_trace_name(const char *name) {
-    static const char *const suffixes[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".et", ".et.gz"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (name[0] != '.' && pace_ends(name, suffixes[i])) return true;
-    return false;
-}
-
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static pace_status add_directory(pace_paths *paths, const char *directory) {
@@ -39,18 +33,18 @@ static pace_status add_directory(pace_paths *paths, const char *directory) {
     size_t first = paths->count;
     pace_status status = PACE_OK;
     for (struct dirent *entry; status == PACE_OK && (entry = readdir(stream));) {
-        if (!is_trace_name(entry->d_name)) continue;
+        if (!pace_is_trace_name(entry->d_name)) continue;
         char path[4096];
         if (snprintf(path, sizeof path, "%s%s%s", directory, pace_ends(directory, "/") ? "" : "/", entry->d_name) <
             (int)sizeof path)
             status = add_path(paths, path);
     }
     closedir(stream);
-    if (status == PACE_OK && paths->count == first)
-        return pace_fail(
-            PACE_E_INPUT,
-            "%s: expected a directory with traces (*.json, *.json.gz, *.json.zst, *.sqlite, *.et), found none",
-            directory);
+    if (status == PACE_OK && paths->count == first) {
+        char patterns[128];
+        pace_trace_patterns(patterns, sizeof patterns);
+        return pace_fail(PACE_E_INPUT, "%s: expected a directory with traces (%s), found none", directory, patterns);
+    }
     if (status == PACE_OK) qsort(paths->items + first, paths->count - first, sizeof *paths->items, by_text);
     return status;
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "source/trace_inputs.h"
+#include "source/trace_formats.h"
 
 #ifdef PACE_HAVE_SQLITE
 #include "source/nsys_names.h"

@@ -1,5 +1,4 @@
-#include "source/trace_inputs.h"
-
+/* Which files are SQLite databases, and what is said of them where SQLite is missing. */
 #include "source/nsys.h"
 
 #include <stdio.h>
@@ -29,13 +28,3 @@ pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *no
                      path);
 }
 #endif
-
-pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
-                            void *progress_context) {
-    if (pace_is_database(path)) return pace_nsys_read(out, path, notes, progress, progress_context);
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_kineto_read(out, input, notes, progress, progress_context);
-    pace_input_free(input);
-    return status;
-}
