@@ -42,9 +42,13 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
 
 #define PACE_VEC_FREE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
 
-/** How many allocations have failed so far, on all threads. Who goes on after a failure, as past a row that cannot be
- * answered, learns by it whether memory was the reason. */
+/** How many allocations have failed so far on this thread, and on those that worked for it in pace_for_each(). A caller
+ * that goes on after a failure, as past a row that cannot be answered, compares two counts to learn whether memory was
+ * the reason. */
 uint64_t pace_memory_failures(void);
+
+/** Adds failures of threads that worked for this one. */
+void pace_memory_add_failures(uint64_t count);
 
 /** Tests only: the N-th allocation from now fails (1 = the next), and every one after it; 0 = never. */
 void pace_memory_fail_at(uint64_t n);

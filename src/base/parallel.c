@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 
 #ifdef _OPENMP
@@ -24,15 +26,18 @@ static size_t this_worker(void) {
 #endif
 }
 
-/* A failure's message belongs to the thread it happened on, so it is carried over. Which of several failures is told
- * does not depend on who was first. */
+/* A failure's message and the count of failed allocations belong to the thread they happened on, so they are carried
+ * over. Which of several failures is told does not depend on who was first. */
 pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
     pace_status status = PACE_OK;
     char message[MESSAGE_BYTES] = "";
     size_t failed = count;
-#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+    uint64_t elsewhere = 0; /* allocations that failed on other threads than this */
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1) reduction(+ : elsewhere)
     for (size_t i = 0; i < count; i++) {
+        uint64_t before = pace_memory_failures();
         pace_status own = body(context, this_worker(), i);
+        if (this_worker() != 0) elsewhere += pace_memory_failures() - before;
         if (own == PACE_OK) continue;
 #pragma omp critical(pace_failure)
         if (i < failed) {
@@ -41,5 +46,6 @@ pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
             snprintf(message, sizeof message, "%s", pace_message());
         }
     }
+    pace_memory_add_failures(elsewhere);
     return status == PACE_OK ? PACE_OK : pace_fail(status, "%s", message);
 }
