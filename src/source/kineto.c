@@ -27,10 +27,18 @@ typedef struct {
         uint32_t lane;
     } lanes[LANE_CACHE];
     PACE_VEC(open_task) open; /* B without its E yet */
+    uint64_t wide_ids; /* ids left out because a task's columns hold 32 bits */
     pace_status status;
     pace_progress_fn progress;
     void *progress_context;
 } reader;
+
+/* Ids that mark launches are 32 bits wide in CUPTI. A larger one is left out rather than cut to somebody else's. */
+static uint32_t narrow_id(reader *r, uint64_t id) {
+    if (PACE_LIKELY(id <= UINT32_MAX)) return (uint32_t)id;
+    r->wide_ids++;
+    return 0;
+}
 
 /* --- lanes -------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +120,7 @@ static const struct {
 static pace_status sync_of(uint32_t *out, reader *r) {
     pace_step *step = r->step;
     const pace_kineto_event *event = &r->event;
-    pace_sync sync = {.on_lane = PACE_NO_LANE, .record = (uint32_t)event->record_correlation, .call = PACE_NO_TASK};
+    pace_sync sync = {.on_lane = PACE_NO_LANE, .record = narrow_id(r, event->record_correlation), .call = PACE_NO_TASK};
     const char *name = pace_names_text(&step->names, event->name);
     for (size_t i = 0; i < sizeof sync_names / sizeof *sync_names; i++)
         if (strcmp(name, sync_names[i].name) == 0) sync.kind = (uint8_t)sync_names[i].kind;
@@ -146,16 +154,14 @@ static pace_status detail_of(uint32_t *out, reader *r) {
 
 static pace_status note_autograd(reader *r, size_t task) {
     const pace_kineto_event *event = &r->event;
-    pace_autograd_note note = {(uint32_t)event->sequence, (uint32_t)event->forward_thread};
+    pace_autograd_note note = {event->sequence, event->forward_thread};
     PACE_TRY(PACE_PUSH(&r->step->autograd_notes, note));
     r->step->correlation[task] = (uint32_t)r->step->autograd_notes.count;
     return PACE_OK;
 }
 
 static pace_status keep_arrow(reader *r) {
-    pace_autograd_arrow arrow = {.at_ns = r->event.start_ns,
-                                 .id = (uint32_t)r->event.id,
-                                 .ends = r->event.phase == 'f'};
+    pace_autograd_arrow arrow = {.at_ns = r->event.start_ns, .id = r->event.id, .ends = r->event.phase == 'f'};
     PACE_TRY(lane_of(&arrow.lane, r));
     return PACE_PUSH(&r->step->autograd_arrows, arrow);
 }
@@ -169,14 +175,14 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     PACE_TRY(pace_step_add_task(step, lane, event->kind, event->name, event->start_ns, duration_ns));
     size_t task = step->count - 1;
     step->detail[task] = detail;
-    step->correlation[task] = event->kind == PACE_TASK_OP ? 0 : (uint32_t)event->correlation;
+    step->correlation[task] = event->kind == PACE_TASK_OP ? 0 : narrow_id(r, event->correlation);
     if (event->kind == PACE_TASK_OP && event->sequence >= 0) PACE_TRY(note_autograd(r, task));
     if (event->kind == PACE_TASK_OP && event->has_exchange) {
         PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
         PACE_TRY(
             PACE_PUSH(&step->records, ((pace_exchange_record){(uint32_t)task, (uint32_t)(step->exchanges.count - 1)})));
     }
-    step->external[task] = (uint32_t)event->external;
+    step->external[task] = narrow_id(r, event->external);
     return PACE_OK;
 }
 
@@ -362,6 +368,11 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
         snprintf(notes->warning, sizeof notes->warning,
                  "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out", name,
                  r->step->unknown_count);
+    else if (r->wide_ids)
+        snprintf(notes->warning, sizeof notes->warning,
+                 "%s: %" PRIu64 " correlation and external ids above 32 bits were left out: what they launched has no "
+                 "known cause",
+                 name, r->wide_ids);
     return PACE_OK;
 }
 

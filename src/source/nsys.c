@@ -345,7 +345,7 @@ static pace_status shapes_of(uint32_t *out, reader *r, const pace_nvtx_range *ra
 
 /* The export does not say on which thread a backward operator's node was made; 1 stands for the one there is. */
 static pace_status note_autograd(reader *r, const pace_nvtx_range *range) {
-    pace_autograd_note note = {(uint32_t)range->sequence, range->is_backward};
+    pace_autograd_note note = {range->sequence, range->is_backward};
     PACE_TRY(PACE_PUSH(&r->step->autograd_notes, note));
     r->step->correlation[r->step->count - 1] = (uint32_t)r->step->autograd_notes.count;
     return PACE_OK;

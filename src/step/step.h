@@ -88,14 +88,15 @@ typedef struct {
 
 /* What autograd noted of an operator: its node's number on the thread that made it. */
 typedef struct {
-    uint32_t sequence;
-    uint32_t thread; /* backward operator: autograd's number of that thread; forward: 0 */
+    int64_t sequence;
+    int64_t thread; /* backward operator: autograd's number of that thread; forward: 0 */
 } pace_autograd_note;
 
 /* One end of an arrow from a forward operator to its backward operator: where it begins or ends. */
 typedef struct {
     int64_t at_ns;
-    uint32_t id, lane;
+    uint64_t id;
+    uint32_t lane;
     bool ends;
 } pace_autograd_arrow;
 

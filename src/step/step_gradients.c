@@ -12,11 +12,13 @@
 #include <stdlib.h>
 
 typedef struct {
-    uint32_t sequence, task;
+    int64_t sequence;
+    uint32_t task;
 } made;
 
 typedef struct {
-    uint32_t thread, lane;
+    int64_t thread;
+    uint32_t lane;
 } thread_lane;
 
 typedef struct {
@@ -52,7 +54,7 @@ static pace_status list_forward(linker *l) {
 }
 
 /* The last forward operator of a lane with this number, begun before `task`; or PACE_NO_TASK. */
-static uint32_t maker(const linker *l, uint32_t lane, uint32_t sequence, uint32_t task) {
+static uint32_t maker(const linker *l, uint32_t lane, int64_t sequence, uint32_t task) {
     uint32_t low = l->first[lane], first = low, high = l->first[lane + 1];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -87,7 +89,7 @@ static int by_id(const void *left, const void *right) {
     return (int)a->ends - (int)b->ends;
 }
 
-static thread_lane *thread_of(linker *l, uint32_t thread) {
+static thread_lane *thread_of(linker *l, int64_t thread) {
     for (size_t i = 0; i < l->threads.count; i++)
         if (l->threads.items[i].thread == thread) return &l->threads.items[i];
     return NULL;
@@ -119,7 +121,7 @@ static pace_status follow_arrows(linker *l) {
 /* --- notes -------------------------------------------------------------------------------------------------- */
 
 /* The lane that noted most of the numbers this thread's backward operators ask for; the first of equals. */
-static pace_status find_thread(linker *l, uint32_t thread) {
+static pace_status find_thread(linker *l, int64_t thread) {
     const pace_step *step = l->step;
     size_t most = 0;
     thread_lane found = {thread, PACE_NO_LANE};
