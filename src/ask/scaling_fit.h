@@ -7,23 +7,18 @@
 #define PACE_ASK_SCALING_FIT_H
 
 #include "base/memory.h"
-#include "ask/held_out.h"
+#include "ask/factor_fit.h"
 #include "schedule/gradients.h"
 
-enum { PACE_SCALING_GROUPS_MOST = 64, PACE_SCALING_RATIOS = 49 };
-
-/* What is left for a device ("device v100") or a model ("model resnet50"): on one worker's own time. */
-typedef struct {
-    char name[96];
-    double log_factor, rows;
-} pace_scaling_group;
+enum { PACE_SCALING_RATIOS = 49 };
 
 typedef struct {
     double compute;         /* factor on one worker's time */
     double inside, between; /* factors on exchanges of one node, of several */
     double jitter;          /* share of the step; < 0 = the approach's own */
     double fixed_s;         /* of every step, whatever the batch */
-    pace_scaling_group groups[PACE_SCALING_GROUPS_MOST];
+    /* What is left for a device ("device v100") or a model ("model resnet50"): on one worker's own time. */
+    pace_fit_group groups[PACE_FIT_GROUPS_MOST];
     unsigned group_count;
     double spread; /* of ln(measured / predicted) on rows that were held out */
 } pace_scaling_fit;

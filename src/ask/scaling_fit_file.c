@@ -44,7 +44,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
         pace_jsonw_object(&json);
         pace_jsonw_key(&json, "name");
         pace_jsonw_text(&json, fit->groups[i].name);
-        real(&json, "log_factor", fit->groups[i].log_factor);
+        real(&json, "log_factor", fit->groups[i].log_offset);
         real(&json, "rows", fit->groups[i].rows);
         pace_jsonw_object_end(&json);
     }
@@ -76,16 +76,16 @@ static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_no
 static pace_status read_groups(pace_scaling_fit *fit, const pace_yaml *yaml, const pace_yaml_node *list) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
-        pace_scaling_group *group = &fit->groups[fit->group_count];
+        pace_fit_group *group = &fit->groups[fit->group_count];
         const char *name = pace_yaml_text(pace_yaml_get(node, "name"));
-        if (fit->group_count == PACE_SCALING_GROUPS_MOST)
+        if (fit->group_count == PACE_FIT_GROUPS_MOST)
             return pace_fail(PACE_E_INPUT, "%s: expected at most %d groups", pace_yaml_place(yaml, node),
-                             PACE_SCALING_GROUPS_MOST);
+                             PACE_FIT_GROUPS_MOST);
         if (!name || strlen(name) >= sizeof group->name)
             return pace_fail(PACE_E_INPUT, "%s: expected \"name\", a text of less than %zu letters",
                              pace_yaml_place(yaml, node), sizeof group->name);
         snprintf(group->name, sizeof group->name, "%s", name);
-        PACE_TRY(number(&group->log_factor, yaml, node, "log_factor", -10, 10));
+        PACE_TRY(number(&group->log_offset, yaml, node, "log_factor", -10, 10));
         PACE_TRY(number(&group->rows, yaml, node, "rows", 0, 1e15));
         fit->group_count++;
     }

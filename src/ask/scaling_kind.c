@@ -137,7 +137,7 @@ static void put_factors(pace_findings *out, const pace_scaling_fit *fit) {
     for (unsigned i = 0; i < fit->group_count; i++) {
         pace_found_cell_text(out, fit->groups[i].name);
         pace_found_cell_number(out, fit->groups[i].rows);
-        pace_found_cell_number(out, exp(fit->groups[i].log_factor));
+        pace_found_cell_number(out, exp(fit->groups[i].log_offset));
     }
 }
 

@@ -25,12 +25,6 @@ void pace_step_pricer_close(pace_step_pricer *pricer) {
     *pricer = (pace_step_pricer){0};
 }
 
-static double offset_of(const pace_step_fit *fit, const char *group) {
-    for (unsigned i = 0; i < fit->group_count; i++)
-        if (strcmp(fit->groups[i].name, group) == 0) return fit->groups[i].log_offset;
-    return 0;
-}
-
 static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_row *row,
                              const pace_config *config) {
     pace_step_place place = {pricer->cost, row->device, row->exchange, &pricer->prices, NULL};
@@ -78,7 +72,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
                               .last_rank_bytes = plan.last_rank_bytes,
                               .device_bytes = plan.device_bytes,
                               .recomputed = recomputed};
-    double offset = fit ? exp(offset_of(fit, row->group)) : 1;
+    double offset = fit ? exp(pace_fit_group_offset(fit->groups, fit->group_count, row->group)) : 1;
     pace_rung formula = plan.slots->rung > PACE_RUNG_FORMULA ? plan.slots->rung : PACE_RUNG_FORMULA;
     out->time_s = (pace_estimate){out->parts.total_s * offset, row->doubt * (fit ? fit->spread : formula_spread),
                                   fit ? PACE_RUNG_CALIBRATED : formula};

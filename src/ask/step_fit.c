@@ -1,13 +1,11 @@
 #include "ask/step_fit.h"
 
-#include "cost/simplex.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, DISTINCT = 30, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
+enum { FOLDS = 8, LEAST = 8, EVALUATIONS = 400, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -72,20 +70,19 @@ static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
     return models;
 }
 
-/* --- the objective ------------------------------------------------------------------------------------------------ */
+/* --- learning ----------------------------------------------------------------------------------------------------- */
 
+/* What is being learned: the factors, and the share of them that is kept. */
 typedef struct {
     const samples *all;
-    unsigned held_out; /* this fold counts not; FOLDS = all count */
-    double prior;
-    size_t stride; /* every so many-th row is looked at */
-} objective;
+    pace_factor_samples folds;
+    pace_step_fit fit, drawn;
+    double share;
+} learner;
 
-static pace_step_factors factors_of(const double *x) {
-    pace_step_factors factors = pace_step_factors_none();
-    double *values = (double *)&factors;
+static void set_factors(void *context, const double *x) {
+    double *values = (double *)&((learner *)context)->fit.factors;
     for (int i = 0; i < PACE_STEP_FACTORS; i++) values[i] = exp(x[i]);
-    return factors;
 }
 
 static double log_error(const sample *one, const pace_step_factors *factors) {
@@ -93,74 +90,32 @@ static double log_error(const sample *one, const pace_step_factors *factors) {
     return log(pace_step_compose(&one->plan, &own).total_s / one->measured_s);
 }
 
-/* Cauchy's: squared near 0, logarithmic beyond, so that rows that take two or three times as long as their neighbours
- * hardly pull at all (Huber and Ronchetti 2009, section 4.8: redescending). */
-static double loss(double error) {
-    const double knee = 0.15;
-    return knee / 2 * log1p(error * error / (knee * knee));
+/* By the factors that are tried, without groups. */
+static double error_tried(const void *context, size_t i) {
+    const learner *l = context;
+    return log_error(l->all->items.items[i], &l->fit.factors);
 }
 
-static double cost_of(const double *x, void *context) {
-    const objective *o = context;
-    pace_step_factors factors = factors_of(x);
-    double sum = 0, penalty = 0, rows = 0;
-    for (size_t i = 0; i < o->all->items.count; i += o->stride) {
-        if (o->all->items.items[i]->fold == o->held_out) continue;
-        sum += loss(log_error(o->all->items.items[i], &factors));
-        rows++;
-    }
-    if (rows > DISTINCT) sum *= DISTINCT / rows; /* neighbours in a sweep say the same thing many times */
-    for (int i = 0; i < PACE_STEP_FACTORS; i++) penalty += x[i] * x[i] / (expected[i] * expected[i]);
-    return sum + o->prior * penalty;
+/* By what is kept. */
+static double error_kept(const void *context, size_t i) {
+    const learner *l = context;
+    const sample *one = l->all->items.items[i];
+    return log_error(one, &l->drawn.factors) + pace_fit_group_offset(l->drawn.groups, l->drawn.group_count, one->group);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+static bool group_name(char out[PACE_FIT_GROUP_NAME], const void *context, size_t i) {
+    snprintf(out, PACE_FIT_GROUP_NAME, "%s", ((const learner *)context)->all->items.items[i]->group);
+    return true;
 }
 
 /* From the factors at hand on: strengths are tried from the firmest to the loosest. */
-static void learn(pace_step_factors *factors, const samples *all, unsigned held_out, double prior) {
-    objective o = {all, held_out, prior, 1 + all->items.count / LOOKED_AT};
+static void learn_factors(learner *l, unsigned held_out, double prior) {
+    size_t stride = 1 + l->all->items.count / LOOKED_AT;
+    pace_factors factors = {PACE_STEP_FACTORS, expected, prior, 0.15, stride, set_factors, error_tried, l};
     double x[PACE_STEP_FACTORS];
-    const double *from = (const double *)factors;
+    const double *from = (const double *)&l->fit.factors;
     for (int i = 0; i < PACE_STEP_FACTORS; i++) x[i] = log(from[i]);
-    for (int round = 0; round < 2; round++) pace_simplex(x, PACE_STEP_FACTORS, 0.2, EVALUATIONS, cost_of, &o);
-    *factors = factors_of(x);
-}
-
-/* What is left of each group: the median, drawn towards none where rows are few. */
-static pace_status learn_groups(pace_step_fit *fit, const samples *all, unsigned held_out) {
-    const double weight = 4; /* rows that say "none" */
-    size_t count = all->items.count;
-    double *left = pace_alloc(count, sizeof *left);
-    if (!left) return PACE_E_MEMORY;
-    fit->group_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = all->items.items[i]->group;
-        unsigned g = 0;
-        size_t rows = 0;
-        while (g < fit->group_count && strcmp(fit->groups[g].name, name) != 0) g++;
-        if (g < fit->group_count || g == PACE_STEP_GROUPS_MOST) continue;
-        for (size_t k = i; k < count; k++) {
-            const sample *one = all->items.items[k];
-            if (one->fold != held_out && strcmp(one->group, name) == 0) left[rows++] = -log_error(one, &fit->factors);
-        }
-        if (rows == 0) continue;
-        qsort(left, rows, sizeof *left, ascending);
-        double median = (left[(rows - 1) / 2] + left[rows / 2]) / 2, known = (double)rows;
-        fit->groups[g] = (pace_step_group){{0}, median * known / (known + weight), known};
-        snprintf(fit->groups[g].name, sizeof fit->groups[g].name, "%s", name);
-        fit->group_count++;
-    }
-    pace_free(left);
-    return PACE_OK;
-}
-
-static double offset_of(const pace_step_fit *fit, const char *group) {
-    for (unsigned i = 0; i < fit->group_count; i++)
-        if (strcmp(fit->groups[i].name, group) == 0) return fit->groups[i].log_offset;
-    return 0;
+    for (int round = 0; round < 2; round++) pace_factors_learn(x, &factors, &l->folds, held_out, 0.2, EVALUATIONS);
 }
 
 /* --- choosing ----------------------------------------------------------------------------------------------------- */
@@ -194,53 +149,43 @@ static void draw_back(pace_step_fit *fit, double share) {
     for (unsigned g = 0; g < fit->group_count; g++) fit->groups[g].log_offset *= share;
 }
 
-/* errors[candidate * count + row]: each row's when its fold was held out. */
-static pace_status held_out_errors(double *errors, const samples *all, double share) {
-    size_t count = all->items.count;
-    for (unsigned fold = 0; fold < FOLDS; fold++) {
-        pace_step_fit fit = {.factors = pace_step_factors_none()};
-        for (int c = 0; c < CANDIDATES; c++) {
-            bool grouped = c > 0 && c % 2 == 0;
-            if (c % 2 == 1) learn(&fit.factors, all, fold, priors[c / 2]);
-            fit.group_count = 0;
-            if (grouped) PACE_TRY(learn_groups(&fit, all, fold));
-            pace_step_fit drawn = fit;
-            draw_back(&drawn, share);
-            for (size_t i = 0; i < count; i++) {
-                const sample *one = all->items.items[i];
-                if (one->fold == fold)
-                    errors[(size_t)c * count + i] = log_error(one, &drawn.factors) + offset_of(&drawn, one->group);
-            }
-        }
-    }
+/* Candidate 0 is the formula, 1, 3, 5, … the strengths, and behind each the same with offsets of groups. */
+static pace_status learn(void *context, unsigned held_out, unsigned candidate) {
+    learner *l = context;
+    if (candidate == 0) l->fit.factors = pace_step_factors_none();
+    if (candidate % 2 == 1) learn_factors(l, held_out, priors[candidate / 2]);
+    l->fit.group_count = 0;
+    if (candidate > 0 && candidate % 2 == 0)
+        PACE_TRY(
+            pace_fit_groups_learn(l->fit.groups, &l->fit.group_count, &l->folds, held_out, group_name, error_tried, l));
+    l->drawn = l->fit;
+    draw_back(&l->drawn, l->share);
     return PACE_OK;
 }
 
-/* The formula stays unless something beats it by more than chance; what beats it, unless something looser does again.
- */
-static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
-    size_t count = all->items.count;
-    double *errors = pace_alloc(CANDIDATES * count, sizeof *errors), share = share_kept(all);
-    unsigned *unit = pace_alloc(count, sizeof *unit);
-    pace_status status = errors && unit ? held_out_errors(errors, all, share) : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) unit[i] = all->items.items[i]->unit;
-    int best = 0;
-    for (int c = 1; status == PACE_OK && c < CANDIDATES; c++)
-        if (pace_held_out_gain(errors + (size_t)best * count, errors + (size_t)c * count, unit, count) > 0) best = c;
-    if (status == PACE_OK)
-        status =
-            pace_held_out_summarize(&score->error, &fit->spread, errors + (size_t)best * count, count, score->models);
-    if (status == PACE_OK) {
-        score->error.formula_mape = pace_held_out_mape(errors, count);
-        score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
-        score->grouped = best > 0 && best % 2 == 0;
-        fit->factors = pace_step_factors_none();
-        for (int k = 0; k <= (best - 1) / 2 && best > 0; k++) learn(&fit->factors, all, FOLDS, priors[k]);
-        if (score->grouped) status = learn_groups(fit, all, FOLDS);
-        draw_back(fit, share);
+static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all, unsigned *fold,
+                          unsigned *unit) {
+    learner l = {.all = all, .folds = {all->items.count, FOLDS, fold, unit}, .fit = *fit, .share = share_kept(all)};
+    pace_candidates candidates = {CANDIDATES, true, learn, error_kept, &l};
+    unsigned best;
+    double spread;
+    for (size_t i = 0; i < all->items.count; i++) {
+        fold[i] = all->items.items[i]->fold;
+        unit[i] = all->items.items[i]->unit;
     }
+    PACE_TRY(pace_candidates_choose(&best, &score->error, &spread, &candidates, &l.folds, score->models));
+    score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
+    score->grouped = best > 0 && best % 2 == 0;
+    *fit = l.drawn;
+    fit->spread = spread;
+    return PACE_OK;
+}
+
+static pace_status choose_fit(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
+    unsigned *fold = pace_alloc(all->items.count, sizeof *fold), *unit = pace_alloc(all->items.count, sizeof *unit);
+    pace_status status = fold && unit ? choose(fit, score, all, fold, unit) : PACE_E_MEMORY;
+    pace_free(fold);
     pace_free(unit);
-    pace_free(errors);
     return status;
 }
 
@@ -269,7 +214,7 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_ou
         snprintf(fit.unit, sizeof fit.unit, "%s", rows.items[0]->unit);
         fit.unit_s = rows.items[0]->unit_s;
         score.models = assign_folds(&all, rows.items);
-        status = choose(&fit, &score, &all);
+        status = choose_fit(&fit, &score, &all);
     }
     free_samples(&all);
     PACE_VEC_FREE(&rows);

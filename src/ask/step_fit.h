@@ -5,22 +5,16 @@
 #ifndef PACE_ASK_STEP_FIT_H
 #define PACE_ASK_STEP_FIT_H
 
-#include "ask/held_out.h"
+#include "ask/factor_fit.h"
 #include "ask/step_rows.h"
 
-enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double), PACE_STEP_GROUPS_MOST = 64 };
+enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double) };
 
 extern const char *const pace_step_factor_names[PACE_STEP_FACTORS];
 
 typedef struct {
-    char name[96];
-    double log_offset; /* added to the logarithm of the time */
-    double rows;
-} pace_step_group;
-
-typedef struct {
     pace_step_factors factors;
-    pace_step_group groups[PACE_STEP_GROUPS_MOST];
+    pace_fit_group groups[PACE_FIT_GROUPS_MOST];
     unsigned group_count;
     double spread; /* of ln(measured / predicted) on rows that were held out */
     char on[96];   /* the machine of rows that named none; "" = they all did */

@@ -43,10 +43,10 @@ pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) {
 static pace_status read_groups(pace_step_fit *fit, const pace_yaml *yaml, const pace_yaml_node *list) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
-        pace_step_group *group = &fit->groups[fit->group_count];
-        if (fit->group_count == PACE_STEP_GROUPS_MOST)
+        pace_fit_group *group = &fit->groups[fit->group_count];
+        if (fit->group_count == PACE_FIT_GROUPS_MOST)
             return pace_fail(PACE_E_INPUT, "%s: expected at most %d groups", pace_yaml_place(yaml, node),
-                             PACE_STEP_GROUPS_MOST);
+                             PACE_FIT_GROUPS_MOST);
         PACE_TRY(pace_yaml_copy(group->name, sizeof group->name, yaml, node, "name"));
         PACE_TRY(pace_yaml_real(&group->log_offset, yaml, node, "log_offset", -10, 10));
         PACE_TRY(pace_yaml_real(&group->rows, yaml, node, "rows", 0, 1e15));
