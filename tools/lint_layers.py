@@ -18,8 +18,6 @@ OPEN_CIRCLES = [
     {"ask/columns", "ask/measured_columns"},
     {"ask/exchange_logs", "ask/exchange_rows"},
     {f"ask/step_row{part}" for part in ("", "s", "_config", "_measured", "_model", "_padding", "_place", "_size", "_words")},
-    {f"forecast/{name}" for name in ("forecast", "forecast_edit", "forecast_gradients", "forecast_price",
-                                     "gradient_parts", "gradient_profile", "scaling", "self_check")},
 ]  # fmt: skip
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 DEFINED = re.compile(r"^(?!extern\b|static\b|typedef\b)\w[^;{}()#=]*\b(pace_\w+)(?:\([^;{}]*\)\s*\{|(?:\[[^\]]*\])*\s*=)", re.M)

@@ -385,7 +385,7 @@ static void free_steps(walk_room *room) {
 static pace_status exchange_and_walk(walk_room *room, pace_forecast_result *result, const pace_pricing *pricing,
                                      const pace_walk_options *options) {
     PACE_TRY(pace_walk(room->steps, room->ranks, room->count, options));
-    if (!pace_gradients_have_lanes(pricing->scenario) || room->count > 1 || result->exchange.ranks < 2) return PACE_OK;
+    if (!pace_scenario_has_lanes(pricing->scenario) || room->count > 1 || result->exchange.ranks < 2) return PACE_OK;
     pace_status status = pace_gradients_price(room->launch_ns[0], &result->exchange, pricing, &room->steps[0]);
     free_steps(room);
     return status == PACE_OK ? pace_walk(room->steps, room->ranks, room->count, options) : status;

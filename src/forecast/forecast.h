@@ -8,40 +8,7 @@
 #ifndef PACE_FORECAST_FORECAST_H
 #define PACE_FORECAST_FORECAST_H
 
-#include "cost/cost.h"
-#include "cost/host_costs_measure.h"
-#include "cost/price_cache.h"
-#include "insight/analysis.h"
-#include "forecast/batch_size.h"
-#include "forecast/pair_calibration.h"
-#include "forecast/scenario.h"
-#include "schedule/gradients.h"
-#include "schedule/walk.h"
-
-typedef struct {
-    const char *name; /* of the input, borrowed */
-    pace_graph graph;
-    double *measured_ns; /* per launch, -1 = none; an exchange: from the last rank's arrival */
-    pace_host_costs costs;
-    pace_launch_costs launch;
-    double start_ns; /* on a clock of all ranks */
-} pace_forecast_rank;
-
-typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
-
-typedef struct {
-    pace_forecast_ranks_vec ranks;
-    pace_forecast_ranks_vec offloaded; /* for scenarios with a device, where who does the work changes; else empty */
-    pace_catalog *catalog;             /* borrowed */
-    const pace_analysis *measured;     /* borrowed; NULL = made of graphs */
-    const pace_device *device;         /* what the times were measured on; NULL = unknown */
-    pace_cost *cost;
-    pace_price_cache *prices;                 /* of it */
-    const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
-    pace_gradient_tables tables;              /* of embeddings, among the gradients; none = all are dense */
-    pace_doubt host_doubt;                    /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
-    unsigned repeats;                         /* of the step; with several the last one's period is the step's time */
-} pace_forecast;
+#include "forecast/forecast_data.h"
 
 /** What a measured analysis says of its ranks' graphs and host costs; `measured` must outlive it. Overheads of the
  * trace are used as they are. */
@@ -59,46 +26,6 @@ pace_status pace_forecast_share_costs(pace_forecast *forecast, const pace_host_c
 
 /** How many of the top-level operators of all ranks have host costs of each level. */
 pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_forecast *forecast) PACE_MUST_CHECK;
-
-/* How the time of kernels was come by, by operation family and for what nothing is known of. */
-typedef struct {
-    double kernel_ns;                   /* summed over launches */
-    double spread_ns;                   /* the same times their spread */
-    size_t launches;                    /* of these */
-    size_t unknown;                     /* launches whose operation is unknown; exchanges are not among them */
-    double unknown_ns;                  /* their time, part of kernel_ns */
-    size_t guessed, guessed_of_tensors; /* launches whose time is a guess, and those by the tensors they touch */
-    double guessed_ns;
-    size_t by_rung[PACE_RUNGS];
-} pace_forecast_family;
-
-/* What a scenario's edits came to. */
-typedef struct {
-    pace_batch_size present; /* samples so far, of the first rank; 0 = not asked */
-    size_t scaled_kernels;   /* whose time is scaled */
-    size_t fused_kernels;    /* that became part of another */
-    size_t fused_tables;     /* lookups that did */
-    size_t dropped_types;    /* of overheads that some rank has and now does without */
-} pace_forecast_edits;
-
-/* How gradients were exchanged, where an approach was named. */
-typedef struct {
-    int64_t ranks;          /* that exchange; 0 = none do, or no approach was named */
-    double alone_s;         /* the step without it; 0 = was not walked */
-    double exchange_s;      /* with nothing to hide behind */
-    double exposed_s;       /* what of all communication nothing hid, the whole step's */
-    double skew_s;          /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
-    const char *bottleneck; /* of the lanes; static; NULL = buckets have none */
-} pace_forecast_exchange;
-
-typedef struct {
-    pace_analysis analysis; /* of the walked steps */
-    pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in; and the skew */
-    pace_forecast_exchange exchange;
-    pace_forecast_family families[PACE_OP_FAMILIES];
-    pace_forecast_edits edits;
-    size_t beyond; /* measured kernels faster than their device's roofline allows */
-} pace_forecast_result;
 
 /** Gives a forecast of a trace of the host alone its operators as kernels, for scenarios with a device: their host
  * costs are those of a mode of catalog/frameworks.yaml; on a CPU they do their work themselves. PACE_E_INPUT when no

@@ -2,7 +2,7 @@
 #ifndef PACE_FORECAST_FORECAST_EDIT_H
 #define PACE_FORECAST_FORECAST_EDIT_H
 
-#include "forecast/forecast.h"
+#include "forecast/forecast_data.h"
 #include "forecast/variant.h"
 
 /** The ranks a scenario runs: of a trace of the host alone, on a device, with its operators as kernels there. */

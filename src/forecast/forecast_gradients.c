@@ -1,15 +1,8 @@
 #include "forecast/forecast_gradients.h"
 
-#include "forecast/gradient_parts.h"
-
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-bool pace_gradients_have_lanes(const pace_scenario *scenario) {
-    const pace_approach *approach = &scenario->approach;
-    return scenario->has_approach && !pace_approach_has_buckets(approach);
-}
 
 /* --- which launches ----------------------------------------------------------------------------------------------- */
 

@@ -9,10 +9,6 @@
 #include "forecast/forecast_price.h"
 #include "schedule/gradients.h"
 
-/** Whether launches that exchange gradients, or pull parameters, are priced here and not one by one: with every
- * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
-bool pace_gradients_have_lanes(const pace_scenario *scenario);
-
 /** Sets what the exchanges of a rank take in `launch_ns`, given the step walked without them. `*out` says how it was.
  */
 pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,

@@ -2,7 +2,6 @@
 
 #include "cost/formula.h"
 #include "cost/roofline.h"
-#include "forecast/forecast_gradients.h"
 #include "step/op_edit.h"
 
 #include <string.h>
@@ -156,7 +155,7 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
     double s = 0;
     pace_approach_setup setup = {question->ranks_per_node, question->nodes, pace_pricing_copy_rate(p),
                                  p->scenario->slowness};
-    if (!pace_gradients_have_lanes(p->scenario))
+    if (!pace_scenario_has_lanes(p->scenario))
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
     *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA};
@@ -287,8 +286,7 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
 /* What lanes price (forecast_gradients.h) is no kernel's time. */
 static bool has_lanes(const pace_pricing *p, uint32_t number) {
     const pace_graph_exchange *of = pace_graph_exchange_of(&p->variant->graph, number);
-    return of && pace_gradients_have_lanes(p->scenario) &&
-           (of->role == PACE_ROLE_GRADIENT || of->role == PACE_ROLE_PULL);
+    return of && pace_scenario_has_lanes(p->scenario) && (of->role == PACE_ROLE_GRADIENT || of->role == PACE_ROLE_PULL);
 }
 
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {

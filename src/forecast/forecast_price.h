@@ -2,7 +2,7 @@
 #ifndef PACE_FORECAST_FORECAST_PRICE_H
 #define PACE_FORECAST_FORECAST_PRICE_H
 
-#include "forecast/forecast.h"
+#include "forecast/forecast_data.h"
 #include "forecast/variant.h"
 
 /* Where a rank's launches are priced, and what they were before. */

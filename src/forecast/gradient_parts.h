@@ -2,15 +2,13 @@
 #ifndef PACE_FORECAST_GRADIENT_PARTS_H
 #define PACE_FORECAST_GRADIENT_PARTS_H
 
-#include "forecast/gradient_profile.h"
+#include "insight/rank.h"
+#include "schedule/gradients.h"
 
 /** The times of a step's stages. */
 void pace_gradient_stages(pace_gradient_profile *profile, const pace_rank *rank, const pace_mark *mark);
 
 /** Backward's first and last instant in a step, on the device. */
 void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark);
-
-/** Room for `count` tensors, all of them dense. */
-pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) PACE_MUST_CHECK;
 
 #endif

@@ -47,42 +47,6 @@ static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_f
     return status;
 }
 
-/* --- parts -------------------------------------------------------------------------------------------------------- */
-
-static double stage_s(const pace_matrix *matrix, int stage) {
-    int64_t sum = 0;
-    for (int r = 0; r < PACE_RESOURCES; r++) sum += matrix->cell_ns[stage][r];
-    return (double)sum / 1e9;
-}
-
-void pace_gradient_stages(pace_gradient_profile *profile, const pace_rank *rank, const pace_mark *mark) {
-    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
-    profile->backward_s = stage_s(&matrix, PACE_STAGE_BACKWARD);
-    profile->update_s = stage_s(&matrix, PACE_STAGE_UPDATE);
-    profile->forward_s = (double)(mark->to_ns - mark->from_ns) / 1e9 - profile->backward_s - profile->update_s;
-}
-
-void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark) {
-    *from_ns = mark->to_ns;
-    *to_ns = mark->from_ns;
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *tile = &rank->tiles.items[i];
-        if (tile->stage != PACE_STAGE_BACKWARD || tile->start_ns < mark->from_ns || tile->end_ns > mark->to_ns)
-            continue;
-        if (tile->start_ns < *from_ns) *from_ns = tile->start_ns;
-        if (tile->end_ns > *to_ns) *to_ns = tile->end_ns;
-    }
-}
-
-pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
-    profile->bytes = pace_alloc(count + 1, sizeof *profile->bytes);
-    profile->ready_s = pace_alloc(count + 1, sizeof *profile->ready_s);
-    profile->touched_bytes = pace_alloc(count + 1, sizeof *profile->touched_bytes);
-    if (!profile->bytes || !profile->ready_s || !profile->touched_bytes) return PACE_E_MEMORY;
-    for (size_t i = 0; i < count; i++) profile->touched_bytes[i] = -1;
-    return PACE_OK;
-}
-
 /* --- the step alone ----------------------------------------------------------------------------------------------- */
 
 static const pace_mark *last_step(const pace_rank *rank) {

@@ -36,3 +36,8 @@ pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) {
     scenario->fuse.count++;
     return PACE_OK;
 }
+
+bool pace_scenario_has_lanes(const pace_scenario *scenario) {
+    const pace_approach *approach = &scenario->approach;
+    return scenario->has_approach && !pace_approach_has_buckets(approach);
+}

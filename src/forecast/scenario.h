@@ -44,4 +44,8 @@ pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, doub
 /** Chains of element-wise kernels whose own or operators' names match become one. PACE_E_USAGE as above. */
 pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
 
+/** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one by one: with every
+ * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
+bool pace_scenario_has_lanes(const pace_scenario *scenario);
+
 #endif

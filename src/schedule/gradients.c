@@ -2,6 +2,15 @@
 
 #include <math.h>
 
+pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
+    profile->bytes = pace_alloc(count + 1, sizeof *profile->bytes);
+    profile->ready_s = pace_alloc(count + 1, sizeof *profile->ready_s);
+    profile->touched_bytes = pace_alloc(count + 1, sizeof *profile->touched_bytes);
+    if (!profile->bytes || !profile->ready_s || !profile->touched_bytes) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) profile->touched_bytes[i] = -1;
+    return PACE_OK;
+}
+
 void pace_gradient_profile_free(pace_gradient_profile *profile) {
     pace_free(profile->bytes);
     pace_free(profile->ready_s);

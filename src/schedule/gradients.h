@@ -72,4 +72,7 @@ pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *t
                                 const pace_gradient_profile *profile, const pace_approach *approach,
                                 const pace_exchange *exchange, const pace_approach_setup *setup) PACE_MUST_CHECK;
 
+/** Room for `count` tensors, all of them dense. */
+pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) PACE_MUST_CHECK;
+
 #endif
