@@ -93,6 +93,72 @@ PACE_API pace_status pace_report_write(const pace_report *report, pace_format fo
 PACE_API size_t pace_report_warning_count(const pace_report *report);
 PACE_API const char *pace_report_warning(const pace_report *report, size_t index);
 
+/* --- what a report holds, without rendering ----------------------------------------------------------------------- */
+
+/** What kind of thing stands under a path or in a column. */
+typedef enum {
+    PACE_VALUE_NOTHING, /**< null; a column: no cell has a value */
+    PACE_VALUE_INTEGER, /**< a column: every cell has one */
+    PACE_VALUE_REAL,    /**< a column: numbers, NaN where there is none */
+    PACE_VALUE_BOOL,
+    PACE_VALUE_TEXT, /**< a column: text in one cell at least */
+} pace_value_kind;
+
+/** One value. Read only the member that `kind` names; of an integer and a bool, `real` holds the number too. */
+typedef struct {
+    const char *path; /**< the keys of JSON, joined by dots; items of lists by number: "ranks.0.span_ns". Borrowed */
+    pace_value_kind kind;
+    int64_t integer;  /**< 0 or 1 of a bool */
+    double real;      /**< NaN of what is no number */
+    const char *text; /**< NULL of what is no text; borrowed from the report */
+} pace_value;
+
+/** Anything but 0 ends the visit. */
+typedef int (*pace_value_fn)(void *context, const pace_value *value);
+
+/** Visits every value in the order of the document; matrices are visited cell by cell ("matrix.forward.copy_ns"), tables
+ * are not. Returns what `visit` returned last. */
+PACE_API int pace_report_visit_values(const pace_report *report, pace_value_fn visit, void *context);
+
+/** The number under a path; 0 or 1 of a bool. Errors: PACE_E_USAGE when there is none; the message names the closest
+ * path. */
+PACE_API pace_status pace_report_value(const pace_report *report, double *out, const char *path);
+
+/** A table, as pace_report_visit_tables() shows it. Borrowed. */
+typedef struct {
+    const char *path; /**< as pace_write_options has it: "critical_path.top" */
+    size_t row_count, column_count;
+} pace_table_shape;
+
+/** Anything but 0 ends the visit. */
+typedef int (*pace_table_fn)(void *context, const pace_table_shape *table);
+
+/** Visits every table and matrix in the order of the document. Returns what `visit` returned last. */
+PACE_API int pace_report_visit_tables(const pace_report *report, pace_table_fn visit, void *context);
+
+/** A column of a table. Borrowed. */
+typedef struct {
+    const char *key; /**< as in JSON, unit included: "step_ns" */
+    pace_value_kind kind;
+} pace_column_shape;
+
+/** Anything but 0 ends the visit. */
+typedef int (*pace_column_fn)(void *context, const pace_column_shape *column);
+
+/** Visits the columns of a table; `*ended` is what `visit` returned last. Errors: PACE_E_USAGE for an unknown table. */
+PACE_API pace_status pace_report_visit_columns(const pace_report *report, int *ended, const char *table,
+                                               pace_column_fn visit, void *context);
+
+/** Copies a column into `cells`, which has room for every row of the table: integers only where every cell is one, reals
+ * with NaN where there is no number, texts (borrowed from the report) with NULL where there is no text. Errors:
+ * PACE_E_USAGE for an unknown table, a column that it does not have or one that holds no integers. */
+PACE_API pace_status pace_report_column_integers(const pace_report *report, int64_t *cells, const char *table,
+                                                 size_t column);
+PACE_API pace_status pace_report_column_reals(const pace_report *report, double *cells, const char *table,
+                                              size_t column);
+PACE_API pace_status pace_report_column_texts(const pace_report *report, const char **cells, const char *table,
+                                              size_t column);
+
 PACE_API void pace_report_free(pace_report *report);
 
 /** Called now and then during long work. `done` and `total` are in bytes of input; total 0 = unknown. */
