@@ -19,27 +19,36 @@ static const struct {
      "NVIDIA's CUDA toolkit (nvcc, cuBLAS; cuDNN for convolutions)"},
 };
 
-static void program_folder(char *out, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", out, size - 1);
-    out[length > 0 ? length : 0] = '\0';
+/* Where the program lies, or with `library` the shared library that holds this code; "" when nobody knows. */
+static void folder_of(char *out, size_t size, bool library) {
+    Dl_info here;
+    *out = '\0';
+    if (!library) {
+        ssize_t length = readlink("/proc/self/exe", out, size - 1);
+        out[length > 0 ? length : 0] = '\0';
+    } else if (dladdr(known, &here) && here.dli_fname) snprintf(out, size, "%s", here.dli_fname);
     char *slash = strrchr(out, '/');
     if (slash) *slash = '\0';
 }
 
-/* The first place where the file is; false when it is nowhere. */
+/* The first place where the file is, in a build tree or installed; false when it is nowhere. */
 static bool find_module(char *out, size_t size, const char *folder, const char *file) {
-    char program[1024];
+    static const char *const below[] = {"modules", "../lib/paceline", "paceline"};
+    char base[1024];
     const char *environment = getenv("PACELINE_MODULES");
     if (!folder && environment && *environment) folder = environment;
     if (folder) {
         snprintf(out, size, "%s/%s", folder, file);
         return access(out, R_OK) == 0;
     }
-    program_folder(program, sizeof program);
-    snprintf(out, size, "%s/modules/%s", program, file);
-    if (access(out, R_OK) == 0) return true;
-    snprintf(out, size, "%s/../lib/paceline/%s", program, file);
-    return access(out, R_OK) == 0;
+    for (int library = 0; library < 2; library++) {
+        folder_of(base, sizeof base, library);
+        for (size_t i = 0; *base && i < sizeof below / sizeof *below; i++) {
+            snprintf(out, size, "%s/%s/%s", base, below[i], file);
+            if (access(out, R_OK) == 0) return true;
+        }
+    }
+    return false;
 }
 
 static const pace_backend *load_module(const char *path, char *reason, size_t size) {

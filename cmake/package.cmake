@@ -15,7 +15,7 @@ set_target_properties(libpaceline_shared PROPERTIES EXPORT_NAME paceline)
 
 # The library of a Python wheel has zlib, libzstd, libyaml and SQLite inside where their archives are, and no hwloc.
 set(PACE_HOST_FACTS ${CMAKE_SOURCE_DIR}/calibrate/host_facts.c)
-pace_shared_library(libpaceline_wheel EXCLUDE_FROM_ALL ${PACE_HOST_FACTS}
+pace_shared_library(libpaceline_wheel ${PACE_HOST_FACTS}
                     $<FILTER:$<TARGET_OBJECTS:paceline_objects>,EXCLUDE,/host_facts\\.c>)
 set_target_properties(libpaceline_wheel PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/wheel
                                                    BUILD_RPATH $ORIGIN)
