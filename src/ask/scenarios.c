@@ -1,13 +1,12 @@
 #include "ask/scenarios.h"
 
-#include "base/decimal.h"
 #include "base/text.h"
 #include "machine/device_resolve.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,46 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
     PACE_VEC_FREE(&scenarios->labels);
 }
 
-/* --- one what-if put into a scenario --------------------------------------------------------------------------- */
+/* --- what is asked ------------------------------------------------------------------------------------------------ */
+
+/* Where the options of a question have the values of a what-if: words, or whether a flag is set. */
+static const struct {
+    const pace_what_if *what_if;
+    size_t words, flag;
+} fields[] = {
+    {&pace_if_batch, offsetof(pace_predict_options, batch), 0},
+    {&pace_if_precision, offsetof(pace_predict_options, precision), 0},
+    {&pace_if_fuse, offsetof(pace_predict_options, fuse), 0},
+    {&pace_if_scale, offsetof(pace_predict_options, scale), 0},
+    {&pace_if_drop_overhead, offsetof(pace_predict_options, drop_overhead), 0},
+    {&pace_if_fuse_tables, 0, offsetof(pace_predict_options, fuse_tables)},
+    {&pace_if_balance_tables, 0, offsetof(pace_predict_options, balance_tables)},
+    {&pace_if_graph, 0, offsetof(pace_predict_options, graph)},
+};
+
+pace_words pace_what_if_words(const pace_predict_options *options, const pace_what_if *what_if) {
+    static const char *const set[] = {NULL};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (fields[i].what_if != what_if) continue;
+        const char *at = (const char *)options;
+        if (what_if->argument) return *(const pace_words *)(const void *)(at + fields[i].words);
+        return (pace_words){set, *(const bool *)(const void *)(at + fields[i].flag)};
+    }
+    return (pace_words){0};
+}
+
+size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options) {
+    size_t count = 0;
+    *at_odds = false;
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        size_t values = pace_what_if_words(options, pace_what_ifs[i]).count;
+        count += values;
+        *at_odds |= values > 1 && pace_what_ifs[i]->alone;
+    }
+    return count;
+}
+
+/* --- where it runs ------------------------------------------------------------------------------------------------ */
 
 static pace_status put_machine(pace_scenario *scenario, const pace_machine *machine, pace_device_catalog *devices) {
     PACE_TRY(pace_device_to_run_on(&scenario->device, devices, machine->device));
@@ -51,49 +89,6 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
     if (!joined) status = pace_device_to_run_on(&scenario->device, devices, text);
     if (status != PACE_OK && nameless) status = put_named(scenario, status, text, devices);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
-}
-
-static pace_status put_scale(pace_scenario *scenario, const char *text) {
-    const char *colon = strrchr(text, ':');
-    double factor;
-    size_t start = pace_starts(text, "kernel=") ? 7 : 0;
-    bool plain = colon && colon > text + start && pace_number_parse(&factor, colon + 1);
-    if (!plain || !(factor >= 0 && factor <= 1e6))
-        return pace_fail(PACE_E_USAGE, "--scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
-    char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
-    if (!regex) return PACE_E_MEMORY;
-    pace_status status = pace_scenario_scale(scenario, regex, factor);
-    pace_free(regex);
-    return status;
-}
-
-static pace_status put_batch(pace_scenario *scenario, const char *text) {
-    double batch;
-    if (!pace_number_parse(&batch, text) || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
-        return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
-    scenario->batch = batch;
-    return PACE_OK;
-}
-
-static pace_status put_precision(pace_scenario *scenario, const char *text) {
-    static const pace_precision known[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(text, pace_precision_key(known[i])) != 0) continue;
-        scenario->has_precision = true;
-        scenario->precision = known[i];
-        return PACE_OK;
-    }
-    return pace_fail(PACE_E_USAGE, "--precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
-}
-
-static pace_status put_drop(pace_scenario *scenario, const char *text) {
-    bool all = strcmp(text, "all") == 0;
-    int digit = (text[0] == 't' || text[0] == 'T') && text[1] && !text[2] ? text[1] - '1' : -1;
-    if (!all && (digit < 0 || digit >= PACE_OVERHEAD_TYPES))
-        return pace_fail(PACE_E_USAGE, "--drop-overhead: expected T1 to T5 or all, found '%s'", text);
-    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
-        if (all || type == digit) scenario->overhead_scale[type] = 0;
-    return PACE_OK;
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
@@ -129,61 +124,18 @@ static pace_scenario *last(maker *m) { return &m->out->items.items[m->out->items
 
 /* Everything but the device. */
 static pace_status put_all(maker *m) {
-    const pace_predict_options *o = m->options;
-    for (size_t i = 0; i < o->batch.count; i++) PACE_TRY(put_batch(last(m), o->batch.items[i]));
-    for (size_t i = 0; i < o->precision.count; i++) PACE_TRY(put_precision(last(m), o->precision.items[i]));
-    for (size_t i = 0; i < o->fuse.count; i++) PACE_TRY(pace_scenario_fuse(last(m), o->fuse.items[i]));
-    for (size_t i = 0; i < o->scale.count; i++) PACE_TRY(put_scale(last(m), o->scale.items[i]));
-    for (size_t i = 0; i < o->drop_overhead.count; i++) PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
-    last(m)->fuse_tables = o->fuse_tables;
-    last(m)->balance_tables = o->balance_tables;
-    last(m)->one_launch = o->graph;
-    return PACE_OK;
-}
-
-static pace_status add_sized(maker *m) {
-    const pace_predict_options *o = m->options;
-    for (size_t i = 0; i < o->batch.count; i++) {
-        PACE_TRY(add(m, "batch %s", o->batch.items[i]));
-        PACE_TRY(put_batch(last(m), o->batch.items[i]));
-    }
-    for (size_t i = 0; i < o->precision.count; i++) {
-        PACE_TRY(add(m, "precision %s", o->precision.items[i]));
-        PACE_TRY(put_precision(last(m), o->precision.items[i]));
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        pace_words words = pace_what_if_words(m->options, pace_what_ifs[i]);
+        for (size_t k = 0; k < words.count; k++) PACE_TRY(pace_what_ifs[i]->parse(last(m), words.items[k]));
     }
     return PACE_OK;
 }
 
-static pace_status add_fused(maker *m) {
-    const pace_predict_options *o = m->options;
-    for (size_t i = 0; i < o->fuse.count; i++) {
-        PACE_TRY(add(m, "fuse %s", o->fuse.items[i]));
-        PACE_TRY(pace_scenario_fuse(last(m), o->fuse.items[i]));
-    }
-    if (o->fuse_tables) {
-        PACE_TRY(add(m, "fused tables"));
-        last(m)->fuse_tables = true;
-    }
-    if (o->balance_tables) {
-        PACE_TRY(add(m, "balanced tables"));
-        last(m)->balance_tables = true;
-    }
-    return PACE_OK;
-}
-
-static pace_status add_timed(maker *m) {
-    const pace_predict_options *o = m->options;
-    for (size_t i = 0; i < o->scale.count; i++) {
-        PACE_TRY(add(m, "scale %s", o->scale.items[i]));
-        PACE_TRY(put_scale(last(m), o->scale.items[i]));
-    }
-    for (size_t i = 0; i < o->drop_overhead.count; i++) {
-        PACE_TRY(add(m, "without overhead %s", o->drop_overhead.items[i]));
-        PACE_TRY(put_drop(last(m), o->drop_overhead.items[i]));
-    }
-    if (o->graph) {
-        PACE_TRY(add(m, "as one device graph"));
-        last(m)->one_launch = true;
+static pace_status add_what_ifs(maker *m, const pace_what_if *one) {
+    pace_words words = pace_what_if_words(m->options, one);
+    for (size_t i = 0; i < words.count; i++) {
+        PACE_TRY(add(m, one->label, words.items[i]));
+        PACE_TRY(one->parse(last(m), words.items[i]));
     }
     return PACE_OK;
 }
@@ -194,9 +146,8 @@ static pace_status add_each(maker *m) {
         PACE_TRY(add(m, "on %s", o->on.items[i]));
         PACE_TRY(put_device(last(m), o->on.items[i], m->devices));
     }
-    PACE_TRY(add_sized(m));
-    PACE_TRY(add_fused(m));
-    return add_timed(m);
+    for (size_t i = 0; i < pace_what_if_count; i++) PACE_TRY(add_what_ifs(m, pace_what_ifs[i]));
+    return PACE_OK;
 }
 
 /* A step runs on one device: of several, each is tried with everything else. */
@@ -207,15 +158,10 @@ static pace_status add_together(maker *m, const char *device) {
     return put_all(m);
 }
 
-static size_t count_others(const pace_predict_options *o) {
-    return o->batch.count + o->precision.count + o->fuse.count + o->scale.count + o->drop_overhead.count +
-           o->fuse_tables + o->balance_tables + o->graph;
-}
-
 static pace_status add_all(maker *m) {
     const pace_predict_options *o = m->options;
-    size_t others = count_others(o);
-    bool at_odds = o->batch.count > 1 || o->precision.count > 1; /* there is no "all together" of these */
+    bool at_odds;
+    size_t others = pace_what_ifs_asked(&at_odds, o);
     if (m->base) PACE_TRY(add(m, "on %s", m->base));
     else PACE_TRY(add(m, "as it is"));
     PACE_TRY(add_each(m));

@@ -3,11 +3,18 @@
 #define PACE_ASK_SCENARIOS_H
 
 #include "forecast/forecast.h"
+#include "forecast/what_ifs.h"
 
 typedef struct {
     PACE_VEC(pace_scenario) items; /* the first is the step as it is */
     PACE_VEC(char *) labels;
 } pace_scenarios;
+
+/** The values of a what-if that are asked about; of a flag one, NULL. */
+pace_words pace_what_if_words(const pace_predict_options *options, const pace_what_if *what_if);
+
+/** How many values of what-ifs there are. *at_odds: two of them cannot be at once, nothing stands for all together. */
+size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options);
 
 /** Steps without times (`timed` false) run on the first device of options->on: that is their step as it is. */
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,

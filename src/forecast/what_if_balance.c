@@ -1,3 +1,4 @@
+#include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
@@ -123,3 +124,44 @@ pace_status pace_what_if_balance_tables(pace_variant *variants, const double *co
     pace_free(b.before_s);
     return status;
 }
+
+/* --- the row --------------------------------------------------------------------------------------------------- */
+
+static pace_status parse(pace_scenario *scenario, const char *text) {
+    (void)text;
+    scenario->balance_tables = true;
+    return PACE_OK;
+}
+
+static bool asked(const pace_scenario *scenario) { return scenario->balance_tables; }
+
+static pace_status price_all(pace_editing *e, double **cost_ns) {
+    for (size_t i = 0; i < e->count; i++) {
+        pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario};
+        cost_ns[i] = pace_alloc(e->variants[i].graph.launches.count + 1, sizeof **cost_ns);
+        if (!cost_ns[i]) return PACE_E_MEMORY;
+        PACE_TRY(pace_price_launches(cost_ns[i], NULL, &pricing));
+    }
+    return PACE_OK;
+}
+
+static pace_status apply(pace_editing *e) {
+    double **cost_ns = pace_alloc(e->count + 1, sizeof *cost_ns);
+    pace_status status = cost_ns ? price_all(e, cost_ns) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_what_if_balance_tables(e->variants, (const double *const *)cost_ns, e->count);
+    for (size_t i = 0; cost_ns && i < e->count; i++) pace_free(cost_ns[i]);
+    pace_free(cost_ns);
+    return status;
+}
+
+const pace_what_if pace_if_balance_tables = {
+    .name = "balance_tables",
+    .help = "embedding tables were spread evenly over ranks",
+    .label = "balanced tables",
+    .parse = parse,
+    .asked = asked,
+    .turn = PACE_TURN_BALANCE,
+    .apply = apply,
+    .edits_kernels = true,
+    .assumption = pace_what_if_tables_note,
+};

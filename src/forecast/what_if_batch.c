@@ -1,3 +1,4 @@
+#include "base/decimal.h"
 #include "forecast/tensor_roles.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
@@ -114,3 +115,47 @@ pace_status pace_what_if_batch(pace_variant *variant, double samples, double wan
     pace_tensor_roles_free(&c.roles);
     return status;
 }
+
+/* --- the row --------------------------------------------------------------------------------------------------- */
+
+static pace_status parse(pace_scenario *scenario, const char *text) {
+    double batch;
+    if (!pace_number_parse(&batch, text) || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
+        return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
+    scenario->batch = batch;
+    return PACE_OK;
+}
+
+static bool asked(const pace_scenario *scenario) { return scenario->batch > 0; }
+
+static pace_status apply(pace_editing *e) {
+    for (size_t i = 0; i < e->count; i++) {
+        pace_batch_size present = {.from = "--samples"};
+        if (e->scenario->samples > 0) present.samples = (int64_t)e->scenario->samples;
+        else PACE_TRY(pace_batch_size_infer(&present, e->variants[i].original));
+        if (present.samples <= 0)
+            return pace_fail(PACE_E_INPUT,
+                             "%s: cannot tell how many samples its step has: no operator with shapes shows it; say it "
+                             "with --samples",
+                             e->ranks[i].name);
+        if (i == 0) e->edits->present = present;
+        PACE_TRY(pace_what_if_batch(&e->variants[i], (double)present.samples, e->scenario->batch));
+    }
+    return PACE_OK;
+}
+
+const pace_what_if pace_if_batch = {
+    .name = "batch",
+    .argument = "N",
+    .help = "each rank's step had N samples",
+    .label = "batch %s",
+    .alone = true,
+    .parse = parse,
+    .asked = asked,
+    .turn = PACE_TURN_SIZE,
+    .apply = apply,
+    .edits_kernels = true,
+    .needs_sizes = true,
+    .assumption = "Batch: host time, updates and exchanges of gradients stay; kernels of unknown sizes are taken to "
+                  "grow in proportion, which widens the interval.",
+};

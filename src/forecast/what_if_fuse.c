@@ -2,6 +2,7 @@
 #include "step/op_edit.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static uint32_t annotation_of(const pace_graph *graph, uint32_t node) {
@@ -145,3 +146,65 @@ pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) {
     pace_free(into);
     return status;
 }
+
+/* --- the rows ----------------------------------------------------------------------------------------------------- */
+
+static pace_status parse_tables(pace_scenario *scenario, const char *text) {
+    (void)text;
+    scenario->fuse_tables = true;
+    return PACE_OK;
+}
+
+static bool tables_asked(const pace_scenario *scenario) { return scenario->fuse_tables; }
+static bool asked(const pace_scenario *scenario) { return scenario->fuse.count > 0; }
+
+static pace_status apply_tables(pace_editing *e) {
+    for (size_t i = 0; i < e->count; i++) {
+        size_t fused;
+        PACE_TRY(pace_what_if_fuse_tables(&fused, &e->variants[i]));
+        e->edits->fused_tables += fused;
+    }
+    return PACE_OK;
+}
+
+static pace_status apply(pace_editing *e) {
+    for (size_t i = 0; i < e->count; i++)
+        for (size_t k = 0; k < e->scenario->fuse.count; k++) {
+            size_t fused;
+            PACE_TRY(pace_what_if_fuse(&fused, &e->variants[i], &e->scenario->fuse.items[k]));
+            e->edits->fused_kernels += fused;
+        }
+    return PACE_OK;
+}
+
+const char pace_what_if_tables_note[] = "Tables: those of one launch are taken to be looked up alike.";
+
+const pace_what_if pace_if_fuse_tables = {
+    .name = "fuse_tables",
+    .help = "embedding tables were looked up together",
+    .label = "fused tables",
+    .parse = parse_tables,
+    .asked = tables_asked,
+    .turn = PACE_TURN_FUSE,
+    .apply = apply_tables,
+    .edits_kernels = true,
+    .assumption = pace_what_if_tables_note,
+    .changed = offsetof(pace_forecast_edits, fused_tables),
+    .idle = "no two embedding lookups of known sizes that could be one",
+};
+
+const pace_what_if pace_if_fuse = {
+    .name = "fuse",
+    .argument = "REGEX",
+    .help = "chains of element-wise kernels so named were one each",
+    .label = "fuse %s",
+    .parse = pace_scenario_fuse,
+    .asked = asked,
+    .turn = PACE_TURN_FUSE,
+    .apply = apply,
+    .edits_kernels = true,
+    .assumption = "Fusion: neighbours of equal size are taken to feed each other, and what lies between not to be "
+                  "needed again.",
+    .changed = offsetof(pace_forecast_edits, fused_kernels),
+    .idle = "no two element-wise kernels of equal size that match follow each other",
+};

@@ -1,6 +1,8 @@
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
+#include <string.h>
+
 /* The width in which most of the matrix arithmetic is done now. */
 static int present_bytes(const pace_graph *graph) {
     double flop[9] = {0};
@@ -26,3 +28,42 @@ pace_status pace_what_if_precision(pace_variant *variant, pace_precision precisi
     }
     return PACE_OK;
 }
+
+/* --- the row --------------------------------------------------------------------------------------------------- */
+
+static pace_status parse(pace_scenario *scenario, const char *text) {
+    static const pace_precision known[] = {PACE_FP32, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(text, pace_precision_key(known[i])) != 0) continue;
+        scenario->has_precision = true;
+        scenario->precision = known[i];
+        return PACE_OK;
+    }
+    return pace_fail(PACE_E_USAGE, "--precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
+}
+
+static bool asked(const pace_scenario *scenario) { return scenario->has_precision; }
+
+static pace_status apply(pace_editing *e) {
+    const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
+    if (device && !(device->flop_per_s[e->scenario->precision] > 0))
+        return pace_fail(PACE_E_INPUT, "--precision: %s has no rate for %s in the catalogue", device->name,
+                         pace_precision_key(e->scenario->precision));
+    for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_what_if_precision(&e->variants[i], e->scenario->precision));
+    return PACE_OK;
+}
+
+const pace_what_if pace_if_precision = {
+    .name = "precision",
+    .argument = "NAME",
+    .help = "matrices were fp32, tf32, fp16, bf16 or fp8",
+    .label = "precision %s",
+    .alone = true,
+    .parse = parse,
+    .asked = asked,
+    .turn = PACE_TURN_SIZE,
+    .apply = apply,
+    .edits_kernels = true,
+    .needs_sizes = true,
+    .assumption = "Precision: casts, master weights and exchanges stay as they are; kernels of unknown sizes too.",
+};

@@ -1,13 +1,62 @@
 /*
- * What-ifs that change what is computed: each edits the variants of all ranks. They combine in any order but for
- * fusion, which must come last: it puts together what the others have sized.
+ * What-ifs, one row each: what it is called, how it is read, what it edits, what reports say of it. To add one, write
+ * a file with its row and name the row in what_ifs.c.
  */
 #ifndef PACE_FORECAST_WHAT_IFS_H
 #define PACE_FORECAST_WHAT_IFS_H
 
+#include "forecast/forecast_data.h"
 #include "forecast/variant.h"
 
 #include <regex.h>
+
+/* A scenario's edits under way: the variants of all ranks. */
+typedef struct {
+    const pace_forecast *forecast;
+    const pace_scenario *scenario;
+    const pace_forecast_rank *ranks;
+    pace_variant *variants;
+    size_t count;
+    pace_forecast_edits *edits;
+} pace_editing;
+
+/* When a what-if edits: what others have sized is put together last. */
+typedef enum { PACE_TURN_COUNT, PACE_TURN_SIZE, PACE_TURN_BALANCE, PACE_TURN_FUSE, PACE_TURNS } pace_what_if_turn;
+
+typedef struct {
+    const char *name;     /* of its option, words joined by "_" */
+    const char *argument; /* what the option's value is; NULL = a flag, which takes none */
+    const char *help;
+    const char *label; /* of its scenario, %s = the value */
+    bool alone;        /* of two values only one can be: nothing stands for both together */
+    /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. */
+    pace_status (*parse)(pace_scenario *scenario, const char *text);
+    bool (*asked)(const pace_scenario *scenario);
+    pace_what_if_turn turn;
+    /* Edits the variants, or counts what pricing and walking will change. NULL: nothing to do. */
+    pace_status (*apply)(pace_editing *editing);
+    bool edits_kernels;
+    bool needs_sizes;       /* what nothing is known of the sizes of is guessed */
+    const char *assumption; /* that reports note; NULL = none */
+    size_t changed;         /* place in pace_forecast_edits of how many it changed, where `idle` is said of 0 */
+    const char *idle;
+} pace_what_if;
+
+/** All what-ifs, in the order in which they are tried. */
+extern const pace_what_if *const pace_what_ifs[];
+extern const size_t pace_what_if_count;
+
+extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_if_fuse_tables, pace_if_balance_tables,
+    pace_if_scale, pace_if_drop_overhead, pace_if_graph;
+
+/** Makes the edits that the scenario asks for, turn by turn. */
+pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs,
+                                size_t count) PACE_MUST_CHECK;
+
+/* Noted of both what-ifs of tables. */
+extern const char pace_what_if_tables_note[];
+
+/* --- what they do to a variant ------------------------------------------------------------------------------------ */
 
 /** A step of `samples` on each rank becomes one of `wanted`. What is as large as the parameters stays: updates,
  * gradients' accumulation and exchange. Of the other operations the size that counts samples grows in proportion, and

@@ -1,11 +1,13 @@
 #include "report/predict_edits.h"
 
+#include "forecast/what_ifs.h"
 #include "report/show.h"
 #include "report/table.h"
 
 static bool edits(const pace_scenario *scenario) {
-    return scenario->batch > 0 || scenario->has_precision || scenario->scales.count || scenario->fuse.count ||
-           scenario->fuse_tables || scenario->balance_tables;
+    for (size_t i = 0; i < pace_what_if_count; i++)
+        if (pace_what_ifs[i]->edits_kernels && pace_what_ifs[i]->asked(scenario)) return true;
+    return false;
 }
 
 typedef struct {
@@ -72,47 +74,35 @@ static void say_samples(pace_node *root, const pace_scenario *scenarios, const p
     }
 }
 
-static void say_assumptions(pace_node *root, const pace_scenario *scenarios, size_t count) {
-    bool batch = false, precision = false, fuse = false, tables = false;
-    for (size_t i = 0; i < count; i++) {
-        batch |= scenarios[i].batch > 0;
-        precision |= scenarios[i].has_precision;
-        fuse |= scenarios[i].fuse.count > 0;
-        tables |= scenarios[i].fuse_tables || scenarios[i].balance_tables;
-    }
-    if (batch)
-        pace_node_note(root, "Batch: host time, updates and exchanges of gradients stay; kernels of unknown sizes are "
-                             "taken to grow in proportion, which widens the interval.");
-    if (precision)
-        pace_node_note(root,
-                       "Precision: casts, master weights and exchanges stay as they are; kernels of unknown sizes "
-                       "too.");
-    if (fuse)
-        pace_node_note(root, "Fusion: neighbours of equal size are taken to feed each other, and what lies between not "
-                             "to be needed again.");
-    if (tables) pace_node_note(root, "Tables: those of one launch are taken to be looked up alike.");
+static bool any_asks(const pace_what_if *what_if, const pace_scenario *scenarios, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (what_if->asked(&scenarios[i])) return true;
+    return false;
 }
 
-static bool drops(const pace_scenario *scenario) {
-    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
-        if (scenario->overhead_scale[type] == 0) return true;
-    return false;
+/* Each once: what-ifs may share one. */
+static void say_assumptions(pace_node *root, const pace_scenario *scenarios, size_t count) {
+    const char *last = NULL;
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        const char *text = pace_what_ifs[i]->assumption;
+        if (!text || text == last || !any_asks(pace_what_ifs[i], scenarios, count)) continue;
+        pace_node_note(root, "%s", text);
+        last = text;
+    }
 }
 
 /* A what-if that changes nothing is likely not the one that was meant. */
 static void warn(pace_report *report, const pace_scenario *scenario, const pace_forecast_result *result) {
     coverage all = cover(result);
-    if (scenario->scales.count && result->edits.scaled_kernels == 0)
-        pace_report_warn(report, "\"%s\": no kernel and no operator that launches one has a name that matches",
-                         scenario->label);
-    if (drops(scenario) && result->edits.dropped_types == 0)
-        pace_report_warn(report, "\"%s\": the step has no such overhead to drop", scenario->label);
-    if (scenario->fuse.count && result->edits.fused_kernels == 0)
-        pace_report_warn(report, "\"%s\": no two element-wise kernels of equal size that match follow each other",
-                         scenario->label);
-    if (scenario->fuse_tables && result->edits.fused_tables == 0)
-        pace_report_warn(report, "\"%s\": no two embedding lookups of known sizes that could be one", scenario->label);
-    if ((scenario->batch > 0 || scenario->has_precision) && all.unknown_ns > 0.2 * all.ns)
+    bool needs_sizes = false;
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        const pace_what_if *one = pace_what_ifs[i];
+        if (!one->asked(scenario)) continue;
+        needs_sizes |= one->needs_sizes;
+        const size_t *count = (const void *)((const char *)&result->edits + one->changed);
+        if (one->idle && *count == 0) pace_report_warn(report, "\"%s\": %s", scenario->label, one->idle);
+    }
+    if (needs_sizes && all.unknown_ns > 0.2 * all.ns)
         pace_report_warn(report, "\"%s\": nothing is known of the sizes of %.0f %% of the kernels' time%s",
                          scenario->label, 100 * all.unknown_ns / all.ns,
                          all.unknown_ns < all.ns ? "" : ": record shapes (record_shapes=True)");

@@ -70,12 +70,9 @@ static pace_status keep_moved(prediction *p) {
 
 /* Steps of the host alone have no kernels to change until they are on a device. */
 static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
-    bool about_device = options->batch.count || options->precision.count || options->fuse.count ||
-                        options->fuse_tables || options->balance_tables || options->scale.count ||
-                        options->drop_overhead.count || options->graph ||
-                        (options->overheads.count && !options->on.count);
+    bool at_odds;
+    bool about_device = pace_what_ifs_asked(&at_odds, options) || (options->overheads.count && !options->on.count);
     if (!host_is_device(p)) return PACE_OK;
-    bool at_odds = options->batch.count > 1 || options->precision.count > 1; /* nothing stands for them together */
     if (about_device && (!options->on.count || at_odds))
         return pace_fail(
             PACE_E_INPUT,

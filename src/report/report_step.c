@@ -1,4 +1,5 @@
 #include "report/report_step.h"
+#include "ask/scenarios.h"
 #include "ask/context.h"
 
 #include "machine/device_resolve.h"
@@ -62,8 +63,8 @@ static pace_status check_options(const pace_predict_options *options) {
     if (options->on.count != 1)
         return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one machine, --on dgx-h100*4, found %zu",
                          options->on.count);
-    if (options->batch.count || options->precision.count || options->fuse.count || options->scale.count ||
-        options->drop_overhead.count || options->overheads.count || options->calibrate.count || options->graph)
+    bool at_odds;
+    if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
                          "a step with pipelines, ZeRO, context or expert parallelism is answered in closed "
                          "form: expected --on, --set and --fit alone");

@@ -272,6 +272,69 @@ static void the_self_check_finds_what_was_broken(void **state) {
     }
 }
 
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+static char edits_made[8];
+
+static bool own_asked(const pace_scenario *scenario) { return scenario->samples == 7; }
+
+static pace_status own_parse(pace_scenario *scenario, const char *text) {
+    scenario->samples = text ? 7 : 0;
+    return PACE_OK;
+}
+
+static pace_status own_fuse(pace_editing *editing) {
+    strcat(edits_made, "f");
+    editing->edits->fused_kernels++;
+    return PACE_OK;
+}
+
+static pace_status own_size(pace_editing *editing) {
+    (void)editing;
+    strcat(edits_made, "s");
+    return PACE_OK;
+}
+
+/* A row that the library does not have is parsed, asked for and applied in its turn. */
+static void test_a_row_is_a_what_if(void **state) {
+    (void)state;
+    const pace_what_if fuses = {
+        .name = "own", .parse = own_parse, .asked = own_asked, .turn = PACE_TURN_FUSE, .apply = own_fuse};
+    const pace_what_if sizes = {.name = "size", .asked = own_asked, .turn = PACE_TURN_SIZE, .apply = own_size};
+    const pace_what_if *const rows[] = {&fuses, &sizes};
+    pace_forecast_edits edits = {0};
+    pace_scenario scenario;
+    pace_scenario_init(&scenario, "own");
+    pace_editing editing = {.scenario = &scenario, .edits = &edits};
+    *edits_made = '\0';
+    assert_int_equal(pace_what_ifs_apply(&editing, rows, 2), PACE_OK);
+    assert_string_equal(edits_made, "");
+    assert_int_equal(fuses.parse(&scenario, "x"), PACE_OK);
+    assert_int_equal(pace_what_ifs_apply(&editing, rows, 2), PACE_OK);
+    assert_string_equal(edits_made, "sf");
+    assert_int_equal(edits.fused_kernels, 1);
+    pace_scenario_free(&scenario);
+}
+
+/* Whoever lists options, labels or notes reads them from the rows. */
+static void test_rows_are_whole(void **state) {
+    (void)state;
+    for (size_t i = 0; i < pace_what_if_count; i++) {
+        const pace_what_if *one = pace_what_ifs[i];
+        pace_scenario scenario;
+        pace_scenario_init(&scenario, "none");
+        assert_true(one->name && one->help && one->label && one->parse && one->asked);
+        assert_false(one->asked(&scenario));
+        assert_int_equal(strstr(one->label, "%s") != NULL, one->argument != NULL);
+        if (!one->argument) {
+            assert_int_equal(one->parse(&scenario, NULL), PACE_OK);
+            assert_true(one->asked(&scenario));
+        }
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(one->name, pace_what_ifs[k]->name);
+        pace_scenario_free(&scenario);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_product_grows_where_its_samples_are),
@@ -282,6 +345,8 @@ int main(void) {
         cmocka_unit_test(tables_are_looked_up_together),
         cmocka_unit_test(tables_are_spread_evenly),
         cmocka_unit_test(the_self_check_finds_what_was_broken),
+        cmocka_unit_test(test_a_row_is_a_what_if),
+        cmocka_unit_test(test_rows_are_whole),
     };
     return cmocka_run_group_tests(tests, load_doubts, NULL);
 }

@@ -1,0 +1,60 @@
+/* What the host does: overheads that are dropped, and the step as one captured graph. The walk reads both. */
+#include "forecast/what_ifs.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static pace_status parse_drop(pace_scenario *scenario, const char *text) {
+    bool all = strcmp(text, "all") == 0;
+    int digit = (text[0] == 't' || text[0] == 'T') && text[1] && !text[2] ? text[1] - '1' : -1;
+    if (!all && (digit < 0 || digit >= PACE_OVERHEAD_TYPES))
+        return pace_fail(PACE_E_USAGE, "--drop-overhead: expected T1 to T5 or all, found '%s'", text);
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (all || type == digit) scenario->overhead_scale[type] = 0;
+    return PACE_OK;
+}
+
+static bool drops(const pace_scenario *scenario) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (scenario->overhead_scale[type] == 0) return true;
+    return false;
+}
+
+/* Types of overhead to do without that cost something so far. */
+static pace_status count_dropped(pace_editing *e) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
+        bool spent = false;
+        for (size_t i = 0; i < e->count; i++) spent |= e->ranks[i].costs.types[type].log_sum > 0;
+        e->edits->dropped_types += spent && e->scenario->overhead_scale[type] == 0;
+    }
+    return PACE_OK;
+}
+
+static pace_status parse_graph(pace_scenario *scenario, const char *text) {
+    (void)text;
+    scenario->one_launch = true;
+    return PACE_OK;
+}
+
+static bool graph_asked(const pace_scenario *scenario) { return scenario->one_launch; }
+
+const pace_what_if pace_if_drop_overhead = {
+    .name = "drop_overhead",
+    .argument = "TYPE",
+    .help = "host overhead T1 ... T5 (or all) were none",
+    .label = "without overhead %s",
+    .parse = parse_drop,
+    .asked = drops,
+    .turn = PACE_TURN_COUNT,
+    .apply = count_dropped,
+    .changed = offsetof(pace_forecast_edits, dropped_types),
+    .idle = "the step has no such overhead to drop",
+};
+
+const pace_what_if pace_if_graph = {
+    .name = "graph",
+    .help = "the step were one captured device graph",
+    .label = "as one device graph",
+    .parse = parse_graph,
+    .asked = graph_asked,
+};

@@ -1,0 +1,16 @@
+#include "forecast/what_ifs.h"
+
+const pace_what_if *const pace_what_ifs[] = {
+    &pace_if_batch,          &pace_if_precision, &pace_if_fuse,          &pace_if_fuse_tables,
+    &pace_if_balance_tables, &pace_if_scale,     &pace_if_drop_overhead, &pace_if_graph,
+};
+const size_t pace_what_if_count = sizeof pace_what_ifs / sizeof *pace_what_ifs;
+
+pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs, size_t count) {
+    for (int turn = 0; turn < PACE_TURNS; turn++)
+        for (size_t i = 0; i < count; i++) {
+            const pace_what_if *one = what_ifs[i];
+            if (one->apply && (int)one->turn == turn && one->asked(editing->scenario)) PACE_TRY(one->apply(editing));
+        }
+    return PACE_OK;
+}
