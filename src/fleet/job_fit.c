@@ -18,8 +18,7 @@ double pace_job_sample_time(const pace_job_sample *sample, const double efficien
         part[p] = sample->part_s[p] / efficiency[pace_job_part_resources[p]] + sample->stated_s[p];
     double work = part[PACE_PART_COMPUTE] + part[PACE_PART_MEMORY], input = part[PACE_PART_INPUT];
     double weights = part[PACE_PART_WEIGHT_NETWORK] + part[PACE_PART_WEIGHT_PCIE] + part[PACE_PART_WEIGHT_NVLINK];
-    double sum = input + work + weights;
-    return sum + overlap * (fmax(fmax(input, work), weights) - sum);
+    return pace_job_overlapped(input, work, weights, overlap);
 }
 
 typedef struct {

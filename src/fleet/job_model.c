@@ -92,8 +92,6 @@ pace_job_change pace_job_unchanged(const pace_job_setting *setting) {
     return (pace_job_change){{1, 1, 1, 1, 1, 1}, setting->overlap};
 }
 
-static inline double larger(double a, double b) { return a > b ? a : b; }
-
 void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict parts, size_t count,
                     const pace_job_change *change) {
     const double *const f = change->factor, overlap = change->overlap;
@@ -104,8 +102,7 @@ void pace_job_steps(double *restrict step_s, const pace_job_parts *restrict part
         double weights = parts->part[PACE_PART_WEIGHT_NETWORK][i] * f[PACE_PART_WEIGHT_NETWORK] +
                          parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE] +
                          parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK];
-        double sum = input + work + weights, longest = larger(larger(input, work), weights);
-        step_s[i] = sum + overlap * (longest - sum);
+        step_s[i] = pace_job_overlapped(input, work, weights, overlap);
     }
 }
 

@@ -96,6 +96,12 @@ double pace_job_own_efficiency(const pace_jobs *jobs, size_t job, pace_job_part 
 /** No change. */
 pace_job_change pace_job_unchanged(const pace_job_setting *setting);
 
+/** A step of parts that follow each other, or, in proportion to `overlap`, hide behind the longest of them. */
+static inline double pace_job_overlapped(double input, double work, double weights, double overlap) {
+    double sum = input + work + weights, longest = input > work ? input : work;
+    return sum + overlap * ((longest > weights ? longest : weights) - sum);
+}
+
 /** Step times in seconds. The sum of the parts without overlap, the longest of input, computation and weights with full
  * overlap, and in between in proportion. */
 void pace_job_steps(double *step_s, const pace_job_parts *parts, size_t count, const pace_job_change *change);
