@@ -156,6 +156,7 @@ const pace_what_if pace_if_batch = {
     .apply = apply,
     .edits_kernels = true,
     .needs_sizes = true,
-    .assumption = "Batch: host time, updates and exchanges of gradients stay; kernels of unknown sizes are taken to "
-                  "grow in proportion, which widens the interval.",
+    .assumption =
+        "Batch: host time, updates and gradient exchanges do not change. Kernels of unknown size are scaled in "
+        "proportion, which widens the interval.",
 };

@@ -177,7 +177,8 @@ static pace_status apply(pace_editing *e) {
     return PACE_OK;
 }
 
-const char pace_what_if_tables_note[] = "Tables: those of one launch are taken to be looked up alike.";
+const char pace_what_if_tables_note[] =
+    "Tables: all tables of one launch are assumed to have equal numbers of lookups.";
 
 const pace_what_if pace_if_fuse_tables = {
     .name = "fuse_tables",
@@ -190,7 +191,7 @@ const pace_what_if pace_if_fuse_tables = {
     .edits_kernels = true,
     .assumption = pace_what_if_tables_note,
     .changed = offsetof(pace_forecast_edits, fused_tables),
-    .idle = "no two embedding lookups of known sizes that could be one",
+    .idle = "no two embedding lookups of known size can be fused",
 };
 
 const pace_what_if pace_if_fuse = {
@@ -203,8 +204,9 @@ const pace_what_if pace_if_fuse = {
     .turn = PACE_TURN_FUSE,
     .apply = apply,
     .edits_kernels = true,
-    .assumption = "Fusion: neighbours of equal size are taken to feed each other, and what lies between not to be "
-                  "needed again.",
+    .assumption =
+        "Fusion: neighbouring kernels of equal size are assumed to feed each other, and the tensors between them "
+        "not to be needed later.",
     .changed = offsetof(pace_forecast_edits, fused_kernels),
-    .idle = "no two element-wise kernels of equal size that match follow each other",
+    .idle = "no two matching element-wise kernels of equal size are adjacent",
 };

@@ -48,7 +48,7 @@ const pace_what_if pace_if_drop_overhead = {
     .turn = PACE_TURN_COUNT,
     .apply = count_dropped,
     .changed = offsetof(pace_forecast_edits, dropped_types),
-    .idle = "the step has no such overhead to drop",
+    .idle = "the step has no overhead of that type to drop",
 };
 
 const pace_what_if pace_if_graph = {

@@ -65,5 +65,5 @@ const pace_what_if pace_if_precision = {
     .apply = apply,
     .edits_kernels = true,
     .needs_sizes = true,
-    .assumption = "Precision: casts, master weights and exchanges stay as they are; kernels of unknown sizes too.",
+    .assumption = "Precision: casts, master weights, exchanges and kernels of unknown size do not change.",
 };

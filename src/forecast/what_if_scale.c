@@ -41,5 +41,5 @@ const pace_what_if pace_if_scale = {
     .apply = apply,
     .edits_kernels = true,
     .changed = offsetof(pace_forecast_edits, scaled_kernels),
-    .idle = "no kernel and no operator that launches one has a name that matches",
+    .idle = "no kernel or launching operator has a matching name",
 };

@@ -52,8 +52,10 @@ void pace_put_pieces_note(pace_node *root, const char *text) {
         if (isalpha((unsigned char)*c)) plain[length++] = (char)tolower((unsigned char)*c);
     plain[length] = '\0';
     if (strstr(plain, "alltoallv"))
-        pace_node_note(root, "All pieces of the alltoallv were taken as equal: every rank sends every other the same. "
-                             "With sizes that differ the busiest rank decides.");
+        pace_node_note(
+            root,
+            "The alltoallv is assumed to send equal pieces between all ranks. With unequal pieces, the busiest rank "
+            "sets the time.");
 }
 
 /* A plain number and nothing behind. */

@@ -6,7 +6,7 @@ typedef struct {
     double value;
 } figure;
 
-static const pace_table figures = {"figures", "What was assumed", PACE_FOR_ALL, 0,
+static const pace_table figures = {"figures", "Assumptions", PACE_FOR_ALL, 0,
                                    PACE_CELLS({"figure", "Figure", PACE_SHOW_TEXT, PACE_OF(figure, figure)},
                                               {"value", "Value", PACE_SHOW_REAL, PACE_OF(figure, value)},
                                               {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(figure, confidence)},

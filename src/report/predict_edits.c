@@ -67,9 +67,9 @@ static void say_samples(pace_node *root, const pace_scenario *scenarios, const p
     for (size_t i = 0; i < count; i++) {
         const pace_batch_size *present = &results[i].edits.present;
         if (scenarios[i].batch <= 0 || present->of == 0) continue;
-        pace_node_note(root,
-                       "Inferred: the step has %lld samples, the first size of %zu of %zu %s (--samples says it).",
-                       (long long)present->samples, present->agree, present->of, present->from);
+        pace_node_note(
+            root, "A step of %lld samples was inferred: the first dimension of %zu of %zu %s (set it with --samples).",
+            (long long)present->samples, present->agree, present->of, present->from);
         return;
     }
 }
@@ -103,8 +103,8 @@ static void warn(pace_report *report, const pace_scenario *scenario, const pace_
         if (one->idle && *count == 0) pace_report_warn(report, "\"%s\": %s", scenario->label, one->idle);
     }
     if (needs_sizes && all.unknown_ns > 0.2 * all.ns)
-        pace_report_warn(report, "\"%s\": nothing is known of the sizes of %.0f %% of the kernels' time%s",
-                         scenario->label, 100 * all.unknown_ns / all.ns,
+        pace_report_warn(report, "\"%s\": %.0f %% of the kernel time is in kernels of unknown size%s", scenario->label,
+                         100 * all.unknown_ns / all.ns,
                          all.unknown_ns < all.ns ? "" : ": record shapes (record_shapes=True)");
 }
 
@@ -123,7 +123,7 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
     if (results[0].beyond)
         pace_report_warn(
             report,
-            "self-check: %zu kernel%s measured faster than the device's roofline allows: what their operators "
-            "say is not quite what they do",
+            "self-check: %zu kernel%s measured faster than the device's roofline allows: the recorded shapes "
+            "overstate their work",
             results[0].beyond, results[0].beyond == 1 ? " was" : "s were");
 }

@@ -46,13 +46,14 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
     char limit[64];
     if (!scenario->has_approach) return;
     if (exchange->ranks < 2) {
-        pace_report_warn(report, "%s: nothing is exchanged: the step is of one data-parallel rank, or trains nothing",
+        pace_report_warn(report,
+                         "%s: no gradients are exchanged: there is one data-parallel rank, or nothing is trained",
                          scenario->approach.name);
         return;
     }
     pace_node_sentence(root, false,
-                       "%" PRId64 " ranks exchange gradients by %s: %s of communication is not hidden%s. Waiting for "
-                       "the slowest rank, whose step differs by %.3g %%, is %s of the step.",
+                       "%" PRId64 " ranks exchange gradients by %s: %s of communication is exposed%s. Waiting for the "
+                       "slowest rank (step times vary by %.3g %%) adds %s.",
                        exchange->ranks, scenario->approach.name, pace_show_ns(ns(exchange->exposed_s)).text,
                        limit_of(exchange, limit, sizeof limit), 100 * scenario->approach.skew,
                        pace_show_ns(ns(exchange->skew_s)).text);

@@ -196,7 +196,7 @@ static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
         pace_table_put(table, &row);
     }
     if (spread.most_ns > spread.least_ns)
-        pace_node_note(root, "Steps: median %s, from %s to %s, robust spread %.1f %%.",
+        pace_node_note(root, "Steps: median %s, range %s to %s, robust spread %.1f %%.",
                        pace_show_ns(spread.median_ns).text, pace_show_ns(spread.least_ns).text,
                        pace_show_ns(spread.most_ns).text, 100 * spread.spread);
     put_spread_of_steps(root, &spread);

@@ -24,12 +24,11 @@ static const pace_table measurements = {
                {"median_spread", "Spread", PACE_SHOW_SHARE, PACE_OF(family_row, median_spread)},
                {"duration_ns", "Time", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)})};
 
-static const pace_table plan = {"families", "What would be measured", PACE_FOR_ALL, 0,
-                                   PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
-                                              {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
-                                              {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
-                                              {"expected_ns", "About", PACE_SHOW_NS,
-                                               PACE_OF(family_row, duration_ns)})};
+static const pace_table plan = {"families", "What will be measured", PACE_FOR_ALL, 0,
+                                PACE_CELLS({"family", "Family", PACE_SHOW_TEXT, PACE_OF(family_row, of.family)},
+                                           {"source", "By", PACE_SHOW_TEXT, PACE_OF(family_row, of.source)},
+                                           {"points", "Points", PACE_SHOW_INT, PACE_OF(family_row, of.points)},
+                                           {"expected_ns", "About", PACE_SHOW_NS, PACE_OF(family_row, duration_ns)})};
 
 static void put_families(pace_node *root, const pace_calibration *c) {
     pace_node *table = pace_open_table(root, c->list ? &plan : &measurements, 0);
@@ -83,7 +82,7 @@ pace_status pace_calibration_report(pace_report **out, const pace_calibration *c
     put_families(root, calibration);
     put_figures(root, calibration);
     if (!calibration->list)
-        pace_node_note(root, "Spread: standard deviation of ln(time) between batches; figures are of warm caches.");
+        pace_node_note(root, "Spread: standard deviation of ln(time) between batches. Caches are warm.");
     for (size_t i = 0; i < calibration->note_count; i++) pace_node_note(root, "%s", calibration->notes[i]);
     pace_status status = pace_report_status(report);
     if (status != PACE_OK) pace_report_free(report);

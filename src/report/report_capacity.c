@@ -23,7 +23,7 @@ static const pace_table models = {
                {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
                {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
                {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
-               {"busiest_lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)})};
+               {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)})};
 
 static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &models, 0);
@@ -51,7 +51,7 @@ static const pace_table requests = {
                {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
                {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
                {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
-               {"unplaced_filling", "if none left", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
+               {"unplaced_filling", "if none leave", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
                {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
                {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)})};
 
@@ -72,12 +72,12 @@ typedef struct {
 } lost_row;
 
 static const pace_table fragmentation = {
-    "fragmentation", "Free GPUs that a request cannot take, when busiest", PACE_FOR_ALL, 0,
+    "fragmentation", "Free GPUs that a request cannot use, when busiest", PACE_FOR_ALL, 0,
     PACE_CELLS({"model", "GPU", PACE_SHOW_TEXT, PACE_OF(lost_row, model)},
                {"request", "Request", PACE_SHOW_TEXT, PACE_OF(lost_row, request)},
                {"free_gpus", "Free GPUs", PACE_SHOW_REAL, PACE_OF(lost_row, free)},
                {"lost_gpus", "Lost to it", PACE_SHOW_REAL, PACE_OF(lost_row, lost)},
-               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)})};
+               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(lost_row, lost_share)})};
 
 static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &fragmentation, 0);
@@ -101,7 +101,7 @@ static const pace_table instants = {
                {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
                {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
                {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
-               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)})};
+               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)})};
 
 static void put_instants(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &instants, 0);
@@ -116,11 +116,11 @@ typedef struct {
 } filling_row;
 
 static const pace_table filling = {
-    "filling", "Had all pods come and none had left", PACE_FOR_ALL, 0,
+    "filling", "If all pods had arrived and none had left", PACE_FOR_ALL, 0,
     PACE_CELLS({"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
                {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
                {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
-               {"lost_share", "Lost of the free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
+               {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
                {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)})};
 
 static void put_filling(pace_node *root, const pace_capacity *c) {
@@ -139,21 +139,20 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
                        "%.0f GPUs in %zu nodes: %.1f %% in use on average over %.0f days, %.1f %% when busiest.",
                        c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, c->span_s / 86400,
                        100 * all->busiest_used / c->gpus);
-    pace_node_sentence(root, false,
-                       "When busiest, %.0f GPUs are free, and %.0f %% of that cannot be taken by an average request.",
+    pace_node_sentence(root, false, "When busiest, %.0f GPUs are free; the average request cannot use %.0f %% of them.",
                        all->free, 100 * share(all->lost, all->free));
     pace_node_sentence(root, false,
                        "Requests for a part of a GPU are %.0f %% of the pods and %.0f %% of the GPU-hours.",
                        100 * share((double)part->pods, (double)cluster->pods.count),
                        100 * share(part->gpu_hours, all->gpu_hours));
     pace_node_sentence(root, false,
-                       "%zu of %zu pods were never scheduled; %zu that were could not be placed in the replay.",
+                       "%zu of %zu pods were never scheduled; the replay could not place %zu of the others.",
                        all->never_scheduled, cluster->pods.count, all->unplaced);
     const pace_capacity_filling *full = &c->filling[c->filling_count - 1];
     pace_node_sentence(
         root, false,
-        "Had all come and none had left, they would have asked for %.0f %% of the GPUs and got %.0f %%; an average "
-        "request could not take %.0f %% of what is free then.",
+        "If all pods had arrived and none had left, they would request %.0f %% of the GPUs and get %.0f %%; the "
+        "average request could not use %.0f %% of the free GPUs.",
         100 * share(full->asked, c->gpus), 100 * share(full->used, c->gpus), 100 * share(full->lost, full->free));
     pace_node_int(root, "pods", (int64_t)cluster->pods.count);
     pace_node_int(root, "nodes", (int64_t)cluster->nodes.count);
@@ -177,13 +176,12 @@ static void describe(pace_node *root, const pace_cluster *cluster, const pace_ca
     put_instants(root, c);
     pace_node_note(
         root,
-        "Pods tell when they ran, not where: they are placed anew in the order in which they were scheduled, each on the "
-        "node with the least GPU free where it fits. A real scheduler may have done better or worse.");
+        "The trace records when pods ran, not where. The replay places them in scheduling order, each on the fitting "
+        "node with the least free GPU; a real scheduler may do better or worse.");
     pace_node_note(
         root,
-        "Lost: free parts of GPUs that a request cannot take, because they are smaller than it wants or their node "
-        "lacks CPU, memory or enough of them (Weng et al., USENIX ATC 2023); on average over the requests "
-        "that were made.");
+        "Lost: free GPU parts that a request cannot use, because they are too small or their node lacks CPU, memory or "
+        "enough of them (Weng et al., USENIX ATC 2023), averaged over the requests made.");
     pace_put_capacity_charts(root, cluster, c);
 }
 

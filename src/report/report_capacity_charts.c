@@ -11,7 +11,7 @@ static void draw_parts(pace_node *chart, const char *name, double used, double f
 }
 
 static void draw_models(pace_node *section, const pace_cluster *cluster, const pace_capacity *c) {
-    static const char *const parts[] = {"used", "free", "free, but not for an average request"};
+    static const char *const parts[] = {"used", "free", "free, but unusable for the average request"};
     pace_node *chart = pace_node_stacks(section, "GPUs by model, when the cluster is busiest", parts, 3);
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
@@ -36,11 +36,11 @@ static void draw_use(pace_node *section, const pace_cluster *cluster, const pace
 
 /* What is free of a model, for each size of request that was made. */
 static void draw_requests(pace_node *section, const pace_cluster *cluster, const pace_capacity *c) {
-    static const char *const parts[] = {"free for it", "lost to it"};
+    static const char *const parts[] = {"usable", "lost"};
     for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS; kind++) {
         char title[96];
         if (c->requests[kind].pods == 0) continue;
-        snprintf(title, sizeof title, "What is free when busiest, for a request of: %s", pace_request_names[kind]);
+        snprintf(title, sizeof title, "Free GPUs when busiest, for a request of: %s", pace_request_names[kind]);
         pace_node *chart = pace_node_stacks(section, title, parts, 2);
         for (size_t m = 0; m < cluster->models.count; m++) {
             const pace_model_use *use = &c->models[m];
@@ -57,7 +57,7 @@ static void draw_time(pace_node *section, const pace_capacity *c) {
     pace_chart_curve(chart, "used, of all GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
         pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400, c->instants[i].used / c->gpus);
-    pace_chart_curve(chart, "lost to an average request, of what is free");
+    pace_chart_curve(chart, "lost to the average request, of free GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
         if (c->instants[i].free > 0)
             pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400,
@@ -66,14 +66,14 @@ static void draw_time(pace_node *section, const pace_capacity *c) {
 
 static void draw_filling(pace_node *section, const pace_capacity *c) {
     pace_node *chart =
-        pace_node_chart(section, "Had all pods come and none had left", "GPUs asked for, of all; share", false);
+        pace_node_chart(section, "If all pods had arrived and none had left", "GPUs asked for, of all; share", false);
     pace_chart_curve(chart, "used, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].used / c->gpus);
-    pace_chart_curve(chart, "lost to an average request, of all GPUs");
+    pace_chart_curve(chart, "lost to the average request, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->gpus);
-    pace_chart_curve(chart, "lost, of what is free");
+    pace_chart_curve(chart, "lost, of free GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
         if (c->filling[i].free > 0)
             pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->filling[i].free);

@@ -13,7 +13,7 @@ typedef struct {
     double ratio;
 } operator_row;
 
-static const pace_table operators = {"operators", "Operators, largest change first (per step)", PACE_FOR_ALL, 20,
+static const pace_table operators = {"operators", "Operators per step, largest change first", PACE_FOR_ALL, 20,
                                      PACE_CELLS({"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
                                                 {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(operator_row, a_calls)},
                                                 {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(operator_row, a_ns)},
@@ -25,7 +25,7 @@ static const pace_table operators = {"operators", "Operators, largest change fir
 static void put_pair(pace_node *table, const pace_operator_pair *pair, double steps_a, double steps_b) {
     const pace_operator_row *a = pair->a, *b = pair->b;
     double ta = a ? (double)a->time_ns / steps_a : 0, tb = b ? (double)b->time_ns / steps_b : 0;
-    pace_table_put(table, &(operator_row){.name = *pair->name ? pair->name : "(none)",
+    pace_table_put(table, &(operator_row){.name = *pair->name ? pair->name : "(no operator recorded)",
                                           .a_calls = a ? (double)a->calls / steps_a : NAN,
                                           .b_calls = b ? (double)b->calls / steps_b : NAN,
                                           .a_ns = a ? (int64_t)ta : PACE_NO_INT,
@@ -73,17 +73,18 @@ static pace_status build(pace_report *report, const pace_rank *a, const pace_ran
         for (int r = 0; r < PACE_RESOURCES; r++) difference.cell_ns[s][r] = mb.cell_ns[s][r] - ma.cell_ns[s][r];
     double ta = (double)pace_matrix_total(&ma), tb = (double)pace_matrix_total(&mb);
     if (ta > 0 && tb > 0)
-        pace_node_sentence(root, true, "A takes %.3f ms a step, B %.3f ms: %+.3f ms (x%.3f).", ta / 1e6, tb / 1e6,
-                           (tb - ta) / 1e6, tb / ta);
+        pace_node_sentence(root, true, "A step takes %.3f ms in A and %.3f ms in B: %+.3f ms (x%.3f).", ta / 1e6,
+                           tb / 1e6, (tb - ta) / 1e6, tb / ta);
     else
-        pace_node_sentence(root, true, "There is nothing to compare: %s.",
-                           ta > 0   ? "B holds no work"
-                           : tb > 0 ? "A holds no work"
-                                    : "neither A nor B holds any work");
+        pace_node_sentence(root, true, "Nothing to compare: %s.",
+                           ta > 0   ? "B contains no work"
+                           : tb > 0 ? "A contains no work"
+                                    : "neither A nor B contains any work");
     if (a->work.host_is_device != b->work.host_is_device)
-        pace_node_note(root,
-                       "%s has no device work: its operators, by self time, stand against the other's device work.",
-                       a->work.host_is_device ? "A" : "B");
+        pace_node_note(
+            root,
+            "%s has no device work: the self time of its operators is compared with the device work of the other.",
+            a->work.host_is_device ? "A" : "B");
     pace_node_int(root, "a_step_ns", (int64_t)ta);
     pace_node_int(root, "b_step_ns", (int64_t)tb);
     put_resources(root, &ma, &mb);

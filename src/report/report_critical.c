@@ -50,20 +50,18 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
                                           length > 0 ? (double)time_ns / (double)length : 0});
     }
     if (across)
-        pace_node_note(
-            path,
-            "The path runs through all ranks, on the one that was late where others waited: %.0f %% of it on "
-            "%s.",
-            length > 0 ? 100.0 * (double)critical->by_rank_ns.items[most] / (double)length : 0.0,
-            pace_rank_name(name, analysis->ranks.items[most]));
+        pace_node_note(path, "The path follows the late rank wherever others waited: %.0f %% of it is on %s.",
+                       length > 0 ? 100.0 * (double)critical->by_rank_ns.items[most] / (double)length : 0.0,
+                       pace_rank_name(name, analysis->ranks.items[most]));
     if (critical->scope == PACE_PATH_TOO_LARGE)
         pace_node_note(
-            path, "The step of all ranks is too large to be replayed at once: the path is this rank's, and what it "
-                  "waited for others stands as balance.");
+            path,
+            "All ranks together are too large to replay: the path is this rank's, and its waiting for other ranks "
+            "counts as balance.");
     if (critical->scope == PACE_PATH_KNOTTED)
         pace_node_note(path,
-                       "The ranks' waits contradict each other, so that they cannot be replayed at once: the path is "
-                       "this rank's, and what it waited for others stands as balance.");
+                       "The ranks' waits contradict each other, so they cannot be replayed together: the path is this "
+                       "rank's, and its waiting for other ranks counts as balance.");
 }
 
 static void put_figures(pace_node *path, const pace_critical *critical, const pace_rank *rank) {
@@ -102,7 +100,7 @@ static const pace_table top = {"top", NULL, PACE_FOR_ALL, 10,
                                PACE_CELLS({"name", "on the path", PACE_SHOW_TEXT, PACE_OF(top_row, name)},
                                           {"resource", "resource", PACE_SHOW_TEXT,
                                            PACE_WORD_OF(top_row, resource, pace_advice_names)},
-                                          {"what", "what", PACE_SHOW_TEXT, PACE_OF(top_row, what)},
+                                          {"what", "what", PACE_SHOW_WORD, PACE_OF(top_row, what)},
                                           {"count", "times", PACE_SHOW_INT, PACE_OF(top_row, count)},
                                           {"time_ns", "time", PACE_SHOW_NS, PACE_OF(top_row, time_ns)},
                                           {"share", "share", PACE_SHOW_SHARE, PACE_OF(top_row, share)})};
@@ -114,9 +112,9 @@ static pace_status put_top(pace_node *path, const pace_critical *critical, const
     pace_node *table = pace_open_table(path, &top, 0);
     for (size_t i = 0; i < rows.count; i++) {
         const pace_path_row *row = &rows.items[i];
-        pace_table_put(table, &(top_row){*row->name ? row->name : "(before the step's first recorded work)",
-                                         row->waiting ? "before it" : "itself", row->resource, row->count, row->time_ns,
-                                         length > 0 ? (double)row->time_ns / (double)length : 0});
+        pace_table_put(table, &(top_row){*row->name ? row->name : "(before the first recorded work of the step)",
+                                         row->waiting ? "before it" : "itself", row->resource, row->count,
+                                         row->time_ns, length > 0 ? (double)row->time_ns / (double)length : 0});
     }
     pace_path_rows_free(&rows);
     return PACE_OK;
@@ -129,13 +127,14 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     put_figures(path, critical, rank);
     PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
-    pace_node_note(path, "%.1f %% of the path is delay that no recorded dependency explains.",
+    pace_node_note(path, "No recorded dependency explains %.1f %% of the path.",
                    length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
     if (critical->handovers)
-        pace_node_note(path,
-                       "%zu starts of the step were decided by another thread or stream; for %.0f %% of them the trace "
-                       "names the wait, the rest is inferred from times.",
-                       critical->handovers, 100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
+        pace_node_note(
+            path,
+            "%zu tasks waited for another thread or stream. The trace records %.0f %% of these dependencies; the "
+            "rest are inferred from timestamps.",
+            critical->handovers, 100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
     return PACE_OK;
 }
 
@@ -152,7 +151,7 @@ static const pace_table advice = {
     PACE_CELLS({"resource", "resource", PACE_SHOW_TEXT, PACE_OF(advice_row, resource)},
                {"elasticity", "elasticity", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
                {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
-               {"step_if_free_ns", "step if free", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
+               {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
 
 static void put_advice(pace_node *root, const pace_critical *critical) {
     int64_t length = critical->to_ns - critical->from_ns;
@@ -174,7 +173,7 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
     if (count)
         pace_node_sentence(
             root, true,
-            "What would help most: %s, on %.0f %% of the critical path; if it were free the %s would be %.1f %% shorter.",
+            "What would help most: %s, %.0f %% of the critical path. If it took no time, the %s would be %.1f %% shorter.",
             pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
             critical->mark == SIZE_MAX ? "trace" : "step",
             100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
@@ -183,7 +182,7 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
 
 static const pace_table balance = {
-    "balance", "Who is late, who waits", PACE_FOR_ALL, 16,
+    "balance", "Late ranks and waiting ranks", PACE_FOR_ALL, 16,
     PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
                {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
                {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
@@ -202,8 +201,9 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
         pace_table_put(table, &rows[r]);
         if (rows[r].times_last > rows[latest].times_last) latest = r;
     }
-    pace_node_sentence(root, false, "The last to reach %" PRId64 " of %zu collectives was %s.", rows[latest].times_last,
-                       analysis->collectives.items.count, pace_rank_name(name, analysis->ranks.items[latest]));
+    pace_node_sentence(root, false, "%s was last to reach %" PRId64 " of %zu collectives.",
+                       pace_rank_name(name, analysis->ranks.items[latest]), rows[latest].times_last,
+                       analysis->collectives.items.count);
     pace_free(rows);
     return PACE_OK;
 }
@@ -230,7 +230,7 @@ static const pace_table collectives = {
                {"wait_ns", "waiting, mean", PACE_SHOW_NS, PACE_OF(collective_row, wait_ns)},
                {"last_rank", "last rank", PACE_SHOW_INT, PACE_OF(collective_row, last_rank)},
                {"cause", "late because of", PACE_SHOW_WORD, PACE_OF(collective_row, cause)},
-               {"cause_ns", "by", PACE_SHOW_NS, PACE_OF(collective_row, cause_ns)},
+               {"cause_ns", "late by", PACE_SHOW_NS, PACE_OF(collective_row, cause_ns)},
                {"last_device", "last device", PACE_SHOW_INT, PACE_OF(collective_row, last_device),
                 .only_if = WITH_DEVICES})};
 
@@ -245,7 +245,7 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
                                                 own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
     }
     if (c->unmatched)
-        pace_node_note(root, "%zu communication kernels of the first rank have no partner on every other rank.",
+        pace_node_note(root, "%zu communication kernels of the first rank have no match on every other rank.",
                        c->unmatched);
 }
 

@@ -37,9 +37,9 @@ typedef struct {
 
 static const pace_table help = {
     "help", "What would help most", PACE_FOR_ALL, 0,
-    PACE_CELLS({"change", "If", PACE_SHOW_TEXT, PACE_OF(help_row, change)},
-               {"smallest_saved_share", "saves of the smallest", PACE_SHOW_SHARE, PACE_OF(help_row, of_smallest)},
-               {"largest_saved_share", "of the largest", PACE_SHOW_SHARE, PACE_OF(help_row, of_largest)})};
+    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(help_row, change)},
+               {"smallest_saved_share", "saves of smallest size", PACE_SHOW_SHARE, PACE_OF(help_row, of_smallest)},
+               {"largest_saved_share", "of largest size", PACE_SHOW_SHARE, PACE_OF(help_row, of_largest)})};
 
 typedef struct {
     pace_exchange exchange;
@@ -132,8 +132,8 @@ static pace_status put_help(pace_node *root, const asked *a) {
     double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
     pace_node *table = pace_open_table(root, &help, 0);
     for (int i = 0; i < 3; i++) {
-        static const char *const changes[] = {"links inside a node were twice as fast",
-                                              "the network were twice as fast", "the network's latency were half"};
+        static const char *const changes[] = {"links inside a node twice as fast", "network twice as fast",
+                                              "network latency halved"};
         pace_exchange changed = a->exchange;
         help_row row = {.change = changes[i]};
         if (i == 0) changed.machine.inside.bytes_per_s *= 2, changed.machine.brick_bytes_per_s *= 2;
@@ -160,19 +160,21 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
     if (m->devices * m->nodes == 1)
         pace_report_warn(report,
-                         "%s is one device, which exchanges nothing: name a machine, such as dgx-h100, or "
+                         "%s is a single device, which exchanges nothing: name a machine, such as dgx-h100, or "
                          "\"%s*8 nvlink=450GB/s\"",
                          m->name, m->name);
-    pace_node_sentence(root, true, "%s of %s on %d rank%s of %s takes %.4g ms (90 %%: %.4g to %.4g ms), limited by %s.",
+    pace_node_sentence(root, true,
+                       "%s of %s on %d rank%s of %s takes %.4g ms (90 %% interval %.4g to %.4g ms), limited by %s.",
                        pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
                        m->devices * m->nodes, m->devices * m->nodes == 1 ? "" : "s", m->name,
                        largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
     PACE_TRY(put_sizes(root, a));
     PACE_TRY(put_help(root, a));
-    pace_node_note(root,
-                   "Size is nccl-tests' argument: the whole vector for allgather and reducescatter. algbw = size / "
-                   "time; busbw = algbw times what a ring moves. GB = 1e9 bytes.");
+    pace_node_note(
+        root,
+        "Size is defined as in nccl-tests: for allgather and reducescatter, the whole vector. algbw = size / time; "
+        "busbw = algbw times the traffic factor of a ring. GB = 1e9 bytes.");
     pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
     return pace_report_status(report);

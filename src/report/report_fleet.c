@@ -8,7 +8,7 @@
 static const char *const architecture_words[PACE_JOB_ARCHITECTURES] = {
     "1w1g", "1wng", "PS/Worker", "AllReduce-Local", "AllReduce-Cluster", "PEARL"};
 static const char *const component_words[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",
-                                                                 "weights on their way"};
+                                                                 "weight traffic"};
 
 static double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -40,7 +40,7 @@ static void say_bottleneck(pace_node *root, const pace_fleet_asked *c) {
     pace_job_component most = pace_job_bottleneck(share);
     pace_node_sentence(
         root, true,
-        "A cNode's time goes most into %s: weights take %s (%s to %s; %s to %s under other assumptions), compute-bound "
+        "A cNode spends most time on %s: weights take %s (%s to %s; %s to %s under other assumptions), compute-bound "
         "work %s, memory-bound work %s, input %s.",
         component_words[most], pace_show_share(share[PACE_COMPONENT_WEIGHTS]).text, pace_show_share(weights.low).text,
         pace_show_share(weights.high).text, pace_show_share(low).text, pace_show_share(high).text,
@@ -60,7 +60,7 @@ static void say_projection(pace_node *root, pace_fleet_asked *c) {
     pace_node_sentence(
         root, true,
         "%s of the PS/Worker jobs would train faster as AllReduce-Local (%s to %s; %s to %s under other assumptions), "
-        "%s do not fit; moving those that gain saves %s of PS/Worker's GPU-hours (%s to %s).",
+        "%s do not fit; moving the jobs that gain saves %s of the PS/Worker GPU-hours (%s to %s).",
         pace_show_share(moved.gains.middle).text, pace_show_share(moved.gains.low).text,
         pace_show_share(moved.gains.high).text, pace_show_share(low).text, pace_show_share(high).text,
         pace_show_share(moved.verdict_share[PACE_PROJECTED_TOO_LARGE]).text,
@@ -92,8 +92,8 @@ static void say_worst(pace_node *root, const pace_fleet_asked *c) {
         of = k;
     }
     if (!worst) return;
-    pace_node_sentence(root, true, "The job that loses most is %s: %s of its %s GPU-hours are %s.",
-                       *worst->id ? worst->id : "without a name", pace_show_share(worst->share).text,
+    pace_node_sentence(root, true, "The largest loss is job %s: %s of its %s GPU-hours are %s.",
+                       *worst->id ? worst->id : "(no name)", pace_show_share(worst->share).text,
                        pace_show_real(worst->hours).text, component_words[of]);
 }
 
@@ -112,11 +112,11 @@ static void put_counts(pace_node *root, const pace_fleet_asked *c) {
 static void warn(pace_report *report, const pace_fleet_asked *c) {
     for (size_t i = 0; i < c->reading.remarks.count; i++) pace_report_warn(report, "%s", c->reading.remarks.items[i]);
     if (c->reading.rejected > 0)
-        pace_report_warn(report, "%llu of %llu rows were refused; the first: %s",
+        pace_report_warn(report, "%llu of %llu rows were rejected; the first: %s",
                          (unsigned long long)c->reading.rejected, (unsigned long long)c->reading.rows,
                          c->reading.rejects.count ? c->reading.rejects.items[0] : "");
     if (c->view.fleet.unusable > 0)
-        pace_report_warn(report, "%llu jobs cannot be asked; the first, on line %llu: %s",
+        pace_report_warn(report, "%llu jobs cannot be modelled; the first, on line %llu: %s",
                          (unsigned long long)c->view.fleet.unusable, (unsigned long long)c->view.fleet.first_line,
                          c->view.fleet.first_fault);
 }
@@ -131,7 +131,7 @@ static pace_status build(pace_report *report, pace_fleet_asked *c) {
     say_upgrades(root, c);
     say_worst(root, c);
     if (c->view.fleet.hours_assumed > 0)
-        pace_node_note(root, "%s jobs name no GPU-hours: an hour of each of their cNodes is counted.",
+        pace_node_note(root, "%s jobs state no GPU-hours: one hour per cNode is assumed.",
                        pace_show_int((int64_t)c->view.fleet.hours_assumed).text);
     pace_put_fleet_levels(root, &c->view);
     pace_put_fleet_matrix(root, &c->view);
@@ -144,13 +144,13 @@ static pace_status build(pace_report *report, pace_fleet_asked *c) {
     pace_put_fleet_curves(root, &c->view);
     pace_put_fleet_charts(root, &c->view);
     pace_put_job_setting(root, &c->setting);
-    pace_node_note(root,
-                   "Ranges without further words hold 90 %%: the time on each resource is off by a factor with a "
-                   "standard deviation of %.2f of its logarithm, resources apart from each other, all jobs alike; "
-                   "the factors of software by their own (catalog/jobs.yaml).",
-                   c->setting.spread);
-    pace_node_note(root,
-                   "Figures of confidence recalled-... are remembered of the paper, not checked against its text.");
+    pace_node_note(
+        root,
+        "Ranges are 90 %% intervals. The logarithm of the time on each resource has a standard deviation of %.2f, "
+        "independent between resources and shared by all jobs; software factors have their own "
+        "(catalog/jobs.yaml).",
+        c->setting.spread);
+    pace_node_note(root, "Confidence recalled-...: quoted from memory of the paper, not checked against its text.");
     return pace_report_status(report);
 }
 

@@ -138,7 +138,7 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
         char title[96];
         if (view->fleet.groups[c].jobs == 0) continue;
         snprintf(title, sizeof title, "Faster hardware: %s", pace_fleet_class_names[c]);
-        pace_node *chart = pace_node_chart(section, title, "times the rate of today; mean speed-up of jobs", false);
+        pace_node *chart = pace_node_chart(section, title, "rate relative to today; mean speed-up of jobs", false);
         for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
             double base = view->fleet.setting->machine.figure[PACE_FIGURE_RATE + r], before = 0;
             bool begun = false;
@@ -159,7 +159,7 @@ static void draw_sweeps(pace_node *section, const pace_fleet_view *view) {
  */
 static void draw_shares_of_resources(pace_node *section, const pace_fleet_view *view) {
     const pace_fleet_questions *questions = view->fleet.questions;
-    pace_node *chart = pace_node_chart(section, "Speed-up by the share of what is made fastest",
+    pace_node *chart = pace_node_chart(section, "Speed-up by the share of the fastest upgrade",
                                        "share of the resource in a step; mean speed-up of jobs", false);
     for (size_t q = 0; q < questions->items.count; q++) {
         const pace_fleet_question *question = &questions->items.items[q];

@@ -28,7 +28,7 @@ static const pace_table shares = {
                {"weights_share_low", "from", PACE_SHOW_SHARE, SHARE(WEIGHTS, low)},
                {"weights_share_high", "to", PACE_SHOW_SHARE, SHARE(WEIGHTS, high)},
                {"weights_median_share", "Weights, median", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_median)},
-               {"weights_over_80_share", "of them over 80 %", PACE_SHOW_SHARE,
+               {"weights_over_80_share", "jobs over 80 %", PACE_SHOW_SHARE,
                 PACE_OF(pace_fleet_shares, weights_over_80)},
                {"input_over_50_share", NULL, PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, input_over_50)})};
 
@@ -75,12 +75,12 @@ static const pace_table sizes = {
     "sizes", "Sizes of jobs", PACE_FOR_ALL, 0,
     PACE_CELLS({"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_size, architecture)},
                {"cnodes_median", "cNodes, median", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_median)},
-               {"cnodes_p90", "9 of 10 up to", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_p90)},
+               {"cnodes_p90", "90th percentile", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_p90)},
                {"cnodes_most", "most", PACE_SHOW_INT, PACE_OF(pace_fleet_size, cnodes_most)},
                {"over_8_share", "more than 8", PACE_SHOW_SHARE, PACE_OF(pace_fleet_size, over_8_share)},
                {"weight_median_bytes", "Weights, median", PACE_SHOW_BYTES,
                 PACE_OF(pace_fleet_size, weight_median_bytes)},
-               {"weight_p90_bytes", "9 of 10 up to", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_p90_bytes)},
+               {"weight_p90_bytes", "90th percentile", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_p90_bytes)},
                {"weight_most_bytes", "most", PACE_SHOW_BYTES, PACE_OF(pace_fleet_size, weight_most_bytes)})};
 
 void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
@@ -92,14 +92,14 @@ void pace_put_fleet_sizes(pace_node *root, pace_fleet_view *view) {
 /* --- bottlenecks -------------------------------------------------------------------------------------------------- */
 
 static const pace_table bottlenecks = {
-    "bottlenecks", "Bottlenecks: the largest part of a step", PACE_FOR_ALL, 0,
+    "bottlenecks", "Bottlenecks: the largest component of a step", PACE_FOR_ALL, 0,
     PACE_CELLS({"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_bottleneck, bottleneck)},
                {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, jobs)},
                {"jobs_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, jobs_share)},
                {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_bottleneck, cnodes)},
                {"cnodes_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, cnodes_share)},
                {"gpu_hours", "GPU-hours of these jobs", PACE_SHOW_REAL, PACE_OF(pace_fleet_bottleneck, hours)},
-               {"lost_gpu_hours", "GPU-hours in it, all jobs", PACE_SHOW_REAL,
+               {"lost_gpu_hours", "GPU-hours lost, all jobs", PACE_SHOW_REAL,
                 PACE_OF(pace_fleet_bottleneck, lost_hours)},
                {"lost_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.middle)},
                {"lost_share_low", "from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_bottleneck, lost_share.low)},
@@ -114,14 +114,14 @@ void pace_put_fleet_bottlenecks(pace_node *root, const pace_fleet_view *view) {
 enum { WITH_USERS = 1, WITH_MOVES = 2 };
 
 static const pace_table worst_jobs = {
-    "worst_jobs", "Jobs worth a call: most GPU-hours lost to each bottleneck", PACE_FOR_ALL, 12,
+    "worst_jobs", "Worst jobs: most GPU-hours lost to each bottleneck", PACE_FOR_ALL, 12,
     PACE_CELLS({"bottleneck", "Bottleneck", PACE_SHOW_WORD, PACE_OF(pace_fleet_loser, bottleneck)},
                {"job", "Job", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, id)},
                {"user", "User", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, user), .shown_if = WITH_USERS},
                {"architecture", "Architecture", PACE_SHOW_TEXT, PACE_OF(pace_fleet_loser, architecture)},
                {"cnodes", "cNodes", PACE_SHOW_INT, PACE_OF(pace_fleet_loser, cnodes)},
                {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, hours)},
-               {"bottleneck_share", "Its share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_loser, share)},
+               {"bottleneck_share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_fleet_loser, share)},
                {"lost_gpu_hours", "lost", PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.middle)},
                {"lost_gpu_hours_low", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.low)},
                {"lost_gpu_hours_high", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_loser, lost_hours.high)},

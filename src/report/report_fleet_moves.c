@@ -13,7 +13,7 @@
 
 static const pace_table projections = {
     "projections", "PS/Worker jobs as another architecture", PACE_FOR_ALL, 0,
-    PACE_CELLS({"architecture", "As", PACE_SHOW_TEXT, MOVED(architecture)},
+    PACE_CELLS({"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
                {"jobs", "Jobs", PACE_SHOW_INT, MOVED(jobs)}, {"gains_share", "gain", PACE_SHOW_SHARE, VERDICT(GAINS)},
                {"fewer_replicas_share", "fewer replicas", PACE_SHOW_SHARE, VERDICT(FEWER_REPLICAS)},
                {"shared_pcie_share", "shared PCIe", PACE_SHOW_SHARE, VERDICT(SHARED_PCIE)},
@@ -46,8 +46,8 @@ static const pace_table projections = {
                {"weights_after_share", NULL, PACE_SHOW_SHARE, AFTER(WEIGHTS)})};
 
 static const pace_table projection_bounds = {
-    "projection_bounds", "Their 90 % intervals, with mean speed-ups", PACE_FOR_PEOPLE, 0,
-    PACE_CELLS({"architecture", "As", PACE_SHOW_TEXT, MOVED(architecture)},
+    "projection_bounds", "90 % intervals, and mean speed-ups", PACE_FOR_PEOPLE, 0,
+    PACE_CELLS({"architecture", "Target", PACE_SHOW_TEXT, MOVED(architecture)},
                {"gains_low", "gain from", PACE_SHOW_SHARE, MOVED(gains.low)},
                {"gains_high", "to", PACE_SHOW_SHARE, MOVED(gains.high)},
                {"single_speedup_mean", "One cNode", PACE_SHOW_REAL, MOVED(single_speedup.middle)},
@@ -94,9 +94,9 @@ void pace_put_fleet_projections(pace_node *root, pace_fleet_view *view) {
         put_mean_step(steps, moved.architecture, "after", moved.after_share);
     }
     pace_node_note(
-        root, "A job gains when it trains more samples per second; the others lose by fewer replicas, by replicas that "
-              "share the host link, or by both. Speed-ups are medians. Saved: GPU-hours of as many samples when "
-              "the jobs that gain move and the others stay, of all of PS/Worker.");
+        root, "A job gains if it trains more samples per second. The others lose because fewer replicas fit, because "
+              "replicas share the host link, or both. Speed-ups are medians. Saved: PS/Worker GPU-hours for the same "
+              "samples when only the jobs that gain move.");
 }
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ enum { PRICED = 1 << PACE_FLEET_CLASSES, SAVED = 2 << PACE_FLEET_CLASSES };
     }
 
 static const pace_table_column gain_columns[] = {
-    {"change", "If", PACE_SHOW_TEXT, GAIN(change)},
+    {"change", "Change", PACE_SHOW_TEXT, GAIN(change)},
     {"resource", NULL, PACE_SHOW_TEXT, GAIN(resource)},
     {"rate", NULL, PACE_SHOW_REAL, GAIN(rate)},
     SPEEDUP(PACE_JOB_1W1G, "1w1g_speedup", "1w1g"),
@@ -129,8 +129,8 @@ static const pace_table_column gain_columns[] = {
     {"saved_share", "GPU-hours saved", PACE_SHOW_SHARE, GAIN(saved_share.middle)},
     {"saved_share_low", NULL, PACE_SHOW_SHARE, GAIN(saved_share.low)},
     {"saved_share_high", NULL, PACE_SHOW_SHARE, GAIN(saved_share.high)},
-    {"price_per_cnode", "Price a cNode", PACE_SHOW_REAL, GAIN(price), .shown_if = PRICED},
-    {"price_per_saved_gpu_hour", "a saved GPU-hour", PACE_SHOW_REAL, GAIN(price_per_hour.middle), .shown_if = PRICED},
+    {"price_per_cnode", "Price per cNode", PACE_SHOW_REAL, GAIN(price), .shown_if = PRICED},
+    {"price_per_saved_gpu_hour", "per saved GPU-hour", PACE_SHOW_REAL, GAIN(price_per_hour.middle), .shown_if = PRICED},
     {"price_per_saved_gpu_hour_low", NULL, PACE_SHOW_REAL, GAIN(price_per_hour.low)},
     {"price_per_saved_gpu_hour_high", NULL, PACE_SHOW_REAL, GAIN(price_per_hour.high)},
     {"confidence", NULL, PACE_SHOW_TEXT, GAIN(confidence)},
@@ -140,7 +140,7 @@ static const pace_table_column gain_columns[] = {
 static const pace_table gains[PACE_ASKED_KINDS] = {
     [PACE_ASKED_HARDWARE] = {"sweeps", "One resource made faster or slower: mean speed-up of jobs", PACE_FOR_ALL, 0,
                              .columns = gain_columns},
-    [PACE_ASKED_PAIR] = {"pairs", "Two resources at their fastest: mean speed-up of jobs", PACE_FOR_ALL, 0,
+    [PACE_ASKED_PAIR] = {"pairs", "Two resources at their highest rate: mean speed-up of jobs", PACE_FOR_ALL, 0,
                          .columns = gain_columns},
     [PACE_ASKED_SOFTWARE] = {"software", "Other software: mean speed-up of jobs", PACE_FOR_ALL, 0,
                              .columns = gain_columns}};
@@ -152,8 +152,8 @@ static const pace_table gains[PACE_ASKED_KINDS] = {
 
 /* People see the bounds in tables of their own: beside each figure they would not fit on a screen. */
 static const pace_table gain_bounds = {
-    "bounds", "Their 90 % intervals", PACE_FOR_PEOPLE, 0,
-    PACE_CELLS({"change", "If", PACE_SHOW_TEXT, GAIN(change)}, BOUNDS(PACE_JOB_1W1G, "1w1g from"),
+    "bounds", "90 % intervals", PACE_FOR_PEOPLE, 0,
+    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, GAIN(change)}, BOUNDS(PACE_JOB_1W1G, "1w1g from"),
                BOUNDS(PACE_JOB_1WNG, "1wng from"), BOUNDS(PACE_JOB_PS_WORKER, "PS/Worker from"),
                BOUNDS(PACE_JOB_ALLREDUCE_LOCAL, "local from"), BOUNDS(PACE_JOB_ALLREDUCE_CLUSTER, "cluster from"),
                BOUNDS(PACE_JOB_PEARL, "PEARL from"), BOUNDS(PACE_CLASS_PROJECTED, "PS as local from"),
@@ -192,7 +192,7 @@ static void put_kind(pace_node *root, const pace_fleet_view *view, pace_asked_ki
 }
 
 static const pace_table sensitivity = {
-    "sensitivity", "Which resource matters most", PACE_FOR_ALL, 0,
+    "sensitivity", "The resource that matters most", PACE_FOR_ALL, 0,
     PACE_CELLS({"class", "Jobs", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, class)},
                {"resource", "Most sensitive to", PACE_SHOW_TEXT, PACE_OF(pace_fleet_sensitivity, resource)},
                {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_sensitivity, rate)},
@@ -210,7 +210,7 @@ static void put_sensitivity(pace_node *root, const pace_fleet_view *view) {
 
 static const pace_table speedup_by_share = {
     "speedup_by_share", NULL, PACE_FOR_JSON, 0,
-    PACE_CELLS({"change", "If", PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, change)},
+    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, change)},
                {"resource", NULL, PACE_SHOW_TEXT, PACE_OF(pace_fleet_tenth, resource)},
                {"rate", NULL, PACE_SHOW_REAL, PACE_OF(pace_fleet_tenth, rate)},
                {"from_share", "Share from", PACE_SHOW_SHARE, PACE_OF(pace_fleet_tenth, from_share)},
@@ -242,7 +242,7 @@ void pace_put_fleet_questions(pace_node *root, const pace_fleet_view *view) {
 /* --- assumptions -------------------------------------------------------------------------------------------------- */
 
 static const pace_table assumptions = {
-    "assumptions", "Whether the conclusions stand under other assumptions", PACE_FOR_ALL, 0,
+    "assumptions", "Conclusions under other assumptions", PACE_FOR_ALL, 0,
     PACE_CELLS(
         {"assumption", "Assumed", PACE_SHOW_TEXT, PACE_OF(pace_fleet_assumed, assumption)},
         {"weights_job_share", "Weights, jobs", PACE_SHOW_SHARE, PACE_OF(pace_fleet_assumed, weights_job_share)},

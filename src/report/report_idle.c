@@ -25,10 +25,10 @@ static const pace_table idle_causes = {
 
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank) {
     static const char *const meanings[PACE_IDLE_CAUSES] = {"the host fetched input",
-                                                           "the host had first waited for the device",
-                                                           "the host was late with the next work",
+                                                           "the host had waited for the device",
+                                                           "the host launched the next work late",
                                                            "queued work waited for another stream",
-                                                           "queued work waited for its launch"};
+                                                           "queued work waited to start"};
     const pace_window *w = &rank->work.window;
     pace_idle_sums sums = pace_idle_causes(rank, w->first_ns, w->last_ns);
     pace_node *table = pace_open_table(root, &idle_causes, 0);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char no_operator[] = "(none)";
+static const char no_operator[] = "(no operator recorded)";
 
 typedef struct {
     const char *name, *shapes, *type;
@@ -23,9 +23,10 @@ typedef struct {
 
 static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
 
-static operator_row row_of(const pace_rank *rank, const pace_operator_row *from, int64_t total_ns) {
+static operator_row row_of(const pace_rank *rank, const pace_operator_row *from, const char *nameless,
+                           int64_t total_ns) {
     double calls = (double)from->calls, seconds = from->modelled_ns * 1e-9;
-    return (operator_row){.name = from->name ? pace_names_text(&rank->step.names, from->name) : no_operator,
+    return (operator_row){.name = from->name ? pace_names_text(&rank->step.names, from->name) : nameless,
                           .calls = from->calls,
                           .time_ns = from->time_ns,
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
@@ -65,9 +66,10 @@ static const pace_table by[] = {[PACE_BY_OPERATOR] = {"operators", "Device time 
 static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows,
                                pace_grouping grouping) {
     pace_node *table = pace_open_table(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0);
+    const char *nameless = grouping == PACE_BY_MODULE ? "(no module recorded)" : no_operator;
     int64_t total_ns = total_of(rows);
     for (size_t i = 0; i < rows->count; i++)
-        pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], total_ns)});
+        pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], nameless, total_ns)});
 }
 
 /* "[[512], [141, 512], [512, 512], [], []]" as "[512] [141,512] [512,512]": what people and programs read alike.
@@ -123,7 +125,7 @@ static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const 
     const char *text = from->shapes ? pace_names_text(&rank->step.names, from->shapes) : "";
     char type[48], *sizes = pace_alloc(strlen(text) + 1, 1);
     if (!sizes) return PACE_E_MEMORY;
-    operator_row row = row_of(rank, from, total_ns);
+    operator_row row = row_of(rank, from, no_operator, total_ns);
     if (*text == '[') write_sizes(sizes, text);
     row.shapes = sizes;
     row.type = *text == '[' && write_type(type, sizeof type, text) ? type : NULL;
@@ -146,7 +148,7 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank) {
     PACE_VEC_FREE(&rows);
     PACE_TRY(status);
     if (!any && total_ns > 0)
-        pace_node_note(root, "The trace records no shapes (record_shapes=True does): flop and bytes are unknown.");
+        pace_node_note(root, "The trace records no shapes (use record_shapes=True): flop and bytes are unknown.");
     return PACE_OK;
 }
 
@@ -164,7 +166,7 @@ static void put_unlinked(pace_node *root, const pace_rank *rank) {
     if (count == 0) return;
     pace_node_note(root,
                    "%zu kernels and copies, %.1f %% of the device time, have no launch in the trace (issued before it "
-                   "began, or not recorded): no operator is known for them.",
+                   "began, or not recorded), so their operator is unknown.",
                    count, total_ns > 0 ? 100.0 * (double)time_ns / (double)total_ns : 0.0);
 }
 
@@ -178,7 +180,7 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     if (options->samples_per_step > 0) {
         double samples_per_s = options->samples_per_step * t.steps_per_s;
         pace_node_real(node, "samples_per_s", samples_per_s);
-        pace_node_sentence(root, false, "%.1f samples or tokens per second and rank.", samples_per_s);
+        pace_node_sentence(root, false, "%.1f samples or tokens per second per rank.", samples_per_s);
     }
     if (!(t.flop_per_step > 0)) return PACE_OK;
     pace_node_real(node, "flop_per_step", t.flop_per_step);
@@ -188,8 +190,8 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     double utilisation = t.flop_per_s / t.peak_flop_per_s;
     pace_node_real(node, "hfu", utilisation);
     pace_node_note(root,
-                   "%.3g TFLOP/s over the step, %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), from "
-                   "operators of known shapes: %.0f %% of the device time.",
+                   "%.3g TFLOP/s over the step: %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), counting "
+                   "operators of known shapes (%.0f %% of the device time).",
                    t.flop_per_s / 1e12, 100 * utilisation, t.peak_flop_per_s / 1e12, rank->device->name,
                    t.element_bytes, 100 * t.modelled_share);
     return PACE_OK;
@@ -202,9 +204,10 @@ static void put_unknown_device(pace_node *root, const pace_rank *rank) {
     const char *name = traced && traced->name ? pace_names_text(&rank->step.names, traced->name) : NULL;
     if (name)
         pace_node_note(root,
-                       "The catalogue does not know the device '%s': no roofline and no utilisation (--on names one).",
+                       "The catalogue lacks the device '%s': no roofline and no utilisation (name a device with --on).",
                        name);
-    else pace_node_note(root, "The trace does not name its device: no roofline and no utilisation (--on names one).");
+    else
+        pace_node_note(root, "The trace does not name its device: no roofline and no utilisation (name it with --on).");
 }
 
 /* One row without a name: no module and no annotation was recorded. */
@@ -242,10 +245,10 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
     if (cost_ns.median > 0)
         pace_node_note(
             root,
-            "Recording an event is guessed to cost %.2f us (%.2f to %.2f), from the shortest ones, and taken "
-            "off the overheads. 'paceline fit --kind profiler' measures it.",
+            "Recording an event costs an estimated %.2f us (%.2f to %.2f, from the shortest events), which is "
+            "subtracted from the overheads. 'paceline fit --kind profiler' measures it.",
             cost_ns.median / 1e3, pace_estimate_low(cost_ns) / 1e3, pace_estimate_high(cost_ns) / 1e3);
-    else pace_node_note(root, "Too few host events to guess what recording one costs: nothing is taken off.");
+    else pace_node_note(root, "Too few host events to estimate what recording one costs: nothing is subtracted.");
     return PACE_OK;
 }
 

@@ -7,12 +7,12 @@
 #include <math.h>
 
 static const pace_table parts = {
-    "parts", "A step, part by part", PACE_FOR_ALL, 0,
+    "parts", "Parts of a step", PACE_FOR_ALL, 0,
     PACE_CELLS({"part", "Part", PACE_SHOW_WORD, PACE_OF(pace_job_part_time, part)},
                {"resource", "Limited by", PACE_SHOW_TEXT, PACE_OF(pace_job_part_time, resource)},
                {"time_s", "Time", PACE_SHOW_S, PACE_OF(pace_job_part_time, time_s)},
                {"share", "Share", PACE_SHOW_SHARE, PACE_OF(pace_job_part_time, share)},
-               {"if_free_s", "Step if it were free", PACE_SHOW_S, PACE_OF(pace_job_part_time, if_free_s)})};
+               {"if_free_s", "Step without it", PACE_SHOW_S, PACE_OF(pace_job_part_time, if_free_s)})};
 
 static const pace_table moves = {
     "projections", "As another architecture", PACE_FOR_ALL, 0,
@@ -27,7 +27,7 @@ static const pace_table moves = {
 
 static const pace_table gains = {
     "changes", "What would help", PACE_FOR_ALL, 0,
-    PACE_CELLS({"change", "If", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, change)},
+    PACE_CELLS({"change", "Change", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, change)},
                {"step_s", "Step", PACE_SHOW_S, PACE_OF(pace_job_gain, step_s)},
                {"low_s", "low", PACE_SHOW_S, PACE_OF(pace_job_gain, low_s)},
                {"high_s", "high", PACE_SHOW_S, PACE_OF(pace_job_gain, high_s)},
@@ -38,7 +38,7 @@ static pace_shown time_of(double s) { return pace_show_ns(llround(s * 1e9)); }
 
 static void put_answer(pace_node *root, const pace_job_asked *a) {
     static const char *const words[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",
-                                                           "weights on their way"};
+                                                           "weight traffic"};
     double sum = 0, low_s = pace_estimate_low(a->step_s), high_s = pace_estimate_high(a->step_s);
     for (int c = 0; c < PACE_JOB_COMPONENTS; c++) sum += a->components_s[c];
     pace_node_text(root, "job", pace_jobs_id(&a->jobs, 0));
@@ -49,7 +49,7 @@ static void put_answer(pace_node *root, const pace_job_asked *a) {
     pace_node_text(root, "rung", pace_rung_names[a->step_s.rung]);
     pace_node_real(root, "samples_per_s", a->samples_per_s);
     pace_node_text(root, "bottleneck", pace_job_component_names[a->bottleneck]);
-    pace_node_sentence(root, true, "A step takes %s (9 of 10 such lie between %s and %s); %s of it is %s.",
+    pace_node_sentence(root, true, "A step takes %s (90 %% interval %s to %s); %s of it is %s.",
                        time_of(a->step_s.median).text, time_of(low_s).text, time_of(high_s).text,
                        pace_show_share(a->components_s[a->bottleneck] / sum).text, words[a->bottleneck]);
 }
@@ -61,11 +61,10 @@ static pace_status build(pace_report *report, const pace_job_asked *a) {
     PACE_PUT_ROWS(root, &moves, &a->moves);
     PACE_PUT_ROWS(root, &gains, &a->gains);
     if (a->best != SIZE_MAX)
-        pace_node_sentence(root, true, "Of the resources, %s (twice as much) would help most: %s times as fast.",
+        pace_node_sentence(root, true, "Doubling one resource helps most with %s: %s times as fast.",
                            a->gains.items[a->best].change, pace_show_fixed(a->gains.items[a->best].speedup, 2).text);
     pace_put_job_setting(root, &a->setting);
-    pace_node_note(root,
-                   "Figures of confidence recalled-... are remembered of the paper, not checked against its text.");
+    pace_node_note(root, "Confidence recalled-...: quoted from memory of the paper, not checked against its text.");
     return pace_report_status(report);
 }
 

@@ -119,12 +119,12 @@ static void add_row(pace_node *table, const pace_device_catalog *catalog, const 
 static void describe_all(pace_report *report, const pace_device_catalog *catalog,
                          const pace_machine_catalog *machines) {
     pace_node *root = pace_report_root(report);
-    pace_node_sentence(root, true, "The catalogue knows %zu devices and %zu machines.", catalog->count,
+    pace_node_sentence(root, true, "The catalogue has %zu devices and %zu machines.", catalog->count,
                        machines->machines.count);
     pace_node *table = pace_open_table(root, &devices, 0);
     for (size_t i = 0; i < catalog->count; i++) add_row(table, catalog, &catalog->devices[i]);
-    pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means not supported or not known. "
-                         "\"paceline machines NAME\" shows what was measured, and all sources.");
+    pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means unsupported or unknown. "
+                         "\"paceline machines NAME\" shows measured rates and all sources.");
     pace_put_machines(root, machines);
 }
 
@@ -254,7 +254,7 @@ static void describe_one(pace_report *report, const pace_device_catalog *catalog
     describe_for_programs(root, &d);
     describe_rates(root, &d);
     describe_figures(root, &d);
-    pace_node_note(root, "Peaks are dense, without sparsity, and from source 1. Measured is the best matrix product.");
+    pace_node_note(root, "Peaks are dense, without sparsity, from source 1. Measured: the best matrix product.");
     for (int i = 0; i < d.source_count; i++) pace_node_note(root, "Source %d: %s.", i + 1, d.sources[i]);
 }
 

@@ -28,11 +28,11 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
     if (devices < 2) return;
     const char *slowest = name[0] == '-' ? rank->path : name;
     if (devices == ranks)
-        pace_node_sentence(root, false, "%zu ranks; figures below are of the slowest, %s.", ranks, slowest);
+        pace_node_sentence(root, false, "%zu ranks; the figures below are for the slowest, %s.", ranks, slowest);
     else if (ranks == 1)
-        pace_node_sentence(root, false, "%zu devices; figures below are of the slowest, %s.", devices, slowest);
+        pace_node_sentence(root, false, "%zu devices; the figures below are for the slowest, %s.", devices, slowest);
     else
-        pace_node_sentence(root, false, "%zu devices of %zu ranks; figures below are of the slowest, %s.", devices,
+        pace_node_sentence(root, false, "%zu devices of %zu ranks; the figures below are for the slowest, %s.", devices,
                            ranks, slowest);
 }
 
@@ -46,14 +46,14 @@ static void put_steps_found(pace_node *root, const pace_rank *rank, const char *
     if (marks->origin == PACE_MARKS_PERIODIC)
         pace_node_note(
             root,
-            "No step annotations: steps were taken from the repetition of '%s'; %.0f %% of its gaps fit one period.",
+            "No step annotations: steps were inferred from the repetition of '%s'; %.0f %% of its gaps fit one period.",
             marks->basis, 100 * marks->certainty);
     if (marks->origin == PACE_MARKS_NONE && regex)
-        pace_node_note(root, "No annotation matches '%s': figures are of the whole trace.", regex);
+        pace_node_note(root, "No annotation matches '%s': the figures are for the whole trace.", regex);
     else if (marks->origin == PACE_MARKS_NONE)
         pace_node_note(
             root,
-            "No steps were found: figures are of the whole trace. --step-regex names the annotation that marks one.");
+            "No steps were found: the figures are for the whole trace. Name the annotation of a step with --step-regex.");
 }
 
 /* The shares of the whole, without those that round to nothing. */
@@ -79,14 +79,14 @@ static void put_shares(pace_node *root, const pace_matrix *mean) {
         used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent,
                                       parts[i].name);
     }
-    if (used) pace_node_sentence(root, true, "It is %s.", text);
+    if (used) pace_node_sentence(root, true, "Where it goes: %s.", text);
 }
 
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                        const pace_mean_step *mean, const pace_analyze_options *options) {
     const pace_window *w = &rank->work.window;
     if (rank->work.items.count == 0) {
-        pace_node_sentence(root, true, "The trace holds no work: neither device work nor operators.");
+        pace_node_sentence(root, true, "The trace contains no work: neither device work nor operators.");
         put_steps_found(root, rank, options->step_regex);
         return;
     }
@@ -99,11 +99,11 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     if (rank->work.host_is_device)
         pace_node_note(
             root,
-            "No device work in this trace: the host is taken as the device and its operators, by self time, as the kernels.");
+            "This trace has no device work: the host is treated as the device, and the self time of its operators as kernels.");
     if (analysis->ranks.count == 1 && w->communication_ns > 0)
         pace_node_note(
             root,
-            "One rank alone cannot tell waiting for others from transfer: all uncovered communication counts as exposed.");
+            "With one rank, waiting for others cannot be told from transfer: all uncovered communication counts as exposed.");
     put_steps_found(root, rank, options->step_regex);
 }
 
@@ -140,6 +140,6 @@ void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_mea
     for (int r = 0; r < PACE_RESOURCES; r++) other += mean->matrix.cell_ns[PACE_STAGE_OTHER][r];
     pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);
     if (other * 20 > total)
-        pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and stands as 'other'.",
+        pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and counts as 'other'.",
                        share(other, total));
 }

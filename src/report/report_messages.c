@@ -18,7 +18,7 @@ static const pace_table bubbles = {
                {"forward_ns", "waiting in forward", PACE_SHOW_NS, PACE_OF(pace_bubble, forward_ns)},
                {"backward_ns", "in backward", PACE_SHOW_NS, PACE_OF(pace_bubble, backward_ns)},
                {"other_ns", "elsewhere", PACE_SHOW_NS, PACE_OF(pace_bubble, other_ns)},
-               {"waiting_ns", "all a step", PACE_SHOW_NS, PACE_OF(pace_bubble, waiting_ns)},
+               {"waiting_ns", "per step", PACE_SHOW_NS, PACE_OF(pace_bubble, waiting_ns)},
                {"share", "of the step", PACE_SHOW_SHARE, PACE_OF(pace_bubble, share)},
                {"exposed_ns", "transfer exposed", PACE_SHOW_NS, PACE_OF(pace_bubble, exposed_ns)})};
 
@@ -33,13 +33,13 @@ static void put_bubbles(pace_node *root, const pace_analysis *analysis) {
     if (worst.share > 0)
         pace_node_sentence(root, false,
                            "Pipeline bubbles: rank %" PRId64
-                           " waits longest for its peers, %.3f ms a step (%.1f %% of it).",
+                           " waits longest for its peers, %.3f ms per step (%.1f %%).",
                            worst.rank, (double)worst.waiting_ns / 1e6, 100 * worst.share);
 }
 
 static const pace_table pairs = {
     "point_to_point",
-    "Messages: who waits for whom, a step",
+    "Messages: who waits for whom, per step",
     PACE_FOR_ALL,
     16,
     .hidden_when_empty = true,
@@ -52,7 +52,7 @@ static const pace_table pairs = {
                {"transfer_ns", "transfer", PACE_SHOW_NS, PACE_OF(pace_message_pair, transfer_ns)},
                {"destination_wait_ns", "receiver waits", PACE_SHOW_NS, PACE_OF(pace_message_pair, destination_wait_ns)},
                {"source_wait_ns", "sender waits", PACE_SHOW_NS, PACE_OF(pace_message_pair, source_wait_ns)},
-               {"cause", "late in", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, cause)})};
+               {"cause", "late because of", PACE_SHOW_TEXT, PACE_OF(pace_message_pair, cause)})};
 
 static pace_status put_pairs(pace_node *root, const pace_analysis *analysis) {
     pace_message_pairs rows;
@@ -88,12 +88,13 @@ pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) {
     PACE_TRY(put_pairs(root, analysis));
     put_each(root, analysis);
     if (analysis->messages.alone)
-        pace_node_note(root,
-                       "%zu sends and receives have peers whose traces are not here: their waiting cannot be told from "
-                       "transfer, and all of it counts as exposed communication.",
-                       analysis->messages.alone);
+        pace_node_note(
+            root,
+            "The peers of %zu sends and receives have no trace here: their waiting cannot be told from transfer "
+            "and counts as exposed communication.",
+            analysis->messages.alone);
     if (analysis->messages.unmatched)
-        pace_node_note(root, "%zu sends and receives have no counterpart in their peer's trace.",
+        pace_node_note(root, "%zu sends and receives have no match in the trace of their peer.",
                        analysis->messages.unmatched);
     return PACE_OK;
 }

@@ -71,10 +71,11 @@ static pace_status add_model(void *context, const pace_model *model) {
 }
 
 static void explain(pace_node *root, const pace_config *config) {
-    pace_node_note(root,
-                   "Per sample. Multiply-adds are of one forward pass, causal attention counted in full; activations "
-                   "are what %s training keeps for backward, with %s attention.",
-                   pace_config_word(config, "precision"), pace_config_word(config, "attention"));
+    pace_node_note(
+        root,
+        "Per sample. Multiply-adds: one forward pass, causal attention counted in full. Activations: what %s "
+        "training keeps for backward, with %s attention.",
+        pace_config_word(config, "precision"), pace_config_word(config, "attention"));
 }
 
 static pace_status describe_all(pace_report *report, const request *asked) {
@@ -153,7 +154,7 @@ static pace_status describe_one(pace_report *report, const char *name, const req
     }
     pace_node_sentence(root, true,
                        "%s: %s parameters, %s multiply-adds forward, %s of "
-                       "activations a sample",
+                       "activations per sample",
                        pace_names_text(&model.names, model.name), show_count(total.parameters).text,
                        show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
     pace_node_sentence(root, false, "%s.", pace_names_text(&model.names, model.about));

@@ -25,7 +25,7 @@ typedef struct {
 } overhead_row;
 
 static const pace_table by_operator = {
-    "overheads_by_operator", "Host overheads (DLRM types T1 to T5)", PACE_FOR_ALL, 12,
+    "overheads_by_operator", "Host overhead per operator", PACE_FOR_ALL, 12,
     PACE_CELLS({"type", "type", PACE_SHOW_TEXT, PACE_OF(overhead_row, type)},
                {"name", "name", PACE_SHOW_TEXT, PACE_OF(overhead_row, name)},
                {"count", "count", PACE_SHOW_INT, PACE_OF(overhead_row, count)},
@@ -59,8 +59,8 @@ static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
     pace_node_note(
-        root, "t1 between operators, t2 before an operator's first call of the runtime, t3 after its last, t4 in a "
-              "call that gives the device work, t5 between its calls. Median, mean and std leave outliers out.");
+        root, "t1: between operators; t2: from operator start to its first CUDA call; t3: from its last CUDA call to "
+              "its end; t4: inside launch calls; t5: between launch calls. Median, mean and std exclude outliers.");
     return PACE_OK;
 }
 

@@ -202,19 +202,20 @@ static void put_scenarios(pace_node *root, const prediction *p) {
         {"memory_ns", "memory", PACE_SHOW_NS},   {"exposed_ns", "exposed", PACE_SHOW_NS},
         {"idle_ns", "idle", PACE_SHOW_NS},       {"rung", NULL, PACE_SHOW_TEXT},
     };
-    pace_node *table =
-        pace_node_table(root, "scenarios", "The step, as it is and if", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_node_table(root, "scenarios", "Step time today and under each change", PACE_FOR_ALL,
+                                       PACE_COLUMNS(columns), 0);
     for (size_t i = 0; i < p->result_count; i++) put_scenario(table, p, i);
-    pace_node_note(root, "low to high holds 9 of 10 measurements; speed-up is against the step as it is, walked anew. "
-                         "Kernels measured here move to another device by the ratio of two estimates.");
+    pace_node_note(
+        root, "low–high is a 90 %% prediction interval. Speed-up is relative to the replayed step of today. Kernels "
+              "measured here are moved to another device by the ratio of two estimates.");
 }
 
 static void put_measured(pace_node *root, const prediction *p) {
     double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, walked_s = p->results[0].step_s.median;
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
-    pace_node_sentence(
-        root, true, "The step takes %s as measured; walked anew from one figure per operator it takes %s (%+.1f %%).",
-        pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(walked_s)).text, 100 * error);
+    pace_node_sentence(root, true,
+                       "The measured step takes %s; replayed from one figure per operator it takes %s (%+.1f %%).",
+                       pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(walked_s)).text, 100 * error);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_int(step, "measured_ns", ns(measured_s));
     pace_node_int(step, "walked_ns", ns(walked_s));
@@ -241,7 +242,7 @@ static void put_headline(pace_node *root, const prediction *p) {
         pace_snprintf(speedup, sizeof speedup, ": %.2f times as fast",
                       p->results[0].step_s.median / end->step_s.median);
     if (p->result_count > 1)
-        pace_node_sentence(root, true, "If \"%.60s\", %s (%s to %s)%s.",
+        pace_node_sentence(root, true, "With \"%.60s\" it would take %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,
                            pace_show_ns(ns(end->step_s.median)).text, pace_show_ns(low_ns(end)).text,
                            pace_show_ns(high_ns(end)).text, speedup);
@@ -252,12 +253,12 @@ static void put_ranks(pace_node *root, const prediction *p) {
     static const pace_column columns[] = {
         {"rank", "rank", PACE_SHOW_INT},
         {"measured_ns", "measured", PACE_SHOW_NS},
-        {"walked_ns", "walked", PACE_SHOW_NS},
+        {"walked_ns", "replayed", PACE_SHOW_NS},
     };
     const pace_analysis *walked = &p->results[0].analysis;
     if (!p->inputs.is_measured) return;
     pace_node *table =
-        pace_node_table(root, "ranks", "Ranks as measured and walked anew",
+        pace_node_table(root, "ranks", "Ranks, measured and replayed",
                         p->inputs.measured.traces.count > 1 ? PACE_FOR_ALL : PACE_FOR_JSON, PACE_COLUMNS(columns), 16);
     for (size_t i = 0; i < p->inputs.measured.traces.count && i < walked->traces.count; i++) {
         int64_t rank = p->inputs.measured.traces.items[i]->step.rank;
@@ -279,7 +280,7 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
         {"roofline", "roofline", PACE_SHOW_INT}, {"unknown", "amount unknown", PACE_SHOW_INT},
     };
     pace_node *table =
-        pace_node_table(root, "families", "What the kernels' times rest on", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+        pace_node_table(root, "families", "Where the kernel times come from", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         const pace_forecast_family *family = &result->families[f];
         if (family->launches == 0) continue;
@@ -318,8 +319,8 @@ static void put_unknown(pace_node *root, const prediction *p, const pace_forecas
     if (most.count == 0 || all.guessed == 0) return;
     pace_node_note(
         root,
-        "%zu kernels, %.1f %% of the kernel time, are of operators whose work is unknown (most often %.60s): %zu "
-        "are costed by the tensors they touch, %zu as a usual kernel, both with a wide interval.",
+        "%zu kernels, %.1f %% of the kernel time, belong to operators of unknown work (most often %.60s): %zu are "
+        "estimated from the tensors they touch, %zu as a typical kernel, all with a wide interval.",
         all.guessed, 100 * all.guessed_ns / all.kernel_ns, pace_names_text(&graph->names, most.name),
         all.guessed_of_tensors, all.guessed - all.guessed_of_tensors);
 }
@@ -336,11 +337,12 @@ static pace_status put_host_costs(pace_node *root, const prediction *p) {
         sum += count[level];
     }
     if (!measured && sum)
-        pace_node_note(root,
-                       "Host costs are %s: of %zu operators, %zu have figures of their own name, %zu of one alike, %zu "
-                       "of their class, %zu what is typical, %zu none.",
-                       p->shared ? "shared" : "the catalogue's", sum, count[PACE_HOST_OWN], count[PACE_HOST_ALIKE],
-                       count[PACE_HOST_CLASS], count[PACE_HOST_TYPICAL], count[PACE_HOST_NOTHING]);
+        pace_node_note(
+            root,
+            "Host costs are %s: of %zu operators, %zu are found by name, %zu by a similar name, %zu by class; %zu "
+            "use a typical cost, %zu have none.",
+            p->shared ? "shared" : "the catalogue's", sum, count[PACE_HOST_OWN], count[PACE_HOST_ALIKE],
+            count[PACE_HOST_CLASS], count[PACE_HOST_TYPICAL], count[PACE_HOST_NOTHING]);
     return PACE_OK;
 }
 
@@ -366,7 +368,7 @@ static pace_status build(pace_report *report, prediction *p, const char *name, c
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
     pace_predicted_matrix(&matrix, end);
-    pace_put_matrix(root, "matrix", "Where the predicted step's time goes", PACE_FOR_ALL, &matrix);
+    pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
     put_unknown(root, p, end);
     PACE_TRY(put_host_costs(root, p));

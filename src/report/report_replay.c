@@ -31,7 +31,7 @@ static const pace_table workloads = {
                {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(workload_row, ranks)},
                {"nodes_read", "nodes", PACE_SHOW_INT, PACE_OF(workload_row, nodes_read)},
                {"time_us", "time us", PACE_SHOW_REAL, PACE_OF(workload_row, time_us)},
-               {"work_us", "of it work us", PACE_SHOW_REAL, PACE_OF(workload_row, work_us)},
+               {"work_us", "work us", PACE_SHOW_REAL, PACE_OF(workload_row, work_us)},
                {"low_us", "low us", PACE_SHOW_REAL, PACE_OF(workload_row, low_us)},
                {"high_us", "high us", PACE_SHOW_REAL, PACE_OF(workload_row, high_us)},
                {"bottleneck", "busiest link", PACE_SHOW_TEXT, PACE_OF(workload_row, bottleneck)},
@@ -245,8 +245,9 @@ static pace_status replay_all(pace_report *report, const replayer *r, const pace
         status = replay(table, r, files + i, end - i);
     }
     pace_free(files);
-    pace_node_note(root, "Collectives go by a ring, broadcasts by a binomial tree, all-to-alls pairwise, unless said "
-                         "otherwise. Work without a time is priced on the machine's device; the host is left out.");
+    pace_node_note(root,
+                   "Unless --algorithm says otherwise, collectives run as a ring, broadcasts as a binomial tree and "
+                   "all-to-alls pairwise. Work without a time is priced on the machine's device; the host is ignored.");
     pace_put_machine_note(root, &r->machine);
     return status == PACE_OK ? pace_report_status(report) : status;
 }

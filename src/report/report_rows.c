@@ -143,6 +143,6 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, path);
     pace_status status = pace_predict_rows_of_kind(&report, kind, path, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
-        pace_report_warn(report, "taken as --kind %s, by the table's columns", kind->name);
+        pace_report_warn(report, "read as --kind %s, from the table's columns", kind->name);
     return pace_report_settle(out, report, status, failures);
 }

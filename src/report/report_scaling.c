@@ -309,7 +309,7 @@ static pace_status build(pace_report *report, asked *a) {
     pace_node_note(
         root,
         "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
-        "the rest: the update, what of the exchange nothing hides, and waiting for the slowest worker. low to high holds 9 of 10 measurements.",
+        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval.",
         a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
         a->options->one_worker > 0 ? ", whose time is the one given" : "");
     pace_put_machine_note(root, &a->machine);
@@ -323,9 +323,9 @@ static void tell_batches(pace_report *report, const asked *a) {
         said = said || strncmp(a->options->set.items[i], "micro_batch=", 12) == 0;
     for (size_t i = 0; i < a->inputs.count; i++) {
         if (said || !a->inputs.items[i].is_model) continue;
-        pace_node_note(pace_report_root(report), "%s: no --batch was given: a batch of %.0f was taken.",
+        pace_node_note(pace_report_root(report), "%s: no --batch was given: a batch of %.0f was assumed.",
                        a->inputs.items[i].name, pace_scaling_input_batch(&a->inputs.items[i]));
-        pace_report_warn(report, "%s: no --batch was given: a batch of %.0f was taken", a->inputs.items[i].name,
+        pace_report_warn(report, "%s: no --batch was given: a batch of %.0f was assumed", a->inputs.items[i].name,
                          pace_scaling_input_batch(&a->inputs.items[i]));
     }
 }

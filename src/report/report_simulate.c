@@ -117,15 +117,15 @@ static void put_row(pace_node *table, const asked *a, double bytes, const pace_s
 static void put_summary(pace_node *root, const asked *a, double bytes, const pace_simulation_answer *given) {
     const pace_simulation *s = &a->simulation;
     pace_estimate time_s = estimate_of(a, given->time_s);
-    pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %%: %.4g to %.4g ms).",
+    pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %% interval %.4g to %.4g ms).",
                        pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
                        pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
                        given->time_s * 1e3, pace_estimate_low(time_s) * 1e3, pace_estimate_high(time_s) * 1e3);
     if (given->flows.busiest_share > 0)
-        pace_node_sentence(root, false, "Busiest is %s: %.3g %% of what it can carry.", given->bottleneck,
+        pace_node_sentence(root, false, "The busiest link is %s, at %.3g %% of its capacity.", given->bottleneck,
                            100 * given->flows.busiest_share);
     if (given->closed_s > 0)
-        pace_node_sentence(root, false, "The closed form, where every rank is in step and no messages meet: %.4g ms.",
+        pace_node_sentence(root, false, "The closed form, which assumes ranks in step and no contention: %.4g ms.",
                            given->closed_s * 1e3);
 }
 
@@ -146,8 +146,9 @@ static pace_status build(pace_report *report, const asked *a) {
         put_row(table, a, a->sizes.items[i], &given);
     }
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
-    pace_node_note(root, "Every message is a flow; flows share links max-min fairly. Links reach the share of their "
-                         "peak that large exchanges do. GB = 1e9 bytes.");
+    pace_node_note(root,
+                   "Every message is a flow, and flows share links max-min fairly. Links reach the same share of their "
+                   "peak as large exchanges. GB = 1e9 bytes.");
     pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
     return pace_report_status(report);

@@ -150,12 +150,13 @@ static void put_parts(pace_node *root, const pace_step_time *t) {
                  {"other", t->other_s}};
     pace_node *table = pace_node_table(root, "parts", "The slowest rank's step", PACE_FOR_ALL, columns, 3, 0);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) put_part(table, parts[i].name, parts[i].s, t->total_s);
-    pace_node_note(root, "Exchanges count as far as nothing hides them; the bubble is what filling and draining the "
-                         "pipeline adds. docs/step_rows.md has the equations.");
+    pace_node_note(root,
+                   "Exchanges count only their exposed part; the bubble is the time to fill and drain the pipeline. "
+                   "docs/step_rows.md has the equations.");
 }
 
 static void put_memory(pace_node *root, const pace_step_plan *plan) {
-    static const pace_column columns[] = {{"kind", "What a rank holds", PACE_SHOW_TEXT},
+    static const pace_column columns[] = {{"kind", "Memory of each rank", PACE_SHOW_TEXT},
                                           {"held_bytes", "memory", PACE_SHOW_BYTES}};
     const struct {
         const char *name;
@@ -185,7 +186,7 @@ static int larger_first(const void *a, const void *b) {
 
 /* The step once more with each of its causes free: what of it that would save. */
 static void put_help(pace_node *root, const asked *a) {
-    static const pace_column columns[] = {{"change", "If these took no time", PACE_SHOW_TEXT},
+    static const pace_column columns[] = {{"change", "Without", PACE_SHOW_TEXT},
                                           {"saved_share", "the step saves", PACE_SHOW_SHARE}};
     static const char *const words[PACE_STEP_FACTORS] = {"matrix products",
                                                          "attention",
@@ -226,12 +227,12 @@ static void put_how(pace_node *root, const asked *a) {
     if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
     if (batches > 1) snprintf(more, sizeof more, ", %.0f a step", batches);
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, micro-batch %.0f%s, framework %s, %s, %s; --set says otherwise.",
+        pace_node_note(root, "Inference, micro-batch %.0f%s, framework %s, %s, %s; change these with --set.",
                        config->micro_batch, of, framework, execution, precision);
     else
         pace_node_note(
             root,
-            "Training, micro-batch %.0f%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; --set says otherwise.",
+            "Training, micro-batch %.0f%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; change these with --set.",
             config->micro_batch, of, more, framework, execution, precision, pace_config_word(config, "optimizer"),
             pace_config_word(config, "recompute"));
 }
@@ -246,7 +247,7 @@ static void put_sharing(pace_node *root, const asked *a) {
 
 static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
     if (a->plan.device_bytes > 0 && bytes > a->plan.device_bytes)
-        pace_report_warn(report, "does not fit: a rank needs %s, %s has %s", pace_show_bytes(bytes).text,
+        pace_report_warn(report, "does not fit: each rank needs %s, %s has %s", pace_show_bytes(bytes).text,
                          a->row.device->name, pace_show_bytes(a->plan.device_bytes).text);
 }
 
@@ -254,7 +255,7 @@ static pace_status build(pace_report *report, const asked *a, const char *on) {
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s a device.",
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s per device.",
                        pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text,
                        a->row.ranks, on, pace_show_real(a->row.tokens / s.median).text);
     put_how(root, a);

@@ -45,7 +45,7 @@ static void draw_times(pace_node *section, const pace_straggler_job *j) {
     if (j->found.spells.count > 0) spell = j->found.spells.items[0].worker;
     snprintf(title, sizeof title, "%.120s: time of each worker%s", j->name, every > 1 ? ", of some of them" : "");
     snprintf(axis, sizeof axis, "iteration; time%s%s%s", j->rows.unit[0] == 's' ? " in s" : "",
-             j->found.spells.count > 0 ? "; a spell of slowness is marked" : "",
+             j->found.spells.count > 0 ? "; slow spells are marked" : "",
              j->rows.labels.count > MOST_POINTS ? "; slowest of each stretch" : "");
     pace_node *chart = pace_node_chart(section, title, axis, false);
     draw_spells(chart, j);
@@ -89,5 +89,5 @@ void pace_put_straggler_charts(pace_node *root, const pace_straggler_job *jobs, 
         draw_times(section, &jobs[i]);
         draw_slowdown(section, &jobs[i]);
     }
-    if (count > MOST_JOBS) pace_node_note(section, "The first %d of %zu jobs are drawn.", MOST_JOBS, count);
+    if (count > MOST_JOBS) pace_node_note(section, "The charts show the first %d of %zu jobs.", MOST_JOBS, count);
 }

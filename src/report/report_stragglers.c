@@ -9,21 +9,22 @@ static void put_sentences(pace_node *root, const pace_straggler_job *j) {
         const pace_slow_spell *s = &j->found.spells.items[0];
         pace_node_sentence(
             root, true,
-            "%s: worker %s held up the others in iterations %g to %g of %zu, %.0f %% into the run: %.2f times "
-            "its usual time, %.1f times at worst; that cost %.1f %% of the job's time.",
+            "%s: worker %s delayed the others in iterations %g to %g of %zu, %.0f %% into the run: it took %.2f times its "
+            "usual time, %.1f times at worst, which cost %.1f %% of the job's time.",
             j->name, pace_straggler_name(j, s->worker), j->rows.labels.items[s->first], j->rows.labels.items[s->last],
             j->rows.labels.count, 100.0 * (double)s->first / (double)j->rows.labels.count, s->slowdown, s->worst,
             100 * s->lost / total);
     } else {
-        pace_node_sentence(root, true, "%s: no worker was slower than its usual for longer than chance.", j->name);
+        pace_node_sentence(root, true, "%s: no worker was slower than usual for longer than chance explains.", j->name);
     }
     if (lost > 0)
         pace_node_sentence(
             root, false,
-            "%s: worker %s is usually %.2f times the median worker; its being last otherwise cost %.1f %% of the "
-            "job's time.",
+            "%s: worker %s usually takes %.2f times as long as the median worker; being last outside its slow spells cost "
+            "%.1f %% of the job's time.",
             j->name, pace_straggler_name(j, slow), j->found.workers[slow].usual, 100 * lost / total);
-    pace_node_sentence(root, false, "%s: a synchronous step takes %.2f times a mean worker's iteration.", j->name,
+    pace_node_sentence(root, false,
+                       "%s: a synchronous step takes %.2f times as long as the mean iteration of a worker.", j->name,
                        j->found.step / j->found.mean);
 }
 
@@ -41,7 +42,7 @@ static const pace_table workers = {
                {"mean_time", "Mean time", PACE_SHOW_REAL, PACE_OF(worker_row, mean_time)},
                {"time_unit", "Unit", PACE_SHOW_TEXT, PACE_OF(worker_row, time_unit)},
                {"usual_pace", "Usual pace", PACE_SHOW_REAL, PACE_OF(worker_row, usual_pace)},
-               {"lost_share", "Held up the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)})};
+               {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(worker_row, lost_share)})};
 
 static void put_workers(pace_node *table, const pace_straggler_job *j) {
     for (size_t w = 0; w < j->rows.workers.count; w++) {
@@ -58,7 +59,7 @@ typedef struct {
 } spell_row;
 
 static const pace_table spells = {
-    "spells", "Spells in which a worker was slow", PACE_FOR_ALL, 32,
+    "spells", "Slow spells of workers", PACE_FOR_ALL, 32,
     PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(spell_row, job)},
                {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(spell_row, worker)},
                {"first_iteration", "From", PACE_SHOW_REAL, PACE_OF(spell_row, first_iteration)},
@@ -66,7 +67,7 @@ static const pace_table spells = {
                {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, begins_at_share)},
                {"slowdown", "Times slower", PACE_SHOW_REAL, PACE_OF(spell_row, spell.slowdown)},
                {"worst_slowdown", "At worst", PACE_SHOW_REAL, PACE_OF(spell_row, spell.worst)},
-               {"lost_share", "Held up the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)})};
+               {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)})};
 
 static void put_spells(pace_node *table, const pace_straggler_job *j) {
     const double *labels = j->rows.labels.items;
@@ -84,7 +85,7 @@ typedef struct {
 } slowdown_row;
 
 static const pace_table slowdown = {
-    "slowdown", "What more workers would cost", PACE_FOR_ALL, 0,
+    "slowdown", "Slow-down by number of workers", PACE_FOR_ALL, 0,
     PACE_CELLS({"job", "Job", PACE_SHOW_TEXT, PACE_OF(slowdown_row, job)},
                {"workers", "Workers", PACE_SHOW_INT, PACE_OF(slowdown_row, of.workers)},
                {"expected_slowdown", "Expected slow-down", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.expected)},
@@ -99,14 +100,15 @@ static void put_slowdown(pace_node *table, const pace_straggler_job *j) {
 static void put_notes(pace_node *root) {
     pace_node_note(
         root,
-        "A time is compared with the median of the workers in the same iteration. A spell is a run in which a worker "
-        "is slower than its own usual by more than chance (cumulative sum over 3 sigma, limit 10 sigma). "
-        "Held up: by how much the slowest worker of an iteration was behind the next, over the job's time.");
+        "Times are compared with the median worker of the same iteration. In a slow spell a worker is slower than its "
+        "own usual pace by more than chance (cumulative sum over 3 sigma, limit 10 sigma). Delay: how far the slowest "
+        "worker of each iteration was behind the second slowest, as a share of the job's time.");
     pace_node_note(
-        root, "Expected slow-down of a synchronous step against a mean worker: workers drawn independently from all "
-              "times; the interval holds 90 %% of resampled stretches of iterations. No draw is slower than the "
-              "slowest that was measured, so figures for many more workers than were measured are low. "
-              "Measured: all subsets of the workers, in the same iterations.");
+        root,
+        "Expected slow-down of a synchronous step relative to a mean worker, with workers drawn independently from "
+        "all times; low and high are a 90 %% interval over resampled blocks of iterations. No draw is slower than "
+        "the slowest measured time, so figures for many more workers than measured are too low. Measured: all "
+        "subsets of the workers, in the same iterations.");
 }
 
 static pace_status describe(pace_report *report, const pace_stragglers_asked *asked) {
@@ -131,7 +133,7 @@ pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t 
     pace_report *report = NULL;
     pace_stragglers_asked asked = {0};
     pace_status status = pace_stragglers_ask(&asked, paths, count);
-    if (status == PACE_OK) status = pace_report_new(&report, "stragglers", "Workers that hold up a job");
+    if (status == PACE_OK) status = pace_report_new(&report, "stragglers", "Workers that delay a job");
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
         status = describe(report, &asked);

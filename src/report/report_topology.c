@@ -10,7 +10,7 @@ typedef struct {
 } machine_row;
 
 static const pace_table machines = {
-    "machines", "Machines: nodes of devices, and what joins them", PACE_FOR_ALL, 0,
+    "machines", "Machines: nodes of devices and their links", PACE_FOR_ALL, 0,
     PACE_CELLS({"name", "Name", PACE_SHOW_TEXT, PACE_OF(machine_row, name)},
                {"device", "Device", PACE_SHOW_TEXT, PACE_OF(machine_row, device)},
                {"devices_of_node", "Devices", PACE_SHOW_INT, PACE_OF(machine_row, devices)},
@@ -44,16 +44,16 @@ void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
                                              .source = m->source});
     }
     pace_node_note(
-        root, "Rates of links are peaks of one direction. \"paceline predict --kind exchange --on NAME*NODES\" says "
-              "what exchanges take.");
+        root, "Link rates are peaks in one direction. \"paceline predict --kind exchange --on NAME*NODES\" predicts "
+              "exchanges.");
 }
 
 static void put_link(pace_node *root, const char *where, const pace_link *link) {
     if (link->kind == PACE_LINK_NONE) return;
-    pace_node_sentence(root, false,
-                       "%s: %s, %.4g GB/s at peak, of which a large exchange reaches %.3g %%; a message takes %.3g us.",
-                       where, pace_link_kind_names[link->kind], link->bytes_per_s / 1e9, 100 * link->efficiency,
-                       link->latency_s * 1e6);
+    pace_node_sentence(
+        root, false, "%s: %s, %.4g GB/s at peak, of which large exchanges reach %.3g %%; latency %.3g us per message.",
+        where, pace_link_kind_names[link->kind], link->bytes_per_s / 1e9, 100 * link->efficiency,
+        link->latency_s * 1e6);
 }
 
 void pace_put_machine(pace_node *root, const pace_machine *m) {

@@ -65,7 +65,7 @@ def check_kernels(name, document):
         theirs[line["Kernel name"]] += float(line["Kernel duration (µs)_sum"])
         calls[line["Kernel name"]] += int(line["Kernel duration (µs)_count"])
     ours = {row["name"]: row for row in document["kernels"]}
-    all_linked = not any(row["name"] == "(none)" for row in document["operators"])
+    all_linked = not any(row["name"] == "(no operator recorded)" for row in document["operators"])
     for kernel, time_us in theirs.items():
         row = ours[kernel]
         if all_linked:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 PACELINE = os.environ["PACELINE"]
-NOTE = "pieces of the alltoallv were taken as equal"
+NOTE = "alltoallv is assumed to send equal pieces"
 wrong = 0
 
 

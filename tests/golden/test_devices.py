@@ -84,7 +84,7 @@ def test_known_figures():
     expect([row["last_device"] for row in doc["collectives"]] == [1, 1], "the last device", doc["collectives"])
     expect([(row["device_id"], row["times_last"], row["waiting_ns"]) for row in doc["balance"]] ==
            [(0, 0, 60000), (1, 2, 0)], "who waits", doc["balance"])
-    expect("The last to reach 2 of 2 collectives was device 1." in doc["summary"], doc["summary"])
+    expect("device 1 was last to reach 2 of 2 collectives." in doc["summary"], doc["summary"])
     expect(document(json.dumps(hand_made(numbered=False)).encode())["ranks"][0]["devices"][1]["window"] == second["window"],
            "the process of a device event is its device")
 
@@ -150,7 +150,7 @@ def test_read_back():
 def test_words():
     text = json.dumps(hand_made()).encode()
     table = analyze("-", stdin=text).decode()
-    expect("2 devices; figures below are of the slowest, device 1." in table, "table", table)
+    expect("2 devices; the figures below are for the slowest, device 1." in table, "table", table)
     rows = analyze("--format", "csv", "-", stdin=text).decode().splitlines()
     expect([row.split(",", 1)[0] for row in rows] == ["device_id", "0", "1"], "csv", rows)
     rows = analyze("--format", "csv", "--table", "ranks.0.devices.1.steps", "-", stdin=text).decode().splitlines()
@@ -218,7 +218,7 @@ def test_several_ranks():
         doc = json.loads(analyze("--format", "json", folder))
         expect([len(rank["devices"]) for rank in doc["ranks"]] == [2, 2] and len(doc["inputs"]) == 2, "two ranks of two devices")
         check_identities("two ranks", doc)
-        expect("4 devices of 2 ranks; figures below are of the slowest, rank 0 device 1." in doc["summary"], doc["summary"])
+        expect("4 devices of 2 ranks; the figures below are for the slowest, rank 0 device 1." in doc["summary"], doc["summary"])
 
 
 for test in [value for key, value in sorted(globals().items()) if key.startswith("test_")]:

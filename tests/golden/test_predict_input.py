@@ -154,7 +154,7 @@ def check_unknown_operators(folder):
         assert (family["family"], family["launches"], family["unknown"], family["roofline"]) == ("unknown", 1, 1, 1), family
         assert abs(family["kernel_ns"] / 1e9 / seconds - 1) < 1e-3 and abs(family["spread"] - spread) < 1e-6, (family, seconds)
         assert document["unknown_operators"] == [{"operator": name, "calls": 1}], document["unknown_operators"]
-        said = f"1 kernels, 100.0 % of the kernel time, are of operators whose work is unknown (most often {name}): {of_tensors} are"
+        said = f"1 kernels, 100.0 % of the kernel time, belong to operators of unknown work (most often {name}): {of_tensors} are"
         assert any(said in note for note in document["notes"]), document["notes"]
 
 

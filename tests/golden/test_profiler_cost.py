@@ -76,7 +76,7 @@ def check_guess():
                               capture_output=True, text=True, check=True)
         sums[cost] = sum(row["total_ns"] for row in json.loads(done.stdout)["overheads_by_operator"])
         if cost == "auto":
-            notes = [note for note in json.loads(done.stdout)["notes"] if "guessed" in note]
+            notes = [note for note in json.loads(done.stdout)["notes"] if "estimated" in note]
             assert len(notes) == 1 and json.load(open(written))["profiler_event_ns"] > 0, notes
     assert sums["0"] > sums["auto"] >= sums["1e6"], sums
     for word in ("x", "-1", "nan", "", "2e6", "autos"):

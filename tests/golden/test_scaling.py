@@ -315,13 +315,13 @@ def batch_taken():
     """A model has no usual batch: which one was taken is said, where people and programs look."""
     on = ("resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--approach", "grpc,horovod-nccl")
     code, out, err = run(*on)
-    expect(code == 0 and "a batch of 1 was taken" in err and "a batch of 1 was taken" in out, out, err)
+    expect(code == 0 and "a batch of 1 was assumed" in err and "a batch of 1 was assumed" in out, out, err)
     expect("\u2026" not in out and max(map(len, out.splitlines())) <= 100, "cut at 100 columns", out)
     _, out, _ = run("lenet", "inception_v3", *on[1:], "--batch", "16,32")
     expect("workers" in out.splitlines()[out.splitlines().index("By model, approach, batch and workers") + 2], "a heading is cut", out)
     for more in (("--batch", "32"), ("--set", "micro_batch=4")):
         code, out, err = run(*on, *more)
-        expect(code == 0 and not err and "was taken" not in out, more, err)
+        expect(code == 0 and not err and "was assumed" not in out, more, err)
 
 
 def modes():
