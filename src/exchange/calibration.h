@@ -39,6 +39,7 @@ typedef struct {
     pace_nccl_stack stack;      /* what starts it, for few measured sizes */
     const pace_exchange *model; /* of the same machine, for what was not measured; may be NULL */
     const pace_doubts *doubts;  /* of other sizes, ranks and collectives than the measured ones */
+    pace_doubts_used *used;     /* receives what the answer rests on; NULL = not wanted */
 } pace_fit_question;
 
 typedef struct {

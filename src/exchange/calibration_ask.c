@@ -23,6 +23,7 @@ typedef struct {
     int ranks_per_node, nodes, ranks;
     int element_bytes; /* of the curves that answered */
     double spread;
+    pace_doubts_used used; /* what the spread is of; the parts are added, not squared */
 } reading;
 
 /* How NCCL moves data: lines with flags inside, plain buffers, or sums made by the switch. It changes from one to
@@ -152,6 +153,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .ranks = ranks_per_node * nodes,
                      .element_bytes = element_bytes,
                      .spread = tightest};
+    out->used.added[PACE_DOUBT_CURVE_PROBES] = tightest;
     out->time_s = median(times, alike);
     out->floor_s = median(floors, alike);
     return true;
@@ -317,7 +319,10 @@ static bool extend(reading *out, const pace_fit_question *q, const reading *near
     asked.floor_s = near->floor_s;
     double doublings = fabs(log2((double)asked.ranks / near->ranks));
     double beyond = figure(q, same_tier ? PACE_DOUBT_CURVE_BEYOND : PACE_DOUBT_CURVE_TIER);
-    asked.spread = near->spread + (!same_tier || count > 2 ? beyond : beyond * most(1, doublings));
+    double added = !same_tier || count > 2 ? beyond : beyond * most(1, doublings);
+    asked.spread = near->spread + added;
+    asked.used = near->used;
+    asked.used.added[same_tier ? PACE_DOUBT_CURVE_BEYOND : PACE_DOUBT_CURVE_TIER] = added;
     *out = asked;
     return true;
 }
@@ -361,6 +366,7 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
         out->time_s = line_through(&a, &b, q->collective, q->ranks_per_node * q->nodes);
         if (!(out->time_s > 0)) out->time_s = sqrt(a.time_s * b.time_s);
         out->spread = most(a.spread, b.spread) + figure(q, PACE_DOUBT_CURVE_RANKS);
+        out->used.added[PACE_DOUBT_CURVE_RANKS] = figure(q, PACE_DOUBT_CURVE_RANKS);
         return true;
     }
     if (n.count_below > 0) return extend(out, q, &n.below, n.count_below > 1 ? &n.second_below : NULL);
@@ -394,6 +400,8 @@ static reading as_collective(const reading *r, const pace_fit_question *q, const
     out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
     bool other_way = is_direct(q->collective) != is_direct(r->collective);
     out.spread += figure(q, PACE_DOUBT_CURVE_COLLECTIVE) + (other_way ? figure(q, PACE_DOUBT_CURVE_DIRECT) : 0);
+    out.used.added[PACE_DOUBT_CURVE_COLLECTIVE] = figure(q, PACE_DOUBT_CURVE_COLLECTIVE);
+    if (other_way) out.used.added[PACE_DOUBT_CURVE_DIRECT] = figure(q, PACE_DOUBT_CURVE_DIRECT);
     if (!q->model) return out;
     if (waits_for_host(r, measured)) {
         out.floor_s = r->floor_s;
@@ -444,5 +452,6 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
                          pace_collective_names[q->collective], ranks, q->nodes, q->nodes == 1 ? "" : "s",
                          q->system ? q->system : fit->curves.items[0].system);
     *out_s = (pace_estimate){r.time_s, r.spread, PACE_RUNG_CALIBRATED};
+    if (q->used) *q->used = r.used;
     return PACE_OK;
 }

@@ -15,6 +15,12 @@ static double most(double a, double b) { return a > b ? a : b; }
 
 static pace_doubt textbook_doubt(int nodes) { return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_TEXTBOOK; }
 
+pace_doubt pace_exchange_doubt(const pace_exchange *exchange, int nodes) {
+    if (exchange->library != PACE_LIBRARY_NCCL) return textbook_doubt(nodes);
+    if (exchange->stack == PACE_STACK_BELIEF) return PACE_DOUBT_NCCL_BELIEF;
+    return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_NCCL;
+}
+
 double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {
     return doubts->figure[textbook_doubt(nodes)];
 }
@@ -254,14 +260,18 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
     s = pace_nccl_reached_time(&waiting, &e->nccl, &curves, a, p, q->bytes, e->stack);
-    bool believed = e->stack == PACE_STACK_BELIEF;
-    pace_doubt doubt = believed ? PACE_DOUBT_NCCL_BELIEF : q->nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_NCCL;
-    double spread = e->doubts.figure[doubt];
-    if (!believed) spread = hypot(spread, e->nccl.reached.host[e->stack].spread * waiting);
-    *out = (pace_exchange_answer){{s, spread, PACE_RUNG_FORMULA},
-                                  pace_nccl_algorithm_names[a],
-                                  pace_nccl_protocol_names[p],
-                                  ""};
+    pace_doubt doubt = pace_exchange_doubt(e, q->nodes);
+    double own = e->doubts.figure[doubt], host = 0, spread = own;
+    if (doubt != PACE_DOUBT_NCCL_BELIEF) {
+        host = e->nccl.reached.host[e->stack].spread * waiting;
+        spread = hypot(spread, host);
+    }
+    *out = (pace_exchange_answer){.time_s = {s, spread, PACE_RUNG_FORMULA},
+                                  .algorithm = pace_nccl_algorithm_names[a],
+                                  .protocol = pace_nccl_protocol_names[p],
+                                  .bottleneck = ""};
+    out->used.added[doubt] = own;
+    out->used.added[PACE_DOUBT_NCCL_HOST] = host;
     return PACE_OK;
 }
 
@@ -291,16 +301,21 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
                          pace_collective_names[q->collective], terms.ranks, e->machine.name);
     double gap = pace_exchange_algorithm_is_exact(chosen, &terms) ? 0 : e->gaps.of[chosen];
     double spread = hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), gap);
-    *out = (pace_exchange_answer){{best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
-                                  pace_exchange_algorithms[chosen].name,
-                                  "",
-                                  ""};
+    *out = (pace_exchange_answer){.time_s = {best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
+                                  .algorithm = pace_exchange_algorithms[chosen].name,
+                                  .protocol = "",
+                                  .bottleneck = ""};
+    out->used.added[textbook_doubt(q->nodes)] = pace_exchange_textbook_spread(&e->doubts, q->nodes);
+    out->used.added[PACE_DOUBT_ALGORITHM_GAP] = gap;
     return PACE_OK;
 }
 
 static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     if (q->ranks_per_node * q->nodes == 1) {
-        *out = (pace_exchange_answer){{0, 0, PACE_RUNG_FORMULA}, "none", "", "none"};
+        *out = (pace_exchange_answer){.time_s = {0, 0, PACE_RUNG_FORMULA},
+                                      .algorithm = "none",
+                                      .protocol = "",
+                                      .bottleneck = "none"};
         return PACE_OK;
     }
     return e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q);

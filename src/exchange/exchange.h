@@ -41,6 +41,7 @@ typedef struct {
     pace_estimate time_s;
     const char *algorithm, *protocol; /* borrowed from tables; protocol "" where there is none */
     const char *bottleneck;           /* "latency", the kind of link whose speed counts most ("nvlink"), "library" */
+    pace_doubts_used used;            /* what time_s rests on */
 } pace_exchange_answer;
 
 typedef struct {
@@ -87,6 +88,9 @@ typedef struct {
  * machine has. */
 pace_status pace_group_place_find(pace_group_place *out, const pace_machine *machine, int per_node, int64_t size,
                                   int64_t stride) PACE_MUST_CHECK;
+
+/** What its closed forms over so many nodes take for granted. */
+pace_doubt pace_exchange_doubt(const pace_exchange *exchange, int nodes);
 
 /** The spread of the textbook's closed forms, and of simulations that take the same figures. */
 double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes);

@@ -281,13 +281,20 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
     return most;
 }
 
-static double host_spread_of(const pace_forecast *forecast, const pace_scenario *scenario) {
+/* What the host's share of a step is doubted by. */
+typedef struct {
+    pace_doubt of; /* PACE_DOUBTS = the host costs are the inputs' own */
+    double own, moved;
+} host_doubts;
+
+static host_doubts host_doubts_of(const pace_forecast *forecast, const pace_scenario *scenario) {
     const pace_device *here = forecast->device, *there = scenario->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     bool moves = there && (!here || strcmp(here->name, there->name) != 0);
-    double own = forecast->host_doubt < PACE_DOUBTS ? doubts->figure[forecast->host_doubt] : 0;
-    if (forecast->offloaded.count) return there ? own : 0;
-    return forecast->measured && moves ? hypot(own, doubts->figure[PACE_DOUBT_HOST_MOVED]) : own;
+    host_doubts out = {forecast->host_doubt, 0, 0};
+    if (out.of < PACE_DOUBTS && (there || !forecast->offloaded.count)) out.own = doubts->figure[out.of];
+    if (forecast->measured && moves && !forecast->offloaded.count) out.moved = doubts->figure[PACE_DOUBT_HOST_MOVED];
+    return out;
 }
 
 /* Where operators do their work themselves it stands on the path as the host's: the part of it that is work. */
@@ -298,9 +305,16 @@ static double work_of_host(const pace_forecast_result *result, unsigned repeats,
     return span_ns > 0 ? fmin(1, kernels_ns * repeats / span_ns) : 0;
 }
 
+/* Turns the sums over launches into what each doubt adds to the step: together the variance of its kernels. */
+static void share_doubts(pace_doubts_used *used, double variance) {
+    double sum = 0;
+    for (int i = 0; i < PACE_DOUBTS; i++) sum += used->added[i];
+    for (int i = 0; i < PACE_DOUBTS && sum > 0; i++) used->added[i] = sqrt(variance * used->added[i] / sum);
+}
+
 /* Shares of the critical path times the spread of what stands on it, and the walk's own error (DESIGN §1). */
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
-                            double host_spread, const pace_doubts *doubts) {
+                            const host_doubts *of_host, const pace_doubts *doubts) {
     double walk = doubts->figure[PACE_DOUBT_WALK];
     pace_critical path;
     PACE_TRY(pace_critical_find_across(&path, &result->analysis, pace_analysis_slowest(&result->analysis)));
@@ -318,13 +332,19 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
         host -= work;
         on_device += work;
     }
+    double host_spread = of_host->moved > 0 ? hypot(of_host->own, of_host->moved) : of_host->own;
     variance += host * host_spread * host * host_spread;
+    double before = variance;
     for (int f = 0; f < PACE_OP_FAMILIES && kernels > 0; f++) {
         double share = on_device * result->families[f].spread_ns / kernels;
         variance += share * share;
         for (int r = PACE_RUNGS - 1; r > (int)rung; r--)
             if (result->families[f].by_rung[r]) rung = (pace_rung)r;
     }
+    share_doubts(&result->used, variance - before);
+    result->used.added[PACE_DOUBT_WALK] = walk;
+    if (of_host->of < PACE_DOUBTS) result->used.added[of_host->of] = host * of_host->own;
+    result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
     result->step_s = (pace_estimate){pace_analysis_step_ns(&result->analysis, repeats - 1) / 1e9, sqrt(variance), rung};
     pace_critical_free(&path);
     return PACE_OK;
@@ -399,11 +419,11 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     PACE_TRY(pace_forecast_edit(room->variants, &result->edits, forecast, scenario));
     PACE_TRY(pace_self_check_edits(room->variants, room->count));
     for (size_t i = 0; i < room->count; i++) {
-        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario};
+        pace_pricing pricing = {forecast, &ranks[i], &room->variants[i], scenario, result->used.added};
         PACE_TRY(price_rank(room, i, result, &pricing));
     }
     if (scenario->has_approach) result->exchange.ranks = pace_gradients_ranks(&room->variants[0].graph);
-    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario};
+    pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario, NULL};
     PACE_TRY(exchange_and_walk(room, result, &first, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     pace_status status = PACE_OK;
@@ -439,6 +459,8 @@ static void add_exchange(pace_forecast_result *result, const pace_scenario *scen
     double share = exchange->exposed_s / step_s->median * doubts->figure[PACE_DOUBT_SCALING_EXCHANGE];
     double alike = doubts->figure[PACE_DOUBT_SCALING_STEP];
     step_s->spread = sqrt(step_s->spread * step_s->spread + share * share + alike * alike);
+    result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = share;
+    result->used.added[PACE_DOUBT_SCALING_STEP] = alike;
 }
 
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast, const pace_scenario *scenario) {
@@ -451,8 +473,8 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     status = pace_self_check_matrix(&result.analysis);
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
-    if (status == PACE_OK)
-        status = estimate(&result, forecast->repeats, device, host_spread_of(forecast, scenario), doubts);
+    host_doubts of_host = host_doubts_of(forecast, scenario);
+    if (status == PACE_OK) status = estimate(&result, forecast->repeats, device, &of_host, doubts);
     if (status == PACE_OK) {
         add_exchange(&result, scenario, doubts);
         *out = result;

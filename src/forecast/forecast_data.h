@@ -74,7 +74,8 @@ typedef struct {
     pace_forecast_exchange exchange;
     pace_forecast_family families[PACE_OP_FAMILIES];
     pace_forecast_edits edits;
-    size_t beyond; /* measured kernels faster than their device's roofline allows */
+    pace_doubts_used used; /* what step_s rests on */
+    size_t beyond;         /* measured kernels faster than their device's roofline allows */
 } pace_forecast_result;
 
 #endif

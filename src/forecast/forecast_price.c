@@ -289,6 +289,30 @@ static bool has_lanes(const pace_pricing *p, uint32_t number) {
     return of && pace_scenario_has_lanes(p->scenario) && (of->role == PACE_ROLE_GRADIENT || of->role == PACE_ROLE_PULL);
 }
 
+static pace_doubt exchange_doubt(const pace_pricing *p, const pace_graph_exchange *exchange) {
+    const pace_exchange *model = &p->scenario->exchange;
+    bool near = exchange->group_size > 0 && exchange->group_size * exchange->group_stride <= model->machine.devices;
+    return pace_exchange_doubt(model, near ? 1 : model->machine.nodes);
+}
+
+/* What the price of a launch rests on, beside what a what-if assumes of it. */
+static pace_doubt doubt_of(const pace_pricing *p, uint32_t number, pace_rung rung) {
+    const pace_graph *graph = &p->variant->graph;
+    uint32_t exchange = graph->launches.items[number].exchange;
+    if (rung == PACE_RUNG_MEASURED) return PACE_DOUBT_KERNEL_REPEATED;
+    if (exchange) return exchange_doubt(p, &graph->exchanges.items[exchange - 1]);
+    if (rung == PACE_RUNG_CALIBRATED || rung == PACE_RUNG_LEARNED) return PACE_DOUBT_KERNEL_FIT;
+    if (is_guessed(p, number)) return measured_ns(p, number) < 0 ? PACE_DOUBT_KERNEL_GUESS : PACE_DOUBT_KERNEL_UNKNOWN;
+    return rung == PACE_RUNG_FORMULA ? PACE_DOUBT_KERNEL_FORMULA : PACE_DOUBT_KERNEL_ROOFLINE;
+}
+
+static void take_doubts(const pace_pricing *p, uint32_t number, pace_estimate ns) {
+    const pace_variant_launch *launch = &p->variant->launches[number];
+    double own = ns.spread * ns.spread - launch->assumed * launch->assumed;
+    p->doubt_ns[doubt_of(p, number, ns.rung)] += ns.median * sqrt(fmax(own, 0));
+    if (launch->assumed > 0) p->doubt_ns[launch->assumed_by] += ns.median * launch->assumed;
+}
+
 static void count_in(pace_forecast_family *families, const pace_pricing *p, uint32_t number, pace_estimate ns) {
     const pace_op *op = pace_variant_op(p->variant, number);
     pace_forecast_family *of = &families[op ? op->family : PACE_OP_UNKNOWN];
@@ -296,6 +320,7 @@ static void count_in(pace_forecast_family *families, const pace_pricing *p, uint
     of->spread_ns += ns.median * ns.spread;
     of->launches++;
     of->by_rung[ns.rung]++;
+    if (p->doubt_ns) take_doubts(p, number, ns);
     if (!is_guessed(p, number) || p->variant->graph.launches.items[number].exchange) return;
     of->unknown++;
     of->unknown_ns += ns.median;

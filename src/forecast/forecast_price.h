@@ -11,6 +11,7 @@ typedef struct {
     const pace_forecast_rank *rank;
     const pace_variant *variant;
     const pace_scenario *scenario;
+    double *doubt_ns; /* per doubt: times of launches that rest on it, each times its spread; NULL = not wanted */
 } pace_pricing;
 
 /** The device the scenario runs on; NULL = unknown. */

@@ -43,7 +43,9 @@ pace_status pace_variant_set_op(pace_variant *variant, uint32_t launch, const pa
     return pace_graph_intern_op(&variant->graph.launches.items[launch].op, &variant->graph, op);
 }
 
-void pace_variant_assume(pace_variant *variant, uint32_t launch, double spread) {
+void pace_variant_assume(pace_variant *variant, uint32_t launch, pace_doubt doubt, double spread) {
+    if (!(spread > 0)) return;
+    variant->launches[launch].assumed_by = doubt;
     variant->launches[launch].assumed = hypot(variant->launches[launch].assumed, spread);
 }
 
@@ -51,7 +53,7 @@ static void append_parts(pace_variant *variant, uint32_t to, uint32_t from) {
     uint32_t last = variant->launches[to].part;
     while (variant->next_part[last] != PACE_NO_LAUNCH) last = variant->next_part[last];
     variant->next_part[last] = variant->launches[from].part;
-    pace_variant_assume(variant, to, variant->launches[from].assumed);
+    pace_variant_assume(variant, to, variant->launches[from].assumed_by, variant->launches[from].assumed);
 }
 
 pace_status pace_variant_merge(pace_variant *variant, uint32_t *into) {

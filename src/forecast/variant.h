@@ -11,9 +11,10 @@
 #include "step/graph.h"
 
 typedef struct {
-    uint32_t part;  /* the first of its parts; the others follow by `next_part` */
-    double more;    /* times the arithmetic of its parts: samples, or tables, have come or gone */
-    double assumed; /* spread that what was assumed of it adds; 0 = nothing was */
+    uint32_t part;         /* the first of its parts; the others follow by `next_part` */
+    double more;           /* times the arithmetic of its parts: samples, or tables, have come or gone */
+    double assumed;        /* spread that what was assumed of it adds; 0 = nothing was */
+    pace_doubt assumed_by; /* the last such assumption */
 } pace_variant_launch;
 
 typedef struct {
@@ -41,6 +42,6 @@ const pace_op *pace_variant_op(const pace_variant *variant, uint32_t launch);
 const pace_op *pace_variant_part_op(const pace_variant *variant, uint32_t part);
 
 /** Adds to what is assumed of a launch; assumptions are taken to be independent. */
-void pace_variant_assume(pace_variant *variant, uint32_t launch, double spread);
+void pace_variant_assume(pace_variant *variant, uint32_t launch, pace_doubt doubt, double spread);
 
 #endif

@@ -72,7 +72,7 @@ static pace_status change_lookup(pace_variant *v, uint32_t number, double share)
     op.read_bytes *= share;
     op.write_bytes *= share;
     v->launches[number].more *= share;
-    pace_variant_assume(v, number, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
+    pace_variant_assume(v, number, PACE_DOUBT_BALANCED_TABLES, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
     return pace_variant_set_op(v, number, &op);
 }
 
@@ -83,7 +83,7 @@ static void change_exchange(pace_variant *v, uint32_t number, double share) {
     if (strcmp(pace_names_text(&v->graph.names, exchange->collective), "alltoall") != 0) return;
     exchange->bytes *= share;
     v->launches[number].more *= share;
-    pace_variant_assume(v, number, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
+    pace_variant_assume(v, number, PACE_DOUBT_BALANCED_TABLES, v->doubts->figure[PACE_DOUBT_BALANCED_TABLES]);
 }
 
 static pace_status change_rank(pace_variant *v, double share, double widest_share) {
@@ -137,7 +137,7 @@ static bool asked(const pace_scenario *scenario) { return scenario->balance_tabl
 
 static pace_status price_all(pace_editing *e, double **cost_ns) {
     for (size_t i = 0; i < e->count; i++) {
-        pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario};
+        pace_pricing pricing = {e->forecast, &e->ranks[i], &e->variants[i], e->scenario, NULL};
         cost_ns[i] = pace_alloc(e->variants[i].graph.launches.count + 1, sizeof **cost_ns);
         if (!cost_ns[i]) return PACE_E_MEMORY;
         PACE_TRY(pace_price_launches(cost_ns[i], NULL, &pricing));

@@ -30,7 +30,7 @@ static bool exchanges_activations(const char *collective) {
 static void grow(batch_change *c, uint32_t number, pace_doubt doubt) {
     c->variant->launches[number].more *= c->factor;
     if (doubt == PACE_DOUBTS) return;
-    pace_variant_assume(c->variant, number, c->variant->doubts->figure[doubt] * fabs(log(c->factor)));
+    pace_variant_assume(c->variant, number, doubt, c->variant->doubts->figure[doubt] * fabs(log(c->factor)));
 }
 
 static void change_exchange(batch_change *c, uint32_t number) {

@@ -63,6 +63,7 @@ static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pa
             PACE_TRY(add_link(v, into[i], i));
             double *assumed = &v->launches[into[i]].assumed;
             *assumed = fmax(*assumed, v->doubts->figure[PACE_DOUBT_FUSED_RESULTS]);
+            v->launches[into[i]].assumed_by = PACE_DOUBT_FUSED_RESULTS;
             ++*fused;
         }
         *before = fits ? i : PACE_NO_LAUNCH;

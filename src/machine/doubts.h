@@ -27,6 +27,10 @@ typedef enum {
     X(HOST_SHARED, "host_shared", SPREAD)              \
     X(HOST_MOVED, "host_moved", SPREAD)                \
     X(KERNEL_REPEATED, "kernel_repeated", SPREAD)      \
+    X(KERNEL_FORMULA, "kernel_formula", TABLE)         \
+    X(KERNEL_ROOFLINE, "kernel_roofline", TABLE)       \
+    X(KERNEL_GUESS, "kernel_guess", TABLE)             \
+    X(KERNEL_FIT, "kernel_fit", TABLE)                 \
     X(KERNEL_UNKNOWN, "kernel_unknown", SPREAD)        \
     X(EXCHANGE_RANKS, "exchange_ranks", SPREAD)        \
     X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
@@ -42,6 +46,8 @@ typedef enum {
     X(NCCL_BELIEF, "nccl_belief", SPREAD)              \
     X(TEXTBOOK, "textbook", SPREAD)                    \
     X(NETWORK, "network", SPREAD)                      \
+    X(NCCL_HOST, "nccl_host", TABLE)                   \
+    X(ALGORITHM_GAP, "algorithm_gap", TABLE)           \
     X(CURVE_PROBES, "curve_probes", SPREAD)            \
     X(CURVE_LEAST, "curve_least", SPREAD)              \
     X(CURVE_RANKS, "curve_ranks", SPREAD)              \
@@ -62,6 +68,8 @@ typedef enum {
     X(LAUNCH, "launch", VALUE)                         \
     X(LINK_SHARE, "link_share", VALUE)                 \
     X(LEARNED_KIND, "learned_kind", SPREAD)            \
+    X(STEP_FORM, "step_form", TABLE)                   \
+    X(STEP_FIT, "step_fit", TABLE)                     \
     X(ROW_SPLIT, "row_split", TIMES)                   \
     X(ROW_TABLES, "row_tables", TIMES)                 \
     X(ROW_BATCH, "row_batch", TIMES)                   \
@@ -85,6 +93,11 @@ typedef enum {
 typedef struct {
     double figure[PACE_DOUBTS];
 } pace_doubts;
+
+/* What an answer took for granted: per doubt what it adds to the answer's spread, in quadrature; 0 = was not used. */
+typedef struct {
+    double added[PACE_DOUBTS];
+} pace_doubts_used;
 
 /** Reads the figures. PACE_E_INPUT for a name that is missing, unknown or there twice, an entry without its figure, and
  * a figure out of range. */

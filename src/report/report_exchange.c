@@ -3,6 +3,7 @@
 #include "ask/context.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
+#include "report/report_assumptions.h"
 #include "report/machine_note.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
@@ -92,11 +93,13 @@ static pace_status answer(pace_exchange_answer *out, const asked *a, double byte
                                   .model = &a->exchange,
                                   .doubts = &a->exchange.doubts};
     pace_estimate s;
+    pace_doubts_used used;
+    measured.used = &used;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
     if (a->fit.curves.count > 0 && q.algorithm == PACE_ANY && q.protocol == PACE_ANY &&
         pace_exchange_fit_time(&s, &a->fit, &measured) == PACE_OK)
-        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck};
+        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
     return PACE_OK;
 }
 
@@ -147,7 +150,7 @@ static pace_status put_help(pace_node *root, const asked *a) {
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, const asked *a) {
+static pace_status build(pace_report *report, const asked *a, pace_catalog *catalog) {
     const pace_machine *m = &a->exchange.machine;
     pace_node *root = pace_report_root(report);
     pace_exchange_answer largest;
@@ -171,6 +174,7 @@ static pace_status build(pace_report *report, const asked *a) {
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
     PACE_TRY(put_sizes(root, a));
     PACE_TRY(put_help(root, a));
+    PACE_TRY(pace_put_assumptions(root, catalog, &largest.used));
     pace_node_note(
         root,
         "Size is defined as in nccl-tests: for allgather and reducescatter, the whole vector. algbw = size / time; "
@@ -188,7 +192,7 @@ pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
         if (options->fit_path) pace_report_add_input(report, options->fit_path, 0);
-        status = build(report, &a);
+        status = build(report, &a, options->context->catalog);
     }
     PACE_VEC_FREE(&a.sizes);
     pace_exchange_fit_free(&a.fit);

@@ -1,5 +1,6 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
+#include "report/report_assumptions.h"
 #include "report/machine_note.h"
 #include "ask/context.h"
 #include "report/analyze_parts.h"
@@ -371,6 +372,7 @@ static pace_status build(pace_report *report, prediction *p, const char *name, c
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
     put_unknown(root, p, end);
+    PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used));
     PACE_TRY(put_host_costs(root, p));
     PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
     return pace_report_status(report);

@@ -1,3 +1,4 @@
+#include "report/report_assumptions.h"
 #include "report/report_step.h"
 #include "ask/scenarios.h"
 #include "ask/context.h"
@@ -251,7 +252,7 @@ static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
                          a->row.device->name, pace_show_bytes(a->plan.device_bytes).text);
 }
 
-static pace_status build(pace_report *report, const asked *a, const char *on) {
+static pace_status build(pace_report *report, const asked *a, const char *on, pace_catalog *catalog) {
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
@@ -276,6 +277,9 @@ static pace_status build(pace_report *report, const asked *a, const char *on) {
     put_parts(root, &a->answer.parts);
     put_memory(root, &a->plan);
     put_help(root, a);
+    pace_doubts_used used = {{0}};
+    used.added[a->fitted ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
+    PACE_TRY(pace_put_assumptions(root, catalog, &used));
     return pace_report_status(report);
 }
 
@@ -293,7 +297,7 @@ pace_status pace_predict_step(pace_report **out, const char *name, const pace_pr
     if (status == PACE_OK) status = pace_report_new(&report, "step", "A step of many ranks");
     if (status == PACE_OK) {
         pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, &a, options->on.items[0]);
+        status = build(report, &a, options->on.items[0], options->context->catalog);
     }
     close_asked(&a);
     return pace_report_give(out, report, status);

@@ -19,7 +19,7 @@ UNITLESS = {"workers", "height", "slope", "base", "parameter_tensors", "sequence
             "rows_left_out", "workloads", "held_out", "gmae", "mape", "median", "signed_mean", "largest",
             "coverage", "pairs", "pooled", "others", "scaled", "of_one_model", "of_one_model_from_class",
             "log_spread", "mean_error", "uncorrected_error", "curves_fitted", "ranks", "nodes", "sizes", "probes",
-            "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "rank", "last_rank",
+            "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "added_spread", "rank", "last_rank",
             "slowest_rank", "last_device", "slowest_device", "source", "destination", "fixed_mape", "formula_mape",
             "factor", "assumed", "efficiency"}
 IN_A_COLUMN = {"predicted", "low", "high", "value"}  # the unit is the row's own

@@ -1,0 +1,59 @@
+#include "report/report_assumptions.h"
+
+#include "report/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *name;
+    double added, figure; /* figure: NaN where a table gives one for each family */
+    pace_doubt_words words;
+} row;
+
+static const pace_table assumptions = {"assumptions",
+                                       "What the interval rests on",
+                                       PACE_FOR_ALL,
+                                       5,
+                                       true,
+                                       PACE_CELLS({"doubt", "assumption", PACE_SHOW_TEXT, PACE_OF(row, name)},
+                                                  {"added_spread", "adds", PACE_SHOW_SHARE, PACE_OF(row, added)},
+                                                  {"spread", NULL, PACE_SHOW_REAL, PACE_OF(row, figure)},
+                                                  {"says", "what is assumed", PACE_SHOW_TEXT, PACE_OF(row, words.says)},
+                                                  {"removed_by", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.removed_by)},
+                                                  {"confidence", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.confidence)},
+                                                  {"source", NULL, PACE_SHOW_TEXT, PACE_OF(row, words.source)})};
+
+static int largest_first(const void *left, const void *right) {
+    const row *a = left, *b = right;
+    if (a->added != b->added) return a->added > b->added ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* Of the largest, in words: in a table such texts would be cut. */
+static void put_removal(pace_node *parent, const row *rows, size_t count) {
+    enum { NAMED = 3 };
+    char text[640];
+    size_t length = 0;
+    for (size_t i = 0; i < count && i < NAMED && rows[i].added >= rows[0].added / 10; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%.40s by %.160s", i ? "; " : "",
+                                   rows[i].name, rows[i].words.removed_by);
+    if (count) pace_node_note(parent, "What removes the largest assumptions: %s.", text);
+}
+
+pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog, const pace_doubts_used *used) {
+    pace_doubt_catalog all;
+    row rows[PACE_DOUBTS];
+    size_t count = 0;
+    PACE_TRY(pace_doubt_catalog_load(&all, catalog));
+    for (int i = 0; i < PACE_DOUBTS; i++)
+        if (used->added[i] > 0)
+            rows[count++] =
+                (row){pace_doubt_name((pace_doubt)i), used->added[i],
+                      pace_doubt_kind_of((pace_doubt)i) == PACE_DOUBT_TABLE ? NAN : all.doubts.figure[i], all.words[i]};
+    qsort(rows, count, sizeof *rows, largest_first);
+    pace_put_table(parent, &assumptions, rows, count, sizeof *rows);
+    put_removal(parent, rows, count);
+    return PACE_OK;
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""An answer names what it takes for granted, and a catalogue with another figure for one doubt moves its interval only."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import SOURCE, expect, finish, run
+
+DOUBTS = Path(SOURCE) / "catalog" / "doubts.yaml"
+TRACE = str(Path(tempfile.mkdtemp()) / "trace.json")
+GPT2 = ["predict", "gpt2", "--on", "dgx-h100", "--set", "dp=8"]
+# A doubt, and questions that rest on it: what they print and where their interval stands.
+RESTS_ON = [
+    ("host_catalog", GPT2),
+    ("walk", GPT2),
+    ("nccl", GPT2),
+    ("walk", ["predict", TRACE]),
+    ("kernel_repeated", ["predict", TRACE]),
+    ("scaling_exchange", ["predict", "resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "ddp"]),
+    ("scaling_step", ["predict", "resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "ddp"]),
+    ("kernel_repeated", ["predict", TRACE, "--batch", "256", "--samples", "32"]),
+    ("host_moved", ["predict", TRACE, "--from", "v100-sxm2-16", "--on", "h100-80-sxm"]),
+    ("nccl", ["predict", "--on", "dgx-h100", "--collective", "allreduce"]),
+    ("network", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
+    ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),
+]
+
+
+def changed(name):
+    """doubts.yaml with one doubt's spread or growth half as large again."""
+    text = DOUBTS.read_text()
+    entry = re.compile(r"(- name: %s\n    (?:spread|growth): )([0-9.e+-]+)" % name)
+    expect(len(entry.findall(text)) == 1, "one entry", name)
+    return entry.sub(lambda m: m.group(1) + repr(1.5 * float(m.group(2))), text)
+
+
+def ask(words, catalog=None):
+    if catalog:
+        os.environ["PACELINE_CATALOG"] = catalog
+    code, out, err = run(*words, "--quiet", "-f", "json")
+    os.environ.pop("PACELINE_CATALOG", None)
+    expect(code == 0, words, err)
+    answer = json.loads(out)
+    rows = answer.get("scenarios") or answer["sizes"]
+    last = rows[-1]
+    middle, low = ("step_ns", "low_ns") if "step_ns" in last else ("time_us", "low_us")
+    return last[middle], last[low], answer["assumptions"]
+
+
+def main():
+    with open(TRACE, "w") as file:
+        subprocess.run([os.environ["MAKE_TRACE"], "--steps", "3", "--layers", "12", "--compact"], stdout=file, check=True)
+    for name, words in RESTS_ON:
+        middle, low, used = ask(words)
+        added = [u["added_spread"] for u in used]
+        expect(added == sorted(added, reverse=True), "largest first", words, added)
+        mine = [u for u in used if u["doubt"] == name]
+        expect(len(mine) == 1 and mine[0]["says"] and mine[0]["removed_by"], name, "is named by", words, used)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "doubts.yaml").write_text(changed(name))
+            middle2, low2, used2 = ask(words, folder)
+        expect(middle2 == middle, "the answer stays", name, words, middle, middle2)
+        expect(low2 < low, "the interval widens", name, words, low, low2)
+        mine2 = [u for u in used2 if u["doubt"] == name]
+        expect(mine and mine2 and mine2[0]["added_spread"] > mine[0]["added_spread"], "adds more", name, mine, mine2)
+    # The spreads of an answer without what-ifs add up to that of its interval.
+    code, out, err = run(*GPT2, "--quiet", "-f", "json")
+    answer = json.loads(out)
+    step = answer["scenarios"][0]
+    sum_of = sum(u["added_spread"] ** 2 for u in answer["assumptions"]) ** 0.5
+    from math import log
+
+    spread = log(step["high_ns"] / step["low_ns"]) / 2 / 1.6448536269514722
+    expect(abs(sum_of / spread - 1) < 1e-3, "added in quadrature", sum_of, spread)
+    # A closed form, too, says what it rests on.
+    code, out, err = run("predict", "gpt2", "--on", "dgx-h100*2", "--set", "dp=8", "--set", "pp=2", "--quiet", "-f", "json")
+    expect(code == 0 and json.loads(out)["assumptions"], "closed form", err)
+    os.unlink(TRACE)
+    os.rmdir(os.path.dirname(TRACE))
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
