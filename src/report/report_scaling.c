@@ -4,7 +4,7 @@
 #include "ask/context.h"
 #include "machine/device_resolve.h"
 #include "report/machine_note.h"
-#include "report/report.h"
+#include "report/table.h"
 #include "ask/scaling_input.h"
 #include "report/show.h"
 
@@ -14,26 +14,6 @@
 #include <string.h>
 
 enum { MOST_WORKERS = 1 << 20 };
-
-static const pace_column all_columns[] = {
-    {"model", "model", PACE_SHOW_TEXT},
-    {"approach", "approach", PACE_SHOW_TEXT},
-    {"batch", "batch", PACE_SHOW_INT},
-    {"workers", "workers", PACE_SHOW_INT},
-    {"step_ns", "step", PACE_SHOW_NS},
-    {"low_ns", "low", PACE_SHOW_NS},
-    {"high_ns", "high", PACE_SHOW_NS},
-    {"samples_per_s", "samples /s", PACE_SHOW_REAL},
-    {"efficiency_share", "eff.", PACE_SHOW_SHARE},
-    {"fp_bp_ns", "FP+BP", PACE_SHOW_NS},
-    {"wu_ns", "WU", PACE_SHOW_NS},
-    {"exposed_ns", "exposed", PACE_SHOW_NS},
-    {"skew_ns", NULL, PACE_SHOW_NS},
-    {"exchange_ns", NULL, PACE_SHOW_NS},
-    {"bottleneck", "limit", PACE_SHOW_TEXT},
-};
-
-enum { FP_BP = 9, WU = 10, EXPOSED = 11 }; /* of all_columns */
 
 typedef struct {
     const pace_scaling_options *options;
@@ -204,23 +184,61 @@ static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const
 
 static int64_t ns(double s) { return llround(s * 1e9); }
 
+typedef struct {
+    const char *model, *approach, *bottleneck;
+    int64_t batch, workers, step_ns, low_ns, high_ns, fp_bp_ns, wu_ns, exposed_ns, skew_ns, exchange_ns;
+    double samples_per_s, efficiency;
+} point_row;
+
+/* What the rows differ in; people see no column that says the same in all, and where several models or approaches stand
+ * side by side, what is compared has the room. */
+enum { MODELS = 1, APPROACHES = 2, BATCHES = 4, ONE_CURVE = 8, ONE_MODEL = 16 };
+
+static const pace_table points = {
+    "points", "By model, approach, batch and workers", PACE_FOR_ALL, 0,
+    PACE_CELLS({"model", "model", PACE_SHOW_TEXT, PACE_OF(point_row, model), .shown_if = MODELS},
+               {"approach", "approach", PACE_SHOW_TEXT, PACE_OF(point_row, approach), .shown_if = APPROACHES},
+               {"batch", "batch", PACE_SHOW_INT, PACE_OF(point_row, batch), .shown_if = BATCHES},
+               {"workers", "workers", PACE_SHOW_INT, PACE_OF(point_row, workers)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(point_row, step_ns)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(point_row, low_ns)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(point_row, high_ns)},
+               {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(point_row, samples_per_s)},
+               {"efficiency_share", "eff.", PACE_SHOW_SHARE, PACE_OF(point_row, efficiency)},
+               {"fp_bp_ns", "FP+BP", PACE_SHOW_NS, PACE_OF(point_row, fp_bp_ns), .shown_if = ONE_CURVE},
+               {"wu_ns", "WU", PACE_SHOW_NS, PACE_OF(point_row, wu_ns), .shown_if = ONE_MODEL},
+               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(point_row, exposed_ns), .shown_if = ONE_CURVE},
+               {"skew_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, skew_ns)},
+               {"exchange_ns", NULL, PACE_SHOW_NS, PACE_OF(point_row, exchange_ns)},
+               {"bottleneck", "limit", PACE_SHOW_TEXT, PACE_OF(point_row, bottleneck)})};
+
+static unsigned differences(const asked *a) {
+    unsigned flags = 0;
+    bool models = a->inputs.count > 1, approaches = a->approaches.count > 1;
+    if (models) flags |= MODELS;
+    else flags |= ONE_MODEL;
+    if (approaches) flags |= APPROACHES;
+    if (a->batches.count > 1 || (a->batches.count == 0 && models)) flags |= BATCHES;
+    if (!approaches && !models) flags |= ONE_CURVE;
+    return flags;
+}
+
 static void put_row(pace_node *table, const char *name, const char *label, double batch, int workers, const scaled *r) {
-    pace_table_row(table);
-    pace_table_text(table, name);
-    pace_table_text(table, label);
-    pace_table_int(table, llround(batch));
-    pace_table_int(table, workers);
-    pace_table_int(table, ns(r->point.step_s.median));
-    pace_table_int(table, (int64_t)floor(pace_estimate_low(r->point.step_s) * 1e9));
-    pace_table_int(table, (int64_t)ceil(pace_estimate_high(r->point.step_s) * 1e9));
-    pace_table_real(table, r->samples_per_s);
-    pace_table_real(table, r->efficiency);
-    pace_table_int(table, ns(r->fp_bp_s));
-    pace_table_int(table, ns(r->wu_s));
-    pace_table_int(table, ns(r->point.times.exposed_s));
-    pace_table_int(table, ns(r->point.times.skew_s));
-    pace_table_int(table, ns(r->point.times.exchange_s));
-    pace_table_text(table, r->point.times.bottleneck);
+    pace_table_put(table, &(point_row){.model = name,
+                                       .approach = label,
+                                       .bottleneck = r->point.times.bottleneck,
+                                       .batch = llround(batch),
+                                       .workers = workers,
+                                       .step_ns = ns(r->point.step_s.median),
+                                       .low_ns = (int64_t)floor(pace_estimate_low(r->point.step_s) * 1e9),
+                                       .high_ns = (int64_t)ceil(pace_estimate_high(r->point.step_s) * 1e9),
+                                       .fp_bp_ns = ns(r->fp_bp_s),
+                                       .wu_ns = ns(r->wu_s),
+                                       .exposed_ns = ns(r->point.times.exposed_s),
+                                       .skew_ns = ns(r->point.times.skew_s),
+                                       .exchange_ns = ns(r->point.times.exchange_s),
+                                       .samples_per_s = r->samples_per_s,
+                                       .efficiency = r->efficiency});
 }
 
 /* The charts that stand beside the table: of each model, a curve for every approach and batch. */
@@ -275,19 +293,8 @@ static pace_status put_curve(const place *p, size_t approach, double batch, bool
 }
 
 static pace_status put_points(pace_node *root, asked *a) {
-    pace_column columns[sizeof all_columns / sizeof *all_columns];
-    memcpy(columns, all_columns, sizeof columns);
-    if (a->inputs.count == 1) columns[0].title = NULL; /* people need not be told the same in every row */
-    if (a->approaches.count == 1) columns[1].title = NULL;
-    if (a->batches.count == 1 || (a->batches.count == 0 && a->inputs.count == 1)) columns[2].title = NULL;
-    if (a->approaches.count > 1 || a->inputs.count > 1) { /* side by side: what is compared has the room */
-        columns[FP_BP].title = NULL;
-        columns[EXPOSED].title = NULL;
-    }
-    if (a->inputs.count > 1) columns[WU].title = NULL;
     place p = {.root = root, .asked = a};
-    p.table = pace_node_table(root, "points", "By model, approach, batch and workers", PACE_FOR_ALL,
-                              PACE_COLUMNS(columns), 0);
+    p.table = pace_open_table(root, &points, differences(a));
     for (size_t i = 0; i < a->inputs.count; i++) {
         p.input = &a->inputs.items[i];
         double own = pace_scaling_input_batch(p.input);

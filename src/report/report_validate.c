@@ -3,7 +3,7 @@
 #include "base/print.h"
 #include "base/whole_file.h"
 #include "ask/context.h"
-#include "report/report.h"
+#include "report/table.h"
 #include "ask/csv.h"
 #include "ask/row_kinds.h"
 #include "ask/validate.h"
@@ -174,28 +174,36 @@ static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report
     return status;
 }
 
-static const pace_column figure_columns[] = {
-    {"case", "Case", PACE_SHOW_TEXT},   {"metric", "Metric", PACE_SHOW_TEXT}, {"n", "Rows", PACE_SHOW_INT},
-    {"value", "Value", PACE_SHOW_REAL}, {"bar", "Bar", PACE_SHOW_TEXT},       {"holds", "Holds", PACE_SHOW_TEXT},
-    {"note", "Note", PACE_SHOW_TEXT},
-};
+typedef struct {
+    const char *name, *metric, *bar, *holds, *note;
+    int64_t rows;
+    double value;
+} figure_row;
+
+static const pace_table figure_table = {"figures", "Figures", PACE_FOR_ALL, 0,
+                                        PACE_CELLS({"case", "Case", PACE_SHOW_TEXT, PACE_OF(figure_row, name)},
+                                                   {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(figure_row, metric)},
+                                                   {"n", "Rows", PACE_SHOW_INT, PACE_OF(figure_row, rows)},
+                                                   {"value", "Value", PACE_SHOW_REAL, PACE_OF(figure_row, value)},
+                                                   {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(figure_row, bar)},
+                                                   {"holds", "Holds", PACE_SHOW_TEXT, PACE_OF(figure_row, holds)},
+                                                   {"note", "Note", PACE_SHOW_TEXT, PACE_OF(figure_row, note)})};
 
 static void describe(pace_report *report, const figures *fresh, size_t missed) {
     pace_node *root = pace_report_root(report);
     pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
     pace_node_int(root, "missed", (int64_t)missed);
-    pace_node *table = pace_node_table(root, "figures", "Figures", PACE_FOR_ALL, PACE_COLUMNS(figure_columns), 0);
+    pace_node *table = pace_open_table(root, &figure_table, 0);
     for (size_t i = 0; i < fresh->count; i++) {
         char *const *cell = fresh->items[i].cell;
         double value;
-        pace_table_row(table);
-        pace_table_text(table, cell[CASE]);
-        pace_table_text(table, cell[METRIC]);
-        pace_table_int(table, (int64_t)strtoll(cell[ROWS], NULL, 10));
-        pace_table_real(table, pace_number_parse(&value, cell[VALUE]) ? value : (double)NAN);
-        pace_table_text(table, cell[BAR]);
-        pace_table_text(table, cell[HOLDS]);
-        pace_table_text(table, cell[NOTE]);
+        pace_table_put(table, &(figure_row){.name = cell[CASE],
+                                            .metric = cell[METRIC],
+                                            .rows = strtoll(cell[ROWS], NULL, 10),
+                                            .value = pace_number_parse(&value, cell[VALUE]) ? value : (double)NAN,
+                                            .bar = cell[BAR],
+                                            .holds = cell[HOLDS],
+                                            .note = cell[NOTE]});
     }
 }
 
