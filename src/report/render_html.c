@@ -273,7 +273,7 @@ static double bar_reach(const bar *b) {
     return fmax(right, left);
 }
 
-static void write_bars(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
+static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
     bar b = {.matrix = matrix, .classes = classes};
     double reach = 0;
     double room = pace_matrix_signed(matrix) ? 50 : 100;
@@ -282,14 +282,18 @@ static void write_bars(page_out *page, const pace_held_matrix *matrix, const pac
     b.per_ns = reach > 0 ? room / reach : 0;
     put(page, "<div class=\"bars\">\n");
     for (b.row = 0; b.row < matrix->rows.count; b.row++) {
-        b.name = matrix->rows.items[b.row];
+        char *label = pace_show_label(matrix->rows.items[b.row]);
+        if (!label) return PACE_E_MEMORY;
+        b.name = label;
         write_bar(page, &b, "");
+        pace_free(label);
     }
     reach = bar_reach(&b);
     b.name = "total";
     b.per_ns = reach > 0 ? room / reach : 0;
     if (matrix->rows.count > 1) write_bar(page, &b, " class=\"total\" title=\"on a scale of its own\"");
     put(page, "</div>\n");
+    return PACE_OK;
 }
 
 static pace_status write_matrix_bars(page_out *page, const pace_held_matrix *matrix) {
@@ -297,7 +301,7 @@ static pace_status write_matrix_bars(page_out *page, const pace_held_matrix *mat
     if (!classes) return PACE_E_MEMORY;
     pick_classes(matrix, classes);
     pace_status status = write_matrix_legend(page, matrix, classes);
-    if (status == PACE_OK) write_bars(page, matrix, classes);
+    if (status == PACE_OK) status = write_bars(page, matrix, classes);
     pace_free(classes);
     return status;
 }

@@ -361,7 +361,7 @@ static pace_status add_share(const matrix_style *style, int64_t ns) {
 }
 
 static pace_status add_matrix_row(const matrix_style *style, const pace_held_matrix *matrix, size_t row) {
-    PACE_TRY(add_cell(style->grid, matrix->rows.items[row], NAN));
+    PACE_TRY(add_word(style->grid, matrix->rows.items[row]));
     for (size_t i = 0; i < matrix->columns.count; i++)
         if (pace_matrix_column_shown(matrix, i))
             PACE_TRY(add_time(style, matrix->cells[row * matrix->columns.count + i]));
