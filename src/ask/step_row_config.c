@@ -75,8 +75,7 @@ static double ulysses(const pace_step_reader *r, size_t row) {
 /* Tables of a recommender are spread over all devices, what else it has is on each. */
 static bool spread_tables(pace_step_row *out, const pace_step_reader *r) {
     bool tables = false;
-    for (size_t i = 0; i < out->model->layers.count; i++)
-        tables |= out->model->layers.items[i].rule->sparse;
+    for (size_t i = 0; i < out->model->layers.count; i++) tables |= out->model->layers.items[i].rule->sparse;
     if (!tables || out->ranks <= 1) return false;
     out->config.ep = out->config.dp * out->config.cp;
     out->config.zero_stage = 0;
@@ -181,6 +180,9 @@ static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t ro
     return true;
 }
 
+/* Megatron fused its kernels when the generation behind the A100 came. */
+enum { LAST_EAGER_GENERATION = 80 };
+
 /* What no column says of a framework: Megatron's kernels of its time for tables without one that share layers. */
 static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
@@ -189,8 +191,8 @@ static const char *framework_word(const pace_step_row *out, const pace_step_read
     if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
         pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
         return "fsdp";
-    bool early = strncmp(out->device->name, "a100", 4) == 0 || strncmp(out->device->name, "v100", 4) == 0;
-    return early ? "megatron-eager" : "megatron";
+    return out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION ? "megatron-eager"
+                                                                                           : "megatron";
 }
 
 /* The most power that a part with the device's peak is made for: what is known of its steps was measured so. */

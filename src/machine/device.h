@@ -33,10 +33,11 @@ typedef struct {
     double memory_bytes_per_s;     /* the vendor's peak */
     double achievable_bytes_per_s; /* of a streaming kernel that reads and writes, measured */
     double l2_bytes;
-    double l2_bytes_per_s;            /* reads that hit, measured */
-    int sm_count;                     /* SMs or compute units */
-    double launch_s;                  /* time per kernel launch, back to back from one thread, measured */
-    double pcie_bytes_per_s;          /* host link, one direction, raw rate of the bus */
+    double l2_bytes_per_s;   /* reads that hit, measured */
+    int sm_count;            /* SMs or compute units */
+    int generation;          /* NVIDIA's compute capability times ten (70 = V100); 0 = unknown, or another vendor */
+    double launch_s;         /* time per kernel launch, back to back from one thread, measured */
+    double pcie_bytes_per_s; /* host link, one direction, raw rate of the bus */
     double pcie_pinned_bytes_per_s;   /* large copy between host and device, page-locked host memory, measured */
     double pcie_pageable_bytes_per_s; /* the same from ordinary host memory */
     double tdp_w;

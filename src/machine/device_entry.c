@@ -19,7 +19,7 @@ static const char *const text_keys[] = {"name", "vendor", "kind", "match", "sour
 
 /* No device is near these limits: a figure beyond them is a slipped digit or the wrong unit. */
 static const double MOST_FLOP_PER_S = 1e17;
-static const double MOST_SMS = 1e5;
+static const double MOST_SMS = 1e5, MOST_GENERATION = 1000;
 
 static const struct {
     const char *key;
@@ -168,16 +168,17 @@ static pace_status check_match(const reader *r) {
     return PACE_OK;
 }
 
-static pace_status read_sm_count(int *out, const reader *r, const pace_yaml_node *node) {
+static pace_status read_count(int *out, const reader *r, const pace_yaml_node *node, double most) {
     double value = 0;
-    PACE_TRY(read_number(&value, r, node, MOST_SMS));
+    PACE_TRY(read_number(&value, r, node, most));
     if (value != floor(value)) return pace_fail(PACE_E_INPUT, "%s: expected a count", pace_yaml_place(r->yaml, node));
     *out = (int)value;
     return PACE_OK;
 }
 
 static pace_status read_member(pace_device *device, const reader *r, const char *key, const pace_yaml_node *value) {
-    if (strcmp(key, "sm_count") == 0) return read_sm_count(&device->sm_count, r, value);
+    if (strcmp(key, "sm_count") == 0) return read_count(&device->sm_count, r, value, MOST_SMS);
+    if (strcmp(key, "generation") == 0) return read_count(&device->generation, r, value, MOST_GENERATION);
     if (strcmp(key, "flop_per_s") == 0) return read_rates(device->flop_per_s, r, value);
     if (strcmp(key, "achievable_flop_per_s") == 0) return read_rates(device->achievable_flop_per_s, r, value);
     for (size_t i = 0; i < COUNT(number_keys); i++)

@@ -21,17 +21,6 @@ pace_link_kind pace_link_kind_find(const char *word) {
     return PACE_LINK_NONE;
 }
 
-int pace_machine_generation_of(const char *device) {
-    static const struct {
-        const char *word;
-        int generation;
-    } table[] = {{"b200", 100}, {"b300", 100}, {"gh200", 90}, {"h200", 90}, {"h100", 90}, {"a100", 80},
-                 {"a10", 86},   {"l4", 89},    {"v100", 70},  {"p100", 60}, {"t4", 75},   {"k80", 37}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcasestr(device, table[i].word)) return table[i].generation;
-    return 0;
-}
-
 double pace_machine_inside_rate(const pace_machine *machine) {
     return machine->inside.bytes_per_s * machine->inside.efficiency;
 }

@@ -111,9 +111,6 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  * PACE_E_INPUT with the place in a file. */
 pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) PACE_MUST_CHECK;
 
-/** Of a device by its name ("a100-40-sxm", "Tesla V100"): NVIDIA's compute capability times ten, 0 of others. */
-int pace_machine_generation_of(const char *device);
-
 /** A machine by how a table or a log names its system, "h100_sxm" or "2x p3dn.24xlarge: ..." (of
  * catalog/system_names.yaml). PACE_E_MISSING when no name is found, or, with more than one node, when the name does not
  * say what joins nodes. */

@@ -97,7 +97,7 @@ static pace_status find_device(parser *p, const char *name) {
     const pace_device *device = pace_device_find(&devices, name, 0);
     if (device) {
         memcpy(p->machine->device, device->name, sizeof p->machine->device);
-        p->machine->generation = pace_machine_generation_of(device->name);
+        p->machine->generation = device->generation;
     }
     pace_device_catalog_free(&devices);
     if (device) return PACE_OK;

@@ -1,5 +1,6 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
 #include "base/yaml_member.h"
+#include "machine/device.h"
 #include "machine/machine_read.h"
 
 #include <math.h>
@@ -148,6 +149,16 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     return PACE_OK;
 }
 
+/* A machine that does not say its generation has its device's. */
+static pace_status take_generation(pace_machine *out, pace_catalog *catalog) {
+    pace_device_catalog devices;
+    PACE_TRY(pace_device_catalog_load(&devices, catalog));
+    const pace_device *device = pace_device_find(&devices, out->device, 0);
+    if (device) out->generation = device->generation;
+    pace_device_catalog_free(&devices);
+    return PACE_OK;
+}
+
 static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const pace_yaml *yaml,
                                 const pace_yaml_node *entry) {
     *out = (pace_machine){.nodes = 1, .oversubscription = 1, .network = {.oversubscription = 1}};
@@ -165,7 +176,7 @@ static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const 
     if (!*out->name || !*out->source || !*out->confidence)
         return pace_fail(PACE_E_INPUT, "%s: expected name, source and confidence of a machine",
                          pace_yaml_place(yaml, entry));
-    if (!pace_yaml_get(entry, "generation")) out->generation = pace_machine_generation_of(out->device);
+    if (!pace_yaml_get(entry, "generation")) PACE_TRY(take_generation(out, catalog));
     return pace_machine_check(out);
 }
 
