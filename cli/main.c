@@ -22,6 +22,7 @@ static const struct {
     {"analyze", cmd_analyze, "where the time of a training step goes, and what to change first"},
     {"predict", cmd_predict, "what the step would be elsewhere, or if something were different"},
     {"compare", cmd_compare, "two traces side by side"},
+    {"convert", cmd_convert, "traces and models as Chakra execution traces"},
     {"fleet", cmd_fleet, "where a cluster's time goes, from a table of its jobs"},
     {"fit", cmd_fit, "learn from measurements"},
     {"calibrate", cmd_calibrate, "measures this machine: rows for fit, an entry for --on"},

@@ -15,6 +15,7 @@ typedef struct {
 int cmd_analyze(cli_arguments *arguments);
 int cmd_calibrate(cli_arguments *arguments);
 int cmd_compare(cli_arguments *arguments);
+int cmd_convert(cli_arguments *arguments);
 int cmd_fleet(cli_arguments *arguments);
 int cmd_fit(cli_arguments *arguments);
 int cmd_validate(cli_arguments *arguments);

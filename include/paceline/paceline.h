@@ -229,6 +229,24 @@ typedef struct {
 PACE_API pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                                   const pace_predict_options *options);
 
+/** Options of pace_convert(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *output;        /**< the file to write, "NAME.et"; of several ranks "NAME.RANK.et" */
+    pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_convert_options;
+
+/** Writes traces, execution traces or one model of the catalogue or a YAML file as Chakra execution traces (protobuf),
+ * and reports what was written and what the format has no place for. A file takes its name only when it is whole.
+ * Errors: PACE_E_USAGE for another kind of output, PACE_E_IO when it cannot be written, and those of pace_predict(). */
+PACE_API pace_status pace_convert(pace_report **out, const char *const *paths, size_t path_count,
+                                  const pace_convert_options *options);
+
 /** Lists the devices of the catalogue, or describes one when `name` is not NULL: a name, FILE.yaml, FILE.yaml:NAME, or
  * one of these with changed figures ("a100 memory=2TB/s"). */
 PACE_API pace_status pace_machines(pace_report **out, pace_context *context, const char *name);

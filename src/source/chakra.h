@@ -22,7 +22,9 @@ pace_status pace_chakra_read(pace_graph *out, pace_read_notes *notes, pace_input
 pace_status pace_chakra_read_json(pace_graph *out, pace_read_notes *notes, pace_input *input) PACE_MUST_CHECK;
 
 /** Writes a graph in the protobuf form: nodes as host operators in order on their threads, launches with the amounts of
- * their operations, durations where measured, and what they wait for. PACE_E_IO when writing fails. */
+ * their operations, durations where known, and what they wait for. What the schema has no field for and the reader
+ * takes back stands in attributes of our own: duration_ns, write_bytes, group_size, group_stride. docs/formats.md lists
+ * what is lost. PACE_E_IO when writing fails. */
 pace_status pace_chakra_write(const pace_graph *graph, pace_write_fn write, void *context) PACE_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* From nodes that wait for each other to host nodes in order and launches on streams. */
 #include "source/chakra_nodes.h"
 #include "source/collective_names.h"
+#include "source/event_time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 enum { STREAM_COMPUTE = -1, STREAM_COLLECTIVE = -2, STREAM_SEND = -3, STREAM_RECEIVE = -4 };
 
 enum { NEW, OPEN, DONE };
+
+enum { MOST_RANKS = 1 << 30 };
 
 typedef PACE_VEC(int64_t) key_list; /* what threads and streams are called; the place is their number */
 
@@ -234,6 +237,8 @@ static pace_status set_exchange(builder *b, uint32_t launch, const pace_chakra_n
                              : node->type == PACE_CHAKRA_RECV ? "recv"
                                                               : pace_chakra_collective(node->collective);
     if (!collective) collective = pace_collective_in(name);
+    if (node->group_size > 0 && node->group_size <= MOST_RANKS) exchange.group_size = node->group_size;
+    if (node->group_stride > 0 && node->group_stride <= MOST_RANKS) exchange.group_stride = node->group_stride;
     if (node->type == PACE_CHAKRA_SEND) exchange.peer = node->destination;
     if (node->type == PACE_CHAKRA_RECV) exchange.peer = node->source;
     const char *group = pace_names_text(&b->nodes->names, node->group);
@@ -247,6 +252,10 @@ static pace_op op_of(const pace_chakra_node *node) {
     pace_op op = {.precision = PACE_FP16, .element_bytes = 2};
     if (node->operations > 0) op.flop = (double)node->operations;
     if (node->tensor_bytes > 0) op.read_bytes = (double)node->tensor_bytes;
+    if (node->write_bytes > 0 && node->write_bytes <= node->tensor_bytes) {
+        op.write_bytes = (double)node->write_bytes;
+        op.read_bytes = (double)(node->tensor_bytes - node->write_bytes);
+    }
     return op;
 }
 
@@ -294,9 +303,10 @@ static pace_status add_device_node(builder *b, uint32_t i, uint32_t *waits) {
     PACE_TRY(add_launch(&b->number[i], b, issuer, exchange ? NULL : &op, stream, waits, count));
     pace_launch *launch = &b->graph->launches.items[b->number[i]];
     if (node->duration_ns > 0) launch->duration_ns = node->duration_ns;
+    if (node->exact_ns >= 0 && node->exact_ns < PACE_LONGEST_NS) launch->duration_ns = node->exact_ns;
     PACE_TRY(pace_names_add(&launch->name, &b->graph->names, name_of(b, i), strlen(name_of(b, i))));
     if (exchange) return set_exchange(b, b->number[i], node, name_of(b, i));
-    bool known = op.flop > 0 || op.read_bytes > 0 || node->duration_ns > 0;
+    bool known = op.flop > 0 || op.read_bytes + op.write_bytes > 0 || launch->duration_ns >= 0;
     return known ? PACE_OK : pace_graph_count_unknown(b->graph, launch->name);
 }
 

@@ -9,11 +9,19 @@ static const struct {
     const char *name;
     size_t at; /* of an int64_t in pace_chakra_node */
 } attributes[] = {
-    {"is_cpu_op", offsetof(pace_chakra_node, on_host)},    {"tid", offsetof(pace_chakra_node, thread)},
-    {"num_ops", offsetof(pace_chakra_node, operations)},   {"tensor_size", offsetof(pace_chakra_node, tensor_bytes)},
-    {"comm_type", offsetof(pace_chakra_node, collective)}, {"comm_size", offsetof(pace_chakra_node, bytes)},
-    {"comm_src", offsetof(pace_chakra_node, source)},      {"comm_dst", offsetof(pace_chakra_node, destination)},
+    {"is_cpu_op", offsetof(pace_chakra_node, on_host)},
+    {"tid", offsetof(pace_chakra_node, thread)},
+    {"num_ops", offsetof(pace_chakra_node, operations)},
+    {"tensor_size", offsetof(pace_chakra_node, tensor_bytes)},
+    {"comm_type", offsetof(pace_chakra_node, collective)},
+    {"comm_size", offsetof(pace_chakra_node, bytes)},
+    {"comm_src", offsetof(pace_chakra_node, source)},
+    {"comm_dst", offsetof(pace_chakra_node, destination)},
     {"comm_tag", offsetof(pace_chakra_node, tag)},
+    {"duration_ns", offsetof(pace_chakra_node, exact_ns)},
+    {"write_bytes", offsetof(pace_chakra_node, write_bytes)},
+    {"group_size", offsetof(pace_chakra_node, group_size)},
+    {"group_stride", offsetof(pace_chakra_node, group_stride)},
 };
 
 int64_t *pace_chakra_attribute(pace_chakra_node *node, const char *name, size_t length) {

@@ -21,10 +21,11 @@ typedef struct {
     uint64_t id;
     pace_name name, group;
     int64_t type;
-    int64_t duration_ns;                                 /* 0 = not said */
-    int64_t on_host, thread;                             /* -1 = not said */
-    int64_t operations, tensor_bytes;                    /* of a computation */
-    int64_t collective, bytes, source, destination, tag; /* of an exchange; -1 = not said */
+    int64_t duration_ns;                                     /* 0 = not said */
+    int64_t on_host, thread;                                 /* -1 = not said */
+    int64_t operations, tensor_bytes;                        /* of a computation */
+    int64_t collective, bytes, source, destination, tag;     /* of an exchange; -1 = not said */
+    int64_t exact_ns, write_bytes, group_size, group_stride; /* attributes of our own; -1 = not said */
     uint32_t first_dependency, dependencies;
 } pace_chakra_node;
 
@@ -40,8 +41,17 @@ typedef struct {
     PACE_VEC(pace_chakra_dependency) dependencies;
 } pace_chakra_nodes;
 
-#define PACE_CHAKRA_NODE_NONE \
-    ((pace_chakra_node){.on_host = -1, .thread = -1, .collective = -1, .source = -1, .destination = -1, .tag = -1})
+#define PACE_CHAKRA_NODE_NONE              \
+    ((pace_chakra_node){.on_host = -1,     \
+                        .thread = -1,      \
+                        .collective = -1,  \
+                        .source = -1,      \
+                        .destination = -1, \
+                        .tag = -1,         \
+                        .exact_ns = -1,    \
+                        .write_bytes = -1, \
+                        .group_size = -1,  \
+                        .group_stride = -1})
 
 /** The int64_t that an attribute of this name fills, or NULL. */
 int64_t *pace_chakra_attribute(pace_chakra_node *node, const char *name, size_t length);

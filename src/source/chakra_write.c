@@ -2,6 +2,7 @@
 #include "source/chakra_nodes.h"
 #include "source/wire.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { META_VERSION = 1 };
@@ -73,20 +74,26 @@ static pace_status write_node(writer *w, uint32_t i) {
     return PACE_OK;
 }
 
+/* Amounts are whole numbers there. */
+static int64_t whole(double amount) { return amount < 4e18 ? llround(amount) : INT64_C(4000000000000000000); }
+
 static pace_status put_exchange(writer *w, const pace_graph_exchange *exchange, pace_chakra_type type) {
     const char *collective = pace_names_text(&w->graph->names, exchange->collective);
     int64_t number = pace_chakra_collective_number(collective);
     if (type == PACE_CHAKRA_COLL && number >= 0) PACE_TRY(put_attribute(w, "comm_type", ATTR_INT64, number));
-    PACE_TRY(put_attribute(w, "comm_size", ATTR_INT64, (int64_t)exchange->bytes));
+    PACE_TRY(put_attribute(w, "comm_size", ATTR_INT64, whole(exchange->bytes)));
     if (type == PACE_CHAKRA_SEND) PACE_TRY(put_attribute(w, "comm_dst", ATTR_INT32, exchange->peer));
     if (type == PACE_CHAKRA_RECV) PACE_TRY(put_attribute(w, "comm_src", ATTR_INT32, exchange->peer));
+    if (exchange->group_size > 0) PACE_TRY(put_attribute(w, "group_size", ATTR_INT64, exchange->group_size));
+    if (exchange->group_stride > 0) PACE_TRY(put_attribute(w, "group_stride", ATTR_INT64, exchange->group_stride));
     return exchange->group ? put_text(w, "pg_name", pace_names_text(&w->graph->names, exchange->group)) : PACE_OK;
 }
 
 static pace_status put_op(writer *w, const pace_op *op) {
-    if (op->flop > 0) PACE_TRY(put_attribute(w, "num_ops", ATTR_INT64, (int64_t)op->flop));
-    double bytes = op->read_bytes + op->write_bytes;
-    return bytes > 0 ? put_attribute(w, "tensor_size", ATTR_INT64, (int64_t)bytes) : PACE_OK;
+    int64_t flop = whole(op->flop), written = whole(op->write_bytes), bytes = whole(op->read_bytes) + written;
+    if (flop > 0) PACE_TRY(put_attribute(w, "num_ops", ATTR_INT64, flop));
+    if (bytes > 0) PACE_TRY(put_attribute(w, "tensor_size", ATTR_INT64, bytes));
+    return written > 0 ? put_attribute(w, "write_bytes", ATTR_INT64, written) : PACE_OK;
 }
 
 static pace_chakra_type type_of(const writer *w, const pace_launch *launch) {
@@ -117,6 +124,7 @@ static pace_status write_launch(writer *w, uint32_t i) {
         PACE_TRY(pace_wire_put_number(&w->message, NODE_DURATION, (uint64_t)(launch->duration_ns + 500) / 1000));
     PACE_TRY(put_attribute(w, "is_cpu_op", ATTR_BOOL, 0));
     PACE_TRY(put_attribute(w, "tid", ATTR_INT64, launch->stream));
+    if (launch->duration_ns >= 0) PACE_TRY(put_attribute(w, "duration_ns", ATTR_INT64, launch->duration_ns));
     if (launch->exchange) PACE_TRY(put_exchange(w, &w->graph->exchanges.items[launch->exchange - 1], type));
     else if (launch->op != PACE_NO_OP) PACE_TRY(put_op(w, &w->graph->ops.items[launch->op]));
     pace_wire_send(&w->sink, &w->message);

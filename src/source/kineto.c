@@ -27,7 +27,7 @@ typedef struct {
         uint32_t lane;
     } lanes[LANE_CACHE];
     PACE_VEC(open_task) open; /* B without its E yet */
-    uint64_t wide_ids; /* ids left out because a task's columns hold 32 bits */
+    uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
     pace_status status;
     pace_progress_fn progress;
     void *progress_context;

@@ -146,6 +146,9 @@ def test_verbs():
             refused(pl.FileError, folder, lambda ask=ask: ask(os.path.join(folder, "none.csv")))
         expect("points" in pl.calibrate(list=True).text(), "calibrate")
         refused(pl.FileError, cases, lambda: pl.validate(cases_path=cases))
+        trace = os.path.join(folder, "lenet.et")
+        answer, line = pl.convert("lenet", output=trace), command_line("convert", "lenet", "-o", trace)
+        expect(without_command(json.loads(answer.json())) == without_command(line), "convert answers otherwise")
         path = os.path.join(folder, "jobs.csv")
         expect(pl.synthesize_jobs(jobs=10, seed=1, path=path) is None and os.path.getsize(path) > 100, "synthesize_jobs")
     with open(__file__, encoding="utf-8") as file:

@@ -1,0 +1,112 @@
+#include "ask/graph_inputs.h"
+
+#include "ask/context.h"
+#include "ask/model_settings.h"
+#include "ask/predict_inputs.h"
+#include "model/lower.h"
+#include "source/inputs.h"
+#include "source/trace_formats.h"
+
+#include <string.h>
+
+void pace_graph_inputs_free(pace_graph_inputs *inputs) {
+    for (size_t i = 0; i < inputs->items.count; i++) {
+        pace_free(inputs->items.items[i].name);
+        pace_graph_free(&inputs->items.items[i].graph);
+    }
+    for (size_t i = 0; i < inputs->warnings.count; i++) pace_free(inputs->warnings.items[i]);
+    PACE_VEC_FREE(&inputs->items);
+    PACE_VEC_FREE(&inputs->warnings);
+}
+
+/* Takes the graph, whatever comes of it. */
+static pace_status keep(pace_graph_inputs *out, const char *name, uint64_t bytes, pace_graph *graph) {
+    pace_graph_input item = {pace_copy_text(name, strlen(name)), bytes, *graph};
+    pace_status status = item.name ? PACE_PUSH(&out->items, item) : PACE_E_MEMORY;
+    if (status == PACE_OK) return PACE_OK;
+    pace_free(item.name);
+    pace_graph_free(graph);
+    return status;
+}
+
+static pace_status warn(pace_graph_inputs *out, const char *text) {
+    char *copy = pace_copy_text(text, strlen(text));
+    pace_status status = copy ? PACE_PUSH(&out->warnings, copy) : PACE_E_MEMORY;
+    if (status != PACE_OK) pace_free(copy);
+    return status;
+}
+
+static pace_status read_model(pace_graph_inputs *out, const char *name, const pace_convert_options *options) {
+    pace_model model;
+    pace_graph graph;
+    pace_config config = pace_config_default();
+    PACE_TRY(pace_model_ask(&model, &config, options->context->catalog, name, &options->set));
+    pace_status status = pace_model_lower(&graph, &model, &config);
+    pace_model_free(&model);
+    return status == PACE_OK ? keep(out, name, 0, &graph) : status;
+}
+
+static pace_status keep_ranks(pace_graph_inputs *out, const pace_analysis *measured, pace_forecast *forecast) {
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_rank *trace = measured->traces.items[i];
+        pace_graph graph = forecast->ranks.items[i].graph;
+        forecast->ranks.items[i].graph = (pace_graph){0};
+        PACE_TRY(keep(out, trace->path, trace->bytes, &graph));
+    }
+    for (size_t i = 0; i < measured->warnings.count; i++) PACE_TRY(warn(out, measured->warnings.items[i]));
+    return PACE_OK;
+}
+
+static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs, size_t count,
+                               const pace_convert_options *options) {
+    pace_analysis measured;
+    pace_forecast forecast;
+    pace_analyze_options reading = {.context = options->context,
+                                    .step_regex = options->step_regex,
+                                    .progress = options->progress,
+                                    .progress_context = options->progress_context};
+    PACE_TRY(pace_analysis_load(&measured, options->context->catalog, inputs, count, &reading));
+    pace_status status = pace_forecast_of_analysis(&forecast, &measured);
+    if (status == PACE_OK) {
+        status = keep_ranks(out, &measured, &forecast);
+        pace_forecast_free(&forecast);
+    }
+    pace_analysis_free(&measured);
+    return status;
+}
+
+static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs, size_t count) {
+    pace_paths paths = {0};
+    pace_status status = pace_paths_expand(&paths, inputs, count);
+    for (size_t i = 0; status == PACE_OK && i < paths.count; i++) {
+        pace_graph graph;
+        pace_read_notes notes = {0};
+        const pace_trace_format *format;
+        status = pace_trace_format_of(&format, paths.items[i]);
+        if (status == PACE_OK) status = pace_graph_read(&graph, &notes, format, paths.items[i]);
+        if (status == PACE_OK) status = keep(out, paths.items[i], notes.bytes, &graph);
+        if (status == PACE_OK && notes.warning[0]) status = warn(out, notes.warning);
+    }
+    pace_paths_free(&paths);
+    return status;
+}
+
+static pace_status read_recorded(pace_graph_inputs *out, const char *const *inputs, size_t count,
+                                 const pace_convert_options *options) {
+    bool times;
+    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
+    PACE_TRY(pace_predict_inputs_have_times(&times, inputs, count));
+    return times ? read_traces(out, inputs, count, options) : read_graphs(out, inputs, count);
+}
+
+pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *inputs, size_t count,
+                                   const pace_convert_options *options) {
+    bool model;
+    pace_graph_inputs read = {0};
+    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
+    if (model && count > 1) return pace_fail(PACE_E_USAGE, "expected one model, found also '%.80s'", inputs[1]);
+    pace_status status = model ? read_model(&read, inputs[0], options) : read_recorded(&read, inputs, count, options);
+    if (status == PACE_OK) *out = read;
+    else pace_graph_inputs_free(&read);
+    return status;
+}

@@ -1,0 +1,124 @@
+"""`paceline convert`: what it writes is a Chakra trace that reads back to itself and replays; a failure leaves files alone."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import strict_schema
+from checks import PACELINE, SOURCE, expect, expect_line, finish, run
+
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def messages(data):
+    """The fields of each message, by number: of protocol buffers the wire format and nothing else."""
+    at = 0
+    while at < len(data):
+        length, at = varint(data, at)
+        end, fields = at + length, {}
+        while at < end:
+            key, at = varint(data, at)
+            if key & 7 == 2:
+                size, at = varint(data, at)
+                value, at = data[at : at + size], at + size
+            else:
+                expect(key & 7 == 0, "wire type", key & 7)
+                value, at = varint(data, at)
+            fields.setdefault(key >> 3, []).append(value)
+        yield fields
+
+
+def nodes(path):
+    with open(path, "rb") as file:
+        first, *rest = messages(file.read())
+    expect(list(first) == [1], "the first message is the metadata", first)
+    return rest
+
+
+def document(*words):
+    code, out, err = run("convert", *words, "--format", "json")
+    expect(code == 0, words, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "convert")
+    return answer
+
+
+def test_model(folder):
+    first, second = os.path.join(folder, "first.et"), os.path.join(folder, "second.et")
+    row = document("gpt2", "--set", "tp=4", "--set", "dp=2", "-o", first)["files"][0]
+    found = nodes(first)
+    expect(len(found) == row["host_nodes"] + row["device_nodes"] > 1000, len(found), row)
+    expect(sum(node[3] == [7] for node in found) == row["exchanges"] > 0, "collectives", row)
+    expect(row["timed_nodes"] == 0 and not any(7 in node for node in found), "a model has no times", row)
+    ids = {node[1][0] if 1 in node else 0 for node in found}
+    expect(len(ids) == len(found) and all(on in ids for node in found for on in node.get(5, [])), "dependencies")
+    again = document(first, "-o", second)["files"][0]
+    expect(again["device_nodes"] == row["device_nodes"] and again["exchanges"] == row["exchanges"], row, again)
+    code, out, err = run("predict", first, "--on", "dgx-h100", "--format", "json")
+    expect(code == 0 and json.loads(out)["schema"] == "paceline.predict/1", "predict reads it", err)
+    out = run("convert", "resnet50", "-o", first, "--format", "csv")[1]
+    expect([line["path"] for line in csv.DictReader(io.StringIO(out))] == [first], out)
+
+
+def test_trace(folder):
+    path = os.path.join(folder, "demo.et")
+    row = document(DEMO, "-o", path)["files"][0]
+    timed = [node for node in nodes(path) if 7 in node]
+    expect(0 < len(timed) <= row["timed_nodes"] == row["device_nodes"], len(timed), row)
+
+
+def test_ranks(folder):
+    for rank in range(2):
+        expect(run("convert", "resnet50", "-o", os.path.join(folder, f"job.{rank}.et"))[0] == 0, rank)
+    answer = document(os.path.join(folder, "job.*.et"), "-o", os.path.join(folder, "all.et"))
+    wanted = [os.path.join(folder, f"all.{rank}.et") for rank in range(2)]
+    expect([row["path"] for row in answer["files"]] == wanted and all(map(os.path.isfile, wanted)), answer["files"])
+    expect(len(answer["inputs"]) == 2, answer["inputs"])
+
+
+def test_refused(folder):
+    path = os.path.join(folder, "kept.et")
+    with open(path, "w") as file:
+        file.write("kept")
+    bad = os.path.join(folder, "bad.json")
+    with open(bad, "w") as file:
+        file.write("{}")
+    for code, word, words in (
+        (2, "trace or a model", ["-o", path]),
+        (2, ".et", ["gpt2"]),
+        (2, ".et", ["gpt2", "-o", os.path.join(folder, "x.json")]),
+        (2, "--set is for models", [DEMO, "--set", "dp=2", "-o", path]),
+        (2, "one model", ["gpt2", "resnet50", "-o", path]),
+        (3, "bad.json", [bad, "-o", path]),
+        (3, "cannot be written", ["lenet", "-o", os.path.join(folder, "no", "x.et")]),
+        (2, "is an input", [path, "-o", path]),
+    ):
+        done, _, err = run("convert", *words)
+        expect_line(done, err, code, word)
+    with open(path) as file:
+        expect(file.read() == "kept", "a failure leaves the file as it was")
+    left = [name for name in os.listdir(folder) if name.endswith(".new")]
+    expect(not left, "left behind", left)
+    if os.path.exists("/dev/full"):
+        link = os.path.join(folder, "full.et")
+        os.symlink("/dev/full", link)
+        done = subprocess.run([PACELINE, "convert", "lenet", "-o", link], capture_output=True, text=True)
+        expect(done.returncode == 3 and "No space left" in done.stderr, "/dev/full", done.returncode, done.stderr)
+
+
+for test in (test_model, test_trace, test_ranks, test_refused):
+    with tempfile.TemporaryDirectory() as scratch:
+        test(scratch)
+sys.exit(finish())
