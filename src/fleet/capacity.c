@@ -22,7 +22,7 @@ static int request_of(const pace_pod *pod) {
     return pod->gpus < 4 ? PACE_REQUEST_TWO : pod->gpus < 8 ? PACE_REQUEST_FOUR : PACE_REQUEST_EIGHT;
 }
 
-/* What is free of a node. */
+/* Free resources of a node. */
 typedef struct {
     int64_t cpu_milli, memory_mib;
     int gpu_milli[PACE_NODE_MOST_GPUS];
@@ -98,7 +98,7 @@ static size_t best_node(const replay *r, const pace_pod *pod) {
     return best;
 }
 
-/* Takes (sign 1) or gives back (-1) what the pod asked for. */
+/* Takes (sign 1) or returns (-1) the resources of a pod. */
 static void account(replay *r, const pace_pod *pod, const place *where, int sign) {
     free_node *left = &r->nodes[where->node];
     int64_t milli = (int64_t)pod->gpus * pod->gpu_milli;
@@ -136,7 +136,7 @@ static void take_away(replay *r, size_t index) {
 
 /* ---- fragmentation ---- */
 
-/* Milli-GPUs of a node's free ones that a request cannot take. */
+/* Free milli-GPUs of a node that a request cannot use. */
 static int lost_milli(const replay *r, size_t node, const pace_pod *request) {
     int free = free_milli(r, node), usable = 0;
     if (free == 0 || !fits(r, node, request)) return free;
@@ -152,7 +152,7 @@ static double lost_on_average(const replay *r, size_t node) {
     return sum / PACE_GPU_WHOLE;
 }
 
-/* Of a kind of request, the shapes it was made in, as often as they were. */
+/* The shapes of one kind of request, with their frequencies. */
 static double lost_to_kind(const replay *r, size_t node, int kind) {
     double sum = 0, weight = 0;
     if (free_milli(r, node) == 0) return 0;
@@ -245,7 +245,7 @@ static pace_status count_requests(replay *r) {
 
 /* ---- the replay ---- */
 
-/* What ends makes room for what begins in the same second. */
+/* Pods that end make room for pods that begin in the same second. */
 static int by_time(const void *a, const void *b) {
     const event *x = a, *y = b;
     if (x->time_s != y->time_s) return x->time_s < y->time_s ? -1 : 1;

@@ -55,7 +55,7 @@ extern const char *const pace_request_names[PACE_REQUESTS];
 typedef struct {
     size_t pods, never_scheduled;
     size_t unplaced;              /* of those that were scheduled, in the replay */
-    size_t unplaced_filling;      /* of all, had none left */
+    size_t unplaced_filling;      /* of all, if no pod left */
     double gpu_hours;             /* asked for, of pods that were scheduled */
     double wait_s, median_wait_s; /* mean, median of creation to scheduling */
 } pace_request_use;
@@ -66,8 +66,8 @@ typedef struct {
     double gpu_hours, used_gpu_hours; /* over the whole time */
     double busiest_used;              /* GPUs used at the busiest instant of the cluster */
     double free;                      /* GPUs free then */
-    double lost[PACE_REQUESTS];       /* of these, GPUs a request of this kind cannot take */
-    double lost_on_average;           /* over requests as often as they were made */
+    double lost[PACE_REQUESTS];       /* of these, GPUs that a request of this kind cannot use */
+    double lost_on_average;           /* weighted by how often each request was made */
 } pace_model_use;
 
 typedef struct {
@@ -75,7 +75,7 @@ typedef struct {
     double free, lost;   /* GPUs free; of these, lost on average */
 } pace_capacity_instant;
 
-/* Had all pods come in order of creation and none had left. */
+/* If all pods had arrived in order of creation and none had left. */
 typedef struct {
     double asked, used; /* GPUs */
     double free, lost;

@@ -53,7 +53,7 @@ pace_status pace_fleet_add_as_is(pace_fleet *fleet, const pace_fleet_block *b) {
 
 /* --- jobs worth a call -------------------------------------------------------------------------------------------- */
 
-/* The move that saves most of the job's GPU-hours, among those by which it gains; i counts PS/Worker jobs. */
+/* The move that saves most GPU-hours of the job, among those that speed it up; i counts PS/Worker jobs. */
 static void best_move(pace_worst_job *job, const pace_fleet_block *b, size_t i) {
     for (int t = 0; t < PACE_FLEET_TARGETS; t++) {
         const pace_projection *p = &b->projections[t];

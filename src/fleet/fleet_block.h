@@ -1,11 +1,11 @@
-/* Jobs that a fleet works on together, and what it does with them. Private to fleet/. */
+/* A block of jobs that a fleet processes together. Private to fleet/. */
 #ifndef PACE_FLEET_FLEET_BLOCK_H
 #define PACE_FLEET_FLEET_BLOCK_H
 
 #include "fleet/fleet.h"
 #include "fleet/job_doubt.h"
 
-/* Jobs in columns, with what the model says of them. */
+/* Jobs in columns, with the model's results. */
 typedef struct {
     size_t count;
     uint64_t cnodes[PACE_JOB_BLOCK];
@@ -15,8 +15,8 @@ typedef struct {
     pace_job_shares shares;
 } pace_fleet_cohort;
 
-/* At most PACE_JOB_BLOCK jobs of a batch, without those that cannot be asked, by architecture: the jobs of one lie next
- * to each other, so that what is asked of them is a loop without branches. */
+/* At most PACE_JOB_BLOCK usable jobs of a batch, sorted by architecture, so that loops over one architecture have no
+ * branches. */
 typedef struct {
     const pace_jobs *batch;
     size_t place[PACE_JOB_BLOCK]; /* in the batch */
@@ -29,7 +29,7 @@ typedef struct {
     pace_fleet_cohort moved;                         /* PS/Worker jobs as AllReduce-Local, where they fit */
 } pace_fleet_block;
 
-/** Takes jobs [first, first + count) of a batch; those that cannot be asked are counted in the fleet and left out. */
+/** Takes jobs [first, first + count) of a batch. Unusable jobs are counted in the fleet and skipped. */
 void pace_fleet_block_fill(pace_fleet_block *block, pace_fleet *fleet, const pace_jobs *batch, size_t first,
                            size_t count);
 

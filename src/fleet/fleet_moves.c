@@ -10,7 +10,7 @@ static size_t ps_count(const pace_fleet_block *b) {
 
 /* --- moved to another architecture -------------------------------------------------------------------------------- */
 
-/* Only jobs that gain are moved; the others go on as they are. */
+/* Only jobs that gain are moved; the others keep their architecture. */
 static pace_status add_projected(pace_fleet_projection *out, const pace_fleet_cohort *before, size_t first,
                                  const pace_projection *p, const pace_job_shares *after, size_t i) {
     double hours = before->hours[first + i], single = p->single_speedup[i], throughput = p->throughput_speedup[i];
@@ -111,7 +111,7 @@ static void add_answer(pace_fleet_answer *to, int class, const answered *a, cons
     pace_sum_add_all(&to->hours_error[class], a->hours_error + first, count);
 }
 
-/* Which tenth the share of a resource falls into; the whole is in the last. */
+/* The tenth that a share falls into; a share of 1 belongs to the last. */
 static void find_tenths(uint8_t tenth[PACE_JOB_RESOURCES][PACE_JOB_BLOCK], const pace_fleet_cohort *cohort) {
     for (size_t i = 0; i < cohort->count; i++) {
         double part[PACE_JOB_RESOURCES] = {0}, sum = 0;

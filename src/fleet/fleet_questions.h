@@ -17,9 +17,9 @@ typedef struct {
     const char *name; /* of software; NULL */
     pace_job_change change;
     double samples;         /* factor on the samples of a step */
-    double spread;          /* of the logarithm of the change's factors; 0 for rates, which are what was asked */
+    double spread;          /* of the logarithm of the change's factors; 0 for rates, which are given exactly */
     double price;           /* of one cNode's upgrade, in any currency; NAN = not known */
-    const char *confidence; /* of what the question is made of */
+    const char *confidence; /* of the catalogue row behind the question */
 } pace_fleet_question;
 
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
     pace_job_change fastest_network;
 } pace_fleet_questions;
 
-/** The questions of the catalogue for a machine, which the setting's must outlive. `sweeps`: "network=200Gb/s,400Gb/s"
- * in place of the catalogue's values for that resource. `prices`: "network=100Gb/s:3000" for one cNode. Errors:
- * PACE_E_USAGE. */
+/** Makes the questions of the catalogue for a machine; the catalogue of the setting must outlive them. `sweeps`
+ * replaces the values for one resource ("network=200Gb/s,400Gb/s"); `prices` sets the price per cNode
+ * ("network=100Gb/s:3000"). Errors: PACE_E_USAGE. */
 pace_status pace_fleet_questions_make(pace_fleet_questions *out, const pace_job_setting *setting,
                                       const pace_words *sweeps, const pace_words *prices) PACE_MUST_CHECK;
 void pace_fleet_questions_free(pace_fleet_questions *questions);

@@ -1,7 +1,5 @@
-/*
- * What the job model knows of the world, from catalog/jobs.yaml: the architectures, the machines, and the upgrades and
- * changes that are tried. Every figure of a machine carries its source and confidence, so that a report can show them.
- */
+/* The data of the job model, from catalog/jobs.yaml: architectures, machines, upgrades and software changes. Every
+ * figure of a machine carries its source and confidence for the report. */
 #ifndef PACE_FLEET_JOB_CATALOG_H
 #define PACE_FLEET_JOB_CATALOG_H
 
@@ -77,13 +75,13 @@ typedef struct {
     PACE_VEC(pace_job_machine) machines;
     PACE_VEC(pace_job_sweep) sweeps;
     PACE_VEC(pace_job_lever) software, assumptions;
-    double spread; /* standard deviation of the logarithm of a step time, nothing fitted */
+    double spread; /* standard deviation of the logarithm of a step time without a fit */
     pace_figure_source spread_source;
     pace_device_catalog devices; /* what other machines are made of; empty unless loaded */
     pace_machine_catalog named;
 } pace_job_catalog;
 
-/** Errors: PACE_E_INPUT with file:line:column for a figure that is missing or cannot be. */
+/** Errors: PACE_E_INPUT with file:line:column for a missing or impossible figure. */
 pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
 pace_status pace_job_catalog_read(pace_job_catalog *out, const pace_yaml *yaml) PACE_MUST_CHECK; /* borrows the yaml */
 void pace_job_catalog_free(pace_job_catalog *catalog);

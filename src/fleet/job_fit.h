@@ -19,9 +19,9 @@ typedef struct {
 
 typedef struct {
     double efficiency[PACE_JOB_RESOURCES];
-    double spread; /* of the logarithm of a step time, on machines that the fit did not see where there are several */
+    double spread; /* of the logarithm of a step time; with several machines, on machines held out of the fit */
     size_t samples, machines;
-    char machine[96]; /* what rows that name none ran on; "" = not said */
+    char machine[96]; /* the machine of rows that name none; "" = unknown */
 } pace_job_fit;
 
 /** Step time of a sample under efficiencies. */

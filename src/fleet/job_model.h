@@ -42,10 +42,10 @@ typedef enum {
 
 extern const char *const pace_job_component_names[PACE_JOB_COMPONENTS];
 
-/* Whose input shares the host link: nobody's; that of jobs moved to another architecture, as the paper has it; all. */
+/* Which jobs share the host link for input: none; those moved to another architecture, as in the paper; all. */
 typedef enum { PACE_CONTENTION_NONE, PACE_CONTENTION_PROJECTED, PACE_CONTENTION_ALL } pace_job_contention;
 
-/* Under which assumptions the model is asked. */
+/* The assumptions of the model. */
 typedef struct {
     const pace_job_catalog *catalog;
     pace_job_machine machine;
@@ -56,7 +56,7 @@ typedef struct {
     pace_rung rung;
 } pace_job_setting;
 
-/* What may be said of a setting on the command line; NULL = as the catalogue has it. */
+/* Settings from the command line; NULL = the default of the catalogue. */
 typedef struct {
     const char *on;         /* "pai-2018" (NULL), "pai-v100 network=100Gb/s" */
     const char *overlap;    /* "none" (NULL), "ideal", or a number from 0 to 1 */
@@ -69,7 +69,7 @@ typedef struct {
 pace_status pace_job_setting_parse(pace_job_setting *out, const pace_job_catalog *catalog,
                                    const pace_job_setting_words *words) PACE_MUST_CHECK;
 
-/* Jobs that are worked on together: their parts stay in the first cache. */
+/* Jobs processed together: their parts fit into the first-level cache. */
 enum { PACE_JOB_BLOCK = 512 };
 
 typedef struct {
@@ -80,7 +80,7 @@ typedef struct {
 void pace_job_parts_of(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting);
 
-/** The same if they were of another architecture, on as many cNodes as it takes; `contention`: with or without. */
+/** The parts of the same jobs under another architecture; `contention`: whether input shares the host link. */
 void pace_job_parts_as(pace_job_parts *out, const pace_jobs *jobs, size_t first, size_t count,
                        const pace_job_setting *setting, pace_job_architecture architecture, bool contention);
 
@@ -96,14 +96,14 @@ double pace_job_own_efficiency(const pace_jobs *jobs, size_t job, pace_job_part 
 /** No change. */
 pace_job_change pace_job_unchanged(const pace_job_setting *setting);
 
-/** A step of parts that follow each other, or, in proportion to `overlap`, hide behind the longest of them. */
+/** Step time of three parts: their sum at overlap 0, the longest at overlap 1, linear between. */
 static inline double pace_job_overlapped(double input, double work, double weights, double overlap) {
     double sum = input + work + weights, longest = input > work ? input : work;
     return sum + overlap * ((longest > weights ? longest : weights) - sum);
 }
 
-/** Step times in seconds. The sum of the parts without overlap, the longest of input, computation and weights with full
- * overlap, and in between in proportion. */
+/** Step times in seconds: without overlap the sum of the parts, with full overlap the longest of input, computation
+ * and weights, and interpolated linearly between them. */
 void pace_job_steps(double *step_s, const pace_job_parts *parts, size_t count, const pace_job_change *change);
 
 /** The paper's components of a job of a block, in seconds. */
@@ -117,9 +117,9 @@ static inline pace_estimate pace_job_estimate(double step_s, const pace_job_sett
     return (pace_estimate){step_s, setting->spread, setting->rung};
 }
 
-/** Why a job cannot be asked ("cnodes: expected a whole number from 1, found 0"); false when it can. Numbers are
- * finite and not negative, efficiencies between 0 and 1, cNodes whole, one of an architecture of one GPU, and there is
- * something to do. */
+/** Writes why the model cannot answer for a job ("cnodes: expected a whole number from 1, found 0"); false if it
+ * can. Numbers must be finite and not negative, efficiencies between 0 and 1, cNodes whole (1 for a single-GPU
+ * architecture), and some work must be left. */
 bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, const pace_job_catalog *catalog);
 
 #endif

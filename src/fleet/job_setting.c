@@ -1,4 +1,4 @@
-/* Under which assumptions the job model is asked, as the command line says them; and which jobs can be asked. */
+/* The assumptions of the job model from the command line, and which jobs it can answer. */
 #include "base/print.h"
 #include "fleet/job_model.h"
 

@@ -45,7 +45,7 @@ static pace_status read_drawn(pace_drawn *out, const reader *r, const pace_yaml_
     return follows ? pace_yaml_number(&out->follows_size, r->yaml, follows) : PACE_OK;
 }
 
-/* What one FLOP and one byte take: the job model asked about a job that has one of each. */
+/* Seconds of one FLOP and one byte: the job model of a job with one of each. */
 static pace_status find_units(pace_population_class *class, const reader *r) {
     pace_jobs jobs = {0};
     double one[PACE_JOB_COLUMNS];
@@ -124,7 +124,7 @@ static double at_rank(const pace_drawn *drawn, double rank) {
     return drawn->is_log ? exp(value) : value;
 }
 
-/* Two numbers of the stream, whatever is drawn, so that every job uses as many. */
+/* Always draws two numbers of the stream, so that every job uses the same count. */
 static double draw(const pace_drawn *drawn, uint64_t *stream, double size_rank) {
     double rank = pace_random_uniform(stream), chance = pace_random_uniform(stream);
     return at_rank(drawn, chance < drawn->follows_size ? size_rank : rank);
@@ -136,7 +136,7 @@ static const pace_population_class *class_of(const pace_population *population, 
     return &population->classes[i];
 }
 
-/* Amounts are whole: what has a share of the time that is not zero has at least one. */
+/* Amounts are whole numbers, at least 1 where the share of the time is not zero. */
 static double amount(double seconds, double per_unit_s) { return per_unit_s > 0 ? ceil(seconds / per_unit_s) : 0; }
 
 void pace_population_job(double values[PACE_JOB_COLUMNS], pace_job_architecture *architecture,

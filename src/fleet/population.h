@@ -40,7 +40,7 @@ pace_status pace_population_load(pace_population *out, pace_catalog *catalog) PA
 void pace_population_job(double values[PACE_JOB_COLUMNS], pace_job_architecture *architecture,
                          const pace_population *population, uint64_t seed, uint64_t i);
 
-/** Writes jobs [0, count) as comma-separated values, after a line that says that they are made up. */
+/** Writes jobs [0, count) as CSV, after a comment line that says they are synthetic. */
 pace_status pace_population_write(pace_sink *sink, const pace_population *population, uint64_t seed, uint64_t count,
                                   pace_progress_fn progress, void *progress_context) PACE_MUST_CHECK;
 

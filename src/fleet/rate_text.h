@@ -1,4 +1,4 @@
-/* A rate of a resource as people write it. */
+/* Formats the rate of a resource. */
 #ifndef PACE_FLEET_RATE_TEXT_H
 #define PACE_FLEET_RATE_TEXT_H
 

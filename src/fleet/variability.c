@@ -80,7 +80,7 @@ static void find_sigma(pace_variability *v, workspace *s) {
     v->sigma = 1.4826 * median(s->some, count);
 }
 
-/* By how much the slowest worker of an iteration is behind the next; who it is. */
+/* How far the slowest worker of an iteration is behind the second slowest, and which it is. */
 static double behind(size_t *slowest, const pace_iterations *data, size_t iteration) {
     double most = -1, next = -1;
     for (size_t w = 0; w < data->workers; w++) {

@@ -28,7 +28,7 @@ typedef struct {
     size_t worker, first, last; /* iterations, both included */
     double slowdown;            /* geometric mean over the spell, against the worker's usual pace */
     double worst;               /* of one iteration */
-    double lost;                /* time the job was held up, in the unit of the times */
+    double lost;                /* delay of the job, in the unit of the times */
 } pace_slow_spell;
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     pace_worker_pace *workers;
     PACE_VEC(pace_slow_spell) spells; /* most lost first */
-    double sigma;                     /* of the logarithm of a time, around the worker's usual */
+    double sigma;                     /* of the logarithm of a time around the worker's usual pace */
     double mean;                      /* of all times */
     double step;                      /* mean over iterations of the slowest worker: what the job took */
 } pace_variability;

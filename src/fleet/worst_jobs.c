@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The whole job decides, so that equal losses and ids have an order too. */
+/* Compares all fields, so that jobs with equal losses and ids are ordered too. */
 static bool comes_before(const pace_worst_job *a, const pace_worst_job *b) {
     if (a->lost_hours != b->lost_hours) return a->lost_hours > b->lost_hours;
     int by_id = strcmp(a->id, b->id);

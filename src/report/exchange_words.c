@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies a text that is to be cut up. */
+/* Copies a text that will be tokenised. */
 static bool copied(char *out, size_t size, const char *text) {
     size_t length = strlen(text);
     if (length >= size) return false;
@@ -16,7 +16,7 @@ static bool copied(char *out, size_t size, const char *text) {
     return true;
 }
 
-/* "1M", or "8..1G": each twice the last. */
+/* "1M", or "8..1G" for powers of two in between. */
 static pace_status read_word(bool *read, pace_sizes *out, char *word) {
     double from, to;
     char *range = strstr(word, "..");
@@ -58,7 +58,7 @@ void pace_put_pieces_note(pace_node *root, const char *text) {
             "sets the time.");
 }
 
-/* A plain number and nothing behind. */
+/* A plain number with nothing after it. */
 static bool number(double *out, const char *text) {
     return strspn(text, "0123456789.") == strlen(text) && pace_number_parse(out, text);
 }

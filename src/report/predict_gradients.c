@@ -10,7 +10,7 @@
 
 static int64_t ns(double s) { return llround(s * 1e9); }
 
-/* Synchronous ranks wait for the slowest where they exchange. */
+/* Adds the wait for the slowest rank, which synchronous ranks spend where they exchange. */
 void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
     *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis)).matrix;
     out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += ns(result->exchange.skew_s);
@@ -30,7 +30,7 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     else pace_node_null(node, "bottleneck");
 }
 
-/* What limits it, where the lanes say more than that it is the exchange. */
+/* The limit of the exchange, if the lanes name a specific one. */
 static const char *limit_of(const pace_forecast_exchange *exchange, char *text, size_t size) {
     const char *limit = exchange->bottleneck;
     text[0] = '\0';

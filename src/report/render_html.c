@@ -318,7 +318,7 @@ static pace_status write_matrix(page_out *page, const pace_node *node) {
 
 /* ---- lanes ------------------------------------------------------------------------------------------------ */
 
-/* A slice, or a run of slices too thin to be told apart; busy_ns says which class prevails in it. */
+/* A slice, or a run of slices too thin to draw separately; busy_ns tells which class prevails. */
 typedef struct {
     int64_t start_ns, end_ns;
     size_t count;
@@ -390,7 +390,7 @@ static void write_run(void *context, const slice_run *run) {
                      pace_show_ns(run->start_ns - out->lanes->start_ns).text);
 }
 
-/* The slices that touch the picture, sorted; the caller frees them. */
+/* Returns the visible slices, sorted; the caller frees them. */
 static pace_slice *visible_slices(const pace_held_lanes *lanes, const pace_held_lane *lane, size_t *count) {
     pace_slice *slices = pace_alloc(lane->slices.count, sizeof *slices);
     if (!slices) return NULL;
@@ -506,7 +506,7 @@ static void write_chart(page_out *page, const pace_node *node) {
     pace_render_chart(page->sink, node->chart);
 }
 
-/* A table, matrix or picture that is no part of a titled section makes one of its own. */
+/* A table, matrix or picture outside titled sections becomes a section of its own. */
 static pace_status write_block(page_out *page, const pace_node *node) {
     bool alone = page->level == 2 && node->title;
     pace_status status = PACE_OK;

@@ -83,7 +83,7 @@ static void write_value(pace_jsonw *json, const pace_node *node) {
     }
 }
 
-/* An object without a key only groups its children for people: they become members of the object around it. */
+/* An object without a key groups its children for people only; in JSON they become members of the parent. */
 static void write_members(pace_jsonw *json, const pace_node *object) {
     for (const pace_node *node = object->first; node; node = node->next) {
         if (node->audience == PACE_FOR_PEOPLE) continue;

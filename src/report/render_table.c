@@ -10,7 +10,7 @@ typedef struct {
     pace_sink *sink;
     size_t width;
     bool color;
-    bool wrote; /* something stands above: the next block is set off by an empty line */
+    bool wrote; /* text was written: the next block starts with an empty line */
 } text_out;
 
 #define GAP 2 /* columns between columns */
@@ -196,7 +196,7 @@ static pace_status write_row(text_out *out, const pace_grid *grid, const size_t 
     return PACE_OK;
 }
 
-/* The columns the grid asks for; true when they are more than there are. */
+/* Computes the width the grid needs; true if it exceeds the terminal. */
 static bool measure(const text_out *out, const pace_grid *grid, size_t *widths, bool broken) {
     size_t total = (grid->columns.count - 1) * GAP;
     for (size_t i = 0; i < grid->columns.count; i++) {
@@ -320,7 +320,7 @@ static bool is_line(const pace_node *node) {
     return node->kind == PACE_NODE_SENTENCE || node->kind == PACE_NODE_NOTE || pace_node_is_field(node);
 }
 
-/* Pictures have no form in text, nor has a section of nothing else. */
+/* Pictures cannot be shown as text, nor sections with nothing else. */
 static bool has_text(const pace_node *node) {
     if (!pace_node_visible(node) || node->kind == PACE_NODE_LANES || node->kind == PACE_NODE_CHART) return false;
     if (node->kind != PACE_NODE_OBJECT && node->kind != PACE_NODE_LIST) return true;

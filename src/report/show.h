@@ -7,7 +7,7 @@
 
 #include "report/report_node.h"
 
-/** A short formatted value, returned by value. */
+/** A short formatted text, returned by value. */
 typedef struct {
     char text[48];
 } pace_shown;
@@ -26,7 +26,7 @@ char *pace_show_label(const char *key);
 /** A copy fit for a screen: controls become spaces, bytes that are no UTF-8 become U+FFFD. NULL: out of memory. */
 char *pace_show_clean(const char *text);
 
-/** The next character of valid or invalid UTF-8 (U+FFFD); advances `at`. */
+/** Reads the next UTF-8 character and advances `at`; invalid bytes give U+FFFD. */
 uint32_t pace_utf8_next(const char **at);
 /** Terminal columns of a clean text. */
 size_t pace_text_width(const char *text);
@@ -49,7 +49,7 @@ typedef struct {
     bool numeric, share;
 } pace_grid_column;
 
-/** What people see of a table or matrix: visible columns, formatted cells, row-major. */
+/** A table or matrix as shown to people: visible columns and formatted cells, row-major. */
 typedef struct {
     PACE_VEC(pace_grid_column) columns;
     PACE_VEC(pace_grid_cell) cells;
@@ -67,7 +67,7 @@ const char *pace_matrix_unit(const pace_held_matrix *matrix);
 int64_t pace_matrix_row_sum(const pace_held_matrix *matrix, size_t row);
 int64_t pace_matrix_column_sum(const pace_held_matrix *matrix, size_t column);
 bool pace_matrix_column_shown(const pace_held_matrix *matrix, size_t column);
-/** True when a cell is negative: the matrix is a difference, and shares of it mean nothing. */
+/** True if any cell is negative: the matrix is a difference, whose shares have no meaning. */
 bool pace_matrix_signed(const pace_held_matrix *matrix);
 
 /** Whether people see anything of this node. */
