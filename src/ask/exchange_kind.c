@@ -132,7 +132,7 @@ static pace_status score_curve(pace_score *score, const exchanges *e, const pace
 
 static void put_names(pace_findings *out, const pace_exchange_curve *curve) {
     pace_found_cell_text(out, curve->system);
-    pace_found_cell_text(out, pace_collective_names[curve->collective]);
+    pace_found_cell_text(out, pace_collective_rows[curve->collective].name);
     pace_found_cell_number(out, curve->ranks_per_node * curve->nodes);
 }
 

@@ -162,7 +162,7 @@ static pace_status take_deepspeed(log_reader *r, char **words, int count) {
     bool ms = at + 2 < count && strcmp(words[at + 2], "ms") == 0;
     if (!(elements * width >= 1 && elements * width < 1e18) || !pace_csv_number(&time, words[at + 1]) || !(time > 0))
         return pace_fail(PACE_E_INPUT, "%s:%u: expected elements x width and a duration", r->rows->name, r->line);
-    if (pace_collective_adds(r->common.collective)) r->common.element_bytes = (int)width;
+    if (pace_collective_rows[r->common.collective].adds) r->common.element_bytes = (int)width;
     else r->common.element_bytes = 0;
     return add(r, elements * width * (r->common.collective == PACE_ALLGATHER ? r->ranks : 1), ms ? time * 1e3 : time);
 }

@@ -271,7 +271,7 @@ static pace_status add_row(reader *r, size_t row) {
     set_choice(out.algorithm, sizeof out.algorithm, cell(r, row, r->algorithm));
     set_choice(out.protocol, sizeof out.protocol, cell(r, row, r->protocol));
     if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
-    if (!pace_collective_adds(out.collective)) out.element_bytes = 0;
+    if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);
 }
 

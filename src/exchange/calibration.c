@@ -102,7 +102,7 @@ pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_cu
     count = thin(points, pace_curve_tidy(points, count));
     if (count < 1)
         return pace_fail(PACE_E_INPUT, "%s: %s on %d ranks: expected at least one size, found none", key->system,
-                         pace_collective_names[key->collective], key->ranks_per_node * key->nodes);
+                         pace_collective_rows[key->collective].name, key->ranks_per_node * key->nodes);
     curve.first = (uint32_t)fit->points.count;
     curve.count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&fit->points, points[i]));

@@ -164,7 +164,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
 static way way_of(const pace_fit_question *q, const reading *place, double bytes) {
     pace_exchange_question question = ask(q, place, bytes);
     int algorithm, protocol;
-    if (!q->model || q->collective == PACE_ALLTOALL || q->collective == PACE_SENDRECV ||
+    if (!q->model || pace_collective_rows[q->collective].sends ||
         !pace_exchange_choice(&algorithm, &protocol, q->model, &question))
         return WAY_UNKNOWN;
     if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return WAY_SWITCH;
@@ -275,21 +275,12 @@ static double scaled(double time_s, double here, double there, double bytes) {
     return pow(sum, 1 - bytes) * pow(ratio, bytes);
 }
 
-/* Steps of an exchange that moves nothing: twice round a ring, once, or the levels of a tree. */
-static double hops_of(pace_collective collective, int ranks) {
-    switch (collective) {
-    case PACE_ALLREDUCE: return 2 * (ranks - 1);
-    case PACE_ALLTOALL: return log2(ranks);
-    case PACE_SENDRECV: return 1;
-    default: return ranks - 1;
-    }
-}
-
 /* One reading carried to other ranks of the same tier: its floor by hops, the rest by the bus factor. */
 static double carried(const reading *r, const pace_fit_question *q, int ranks) {
     pace_collective collective = q->collective;
     double hop = figure(q, PACE_DOUBT_CURVE_HOP);
-    double hops = (1 + hop * hops_of(collective, ranks)) / (1 + hop * hops_of(collective, r->ranks));
+    double hops =
+        (1 + hop * pace_collective_hops(collective, ranks)) / (1 + hop * pace_collective_hops(collective, r->ranks));
     double volume = pace_bus_factor(collective, ranks) / pace_bus_factor(collective, r->ranks),
            bytes = share_of_bytes(r);
     return r->time_s * pow(hops, 1 - bytes) * pow(volume, bytes);
@@ -375,8 +366,6 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
 
 /* --- other collectives -------------------------------------------------------------------------------------------- */
 
-static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
-
 /* A host that starts many devices from one process takes longer than their small exchanges do: then the floor is its
  * own, the same for every collective. Where the model was told of that host, it says so itself. */
 static bool waits_for_host(const reading *r, const pace_fit_question *measured) {
@@ -391,14 +380,14 @@ static bool waits_for_host(const reading *r, const pace_fit_question *measured) 
 /* What is above an empty exchange grows with the bus factor; the empty one is the floor without its hops. With a model,
  * the geometric mean of that and of what the model says of both. */
 static reading as_collective(const reading *r, const pace_fit_question *q, const pace_fit_question *measured) {
-    double empty = r->floor_s / (1 + figure(q, PACE_DOUBT_CURVE_HOP) * hops_of(r->collective, r->ranks));
-    double hops = hops_of(q->collective, r->ranks) / hops_of(r->collective, r->ranks);
+    double empty = r->floor_s / (1 + figure(q, PACE_DOUBT_CURVE_HOP) * pace_collective_hops(r->collective, r->ranks));
+    double hops = pace_collective_hops(q->collective, r->ranks) / pace_collective_hops(r->collective, r->ranks);
     double volume = pace_bus_factor(q->collective, r->ranks) / pace_bus_factor(r->collective, r->ranks);
     reading out = *r;
     out.collective = q->collective;
     out.floor_s = empty + (r->floor_s - empty) * hops;
     out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
-    bool other_way = is_direct(q->collective) != is_direct(r->collective);
+    bool other_way = pace_collective_rows[q->collective].sends != pace_collective_rows[r->collective].sends;
     out.spread += figure(q, PACE_DOUBT_CURVE_COLLECTIVE) + (other_way ? figure(q, PACE_DOUBT_CURVE_DIRECT) : 0);
     out.used.added[PACE_DOUBT_CURVE_COLLECTIVE] = figure(q, PACE_DOUBT_CURVE_COLLECTIVE);
     if (other_way) out.used.added[PACE_DOUBT_CURVE_DIRECT] = figure(q, PACE_DOUBT_CURVE_DIRECT);
@@ -415,23 +404,29 @@ static reading as_collective(const reading *r, const pace_fit_question *q, const
     return out;
 }
 
+/* The collective of a place in the order in which they stand in for each other. */
+static pace_collective of_likeness(int place) {
+    int c = 0;
+    while (pace_collective_rows[c].likeness != place) c++;
+    return (pace_collective)c;
+}
+
 /* From another collective, the one that is closest to the one asked, on its ranks or on others. */
 static bool of_other_collective(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
-    static const pace_collective order[] = {PACE_REDUCESCATTER, PACE_ALLGATHER, PACE_ALLREDUCE, PACE_BROADCAST,
-                                            PACE_REDUCE,        PACE_ALLTOALL,  PACE_SENDRECV};
     for (int exact = 1; exact >= 0; exact--)
-        for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        for (int place = 1; place <= PACE_COLLECTIVES; place++) {
             pace_fit_question other = *q;
             reading r;
-            other.collective = order[i];
-            if (order[i] == q->collective) continue;
-            bool known = exact ? read_place(&r, fit, &other, q->bytes, order[i], q->ranks_per_node, q->nodes, false)
-                               : of_other_ranks(&r, fit, &other);
+            other.collective = of_likeness(place);
+            if (other.collective == q->collective) continue;
+            bool known =
+                exact ? read_place(&r, fit, &other, q->bytes, other.collective, q->ranks_per_node, q->nodes, false)
+                      : of_other_ranks(&r, fit, &other);
             if (!known) continue;
             r.ranks_per_node = q->ranks_per_node;
             r.nodes = q->nodes;
             r.ranks = q->ranks_per_node * q->nodes;
-            r.collective = order[i];
+            r.collective = other.collective;
             *out = as_collective(&r, q, &other);
             return true;
         }
@@ -449,7 +444,7 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
     if (!read_place(&r, fit, q, q->bytes, q->collective, q->ranks_per_node, q->nodes, false) &&
         !of_other_ranks(&r, fit, q) && !of_other_collective(&r, fit, q))
         return pace_fail(PACE_E_MISSING, "%s on %d ranks of %d node%s: nothing like it was measured on %.60s",
-                         pace_collective_names[q->collective], ranks, q->nodes, q->nodes == 1 ? "" : "s",
+                         pace_collective_rows[q->collective].name, ranks, q->nodes, q->nodes == 1 ? "" : "s",
                          q->system ? q->system : fit->curves.items[0].system);
     *out_s = (pace_estimate){r.time_s, r.spread, PACE_RUNG_CALIBRATED};
     if (q->used) *q->used = r.used;

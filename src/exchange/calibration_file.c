@@ -10,7 +10,7 @@ enum { MOST_WHOLE = 1 << 20 };
 static void write_curve(pace_jsonw *json, const pace_exchange_fit *fit, const pace_exchange_curve *curve) {
     pace_jsonw_object(json);
     pace_jsonw_key_text(json, "system", curve->system);
-    pace_jsonw_key_text(json, "collective", pace_collective_names[curve->collective]);
+    pace_jsonw_key_text(json, "collective", pace_collective_rows[curve->collective].name);
     pace_jsonw_key_int(json, "ranks_per_node", curve->ranks_per_node);
     pace_jsonw_key_int(json, "nodes", curve->nodes);
     if (curve->element_bytes > 0) pace_jsonw_key_int(json, "element_bytes", curve->element_bytes);

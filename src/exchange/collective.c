@@ -1,42 +1,65 @@
-/* Names of collectives as traces, nccl-tests, MPI benchmarks and tables write them. */
+/* The collectives, and their names as traces, nccl-tests, MPI benchmarks and tables write them. */
 #include "exchange/collective.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-const char *const pace_collective_names[PACE_COLLECTIVES] = {
-    [PACE_ALLREDUCE] = "allreduce", [PACE_ALLGATHER] = "allgather", [PACE_REDUCESCATTER] = "reducescatter",
-    [PACE_ALLTOALL] = "alltoall",   [PACE_BROADCAST] = "broadcast", [PACE_REDUCE] = "reduce",
-    [PACE_SENDRECV] = "sendrecv",
+const pace_collective_row pace_collective_rows[PACE_COLLECTIVES] = {
+    [PACE_ALLREDUCE] = {"allreduce", " allreduce ", .adds = true, .passes = 2, .likeness = 3},
+    [PACE_ALLGATHER] = {"allgather", " allgather ", .passes = 1, .of_parts = true, .likeness = 2},
+    [PACE_REDUCESCATTER] = {"reducescatter", " reducescatter ", .adds = true, .passes = 1, .likeness = 1},
+    [PACE_ALLTOALL] = {"alltoall", " alltoall allall ", .passes = 1, .sends = true, .likeness = 6},
+    [PACE_BROADCAST] = {"broadcast", " broadcast bcast ", .rooted = true, .likeness = 4},
+    [PACE_REDUCE] = {"reduce", " reduce ", .adds = true, .rooted = true, .likeness = 5},
+    [PACE_SENDRECV] = {"sendrecv", " sendrecv send recv ", .sends = true, .likeness = 7},
 };
 
-bool pace_collective_adds(pace_collective collective) {
-    return collective == PACE_ALLREDUCE || collective == PACE_REDUCESCATTER || collective == PACE_REDUCE;
+static double most(double a, double b) { return a > b ? a : b; }
+
+double pace_collective_steps(pace_collective collective, int ranks) {
+    const pace_collective_row *row = &pace_collective_rows[collective];
+    return row->rooted ? ranks : most(row->passes, 1) * (ranks - 1);
 }
 
-/* Longer names first: "allreduce" holds "reduce". */
-static const struct {
-    const char *word;
-    pace_collective collective;
-} words[] = {
-    {"allreduce", PACE_ALLREDUCE}, {"reducescatter", PACE_REDUCESCATTER},
-    {"allgather", PACE_ALLGATHER}, {"alltoall", PACE_ALLTOALL},
-    {"allall", PACE_ALLTOALL},     {"broadcast", PACE_BROADCAST},
-    {"bcast", PACE_BROADCAST},     {"sendrecv", PACE_SENDRECV},
-    {"reduce", PACE_REDUCE},       {"send", PACE_SENDRECV},
-    {"recv", PACE_SENDRECV},
-};
+double pace_collective_hops(pace_collective collective, int ranks) {
+    const pace_collective_row *row = &pace_collective_rows[collective];
+    if (row->sends) return row->passes ? log2(ranks) : 1;
+    return most(row->passes, 1) * (ranks - 1);
+}
+
+double pace_bus_factor(pace_collective collective, int ranks) {
+    int passes = pace_collective_rows[collective].passes;
+    return passes ? (double)passes * (ranks - 1) / ranks : 1;
+}
+
+/* The length of the longest of its words that the text holds. */
+static size_t longest_word(const pace_collective_row *row, const char *plain) {
+    size_t best = 0;
+    for (const char *at = row->words; *at;) {
+        char word[32];
+        at += strspn(at, " ");
+        size_t length = strcspn(at, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        if (length > best && strstr(plain, word)) best = length;
+        at += length;
+    }
+    return best;
+}
 
 bool pace_collective_find(pace_collective *out, const char *name) {
     char plain[64];
-    size_t length = 0;
+    size_t length = 0, best = 0;
     for (const char *c = name; *c && length + 1 < sizeof plain; c++)
         if (isalpha((unsigned char)*c)) plain[length++] = (char)tolower((unsigned char)*c);
     plain[length] = '\0';
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(plain, words[i].word)) {
-            *out = words[i].collective;
-            return true;
-        }
-    return false;
+    for (int i = 0; i < PACE_COLLECTIVES; i++) {
+        size_t found = longest_word(&pace_collective_rows[i], plain);
+        if (found <= best) continue;
+        best = found;
+        *out = (pace_collective)i;
+    }
+    return best > 0;
 }

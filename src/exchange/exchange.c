@@ -25,16 +25,6 @@ double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes) {
     return doubts->figure[textbook_doubt(nodes)];
 }
 
-double pace_bus_factor(pace_collective collective, int ranks) {
-    switch (collective) {
-    case PACE_ALLREDUCE: return 2.0 * (ranks - 1) / ranks;
-    case PACE_ALLGATHER:
-    case PACE_REDUCESCATTER:
-    case PACE_ALLTOALL: return (double)(ranks - 1) / ranks;
-    default: return 1;
-    }
-}
-
 /* Bytes per second that one device sends to the others of its group inside a node, at peak: where devices are joined
  * pairwise, over the links that stay within the group. */
 static double inside_rate(const pace_machine *m, int ranks_per_node) {
@@ -243,7 +233,7 @@ static double choose(int *algorithm, int *protocol, pace_nccl_curves *curves, co
     int senders = q->collective == PACE_SENDRECV ? 1 : q->ranks_per_node;
     pace_nccl_prepare(curves, &e->nccl, m, q->collective, q->ranks_per_node, q->nodes,
                       inside_rate(m, q->ranks_per_node), node_rate(m, senders));
-    if (q->element_bytes == 1 && pace_collective_adds(q->collective))
+    if (q->element_bytes == 1 && pace_collective_rows[q->collective].adds)
         for (int p = 0; p < PACE_NCCL_PROTOCOLS; p++)
             curves->bytes_per_s[PACE_NCCL_NVLS][p] = curves->bytes_per_s[PACE_NCCL_NVLSTREE][p] = 0;
     return pace_nccl_choose(algorithm, protocol, &e->nccl, curves, q->bytes, q->algorithm, q->protocol);
@@ -256,7 +246,7 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     double s = choose(&a, &p, &curves, e, q), waiting = 0;
     if (!isfinite(s))
         return pace_fail(PACE_E_USAGE, "NCCL %s cannot do %s with %s and %s on %s", e->nccl.line,
-                         pace_collective_names[q->collective],
+                         pace_collective_rows[q->collective].name,
                          q->algorithm < 0 ? "any algorithm" : pace_nccl_algorithm_names[q->algorithm],
                          q->protocol < 0 ? "any protocol" : pace_nccl_protocol_names[q->protocol], m->name);
     s = pace_nccl_reached_time(&waiting, &e->nccl, &curves, a, p, q->bytes, e->stack);
@@ -298,7 +288,7 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
     if (!isfinite(best))
         return pace_fail(PACE_E_USAGE, "%s cannot do %s on %d ranks of %s",
                          q->algorithm < 0 ? "no algorithm" : pace_exchange_algorithms[q->algorithm].name,
-                         pace_collective_names[q->collective], terms.ranks, e->machine.name);
+                         pace_collective_rows[q->collective].name, terms.ranks, e->machine.name);
     double gap = pace_exchange_algorithm_is_exact(chosen, &terms) ? 0 : e->gaps.of[chosen];
     double spread = hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), gap);
     *out = (pace_exchange_answer){.time_s = {best + e->machine.launch_s, spread, PACE_RUNG_FORMULA},

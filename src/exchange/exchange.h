@@ -95,9 +95,6 @@ pace_doubt pace_exchange_doubt(const pace_exchange *exchange, int nodes);
 /** The spread of the textbook's closed forms, and of simulations that take the same figures. */
 double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes);
 
-/** What nccl-tests multiplies algbw = bytes / time with to get busbw. */
-double pace_bus_factor(pace_collective collective, int ranks);
-
 /** The terms of the textbook's closed forms for a question. */
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *machine, pace_collective collective,
                             double bytes, int ranks_per_node, int nodes);

@@ -45,12 +45,6 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     p->out->channels = channels;
 }
 
-static double steps_of(pace_collective collective, int ranks) {
-    if (collective == PACE_ALLREDUCE) return 2.0 * (ranks - 1);
-    if (collective == PACE_BROADCAST || collective == PACE_REDUCE) return ranks;
-    return ranks - 1;
-}
-
 static double ring_rate(const preparation *p, int protocol) {
     const pace_nccl *c = p->nccl;
     double bus = p->machine->generation == 80 ? least(p->bus, c->ring_cap_sm80) : p->bus;
@@ -121,8 +115,8 @@ static double latency(const preparation *p, int a, int protocol) {
         if (protocol == PACE_NCCL_LL) intra *= c->intra_ll_factor;
     }
     double overhead = out->nodes > 1 ? c->net_overhead_s * (protocol == PACE_NCCL_SIMPLE ? 3 : 1) : 0;
-    double steps = steps_of(out->collective, out->ranks);
-    double crossing = out->nodes > 1 ? steps_of(out->collective, out->nodes) : 0;
+    double steps = pace_collective_steps(out->collective, out->ranks);
+    double crossing = out->nodes > 1 ? pace_collective_steps(out->collective, out->nodes) : 0;
     switch (a) {
     case PACE_NCCL_RING:
         if (out->collective == PACE_BROADCAST || out->collective == PACE_REDUCE) return base + intra + inter * levels;
@@ -184,7 +178,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
                        double node_rate) {
     *out = (pace_nccl_curves){.collective = collective, .ranks = ranks_per_node * nodes, .nodes = nodes};
     preparation p = {nccl, machine, out, ranks_per_node, 0, 0, 0, 0, nodes > 1 ? log2(nodes) : 0, 0};
-    p.per_bus = out->ranks / steps_of(collective, out->ranks);
+    p.per_bus = out->ranks / pace_collective_steps(collective, out->ranks);
     search_channels(&p, inside_rate, node_rate);
     out->slowness = slowness(&p, inside_rate, node_rate);
     out->launch_s = machine->launch_s;

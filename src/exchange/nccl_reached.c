@@ -7,11 +7,9 @@
 static double most(double a, double b) { return a > b ? a : b; }
 static double least(double a, double b) { return a < b ? a : b; }
 
-static bool is_direct(pace_collective c) { return c == PACE_ALLTOALL || c == PACE_SENDRECV; }
-
 static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, int protocol) {
     if (c->nodes > 1) return PACE_REACHED_ACROSS;
-    if (is_direct(c->collective)) return PACE_REACHED_SENDS;
+    if (pace_collective_rows[c->collective].sends) return PACE_REACHED_SENDS;
     if (algorithm == PACE_NCCL_NVLS || algorithm == PACE_NCCL_NVLSTREE) return PACE_REACHED_SWITCH;
     return protocol == PACE_NCCL_LL      ? PACE_REACHED_LL
            : protocol == PACE_NCCL_LL128 ? PACE_REACHED_LL128
@@ -22,13 +20,8 @@ static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, 
  * cheaper than a step, for nothing is waited for. Networks are so slow that it does not count. */
 static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind, double share) {
     if (kind == PACE_REACHED_SWITCH || kind == PACE_REACHED_ACROSS || c->ranks < 2) return 1;
-    switch (c->collective) {
-    case PACE_ALLREDUCE: return 1 + share / (2.0 * (c->ranks - 1));
-    case PACE_ALLGATHER:
-    case PACE_REDUCESCATTER:
-    case PACE_ALLTOALL: return 1 + share / (c->ranks - 1);
-    default: return 1;
-    }
+    int passes = pace_collective_rows[c->collective].passes;
+    return passes ? 1 + share / ((double)passes * (c->ranks - 1)) : 1;
 }
 
 /* One thread starts device after device: each takes a call, a start of every send, and of more channels for more
@@ -37,7 +30,8 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
     const pace_nccl_host *host = &nccl->reached.host[stack];
     if (c->nodes > 1 && stack != PACE_STACK_FRAMEWORK) return 0;
     double devices = (double)c->ranks / c->nodes, sends = c->collective == PACE_ALLTOALL ? c->ranks : 0;
-    double channels = is_direct(c->collective) ? 0 : least(1, bytes / nccl->reached.full_channels_bytes);
+    double channels =
+        pace_collective_rows[c->collective].sends ? 0 : least(1, bytes / nccl->reached.full_channels_bytes);
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
 }
 

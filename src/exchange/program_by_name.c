@@ -18,7 +18,7 @@ static pace_status unknown(pace_collective collective, const char *algorithm) {
         if (has_program(row, collective))
             snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", row->name);
     }
-    return pace_fail(PACE_E_INPUT, "no program does %s by '%s'; there are: %s", pace_collective_names[collective],
+    return pace_fail(PACE_E_INPUT, "no program does %s by '%s'; there are: %s", pace_collective_rows[collective].name,
                      algorithm, known);
 }
 

@@ -179,7 +179,8 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
             p->rank->name, name, pace_pricing_device(p)->name);
     if (!pull && !pace_collective_find(&question.collective, point ? "sendrecv" : name))
         return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
-    if (question.collective == PACE_ALLGATHER) question.bytes *= (double)size; /* a rank's part, to all parts */
+    if (pace_collective_rows[question.collective].of_parts)
+        question.bytes *= (double)size; /* a rank's part, to all parts */
     pace_group_place place;
     PACE_TRY(pace_group_place_find(&place, machine, p->scenario->ranks_per_node, size,
                                    exchange->group_stride > 0 ? exchange->group_stride : 1));

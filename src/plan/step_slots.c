@@ -36,7 +36,7 @@ static pace_status price_exchange(pace_slot *slot, pace_step_slots *slots, const
     double seconds, bytes = exchange->bytes;
     if (!pace_collective_find(&collective, pace_names_text(&graph->names, exchange->collective)))
         return pace_fail(PACE_E_INTERNAL, "a lowered exchange has no known collective");
-    if (collective == PACE_ALLGATHER) bytes *= (double)exchange->group_size;
+    if (pace_collective_rows[collective].of_parts) bytes *= (double)exchange->group_size;
     PACE_TRY(pace_group_exchange_s(&seconds, &slots->across[group], place->exchange, collective, bytes,
                                    (double)exchange->group_size, (double)exchange->group_stride));
     slot->exchange_s[group] += seconds;

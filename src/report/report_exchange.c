@@ -157,7 +157,7 @@ static pace_status build(pace_report *report, const asked *a, pace_catalog *cata
     double bytes = a->sizes.items[a->sizes.count - 1];
     PACE_TRY(answer(&largest, a, bytes));
     pace_node_text(root, "machine", m->name);
-    pace_node_text(root, "collective", pace_collective_names[a->question.collective]);
+    pace_node_text(root, "collective", pace_collective_rows[a->question.collective].name);
     pace_node_int(root, "ranks", (int64_t)m->devices * m->nodes);
     pace_node_int(root, "nodes", m->nodes);
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
@@ -168,7 +168,7 @@ static pace_status build(pace_report *report, const asked *a, pace_catalog *cata
                          m->name, m->name);
     pace_node_sentence(root, true,
                        "%s of %s on %d rank%s of %s takes %.4g ms (90 %% interval %.4g to %.4g ms), limited by %s.",
-                       pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
+                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text,
                        m->devices * m->nodes, m->devices * m->nodes == 1 ? "" : "s", m->name,
                        largest.time_s.median * 1e3, pace_estimate_low(largest.time_s) * 1e3,
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);

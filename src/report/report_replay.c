@@ -225,7 +225,7 @@ static pace_status open_replayer(replayer *r, const pace_simulate_options *optio
     if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
     PACE_TRY(pace_machine_asked(&r->machine, options->context->catalog, options->on));
     PACE_TRY(pace_read_collective(&collective, options->collective));
-    r->choice = (pace_collective_choice){pace_collective_names[collective], options->algorithm};
+    r->choice = (pace_collective_choice){pace_collective_rows[collective].name, options->algorithm};
     r->unfolded = options->unfolded;
     PACE_TRY(pace_device_catalog_load(&r->devices, options->context->catalog));
     r->device = pace_device_find(&r->devices, r->machine.device, 0);

@@ -118,7 +118,7 @@ static void put_summary(pace_node *root, const asked *a, double bytes, const pac
     const pace_simulation *s = &a->simulation;
     pace_estimate time_s = estimate_of(a, given->time_s);
     pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %% interval %.4g to %.4g ms).",
-                       pace_collective_names[a->question.collective], pace_show_bytes(bytes).text,
+                       pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text,
                        pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
                        given->time_s * 1e3, pace_estimate_low(time_s) * 1e3, pace_estimate_high(time_s) * 1e3);
     if (given->flows.busiest_share > 0)
@@ -136,7 +136,7 @@ static pace_status build(pace_report *report, const asked *a) {
     pace_simulation_answer given;
     pace_node_text(root, "machine", m->name);
     pace_node_text(root, "network", pace_network_kind_names[m->network.kind]);
-    pace_node_text(root, "collective", pace_collective_names[a->question.collective]);
+    pace_node_text(root, "collective", pace_collective_rows[a->question.collective].name);
     pace_node_int(root, "ranks", s->ranks_of_job);
     pace_node_int(root, "jobs", s->question.jobs);
     pace_node_int(root, "nodes", m->nodes);

@@ -99,7 +99,7 @@ static pace_status no_algorithm(const pace_simulation *s) {
     int row = s->question.algorithm;
     return pace_fail(PACE_E_USAGE, "%s cannot do %s by %u ranks of %s%s",
                      row < 0 ? "no algorithm" : pace_exchange_algorithms[row].name,
-                     pace_collective_names[s->question.collective], s->ranks_of_job, s->machine->name,
+                     pace_collective_rows[s->question.collective].name, s->ranks_of_job, s->machine->name,
                      s->nodes_of_job ? "" : ", which do not divide into its nodes");
 }
 
@@ -168,7 +168,7 @@ static pace_status build(pace_program *out, const pace_simulation *s, int row, d
     pace_program_question sizes = {.ranks = s->ranks_of_job, .bytes = bytes, .group = s->ranks_of_node};
     if (s->nodes_of_job) sizes.machine = s->machine;
     if (a->segments && s->nodes_of_job) sizes.segments = (uint32_t)fmin(a->segments(&terms), UINT16_MAX);
-    PACE_TRY(pace_program_build(out, pace_collective_names[s->question.collective], a->name, &sizes));
+    PACE_TRY(pace_program_build(out, pace_collective_rows[s->question.collective].name, a->name, &sizes));
     pace_status status = pace_program_repeat(out, s->question.jobs);
     if (status != PACE_OK) pace_program_free(out);
     return status;

@@ -56,7 +56,7 @@ static pace_flows_result simulate(const asked *a, bool unfolded) {
     if (a->row->segments) sizes.segments = (uint32_t)a->row->segments(t);
     for (uint32_t r = 0; r < ranks; r++) slowness[r] = 1;
     slowness[ranks] = 1.0 / (4 * ranks);
-    OK(pace_program_build(&program, pace_collective_names[t->collective], a->row->name, &sizes));
+    OK(pace_program_build(&program, pace_collective_rows[t->collective].name, a->row->name, &sizes));
     pace_wire wires[2] = {{.latency_ns = alpha, .ns_per_byte = beta},
                           {.latency_ns = far_alpha, .ns_per_byte = far_beta}};
     pace_flows_question q = {
@@ -93,17 +93,17 @@ static void check(asked *a, int *exact, int *bounded) {
     double found = simulate(a, false).end_ns, whole = simulate(a, true).end_ns;
     const pace_exchange_terms *t = &a->terms;
     if (fabs(found - whole) > 1e-9 * whole)
-        fail_msg("%s %s, %d ranks: folded %.15g, whole %.15g", pace_collective_names[t->collective], a->row->name,
+        fail_msg("%s %s, %d ranks: folded %.15g, whole %.15g", pace_collective_rows[t->collective].name, a->row->name,
                  t->ranks, found, whole);
     if (found < bound_ns(a) * (1 - 1e-12))
-        fail_msg("%s %s, %d ranks: %.15g ns is faster than a port", pace_collective_names[t->collective], a->row->name,
-                 t->ranks, found);
+        fail_msg("%s %s, %d ranks: %.15g ns is faster than a port", pace_collective_rows[t->collective].name,
+                 a->row->name, t->ranks, found);
     ++*bounded;
     if (!a->row->exact || !a->row->exact(t)) return;
     double expected = a->row->time_s(t) * 1e9;
     if (fabs(found - expected) > 1e-9 * expected)
         fail_msg("%s %s, %d ranks in %d nodes, %g bytes, gamma %g: simulated %.15g, closed form %.15g",
-                 pace_collective_names[t->collective], a->row->name, t->ranks, t->nodes, t->bytes, a->gamma, found,
+                 pace_collective_rows[t->collective].name, a->row->name, t->ranks, t->nodes, t->bytes, a->gamma, found,
                  expected);
     ++*exact;
 }

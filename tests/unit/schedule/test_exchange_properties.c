@@ -404,7 +404,7 @@ static bool answers_hold(const example *e, const pace_machine *m, const pace_sim
     if (s->nodes_of_job) q.machine = m;
     bool straight = goes_straight(e);
     if ((!straight && !understood(e, m)) || S == 0 || s->ranks_of_job < 2) return true;
-    assert_int_equal(pace_program_build(&program, pace_collective_names[e->collective], row->name, &q), PACE_OK);
+    assert_int_equal(pace_program_build(&program, pace_collective_rows[e->collective].name, row->name, &q), PACE_OK);
     bool good = straight ? pairs_right(&program, (pace_collective)e->collective, S, said)
                          : reads_right(&program, (pace_collective)e->collective, S, said);
     pace_program_free(&program);
@@ -465,7 +465,7 @@ static void exchanges_keep_what_they_promise(void **state) {
         if (holds(&e, said)) continue;
         shrink(&e, said);
         machine_text(text, &e);
-        fail_msg("%s by %s on \"%s\", %d fewer ranks, %d jobs, %g bytes: %s", pace_collective_names[e.collective],
+        fail_msg("%s by %s on \"%s\", %d fewer ranks, %d jobs, %g bytes: %s", pace_collective_rows[e.collective].name,
                  pace_exchange_algorithms[e.row].name, text, e.fewer, e.jobs, sizes[e.size], said);
     }
 }

@@ -142,7 +142,7 @@ static void rows_of_the_table_agree_with_their_programs(void **state) {
                                              .reduce_s_per_byte = gam * 1e-9};
                 assert_true(row >= 0);
                 if (!pace_exchange_algorithm_applies(row, &terms)) continue;
-                double found = simulate(pace_collective_names[c], exact[i], (uint32_t)n, 3e6, 0, 0, false).end_ns;
+                double found = simulate(pace_collective_rows[c].name, exact[i], (uint32_t)n, 3e6, 0, 0, false).end_ns;
                 double expected = pace_exchange_algorithms[row].time_s(&terms) * 1e9;
                 if (!strcmp(exact[i], "direct") && c != PACE_ALLGATHER && c != PACE_ALLTOALL)
                     assert_true(found <= expected * (1 + 1e-12)); /* sums overlap with what still comes in */
