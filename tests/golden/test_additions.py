@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Devices, machines, models, frameworks and approaches are added from outside, by a folder of PACELINE_CATALOG.
+
+Each addition is a copy of an entry under a name that nothing in the program can know: it must answer as the original
+does, and as another device where a figure of the copy is changed.
+"""
+import csv
+import io
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import SOURCE, expect, finish, run
+
+CATALOG = Path(SOURCE) / "catalog"
+
+
+def entry(text, name):
+    """The lines of a list's entry, from "  - name: NAME" to the next one."""
+    start = text.index(f"  - name: {name}\n")
+    end = text.find("\n  - name: ", start)
+    return text[start : end + 1 if end >= 0 else len(text)].rstrip() + "\n"
+
+
+def line_of(text, name):
+    return next(line for line in text.splitlines() if re.match(rf"\s+- \{{name: {re.escape(name)}, ", line)) + "\n"
+
+
+def add(folder, file, copied):
+    (Path(folder) / file).write_text((CATALOG / file).read_text().rstrip() + "\n" + copied)
+
+
+def add_line(folder, file, name, new):
+    text = (CATALOG / file).read_text()
+    line = line_of(text, name)
+    (Path(folder) / file).write_text(text.replace(line, line + line.replace(f"name: {name},", f"name: {new},"), 1))
+
+
+def rows(*words, table=None):
+    code, out, err = run("predict", *words, "--format", "csv", *(["--table", table] if table else []))
+    expect(code == 0, words, code, err)
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def same(original, copied, table=None):
+    a, b = rows(*original, table=table), rows(*copied, table=table)
+    numbers = [[v for k, v in row.items() if k.endswith(("_ns", "_us", "_s", "time", "busbw"))] for row in a]
+    others = [[v for k, v in row.items() if k.endswith(("_ns", "_us", "_s", "time", "busbw"))] for row in b]
+    expect(numbers and any(numbers) and numbers == others, "a copy differs", copied, numbers[:2], others[:2])
+    return numbers
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["PACELINE_CATALOG"] = folder
+        devices = (CATALOG / "devices.yaml").read_text()
+        chip = re.sub(r"    match:.*\n", "", entry(devices, "l40s"))
+        slow = chip.replace("name: l40s", "name: zzslow")
+        slow = re.sub(r"memory_bytes_per_s: [0-9.e]+", "memory_bytes_per_s: 1e11", slow)
+        slow = re.sub(r"    achievable_bytes_per_s:.*\n", "", slow)
+        old = re.sub(r"    generation:.*\n", "", chip.replace("name: l40s", "name: zzother"))
+        add(folder, "devices.yaml", chip.replace("name: l40s", "name: zzchip") + "\n" + slow + "\n" + old)
+        machine = entry((CATALOG / "machines.yaml").read_text(), "dgx-h100")
+        add(folder, "machines.yaml", machine.replace("name: dgx-h100", "name: zznode"))
+        models = Path(folder) / "models"
+        models.mkdir()
+        (models / "zznet.yaml").write_text(
+            (CATALOG / "models" / "alexnet.yaml").read_text().replace("family: alexnet", "family: zznet")
+        )
+        add_line(folder, "approaches.yaml", "p2p", "zzway")
+        steps = (CATALOG / "steps.yaml").read_text()
+        framework = re.search(r"^frameworks:\n(?:\s*#.*\n)*((?:  - .*\n(?:    .*\n)*))", steps, re.M).group(1)
+        first = re.match(r"  - (?:\{)?name: ([^,\s]+)", framework).group(1)
+        one = re.match(r"  - .*\n(?:    .*\n)*", framework).group(0)
+        (Path(folder) / "steps.yaml").write_text(steps.replace(one, one + one.replace(first, "zzframe", 1), 1))
+
+        same(["resnet50", "--on", "l40s"], ["resnet50", "--on", "zzchip"])
+        expect(
+            int(rows("resnet50", "--on", "zzslow", "--set", "micro_batch=64")[0]["step_ns"]) > int(rows("resnet50", "--on", "zzchip", "--set", "micro_batch=64")[0]["step_ns"]),
+            "a device of a tenth of the bandwidth is no slower",
+        )
+        joined = "*4 nvlink=100GB/s"
+        reduce = ["--collective", "allreduce", "--on"]
+        same([*reduce, "l40s" + joined], [*reduce, "zzchip" + joined])
+        rows(*reduce, "zzother" + joined)
+        code, out, _ = run("predict", *reduce, "zzother" + joined, "--library", "nccl")
+        expect(code != 0, "NCCL runs on a device of no generation", out[:300])
+        same([*reduce, "dgx-h100*2"], [*reduce, "zznode*2"])
+        same(["alexnet", "--on", "v100-sxm2-16"], ["zznet", "--on", "v100-sxm2-16"])
+        train = ["resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--set", "micro_batch=32"]
+        same([*train, "--approach", "p2p"], [*train, "--approach", "zzway"])
+        same([*train, "--set", f"framework={first}"], [*train, "--set", "framework=zzframe"])
+        code, out, err = run("predict", *train, "--set", "framework=zznone")
+        expect(code != 0, "an unknown framework is taken", out[:300], err)
+        os.environ.pop("PACELINE_CATALOG")
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
