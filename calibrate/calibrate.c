@@ -273,11 +273,11 @@ static pace_status measure_all(calibration *c) {
     const pace_calibrate_options *o = c->options;
     size_t count = c->sweep.points.count;
     for (size_t i = 0; i < count; i++) {
-        if (o->stop && o->stop(o->progress_context)) {
+        if (pace_question_stopped(o->question)) {
             c->stopped = true;
             return note(c, "Stopped after %zu of %zu points; the same command goes on from there.", i, count);
         }
-        if (o->progress) o->progress(o->progress_context, c->sweep.points.items[i].family, i, count);
+        pace_question_progress(o->question, c->sweep.points.items[i].family, i, count);
         PACE_TRY(do_point(c, &c->sweep.points.items[i]));
     }
     return PACE_OK;
@@ -381,11 +381,12 @@ static void show_family(pace_calibrated_family *out, family_count *f) {
     };
 }
 
-static pace_status report(pace_report **out, calibration *c) {
+static pace_status report(pace_answer **out, calibration *c) {
     pace_calibrated_family *families = pace_alloc(c->families.count + 1, sizeof *families);
     if (!families) return PACE_E_MEMORY;
     for (size_t i = 0; i < c->families.count; i++) show_family(&families[i], &c->families.items[i]);
     pace_calibration shown = {
+        .size = sizeof shown,
         .command = c->options->command,
         .command_count = c->options->command_count,
         .device = c->device,
@@ -403,7 +404,7 @@ static pace_status report(pace_report **out, calibration *c) {
         .notes = (const char *const *)c->notes,
         .note_count = c->note_count,
     };
-    pace_status status = pace_calibration_report(out, &shown);
+    pace_status status = pace_calibration_answer(out, &shown);
     pace_free(families);
     return status;
 }
@@ -414,7 +415,7 @@ static pace_status measure_and_write(calibration *c) {
     return write_entry(c);
 }
 
-static pace_status run(pace_report **out, calibration *c) {
+static pace_status run(pace_answer **out, calibration *c) {
     PACE_TRY(open_backends(c));
     PACE_TRY(plan(c));
     if (c->options->list) PACE_TRY(list_all(c));
@@ -423,11 +424,50 @@ static pace_status run(pace_report **out, calibration *c) {
     return report(out, c);
 }
 
-pace_status pace_calibrate(pace_report **out, const pace_calibrate_options *options) {
+/* What the fields of a question say; `command` is filled. */
+static pace_status read_question(pace_calibrate_options *out, const pace_question *question) {
+    double threads = pace_question_number(question, "threads"), device = pace_question_number(question, "device");
+    bool quick = pace_question_has(question, "quick"), full = pace_question_has(question, "full");
+    const char *rows = pace_question_text(question, "output"), *entry = pace_question_text(question, "entry");
+    size_t length = rows ? strlen(rows) : 0;
+    if (pace_question_input_count(question) > 1)
+        return pace_fail(PACE_E_USAGE, "expected at most one of cpu and cuda, found %zu",
+                         pace_question_input_count(question));
+    if (quick && full)
+        return pace_fail(PACE_E_USAGE, "quick: expected either " PACE_FIELD "quick or " PACE_FIELD "full, found both");
+    if (threads > 4096) return pace_fail(PACE_E_USAGE, "threads: expected 1 to 4096, found %g", threads);
+    if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
+    if (rows && (length <= 4 || strcmp(rows + length - 4, ".csv") != 0))
+        return pace_fail(PACE_E_USAGE, "output: expected a file ending in .csv, found '%.80s'", rows);
+    if (rows && entry && strcmp(rows, entry) == 0)
+        return pace_fail(PACE_E_USAGE, "entry: expected another file than that of the rows, found '%.80s'", entry);
+    *out = (pace_calibrate_options){.target = pace_question_input(question, 0),
+                                    .device = (int)device,
+                                    .effort = quick  ? PACE_EFFORT_QUICK
+                                              : full ? PACE_EFFORT_FULL
+                                                     : PACE_EFFORT_DEFAULT,
+                                    .families = pace_question_text(question, "family"),
+                                    .rows_path = rows,
+                                    .entry_path = entry,
+                                    .name = pace_question_text(question, "name"),
+                                    .memory_bytes = pace_question_number(question, "memory"),
+                                    .threads = (int)threads,
+                                    .list = pace_question_has(question, "list"),
+                                    .question = question};
+    out->command = pace_question_command(question, &out->command_count);
+    return PACE_OK;
+}
+
+pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_question *question) {
+    pace_calibrate_options options;
+    (void)context; /* its own catalogue: a calibration is asked once */
+    if (strcmp(pace_question_verb(question), "calibrate") != 0)
+        return pace_fail(PACE_E_USAGE, "%s: expected a question of calibrate", pace_question_verb(question));
+    PACE_TRY(read_question(&options, question));
     calibration *c = pace_alloc(1, sizeof *c);
     if (!c) return PACE_E_MEMORY;
-    c->options = options;
-    c->target = options->target ? options->target : "cpu";
+    c->options = &options;
+    c->target = options.target ? options.target : "cpu";
     c->rows.file = -1;
     c->started_s = now_s();
     pace_status status = run(out, c);

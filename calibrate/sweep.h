@@ -5,7 +5,7 @@
 #include "machine/catalog.h"
 #include "measure.h"
 
-#include "paceline/calibrate.h"
+#include "calibrate_options.h"
 
 typedef struct {
     pace_point point;

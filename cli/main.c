@@ -1,8 +1,8 @@
 /* paceline VERB [options] INPUT… */
-#include "options.h"
+#include "arguments.h"
 #include "output.h"
 #include "say.h"
-#include "verbs.h"
+#include "verb.h"
 
 #include "paceline/paceline.h"
 
@@ -14,54 +14,40 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const char *name;
-    int (*run)(cli_arguments *);
-    const char *summary;
-} verbs[] = {
-    {"analyze", cmd_analyze, "where the time of a training step goes, and what to change first"},
-    {"predict", cmd_predict, "what the step would be elsewhere, or if something were different"},
-    {"compare", cmd_compare, "two traces side by side"},
-    {"convert", cmd_convert, "traces and models as Chakra execution traces"},
-    {"fleet", cmd_fleet, "where a cluster's time goes, from a table of its jobs"},
-    {"fit", cmd_fit, "learn from measurements"},
-    {"calibrate", cmd_calibrate, "measures this machine: rows for fit, an entry for --on"},
-    {"validate", cmd_validate, "is it true? figures of merit, recomputed"},
-    {"machines", cmd_machines, "the devices of the catalogue"},
-    {"models", cmd_models, "the models of the catalogue, layer by layer"},
-};
-enum { VERBS = sizeof verbs / sizeof *verbs };
-
 static void print_usage(FILE *to) {
     fprintf(to, "usage: paceline VERB [options] INPUT...\n\nverbs:\n");
-    for (size_t i = 0; i < VERBS; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    const pace_verb *verb;
+    for (size_t i = 0; (verb = pace_verb_at(i)); i++) fprintf(to, "  %-10s %s\n", verb->name, verb->summary);
     fprintf(to, "\n'paceline VERB --help' tells a verb's options; 'paceline --version' the version.\n");
 }
 
 static int unknown_verb(const char *word) {
-    const char *nearest = verbs[0].name;
-    for (size_t i = 1; i < VERBS; i++)
-        if (pace_word_edits(word, verbs[i].name) < pace_word_edits(word, nearest)) nearest = verbs[i].name;
+    const pace_verb *verb;
+    const char *nearest = pace_verb_at(0)->name;
+    for (size_t i = 1; (verb = pace_verb_at(i)); i++)
+        if (pace_word_edits(word, verb->name) < pace_word_edits(word, nearest)) nearest = verb->name;
     if (cli_is_slip(word, nearest))
         cli_say("paceline: unknown verb '%.80s' (did you mean %s? see 'paceline --help')", word, nearest);
     else cli_say("paceline: unknown verb '%.80s' (see 'paceline --help')", word);
     return CLI_USAGE;
 }
 
-static int run_verb(const char *verb, int count, const char *const *words) {
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(verb, verbs[i].name) != 0) continue;
+static int run_verb(const char *name, int count, const char *const *words) {
+    const pace_verb *verb;
+    for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
+        if (strcmp(name, verb->name) != 0) continue;
         const char **copies = calloc((size_t)count, 2 * sizeof *copies);
-        if (!copies) return CLI_MISSING;
+        if (!copies) return CLI_MEMORY;
         for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];
-        cli_arguments arguments = {NULL, copies + 2, count - 2, copies + count, count};
-        pace_status opened = pace_context_open(&arguments.context);
-        int result = opened == PACE_OK ? verbs[i].run(&arguments) : cli_fail(verb, opened);
-        pace_context_free(arguments.context);
+        cli_arguments arguments = {
+            .verb = verb, .words = copies + 2, .count = count - 2, .command = copies + count, .command_count = count};
+        int result = cli_run_verb(&arguments);
         free(copies);
         return result;
     }
-    return unknown_verb(verb);
+    if (strcmp(name, "completion") == 0) return cli_completion(count > 2 ? words[2] : NULL);
+    if (strcmp(name, "man") == 0) return cli_manual(count > 2 ? words[2] : NULL);
+    return unknown_verb(name);
 }
 
 /* A stream that the caller closed must not be given to the next file that is opened, or warnings land in it. What is

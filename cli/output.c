@@ -82,7 +82,7 @@ static bool holds_trace(const char *directory, const char *path) {
     return slash ? is_file(&parent, path, (size_t)(slash - path) + 1) : is_file(&parent, ".", 1);
 }
 
-bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *arguments, int operands) {
+bool cli_spares_inputs(const char *path, const cli_arguments *arguments) {
     struct stat target;
     bool input = false;
     if (!path || stat(path, &target) != 0 || !S_ISREG(target.st_mode)) return true;
@@ -91,8 +91,8 @@ bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *
         bool itself = path >= word && path <= word + strlen(word);
         input = input || (!itself && names_file(&target, word));
     }
-    for (int i = 0; i < operands; i++) input = input || holds_trace(arguments->words[i], path);
-    if (input) cli_say("paceline %s: %s: is an input: expected another file to write to", verb, path);
+    for (int i = 0; i < arguments->operands; i++) input = input || holds_trace(arguments->words[i], path);
+    if (input) cli_say("paceline %s: %s: is an input: expected another file to write to", arguments->verb->name, path);
     return !input;
 }
 
@@ -116,7 +116,7 @@ void cli_progress_end(void) {
 
 static bool reader_left; /* "| head": nobody wants to know */
 
-int cli_write(void *file, const void *bytes, size_t length) {
+static int write_bytes(void *file, const void *bytes, size_t length) {
     errno = 0;
     if (fwrite(bytes, 1, length, file) == length) return 0;
     reader_left = errno == EPIPE;
@@ -124,27 +124,33 @@ int cli_write(void *file, const void *bytes, size_t length) {
 }
 
 int cli_exit_status(pace_status status) {
-    return status == PACE_E_USAGE                                ? CLI_USAGE
-           : status == PACE_E_MISSING || status == PACE_E_MEMORY ? CLI_MISSING
-                                                                 : CLI_INPUT;
+    return status == PACE_E_USAGE     ? CLI_USAGE
+           : status == PACE_E_MISSING ? CLI_MISSING
+           : status == PACE_E_MEMORY  ? CLI_MEMORY
+                                      : CLI_INPUT;
 }
 
 int cli_fail(const char *verb, pace_status status) {
+    char message[2048];
     cli_progress_end();
-    if (!reader_left) cli_say("paceline %s: %s", verb, pace_message());
+    if (reader_left) return cli_exit_status(status);
+    pace_message_as_options(message, sizeof message, verb);
+    if (status == PACE_E_USAGE && strncmp(message, "expected ", 9) == 0)
+        cli_say("paceline %s: %s (see 'paceline %s --help')", verb, message, verb);
+    else cli_say("paceline %s: %s", verb, message);
     return cli_exit_status(status);
 }
 
-static int write_report(const char *verb, const pace_report *report, pace_format format, const cli_output *output,
+static int write_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output,
                         FILE *file, const char *name) {
-    pace_write_options options = {.table = output->table};
+    pace_write_options options = {.size = sizeof options, .table = output->table};
     struct winsize size;
     bool terminal = file == stdout && isatty(STDOUT_FILENO);
     const char *term = getenv("TERM");
     options.color = terminal && !getenv("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
         options.width = size.ws_col > 160 ? 160 : size.ws_col;
-    pace_status status = pace_report_write(report, format, &options, cli_write, file);
+    pace_status status = pace_answer_write(answer, format, &options, write_bytes, file);
     if (status != PACE_OK && status != PACE_E_IO) return cli_fail(verb, status);
     errno = 0;
     if (fflush(file) == 0 && status == PACE_OK) return CLI_DONE;
@@ -154,7 +160,7 @@ static int write_report(const char *verb, const pace_report *report, pace_format
 }
 
 /* A file appears whole or not at all: written beside its place, then renamed. */
-static int write_to_path(const char *verb, const pace_report *report, pace_format format, const cli_output *output) {
+static int write_to_path(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     struct stat about;
     char beside[4096];
     bool special = stat(output->path, &about) == 0 && !S_ISREG(about.st_mode);
@@ -164,7 +170,7 @@ static int write_to_path(const char *verb, const pace_report *report, pace_forma
         cli_say("paceline %s: %s: cannot be created: %s", verb, output->path, strerror(errno));
         return CLI_INPUT;
     }
-    int result = write_report(verb, report, format, output, file, output->path);
+    int result = write_answer(verb, answer, format, output, file, output->path);
     if (fclose(file) != 0 && result == CLI_DONE) {
         cli_say("paceline %s: %s: could not be written: %s", verb, output->path, strerror(errno));
         result = CLI_INPUT;
@@ -177,13 +183,11 @@ static int write_to_path(const char *verb, const pace_report *report, pace_forma
     return result;
 }
 
-int cli_output_report(const char *verb, pace_report *report, pace_format format, const cli_output *output) {
+int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     cli_progress_end();
-    for (size_t i = 0; !output->quiet && i < pace_report_warning_count(report); i++)
-        cli_say("paceline %s: warning: %s", verb, pace_report_warning(report, i));
-    int result = output->path && strcmp(output->path, "-") != 0
-                     ? write_to_path(verb, report, format, output)
-                     : write_report(verb, report, format, output, stdout, "standard output");
-    pace_report_free(report);
-    return result;
+    for (size_t i = 0; !output->quiet && i < pace_answer_warning_count(answer); i++)
+        cli_say("paceline %s: warning: %s", verb, pace_answer_warning(answer, i).text);
+    return output->path && strcmp(output->path, "-") != 0
+               ? write_to_path(verb, answer, format, output)
+               : write_answer(verb, answer, format, output, stdout, "standard output");
 }

@@ -1,24 +1,8 @@
-/* Where a report goes: format, file, warnings, exit status. Shared by all verbs. */
+/* Where an answer goes: format, file, warnings, exit status. */
 #ifndef PACE_CLI_OUTPUT_H
 #define PACE_CLI_OUTPUT_H
 
-#include "options.h"
-#include "verbs.h"
-
-#include "paceline/paceline.h"
-
-typedef struct {
-    const char *format, *path, *table;
-    bool quiet;
-} cli_output;
-
-/* The rows of the option table every verb shares. */
-#define CLI_OUTPUT_OPTIONS(output)                                                                              \
-    {"--format", 'f', OPTION_TEXT, "FORMAT", "table (default), json, csv, html or perfetto", &(output).format}, \
-        {"--output", 'o', OPTION_TEXT, "FILE", "write there; the suffix chooses the format", &(output).path},   \
-        {"--table", 't', OPTION_TEXT, "KEY", "csv: which table", &(output).table}, {                            \
-        "--quiet", 'q', OPTION_FLAG, NULL, "no warnings, no progress", &(output).quiet                          \
-    }
+#include "arguments.h"
 
 /** Checks --format and the suffix before any work is done. False after a message. */
 bool cli_output_format(pace_format *out, const char *verb, const cli_output *output);
@@ -26,18 +10,15 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
 /** Whether writing to `path` (may be NULL), a word of the command line, leaves the files as they are that its other
  * words name, alone or within ("A=B", "FILE.yaml:NAME"), and the traces of directories among the operands. False after
  * a message. */
-bool cli_spares_inputs(const char *verb, const char *path, const cli_arguments *arguments, int operands);
+bool cli_spares_inputs(const char *path, const cli_arguments *arguments);
 
-/** Writes the report and prints its warnings; frees it; returns the exit status. */
-int cli_output_report(const char *verb, pace_report *report, pace_format format, const cli_output *output);
-
-/** Writes to a FILE: a pace_write_fn. What fails because the reader of a pipe has gone is not an error to speak of. */
-int cli_write(void *file, const void *bytes, size_t length);
+/** Writes the answer and prints its warnings; returns the exit status. */
+int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output);
 
 /** The exit status of a failed call. */
 int cli_exit_status(pace_status status);
 
-/** The same, its message printed. */
+/** The same, its message printed; a field that it begins with is shown as the option it is. */
 int cli_fail(const char *verb, pace_status status);
 
 /** Progress on a terminal; NULL when piped or quiet. */

@@ -1,6 +1,5 @@
 /*
- * Paceline measures the machine it runs on: rows that pace_fit() learns from, and a device entry that `--on FILE`
- * takes.
+ * Paceline measures the machine it runs on: rows that "fit" learns from, and a device entry that "on" takes.
  */
 #ifndef PACELINE_CALIBRATE_H
 #define PACELINE_CALIBRATE_H
@@ -11,33 +10,12 @@
 extern "C" {
 #endif
 
-/** How much is measured: under a minute, minutes, hours. */
-typedef enum { PACE_EFFORT_QUICK, PACE_EFFORT_DEFAULT, PACE_EFFORT_FULL } pace_effort;
-
-/** Options of pace_calibrate(). Zero-initialise for defaults, then choose the effort. */
-typedef struct {
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
-    const char *target;        /**< "cpu" (default) or "cuda" */
-    int device;                /**< which CUDA device */
-    pace_effort effort;        /**< how much */
-    const char *families;      /**< "gemm,embedding": these alone; NULL = all */
-    const char *rows_path;     /**< table of rows (CSV): rows that are there are kept and skipped; NULL = no table */
-    const char *entry_path;    /**< device entry (YAML), written at the end, whole or not at all; NULL = none */
-    const char *name;          /**< of the device in rows and entry; NULL = made from the processor's name */
-    const char *module_path;   /**< folder of the optional modules; NULL = beside the program, or $PACELINE_MODULES */
-    double memory_bytes;       /**< tensors of one point at most; 0 = half of the memory that is free */
-    int threads;               /**< CPU; 0 = one per core this process may use */
-    bool list;                 /**< only say what would be measured */
-    pace_progress_fn progress; /**< called with points done and to do; may be NULL */
-    void *progress_context;
-    bool (*stop)(void *context); /**< asked between points; true ends the sweep, what was measured stays; may be NULL */
-} pace_calibrate_options;
-
-/** Measures. Errors: PACE_E_USAGE for an unknown target or family, PACE_E_MISSING when nothing here can measure what
- * was asked (the message names the package), PACE_E_IO and PACE_E_INPUT for a table that cannot be written or
- * continued. */
-PACE_API pace_status pace_calibrate(pace_report **out, const pace_calibrate_options *options);
+/** Measures: answers a question of the verb "calibrate". Its one input is what is measured, "cpu" (when it has none) or
+ * "cuda". The optional modules are looked for beside the program, or in the folder that the environment variable
+ * PACELINE_MODULES names. Errors: PACE_E_USAGE for an unknown target or family and fields that are at odds;
+ * PACE_E_MISSING when nothing here can measure what was asked (the message names the package); PACE_E_IO and
+ * PACE_E_INPUT for a table that cannot be written or continued. */
+PACE_API pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_question *question);
 
 /** One family of a calibration, for its report. */
 typedef struct {
@@ -57,8 +35,9 @@ typedef struct {
     double value;    /**< SI */
 } pace_calibrated_figure;
 
-/** A calibration to report. Borrowed by pace_calibration_report(). */
+/** A calibration to report. Borrowed by pace_calibration_answer(). */
 typedef struct {
+    size_t size; /**< sizeof(pace_calibration): later versions add members at the end */
     const char *const *command;
     size_t command_count;
     const char *device, *processor, *software, *rows_path, *entry_path;
@@ -73,7 +52,8 @@ typedef struct {
     size_t note_count;
 } pace_calibration;
 
-PACE_API pace_status pace_calibration_report(pace_report **out, const pace_calibration *calibration);
+/** Makes an answer of a calibration; for whoever measures with tools of their own. */
+PACE_API pace_status pace_calibration_answer(pace_answer **out, const pace_calibration *calibration);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 /* What a row's system or device column names: a machine in our own words, or one as logs name it. */
 static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pace_exchange_row *row) {
     int ranks = row->ranks_per_node * row->nodes;
-    if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or --on");
+    if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or " PACE_FIELD "on");
     pace_status status = pace_machine_parse(out, catalog, row->system);
     if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
         status = PACE_E_MISSING; /* a device alone */
@@ -49,7 +49,7 @@ static pace_status exchange_of(pace_exchange_asker *a, const pace_exchange_row *
     if (status == PACE_OK) status = pace_exchange_open(&a->exchange, a->catalog, &machine, PACE_LIBRARY_AUTO, NULL);
     a->has_exchange = status == PACE_OK;
     if (status == PACE_OK) a->last_nodes = machine.nodes;
-    else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message());
+    else snprintf(a->refused, sizeof a->refused, "%.199s", pace_message_marked());
     return status;
 }
 
@@ -94,7 +94,7 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
                            .model = modelled ? &a->exchange : NULL,
                            .doubts = &a->doubts};
     if (pace_exchange_fit_time(out, a->fit, &q) == PACE_OK) return PACE_OK;
-    snprintf(refused, sizeof refused, "%.199s", pace_message());
+    snprintf(refused, sizeof refused, "%.199s", pace_message_marked());
     if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
     return pace_fail(PACE_E_MISSING, "%s", refused);
 }

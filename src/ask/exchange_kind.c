@@ -1,5 +1,6 @@
 /* The row kind "exchange": one collective among the devices of a machine. */
 #include "ask/context.h"
+#include "ask/engine_options.h"
 #include "ask/exchange_answer.h"
 #include "ask/exchange_logs.h"
 #include "ask/row_kind.h"
@@ -47,7 +48,7 @@ static pace_status open_exchanges(void **state, const pace_rows_options *options
     if (options->collective && !pace_collective_find(&collective, options->collective))
         return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
     if (options->probes < 0 || options->probes == 1)
-        return pace_fail(PACE_E_USAGE, "--probes: expected 2 or more, found %d", options->probes);
+        return pace_fail(PACE_E_USAGE, "probes: expected 2 or more, found %d", options->probes);
     PACE_TRY(pace_doubts_load(&e->asker.doubts, e->asker.catalog));
     if (!options->device) return PACE_OK;
     PACE_TRY(pace_machine_asked(&e->asker.machine, e->asker.catalog, options->device));

@@ -58,7 +58,7 @@ static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults)
     const pace_machine *m = defaults->machine;
     if (!r->knows_collective)
         return pace_fail(PACE_E_INPUT,
-                         "%s: does not say which collective it measured: expected --collective, or a "
+                         "%s: does not say which collective it measured: expected " PACE_FIELD "collective, or a "
                          "file named after it",
                          r->rows->name);
     if (r->ranks == 0 && r->per_thread > 1 &&
@@ -66,7 +66,8 @@ static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults)
         r->ranks = r->per_thread * (r->threads > 0 ? r->threads : 1);
     if (r->ranks == 0 && m) r->ranks = m->devices * m->nodes, r->hosts = m->nodes;
     if (r->ranks < 2)
-        return pace_fail(PACE_E_INPUT, "%s: does not say on how many ranks it ran: expected lines \"#  Rank\", or --on",
+        return pace_fail(PACE_E_INPUT,
+                         "%s: does not say on how many ranks it ran: expected lines \"#  Rank\", or " PACE_FIELD "on",
                          r->rows->name);
     if (r->hosts == 0) r->hosts = m && r->ranks == m->devices * m->nodes ? m->nodes : 1;
     if (r->ranks % r->hosts)

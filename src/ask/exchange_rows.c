@@ -139,9 +139,9 @@ static pace_status find_columns(reader *r) {
     if (r->bytes < 0 && r->elements < 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"bytes\" (or \"elements\")", name);
     if (r->collective < 0 && !r->defaults->collective)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or --collective", name);
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or " PACE_FIELD "collective", name);
     if (r->ranks < 0 && r->per_node < 0 && !r->defaults->machine)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or --on", name);
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or " PACE_FIELD "on", name);
     return PACE_OK;
 }
 

@@ -13,7 +13,8 @@ static pace_status column_called(size_t *out, const pace_csv *csv, const char *n
         *out = (size_t)column;
         return PACE_OK;
     }
-    return pace_fail(PACE_E_USAGE, "%s: --split: no column \"%.*s\": expected shape, device or columns with commas",
+    return pace_fail(PACE_E_USAGE,
+                     "%s: " PACE_FIELD "split: no column \"%.*s\": expected shape, device or columns with commas",
                      csv->name, (int)(length < 60 ? length : 60), name);
 }
 

@@ -1,4 +1,5 @@
 #include "ask/fleet_asked.h"
+#include "ask/engine_options.h"
 #include "ask/context.h"
 
 #include "ask/fleet_processes.h"

@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_FLEET_ASKED_H
 #define PACE_ASK_FLEET_ASKED_H
 
+#include "ask/engine_options.h"
 #include "fleet/fleet_figures.h"
 #include "source/job_reader.h"
 

@@ -56,7 +56,7 @@ static int take_first_failure(void *context, int rank, const void *bytes, size_t
 
 pace_status pace_fleet_agree(pace_status status, const pace_processes *processes) {
     outcome own = {.status = status}, first = {.status = PACE_OK};
-    if (status != PACE_OK) snprintf(own.message, sizeof own.message, "%s", pace_message());
+    if (status != PACE_OK) snprintf(own.message, sizeof own.message, "%s", pace_message_marked());
     PACE_TRY(tell_all(processes, &own, sizeof own, take_first_failure, &first));
     return first.status == PACE_OK ? PACE_OK : pace_fail(first.status, "%s", first.message);
 }
@@ -208,7 +208,7 @@ static pace_status pack(pace_bytes *bytes, pace_fleet *fleet, pace_job_reading *
 static pace_status pack_failure(pace_bytes *bytes, pace_status status) {
     bytes->count = 0;
     PACE_TRY(pace_pack_u64(bytes, (uint64_t)status));
-    return pace_pack_text(bytes, pace_message());
+    return pace_pack_text(bytes, pace_message_marked());
 }
 
 /* ---- and back ---- */

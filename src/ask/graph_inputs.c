@@ -1,4 +1,5 @@
 #include "ask/graph_inputs.h"
+#include "ask/engine_options.h"
 
 #include "ask/context.h"
 #include "ask/model_settings.h"
@@ -94,7 +95,8 @@ static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs
 static pace_status read_recorded(pace_graph_inputs *out, const char *const *inputs, size_t count,
                                  const pace_convert_options *options) {
     bool times;
-    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
+    if (options->set.count)
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_predict_inputs_have_times(&times, inputs, count));
     return times ? read_traces(out, inputs, count, options) : read_graphs(out, inputs, count);
 }

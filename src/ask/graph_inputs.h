@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_GRAPH_INPUTS_H
 #define PACE_ASK_GRAPH_INPUTS_H
 
+#include "ask/engine_options.h"
 #include "base/memory.h"
 #include "machine/catalog.h"
 #include "step/graph.h"

@@ -1,4 +1,5 @@
 #include "ask/job_asked.h"
+#include "ask/engine_options.h"
 
 #include "ask/context.h"
 #include "ask/job_assume.h"
@@ -73,7 +74,7 @@ static pace_status read_words(described *d, const char *text) {
         char *value = strchr(word, '=');
         if (value) *value++ = '\0';
         status = value ? set_member(d, word, value, "--job")
-                       : pace_fail(PACE_E_USAGE, "--job: expected KEY=VALUE, found \"%.40s\"", word);
+                       : pace_fail(PACE_E_USAGE, "job: expected KEY=VALUE, found \"%.40s\"", word);
     }
     pace_free(words);
     return status;
@@ -102,10 +103,10 @@ static pace_status read_job(pace_job_asked *a, const char *text) {
     for (int c = 0; c < PACE_JOB_REQUIRED; c++) d.values[c] = 0;
     d.values[PACE_JOB_CNODES] = d.values[PACE_JOB_BATCH_SIZE] = 1;
     PACE_TRY(strchr(text, '=') ? read_words(&d, text) : read_file(&d, text));
-    if (!d.named) return pace_fail(PACE_E_USAGE, "--job: expected architecture=..., one of the six");
+    if (!d.named) return pace_fail(PACE_E_USAGE, "job: expected architecture=..., one of the six");
     PACE_TRY(
         pace_jobs_add(&a->jobs, (pace_job_text){d.id, strlen(d.id)}, (pace_job_text){0}, d.architecture, d.values, 0));
-    if (pace_job_fault(why, sizeof why, &a->jobs, 0, &a->catalog)) return pace_fail(PACE_E_USAGE, "--job: %s", why);
+    if (pace_job_fault(why, sizeof why, &a->jobs, 0, &a->catalog)) return pace_fail(PACE_E_USAGE, "job: %s", why);
     return PACE_OK;
 }
 

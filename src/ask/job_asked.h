@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_JOB_ASKED_H
 #define PACE_ASK_JOB_ASKED_H
 
+#include "ask/engine_options.h"
 #include "fleet/job_model.h"
 
 /* A part of the step that takes time; `if_free_s` is the step without it. */

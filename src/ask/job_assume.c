@@ -1,4 +1,5 @@
 #include "ask/job_assume.h"
+#include "ask/engine_options.h"
 
 #include "fleet/job_fit.h"
 
@@ -8,7 +9,8 @@ static pace_status set(pace_job_setting *out, const pace_job_catalog *catalog, c
                                     assume->efficiency};
     pace_job_fit fit = {0};
     if (assume->fit_path && assume->efficiency)
-        return pace_fail(PACE_E_USAGE, "--fit and --efficiency both say what jobs reach: expected one of them");
+        return pace_fail(PACE_E_USAGE,
+                         PACE_FIELD "fit and " PACE_FIELD "efficiency both say what jobs reach: expected one of them");
     if (assume->fit_path) PACE_TRY(pace_job_fit_load(&fit, assume->fit_path));
     if (!words.on && *fit.machine) words.on = fit.machine;
     PACE_TRY(pace_job_setting_parse(out, catalog, &words));

@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_JOB_ASSUME_H
 #define PACE_ASK_JOB_ASSUME_H
 
+#include "ask/engine_options.h"
 #include "fleet/job_model.h"
 
 /** The setting that some assumptions say; `jobs` is loaded here and the caller's to free. */

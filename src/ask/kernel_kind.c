@@ -1,5 +1,6 @@
 /* The row kind "kernel": one operation on one device. */
 #include "ask/context.h"
+#include "ask/engine_options.h"
 #include "ask/fit_rows.h"
 #include "ask/row_kind.h"
 #include "exchange/algorithms.h"

@@ -1,4 +1,5 @@
 #include "ask/model_settings.h"
+#include "base/words.h"
 
 #include "base/decimal.h"
 #include "source/model_inputs.h"
@@ -21,11 +22,11 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
     PACE_TRY(keep_text(&key, settings, word));
     char *equals = strchr(key, '=');
     if (!equals || equals == key || !equals[1])
-        return pace_fail(PACE_E_USAGE, "--set: expected KEY=VALUE, found '%.80s'", word);
+        return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
     *equals = '\0';
     if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
     if (!pace_number_parse(&value, equals + 1))
-        return pace_fail(PACE_E_USAGE, "--set: %.80s: expected a number, found '%.80s'", key, equals + 1);
+        return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, equals + 1);
     pace_model_setting setting = {key, value};
     return PACE_PUSH(&settings->items, setting);
 }

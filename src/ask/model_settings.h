@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_MODEL_SETTINGS_H
 #define PACE_ASK_MODEL_SETTINGS_H
 
+#include "base/words.h"
 #include "model/model_read.h"
 
 typedef struct {

@@ -1,4 +1,5 @@
 #include "ask/predict_calibration.h"
+#include "ask/engine_options.h"
 #include "ask/context.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ static pace_status read_side(side *out, const char *path, const pace_predict_opt
     PACE_TRY(pace_analysis_load(&out->analysis, options->context->catalog, &path, 1, &reading));
     pace_status status = pace_forecast_of_analysis(&out->forecast, &out->analysis);
     if (status == PACE_OK && !out->forecast.device)
-        status = pace_fail(PACE_E_MISSING, "--calibrate: %s: does not name a device of the catalogue", path);
+        status = pace_fail(PACE_E_MISSING, "calibrate: %s: does not name a device of the catalogue", path);
     if (status == PACE_OK) out->steps = count_steps(&out->analysis);
     else free_side(out);
     return status;
@@ -58,7 +59,7 @@ pace_status pace_predict_calibrate(pace_pair_calibration *out, const char *pair,
     const char *equals = strchr(pair, '=');
     side here = {0}, there = {0};
     if (!equals || equals == pair || !equals[1])
-        return pace_fail(PACE_E_USAGE, "--calibrate: expected FROM_TRACE=TO_TRACE, found '%.200s'", pair);
+        return pace_fail(PACE_E_USAGE, "calibrate: expected FROM_TRACE=TO_TRACE, found '%.200s'", pair);
     char *path = pace_copy_text(pair, (size_t)(equals - pair));
     if (!path) return PACE_E_MEMORY;
     pace_status status = read_side(&here, path, options, options->from);

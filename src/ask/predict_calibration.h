@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_PREDICT_CALIBRATION_H
 #define PACE_ASK_PREDICT_CALIBRATION_H
 
+#include "ask/engine_options.h"
 #include "forecast/forecast.h"
 
 /** Reads "FROM_TRACE=TO_TRACE" (the same step recorded on two devices) and takes it in, moved with `cost`'s ladder.

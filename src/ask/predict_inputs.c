@@ -1,4 +1,5 @@
 #include "ask/predict_inputs.h"
+#include "ask/engine_options.h"
 #include "ask/context.h"
 
 #include "base/text.h"
@@ -33,7 +34,8 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
                                     .device = options->from,
                                     .progress = options->progress,
                                     .progress_context = options->progress_context};
-    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found a trace: %s", inputs[0]);
+    if (options->set.count)
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));
     out->is_measured = true;
     return pace_forecast_of_analysis(&out->forecast, &out->measured);
@@ -68,7 +70,8 @@ static pace_status forecast(pace_predict_inputs *out, pace_catalog *catalog, pac
         return pace_forecast_of_graphs(&out->forecast, catalog, graphs, count, (const char *const *)out->paths.items,
                                        device, mode);
     for (size_t i = 0; i < count; i++) pace_graph_free(&graphs[i]);
-    return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", out->paths.items[0]);
+    return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with " PACE_FIELD "on",
+                     out->paths.items[0]);
 }
 
 static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, const pace_paths *paths,
@@ -240,7 +243,7 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
     PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     pace_status status;
     if (!model && options->approach)
-        status = pace_fail(PACE_E_USAGE, "--approach is for models, found '%s'", inputs[0]);
+        status = pace_fail(PACE_E_USAGE, PACE_FIELD "approach is for models, found '%s'", inputs[0]);
     else if (model && count > 1)
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
     else if (model) status = read_model(&read, inputs[0], device, options);

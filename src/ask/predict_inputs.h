@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_PREDICT_INPUTS_H
 #define PACE_ASK_PREDICT_INPUTS_H
 
+#include "ask/engine_options.h"
 #include "forecast/forecast.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* The row kind "profiler": a step timed with and without a profiler. */
 #include "ask/profiler_rows.h"
+#include "ask/engine_options.h"
 #include "ask/row_kind.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ static pace_status open_profiles(void **state, const pace_rows_options *options)
     *state = pace_alloc(1, sizeof(profiles));
     if (!*state) return PACE_E_MEMORY;
     if (!options->fit_path) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--kind profiler: its answer is one figure: expected no --output");
+    return pace_fail(PACE_E_USAGE,
+                     PACE_FIELD "kind profiler: its answer is one figure: expected no " PACE_FIELD "output");
 }
 
 static pace_status read_table(void *state, pace_input *input) {

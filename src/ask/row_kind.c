@@ -23,7 +23,7 @@ pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *
                                              : ", ",
                                  kind->name);
     }
-    return pace_fail(PACE_E_USAGE, "--kind: expected %s, found \"%.40s\"", names, name);
+    return pace_fail(PACE_E_USAGE, "kind: expected %s, found \"%.40s\"", names, name);
 }
 
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) {

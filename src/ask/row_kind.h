@@ -10,6 +10,7 @@
 #ifndef PACE_ASK_ROW_KIND_H
 #define PACE_ASK_ROW_KIND_H
 
+#include "ask/engine_options.h"
 #include "ask/columns.h"
 #include "ask/findings.h"
 #include "base/estimate.h"

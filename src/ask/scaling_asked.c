@@ -1,4 +1,5 @@
 #include "ask/scaling_asked.h"
+#include "base/words.h"
 
 #include "machine/device_resolve.h"
 #include "ask/model_settings.h"

@@ -139,7 +139,7 @@ static size_t units_by_row(pace_scaling_samples *all) {
 
 static pace_status assign(pace_scaling_score *score, pace_scaling_samples *all, const char *split) {
     if (split && strcmp(split, "model") != 0 && strcmp(split, "device") != 0 && strcmp(split, "row") != 0)
-        return pace_fail(PACE_E_USAGE, "--split: expected model, device or row for scaling, found \"%.40s\"", split);
+        return pace_fail(PACE_E_USAGE, "split: expected model, device or row for scaling, found \"%.40s\"", split);
     score->held_out = split ? split : "model";
     if (strcmp(score->held_out, "model") == 0) score->units = units_by_name(all, false);
     if (!split && score->units < 2) score->held_out = "device";

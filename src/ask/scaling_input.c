@@ -1,4 +1,5 @@
 #include "ask/scaling_input.h"
+#include "ask/engine_options.h"
 #include "ask/context.h"
 
 #include "source/model_inputs.h"
@@ -32,7 +33,8 @@ static pace_status count_samples(pace_scaling_input *input, double said) {
     PACE_TRY(pace_batch_size_infer(&found, &input->inputs.forecast.ranks.items[0].graph));
     input->samples = (double)found.samples;
     if (found.samples > 0) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: how many samples a step has cannot be told: say --samples", input->name);
+    return pace_fail(PACE_E_INPUT, "%s: how many samples a step has cannot be told: say " PACE_FIELD "samples",
+                     input->name);
 }
 
 static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_options *options) {
@@ -40,7 +42,7 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
                                     .step_regex = options->step_regex,
                                     .from = options->from};
     bool timed;
-    if (options->set.count) return pace_fail(PACE_E_USAGE, "--set is for models, found '%s'", input->name);
+    if (options->set.count) return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found '%s'", input->name);
     PACE_TRY(pace_predict_inputs_have_times(&timed, &input->name, 1));
     PACE_TRY(pace_predict_inputs_read(&input->inputs, &input->name, 1, timed ? NULL : input->device, &reading));
     if (input->inputs.forecast.ranks.count != 1)

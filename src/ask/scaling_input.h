@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_SCALING_INPUT_H
 #define PACE_ASK_SCALING_INPUT_H
 
+#include "ask/engine_options.h"
 #include "forecast/gradient_profile.h"
 #include "model/config.h"
 #include "ask/model_settings.h"

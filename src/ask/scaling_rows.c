@@ -63,7 +63,7 @@ static pace_status find_columns(reader *r, const pace_yaml_node *names) {
     if (r->model < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\"", csv->name);
     if (r->workers < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"workers\" (or \"gpus\")", csv->name);
     if (r->machine < 0 && !r->usual_machine)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"machine\", or --on", csv->name);
+        return pace_fail(PACE_E_INPUT, "%s: expected a column \"machine\", or " PACE_FIELD "on", csv->name);
     return PACE_OK;
 }
 

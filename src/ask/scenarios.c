@@ -1,4 +1,5 @@
 #include "ask/scenarios.h"
+#include "ask/engine_options.h"
 
 #include "base/text.h"
 #include "machine/device_resolve.h"
@@ -73,7 +74,7 @@ static pace_status put_named(pace_scenario *scenario, pace_status failed, const 
                              pace_device_catalog *devices) {
     char refused[400];
     pace_machine machine;
-    snprintf(refused, sizeof refused, "%.399s", pace_message());
+    snprintf(refused, sizeof refused, "%.399s", pace_message_marked());
     pace_status status = pace_machine_asked(&machine, devices->documents, text);
     if (status == PACE_OK) return put_machine(scenario, &machine, devices);
     return status == PACE_E_MISSING ? pace_fail(failed, "%s", refused) : status;
@@ -88,7 +89,7 @@ static pace_status put_device(pace_scenario *scenario, const char *text, pace_de
     bool joined = !nameless && strchr(text, '*'); /* meant as a machine: its message counts */
     if (!joined) status = pace_device_to_run_on(&scenario->device, devices, text);
     if (status != PACE_OK && nameless) status = put_named(scenario, status, text, devices);
-    return status == PACE_OK ? PACE_OK : pace_fail_in(status, "--on");
+    return status == PACE_OK ? PACE_OK : pace_fail_in(status, "on");
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
@@ -185,13 +186,14 @@ static void share_base(pace_scenarios *scenarios) {
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) {
     if (options->samples < 0 || options->samples != floor(options->samples) || options->samples > 1e9)
-        return pace_fail(PACE_E_USAGE, "--samples: expected a whole number from 1 to 1e9, found %g", options->samples);
+        return pace_fail(PACE_E_USAGE, "samples: expected a whole number from 1 to 1e9, found %g", options->samples);
     pace_scenarios scenarios = {0};
     pace_predict_options others = *options;
     maker m = {.out = &scenarios, .options = &others, .devices = devices};
     if (options->approach) PACE_TRY(pace_approach_named(&m.approach, devices->documents, options->approach));
     if (options->jitter && !options->approach)
-        return pace_fail(PACE_E_USAGE, "--jitter is of ranks that exchange gradients: name an --approach");
+        return pace_fail(PACE_E_USAGE,
+                         PACE_FIELD "jitter is of ranks that exchange gradients: name an " PACE_FIELD "approach");
     PACE_TRY(pace_approach_set_jitter(&m.approach, options->jitter));
     if (!timed && options->on.count) {
         m.base = options->on.items[0];

@@ -2,6 +2,7 @@
 #ifndef PACE_ASK_SCENARIOS_H
 #define PACE_ASK_SCENARIOS_H
 
+#include "ask/engine_options.h"
 #include "forecast/forecast.h"
 #include "forecast/what_ifs.h"
 

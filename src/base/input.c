@@ -373,6 +373,6 @@ pace_status pace_input_read(pace_input *input, void *buffer, size_t capacity, si
     pace_status status = decode(input, buffer, capacity, got);
     if (status == PACE_OK) return PACE_OK;
     input->status = status;
-    snprintf(input->message, sizeof input->message, "%s", pace_message());
+    snprintf(input->message, sizeof input->message, "%s", pace_message_marked());
     return *got > 0 ? PACE_OK : status;
 }

@@ -43,7 +43,7 @@ pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
         if (i < failed) {
             failed = i;
             status = own;
-            snprintf(message, sizeof message, "%s", pace_message());
+            snprintf(message, sizeof message, "%s", pace_message_marked());
         }
     }
     pace_memory_add_failures(elsewhere);

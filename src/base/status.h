@@ -18,6 +18,14 @@
 #define PACE_UNLIKELY(x) (x)
 #endif
 
+/** Stands before the name of a field within a message: "expected a machine: " PACE_FIELD "on". pace_message() leaves it
+ * out, pace_message_as_options() makes an option of the name. A message that is about one field begins with the plain
+ * name and a colon. */
+#define PACE_FIELD "\x1f"
+
+/** This thread's message with the marks. */
+const char *pace_message_marked(void);
+
 /** Sets this thread's message and returns `status`, so that `return pace_fail(…)` is one line. */
 pace_status pace_fail(pace_status status, const char *format, ...) PACE_PRINTF(2, 3);
 

@@ -221,7 +221,7 @@ static pace_status set_figure(pace_approach *approach, char *word) {
 
 pace_status pace_approach_parse(pace_approach *out, const pace_approaches *approaches, const char *text) {
     char words[256], *rest = NULL;
-    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "--approach: %.40s…: too long", text);
+    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "approach: %.40s…: too long", text);
     memcpy(words, text, strlen(text) + 1);
     char *name = strtok_r(words, ":", &rest);
     const pace_approach *found = name ? pace_approach_find(approaches, name) : NULL;
@@ -248,8 +248,7 @@ pace_status pace_approach_set_jitter(pace_approach *approach, const char *text) 
     if (end && *end == '%') share /= 100, end++;
     if (!end || *end || !(share >= 0 && share <= 1))
         return pace_fail(PACE_E_USAGE,
-                         "--jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'",
-                         text);
+                         "jitter: expected a share of the step from 0 to 1, such as 0.05 or 5%%, found '%.40s'", text);
     approach->skew = share;
     return PACE_OK;
 }

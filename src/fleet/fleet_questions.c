@@ -1,4 +1,5 @@
 #include "fleet/fleet_questions.h"
+#include "base/words.h"
 
 #include "fleet/rate_text.h"
 #include "machine/machine.h"
@@ -66,7 +67,7 @@ static pace_status ask_given(pace_fleet_questions *out, const pace_job_setting *
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
         double rate;
-        PACE_TRY(parse_rate(&rate, "--sweep", word));
+        PACE_TRY(parse_rate(&rate, "sweep", word));
         PACE_TRY(ask_rate(out, setting, resource, rate, "given"));
     }
     return PACE_OK;
@@ -92,7 +93,7 @@ static pace_status check_sweeps(const pace_words *sweeps) {
             known = known || given_rates(&(pace_words){&sweeps->items[i], 1}, r);
         if (!known)
             return pace_fail(PACE_E_USAGE,
-                             "--sweep: expected compute=, memory=, pcie=, network= or nvlink=, found \"%.60s\"",
+                             "sweep: expected compute=, memory=, pcie=, network= or nvlink=, found \"%.60s\"",
                              sweeps->items[i]);
     }
     return PACE_OK;
@@ -161,18 +162,19 @@ static pace_status set_price(pace_fleet_questions *out, const char *text) {
     snprintf(words, sizeof words, "%s", text);
     char *value = strchr(words, '='), *cost = strrchr(words, ':');
     if (!value || !cost || cost < value || strlen(text) >= sizeof words)
-        return pace_fail(PACE_E_USAGE, "--price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
+        return pace_fail(PACE_E_USAGE, "price: expected such as network=100Gb/s:3000, found \"%.60s\"", text);
     *value++ = *cost++ = '\0';
-    PACE_TRY(parse_rate(&rate, "--price", value));
+    PACE_TRY(parse_rate(&rate, "price", value));
     if (!pace_parse_quantity(&price, cost))
-        return pace_fail(PACE_E_USAGE, "--price: expected a price behind the colon, found \"%.40s\"", cost);
+        return pace_fail(PACE_E_USAGE, "price: expected a price behind the colon, found \"%.40s\"", cost);
     for (size_t i = 0; i < out->items.count; i++) {
         pace_fleet_question *q = &out->items.items[i];
         if (strcmp(pace_job_resource_names[q->resource[0]], words) != 0 || fabs(q->rate[0] / rate - 1) > 1e-9) continue;
         q->price = price;
         return PACE_OK;
     }
-    return pace_fail(PACE_E_USAGE, "--price: nothing is asked about %.40s %.40s; ask with --sweep", words, value);
+    return pace_fail(PACE_E_USAGE, "price: nothing is asked about %.40s %.40s; ask with " PACE_FIELD "sweep", words,
+                     value);
 }
 
 /* --- what is doubted ---------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #ifndef PACE_FLEET_FLEET_QUESTIONS_H
 #define PACE_FLEET_FLEET_QUESTIONS_H
 
+#include "base/words.h"
 #include "fleet/job_model.h"
 
 typedef enum { PACE_ASKED_HARDWARE, PACE_ASKED_PAIR, PACE_ASKED_SOFTWARE, PACE_ASKED_KINDS } pace_asked_kind;

@@ -12,8 +12,7 @@ static pace_status parse_overlap(double *out, const char *text) {
     if (!text || strcmp(text, "none") == 0) return PACE_OK;
     if (strcmp(text, "ideal") == 0) *out = 1;
     else if (!pace_parse_quantity(out, text) || *out > 1)
-        return pace_fail(PACE_E_USAGE, "--overlap: expected none, ideal or a number from 0 to 1, found \"%.40s\"",
-                         text);
+        return pace_fail(PACE_E_USAGE, "overlap: expected none, ideal or a number from 0 to 1, found \"%.40s\"", text);
     return PACE_OK;
 }
 
@@ -26,20 +25,20 @@ static pace_status parse_contention(pace_job_contention *out, const char *text) 
             return PACE_OK;
         }
     if (!text) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--contention: expected none, projected or all, found \"%.40s\"", text);
+    return pace_fail(PACE_E_USAGE, "contention: expected none, projected or all, found \"%.40s\"", text);
 }
 
 static pace_status parse_nvlink(bool *aggregate, const char *text) {
     *aggregate = text && strcmp(text, "aggregate") == 0;
     if (!text || *aggregate || strcmp(text, "link") == 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--nvlink: expected link or aggregate, found \"%.40s\"", text);
+    return pace_fail(PACE_E_USAGE, "nvlink: expected link or aggregate, found \"%.40s\"", text);
 }
 
 /* "0.5" for all, or "compute=0.5,memory=0.03". */
 static pace_status parse_efficiency(pace_job_machine *machine, const char *text) {
     char words[256], key[64], *rest = NULL;
     if (!text) return PACE_OK;
-    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "--efficiency: \"%.40s...\" is too long", text);
+    if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "efficiency: \"%.40s...\" is too long", text);
     memcpy(words, text, strlen(text) + 1);
     if (!strchr(words, '=')) {
         for (int i = 0; i < PACE_JOB_RESOURCES; i++)
@@ -52,7 +51,7 @@ static pace_status parse_efficiency(pace_job_machine *machine, const char *text)
         if (value) *value++ = '\0';
         if (!value || !pace_job_resource_find(&resource, word))
             return pace_fail(PACE_E_USAGE,
-                             "--efficiency: expected compute=, memory=, pcie=, network= or nvlink=, found \"%.40s\"",
+                             "efficiency: expected compute=, memory=, pcie=, network= or nvlink=, found \"%.40s\"",
                              word);
         snprintf(key, sizeof key, "%s_efficiency", word);
         PACE_TRY(pace_job_machine_set(machine, key, value));

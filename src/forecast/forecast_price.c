@@ -173,10 +173,10 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     bool known = true;
     int64_t size = point ? 2 : ranks_of(&known, p, exchange);
     if (!p->scenario->has_exchange || (machine->devices * machine->nodes == 1 && !(known && size == 1)))
-        return pace_fail(
-            PACE_E_MISSING,
-            "%s: its ranks exchange data (%s): name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
-            p->rank->name, name, pace_pricing_device(p)->name);
+        return pace_fail(PACE_E_MISSING,
+                         "%s: its ranks exchange data (%s): name a machine with " PACE_FIELD
+                         "on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
+                         p->rank->name, name, pace_pricing_device(p)->name);
     if (!pull && !pace_collective_find(&question.collective, point ? "sendrecv" : name))
         return pace_fail(PACE_E_INPUT, "%s: no time for an exchange of kind \"%s\"", p->rank->name, name);
     if (pace_collective_rows[question.collective].of_parts)
@@ -199,7 +199,8 @@ static pace_status without_measurement(pace_estimate *out_ns, const pace_pricing
     const pace_op *op = pace_variant_op(p->variant, launch);
     const pace_device *device = pace_pricing_device(p);
     if (!device)
-        return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with --on", p->rank->name);
+        return pace_fail(PACE_E_MISSING, "%s: its kernels have no times: name a device with " PACE_FIELD "on",
+                         p->rank->name);
     if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
     if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
     else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op, PACE_SUSTAINED));
@@ -218,7 +219,8 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
     if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
     if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
     if (!p->forecast->device)
-        return pace_fail(PACE_E_MISSING, "%s: does not name the device it was measured on: name it with --from",
+        return pace_fail(PACE_E_MISSING,
+                         "%s: does not name the device it was measured on: name it with " PACE_FIELD "from",
                          p->rank->name);
     *out_ns = by_ratio(p, launch, measured);
     return PACE_OK;

@@ -156,7 +156,8 @@ static pace_status find(pace_gradient_profile *profile, search *s) {
 pace_status pace_gradient_profile_of_rank(pace_gradient_profile *out, const pace_rank *rank) {
     pace_gradient_profile profile = {0};
     search s = {.rank = rank, .mark = usual_step(rank)};
-    if (!s.mark) return pace_fail(PACE_E_INPUT, "%s: expected whole steps, found none (--step-regex)", rank->path);
+    if (!s.mark)
+        return pace_fail(PACE_E_INPUT, "%s: expected whole steps, found none (" PACE_FIELD "step_regex)", rank->path);
     pace_gradient_stages(&profile, rank, s.mark);
     if (!(profile.backward_s > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a training step, found no backward pass", rank->path);

@@ -25,12 +25,12 @@ pace_status pace_pair_calibration_add(pace_pair_calibration *calibration, const 
                                       const pace_device *to, const pace_pair_times moved[PACE_OP_FAMILIES],
                                       const pace_pair_times there[PACE_OP_FAMILIES]) {
     if (strcmp(from->name, to->name) == 0)
-        return pace_fail(PACE_E_INPUT, "--calibrate: expected traces of two devices, found %s twice", from->name);
+        return pace_fail(PACE_E_INPUT, "calibrate: expected traces of two devices, found %s twice", from->name);
     if (calibration->from[0] && !pace_pair_calibration_applies(calibration, from, to))
-        return pace_fail(PACE_E_INPUT, "--calibrate: expected another pair of %s and %s, found %s and %s",
+        return pace_fail(PACE_E_INPUT, "calibrate: expected another pair of %s and %s, found %s and %s",
                          calibration->from, calibration->to, from->name, to->name);
     if (!(sum_of(moved) > 0) || !(sum_of(there) > 0))
-        return pace_fail(PACE_E_INPUT, "--calibrate: expected kernels in both traces of %s and %s, found none",
+        return pace_fail(PACE_E_INPUT, "calibrate: expected kernels in both traces of %s and %s, found none",
                          from->name, to->name);
     for (int f = 0; f < PACE_OP_FAMILIES; f++) add_family(&calibration->of[f], &moved[f], &there[f]);
     snprintf(calibration->from, sizeof calibration->from, "%s", from->name);

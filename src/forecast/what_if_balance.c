@@ -102,7 +102,7 @@ static pace_status rebalance(balance *b, pace_variant *variants, const double *c
     }
     if (with < 2 || with < count)
         return pace_fail(PACE_E_INPUT,
-                         "--balance-tables: expected embedding lookups on all of at least two ranks, found them on %zu "
+                         "balance_tables: expected embedding lookups on all of at least two ranks, found them on %zu "
                          "of %zu",
                          with, count);
     deal_out(b, count);

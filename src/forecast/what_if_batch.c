@@ -121,7 +121,7 @@ pace_status pace_what_if_batch(pace_variant *variant, double samples, double wan
 static pace_status parse(pace_scenario *scenario, const char *text) {
     double batch;
     if (!pace_number_parse(&batch, text) || !(batch >= 1) || batch > 1e9 || batch != floor(batch))
-        return pace_fail(PACE_E_USAGE, "--batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
+        return pace_fail(PACE_E_USAGE, "batch: expected a number of samples from 1 to 1e9, found '%.80s'", text);
     scenario->batch = batch;
     return PACE_OK;
 }
@@ -136,7 +136,7 @@ static pace_status apply(pace_editing *e) {
         if (present.samples <= 0)
             return pace_fail(PACE_E_INPUT,
                              "%s: cannot tell how many samples its step has: no operator with shapes shows it; say it "
-                             "with --samples",
+                             "with " PACE_FIELD "samples",
                              e->ranks[i].name);
         if (i == 0) e->edits->present = present;
         PACE_TRY(pace_what_if_batch(&e->variants[i], (double)present.samples, e->scenario->batch));

@@ -8,7 +8,7 @@ static pace_status parse_drop(pace_scenario *scenario, const char *text) {
     bool all = strcmp(text, "all") == 0;
     int digit = (text[0] == 't' || text[0] == 'T') && text[1] && !text[2] ? text[1] - '1' : -1;
     if (!all && (digit < 0 || digit >= PACE_OVERHEAD_TYPES))
-        return pace_fail(PACE_E_USAGE, "--drop-overhead: expected T1 to T5 or all, found '%s'", text);
+        return pace_fail(PACE_E_USAGE, "drop_overhead: expected T1 to T5 or all, found '%s'", text);
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
         if (all || type == digit) scenario->overhead_scale[type] = 0;
     return PACE_OK;

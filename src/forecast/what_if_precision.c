@@ -39,7 +39,7 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
         scenario->precision = known[i];
         return PACE_OK;
     }
-    return pace_fail(PACE_E_USAGE, "--precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
+    return pace_fail(PACE_E_USAGE, "precision: expected fp32, tf32, fp16, bf16 or fp8, found '%.80s'", text);
 }
 
 static bool asked(const pace_scenario *scenario) { return scenario->has_precision; }
@@ -47,7 +47,7 @@ static bool asked(const pace_scenario *scenario) { return scenario->has_precisio
 static pace_status apply(pace_editing *e) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
     if (device && !(device->flop_per_s[e->scenario->precision] > 0))
-        return pace_fail(PACE_E_INPUT, "--precision: %s has no rate for %s in the catalogue", device->name,
+        return pace_fail(PACE_E_INPUT, "precision: %s has no rate for %s in the catalogue", device->name,
                          pace_precision_key(e->scenario->precision));
     for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_what_if_precision(&e->variants[i], e->scenario->precision));
     return PACE_OK;

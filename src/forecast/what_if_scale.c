@@ -13,7 +13,7 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
     size_t start = pace_starts(text, "kernel=") ? 7 : 0;
     bool plain = colon && colon > text + start && pace_number_parse(&factor, colon + 1);
     if (!plain || !(factor >= 0 && factor <= 1e6))
-        return pace_fail(PACE_E_USAGE, "--scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
+        return pace_fail(PACE_E_USAGE, "scale: expected REGEX:FACTOR with a factor of at least 0, found '%s'", text);
     char *regex = pace_copy_text(text + start, (size_t)(colon - text) - start);
     if (!regex) return PACE_E_MEMORY;
     pace_status status = pace_scenario_scale(scenario, regex, factor);

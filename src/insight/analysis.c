@@ -1,4 +1,5 @@
 #include "insight/analysis.h"
+#include "insight/analyze_options.h"
 
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"

@@ -2,6 +2,7 @@
 #ifndef PACE_INSIGHT_ANALYSIS_H
 #define PACE_INSIGHT_ANALYSIS_H
 
+#include "insight/analyze_options.h"
 #include "insight/collectives.h"
 #include "insight/messages.h"
 

@@ -72,7 +72,7 @@ pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const c
     }
     pace_status status = machine ? pace_machine_parse(out, catalog, machine) : PACE_E_MISSING;
     if (machine) return status;
-    return pace_fail(PACE_E_MISSING, "%.60s: no machine of the catalogue%s: expected --on", name,
+    return pace_fail(PACE_E_MISSING, "%.60s: no machine of the catalogue%s: expected " PACE_FIELD "on", name,
                      nodes > 1 ? ", or none whose network is known" : "");
 }
 
@@ -117,7 +117,7 @@ pace_status pace_machine_asked(pace_machine *out, pace_catalog *catalog, const c
     char refused[400];
     pace_status status = pace_machine_parse(out, catalog, text);
     if (status != PACE_E_MISSING) return status;
-    snprintf(refused, sizeof refused, "%.399s", pace_message());
+    snprintf(refused, sizeof refused, "%.399s", pace_message_marked());
     status = by_its_name(out, catalog, text);
     return status == PACE_E_MISSING ? pace_fail(PACE_E_MISSING, "%s", refused) : status;
 }

@@ -2,6 +2,7 @@
 #ifndef PACE_REPORT_ANALYZE_PARTS_H
 #define PACE_REPORT_ANALYZE_PARTS_H
 
+#include "insight/analyze_options.h"
 #include "insight/analysis.h"
 #include "insight/mean_step.h"
 #include "report/report.h"

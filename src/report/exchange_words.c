@@ -33,7 +33,7 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) {
     for (char *word = read ? strtok_r(words, ",", &rest) : NULL; word && read; word = strtok_r(NULL, ",", &rest))
         PACE_TRY(read_word(&read, out, word));
     if (read && out->count > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, found \"%.60s\"", text);
+    return pace_fail(PACE_E_USAGE, "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, found \"%.60s\"", text);
 }
 
 pace_status pace_read_collective(pace_collective *out, const char *text) {
@@ -89,7 +89,7 @@ pace_status pace_read_straggler(double *slowness, uint32_t ranks, const char *te
         }
     }
     return pace_fail(PACE_E_USAGE,
-                     "--straggler: expected SHARE%%:RATE or RANK:RATE, as 1%%:0.5 or 7:0.5, of the %u ranks, found "
+                     "straggler: expected SHARE%%:RATE or RANK:RATE, as 1%%:0.5 or 7:0.5, of the %u ranks, found "
                      "\"%.40s\"",
                      ranks, text);
 }
@@ -109,7 +109,7 @@ pace_status pace_read_background(pace_backgrounds *out, double *share, const cha
         }
     }
     return pace_fail(PACE_E_USAGE,
-                     "--background: expected a share of the network or a flow between ranks, as 30%% or "
+                     "background: expected a share of the network or a flow between ranks, as 30%% or "
                      "0-8:10GB/s, found \"%.60s\"",
                      text);
 }

@@ -13,6 +13,7 @@
 
 #include "base/json_writer.h"
 
+typedef struct pace_report pace_report;
 typedef struct pace_node pace_node;
 
 typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
@@ -44,6 +45,24 @@ pace_status pace_report_give(pace_report **out, pace_report *report, pace_status
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count);
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
 void pace_report_warn(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
+
+/** A warning with a code of its own, for programs: "rows_unanswered". pace_report_warn() gives the code "note". */
+void pace_report_warn_as(pace_report *report, const char *code, const char *format, ...) PACE_PRINTF(3, 4);
+
+const char *pace_report_warning_code(const pace_report *report, size_t index);
+size_t pace_report_warning_count(const pace_report *report);
+const char *pace_report_warning(const pace_report *report, size_t index);
+pace_status pace_report_write(const pace_report *report, pace_format format, const pace_write_options *options,
+                              pace_write_fn write, void *context) PACE_MUST_CHECK;
+void pace_report_free(pace_report *report);
+
+/** A figure in full precision, under "values" in JSON alone, where it prints so that it reads back to the same double:
+ * pace_report_value(report, "step.median_s", 0.0125). */
+void pace_report_value(pace_report *report, const char *path, double value);
+
+/** Where CSV is no table of the tree but a stream of its own; `free_context` frees `context` with the report. */
+typedef pace_status (*pace_stream_fn)(void *context, pace_sink *sink);
+void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *context, void (*free_context)(void *));
 
 /** The root object. */
 pace_node *pace_report_root(pace_report *report);

@@ -1,9 +1,11 @@
 /* The report of `paceline calibrate`: what was measured, how well, and what the machine can do. */
+#include "report/answer.h"
 #include "report/table.h"
 
 #include "paceline/calibrate.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     pace_calibrated_family of;
@@ -73,7 +75,7 @@ static void put_head(pace_node *root, const pace_calibration *c) {
     pace_node_text(root, "entry_path", c->entry_path);
 }
 
-pace_status pace_calibration_report(pace_report **out, const pace_calibration *calibration) {
+static pace_status build(pace_report **out, const pace_calibration *calibration) {
     pace_report *report;
     PACE_TRY(pace_report_new(&report, "calibrate", "Calibration"));
     pace_report_set_command(report, calibration->command, calibration->command_count);
@@ -88,4 +90,12 @@ pace_status pace_calibration_report(pace_report **out, const pace_calibration *c
     if (status != PACE_OK) pace_report_free(report);
     else *out = report;
     return status;
+}
+
+pace_status pace_calibration_answer(pace_answer **out, const pace_calibration *calibration) {
+    pace_report *report;
+    pace_calibration known = {0};
+    memcpy(&known, calibration, calibration->size < sizeof known ? calibration->size : sizeof known);
+    PACE_TRY(build(&report, &known));
+    return pace_answer_of_report(out, report, true);
 }

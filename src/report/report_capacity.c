@@ -1,5 +1,6 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
 #include "report/capacity_parts.h"
+#include "report/engines.h"
 #include "ask/cluster_rows.h"
 #include "report/table.h"
 

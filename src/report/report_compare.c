@@ -1,6 +1,7 @@
 /* pace_compare(): two traces side by side. */
 #include "insight/operator_pairs.h"
 #include "report/analyze_parts.h"
+#include "report/engines.h"
 #include "ask/context.h"
 #include "report/table.h"
 

@@ -1,5 +1,6 @@
 /* The report of `paceline convert`: which files were written, what they hold and what the format has no place for. */
 #include "ask/graph_inputs.h"
+#include "report/engines.h"
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "report/table.h"
@@ -102,7 +103,7 @@ pace_status pace_convert(pace_report **out, const char *const *paths, size_t pat
     pace_report *report = NULL;
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected a trace or a model to convert");
     if (!options->output || !pace_ends(options->output, ".et"))
-        return pace_fail(PACE_E_USAGE, "--output: expected a name that ends with .et, found '%.200s'",
+        return pace_fail(PACE_E_USAGE, "output: expected a name that ends with .et, found '%.200s'",
                          options->output ? options->output : "");
     PACE_TRY(pace_graph_inputs_read(&inputs, paths, path_count, options));
     pace_status status = pace_report_new(&report, "convert", "Converted");

@@ -1,5 +1,6 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
 #include "exchange/calibration.h"
+#include "report/engines.h"
 #include "ask/context.h"
 #include "base/text.h"
 #include "exchange/exchange.h"
@@ -58,7 +59,7 @@ static pace_status read_library(pace_exchange_library *out, const char **line, c
     if (pace_starts(text, "nccl-")) *line = text + 5;
     if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
-                     "--library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
+                     "library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
                      "found \"%.40s\"",
                      text);
 }
@@ -67,7 +68,8 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     pace_machine machine;
     pace_exchange_library library;
     const char *line;
-    if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/exchange.md)");
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/exchange.md)");
     PACE_TRY(read_library(&library, &line, options->library));
     PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));

@@ -1,5 +1,6 @@
 /* `paceline fleet`: where the time of a cluster goes, and what would help, from tables of its jobs. */
 #include "report/fleet_parts.h"
+#include "report/engines.h"
 #include "ask/fleet_asked.h"
 #include "report/show.h"
 

@@ -1,5 +1,6 @@
 /* The insights of the analyze report, most useful first. */
 #include "insight/profiler_cost.h"
+#include "insight/analyze_options.h"
 #include "ask/context.h"
 #include "base/text.h"
 #include "report/analyze_parts.h"

@@ -1,5 +1,6 @@
 /* `paceline predict --job`: a step of one job, its parts, and what it would be elsewhere. */
 #include "ask/job_asked.h"
+#include "report/engines.h"
 #include "report/job_parts.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -2,6 +2,7 @@
  * The report of `paceline machines`: the device catalogue as a table, or one device in full.
  */
 #include "base/print.h"
+#include "report/engines.h"
 #include "machine/device_resolve.h"
 #include "ask/context.h"
 #include "report/report.h"

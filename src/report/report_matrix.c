@@ -1,5 +1,6 @@
 /* The headline and the matrices of the analyze report. */
 #include "base/print.h"
+#include "insight/analyze_options.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 

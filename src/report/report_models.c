@@ -2,6 +2,7 @@
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
 #include "ask/model_settings.h"
+#include "report/engines.h"
 #include "ask/context.h"
 #include "report/report.h"
 #include "report/show.h"
@@ -81,7 +82,7 @@ static void explain(pace_node *root, const pace_config *config) {
 static pace_status describe_all(pace_report *report, const request *asked) {
     pace_node *root = pace_report_root(report);
     if (asked->settings.items.count)
-        return pace_fail(PACE_E_USAGE, "--set %.80s: a model's parameter needs a model's name",
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name",
                          asked->settings.items.items[0].key);
     model_list list = {.config = &asked->config};
     list.table = pace_open_table(root, &models, 0);

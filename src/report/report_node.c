@@ -128,8 +128,10 @@ void pace_report_free(pace_report *report) {
     for (size_t i = 0; i < report->inputs.count; i++) pace_free(report->inputs.items[i].path);
     PACE_VEC_FREE(&report->command);
     PACE_VEC_FREE(&report->warnings);
+    PACE_VEC_FREE(&report->warning_codes);
     PACE_VEC_FREE(&report->inputs);
     if (report->free_trace_context) report->free_trace_context(report->trace_context);
+    if (report->free_stream_context) report->free_stream_context(report->stream_context);
     pace_free(report->verb);
     pace_free(report->title);
     pace_free(report);
@@ -183,13 +185,31 @@ void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes
     if (!keep(report, PACE_PUSH(&report->inputs, input))) pace_free(input.path);
 }
 
+static void warn(pace_report *report, const char *code, char *text) {
+    if (!keep(report, text ? PACE_OK : PACE_E_MEMORY)) return;
+    if (!keep(report, PACE_PUSH(&report->warning_codes, code))) {
+        pace_free(text);
+        return;
+    }
+    KEEP_TEXT(report, warnings, text);
+}
+
 void pace_report_warn(pace_report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = pace_format_text(format, arguments);
+    warn(report, "note", pace_format_text(format, arguments));
     va_end(arguments);
-    if (!keep(report, text ? PACE_OK : PACE_E_MEMORY)) return;
-    KEEP_TEXT(report, warnings, text);
+}
+
+void pace_report_warn_as(pace_report *report, const char *code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    warn(report, code, pace_format_text(format, arguments));
+    va_end(arguments);
+}
+
+const char *pace_report_warning_code(const pace_report *report, size_t index) {
+    return index < report->warning_codes.count ? report->warning_codes.items[index] : "";
 }
 
 size_t pace_report_warning_count(const pace_report *report) { return report->warnings.count; }
@@ -203,6 +223,13 @@ void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *conte
     report->trace = write;
     report->trace_context = context;
     report->free_trace_context = free_context;
+}
+
+void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *context, void (*free_context)(void *)) {
+    if (report->free_stream_context) report->free_stream_context(report->stream_context);
+    report->stream = write;
+    report->stream_context = context;
+    report->free_stream_context = free_context;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
@@ -243,6 +270,14 @@ void pace_node_int(pace_node *object, const char *key, int64_t value) {
 void pace_node_real(pace_node *object, const char *key, double value) {
     pace_node *node = add(object, PACE_NODE_REAL, key, NULL);
     if (node) node->real = value;
+}
+
+/* "values" is made with the first of them. */
+void pace_report_value(pace_report *report, const char *path, double value) {
+    pace_node *values = report->root ? report->root->first : NULL;
+    while (values && !(values->key && strcmp(values->key, "values") == 0)) values = values->next;
+    if (!values) values = pace_node_object(report->root, "values", NULL, PACE_FOR_JSON);
+    if (values) pace_node_real(values, path, value);
 }
 
 void pace_node_text(pace_node *object, const char *key, const char *value) {

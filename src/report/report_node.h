@@ -143,10 +143,14 @@ struct pace_report {
     PACE_VEC(char *) command;
     PACE_VEC(pace_held_input) inputs;
     PACE_VEC(char *) warnings;
+    PACE_VEC(const char *) warning_codes; /* static */
     pace_node *root;
     pace_trace_fn trace;
     void *trace_context;
     void (*free_trace_context)(void *);
+    pace_stream_fn stream; /* NULL: CSV is a table */
+    void *stream_context;
+    void (*free_stream_context)(void *);
 };
 
 /** The class's name, as the style sheet spells it. */

@@ -1,5 +1,6 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
+#include "report/engines.h"
 #include "report/report_assumptions.h"
 #include "report/machine_note.h"
 #include "ask/context.h"
@@ -41,7 +42,7 @@ static pace_status check_one_kind(const prediction *p) {
         const pace_device *device = p->scenarios.items.items[i].device;
         if (!first) first = device;
         if (device && device->is_cpu != first->is_cpu)
-            return pace_fail(PACE_E_USAGE, "--on: ask for CPUs and for accelerators in two calls, found %s and %s",
+            return pace_fail(PACE_E_USAGE, "on: ask for CPUs and for accelerators in two calls, found %s and %s",
                              first->name, device->name);
     }
     return PACE_OK;
@@ -75,11 +76,10 @@ static pace_status take_host_to_device(prediction *p, const pace_predict_options
     bool about_device = pace_what_ifs_asked(&at_odds, options) || (options->overheads.count && !options->on.count);
     if (!host_is_device(p)) return PACE_OK;
     if (about_device && (!options->on.count || at_odds))
-        return pace_fail(
-            PACE_E_INPUT,
-            "%s: this what-if needs a trace with device work, found host operators alone (--on moves them, with one "
-            "--batch and one --precision at most)",
-            p->inputs.measured.traces.items[0]->path);
+        return pace_fail(PACE_E_INPUT,
+                         "%s: this what-if needs a trace with device work, found host operators alone (" PACE_FIELD
+                         "on moves them, with one " PACE_FIELD "batch and one " PACE_FIELD "precision at most)",
+                         p->inputs.measured.traces.items[0]->path);
     if (!options->on.count) return PACE_OK;
     if (about_device) PACE_TRY(keep_moved(p));
     PACE_TRY(check_one_kind(p));
@@ -118,7 +118,7 @@ static pace_status share_overheads(prediction *p, const pace_predict_options *op
 
 static pace_status calibrate(prediction *p, const pace_predict_options *options) {
     if (options->calibrate.count && !p->inputs.is_measured)
-        return pace_fail(PACE_E_USAGE, "--calibrate is of moves from a trace, found a step without times");
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "calibrate is of moves from a trace, found a step without times");
     for (size_t i = 0; i < options->calibrate.count; i++)
         PACE_TRY(
             pace_predict_calibrate(&p->calibration, options->calibrate.items[i], p->inputs.forecast.cost, options));
@@ -393,7 +393,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     bool closed = pace_is_closed_form_step(paths, path_count, options);
     if (closed && options->approach)
         return pace_fail(PACE_E_USAGE,
-                         "--approach: pipelines, ZeRO, context and expert parallelism are answered in closed "
+                         "approach: pipelines, ZeRO, context and expert parallelism are answered in closed "
                          "form, which exchanges as NCCL does: ask for dp and tp alone, or without it");
     if (closed) return pace_predict_step(out, paths[0], options);
     prediction p = {0};

@@ -1,6 +1,7 @@
 /* The report of `paceline predict --simulate TRACE...`: execution traces of many ranks replayed on a machine's links,
  * their collectives message by message. Files NAME.RANK.et of one NAME are one workload. */
 #include "cost/cost.h"
+#include "report/engines.h"
 #include "ask/context.h"
 #include "exchange/exchange.h"
 #include "exchange/machine_fabric.h"
@@ -222,7 +223,8 @@ static pace_status replay(pace_node *table, const replayer *r, const trace_file 
 
 static pace_status open_replayer(replayer *r, const pace_simulate_options *options) {
     pace_collective collective;
-    if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/simulation.md)");
     PACE_TRY(pace_machine_asked(&r->machine, options->context->catalog, options->on));
     PACE_TRY(pace_read_collective(&collective, options->collective));
     r->choice = (pace_collective_choice){pace_collective_rows[collective].name, options->algorithm};

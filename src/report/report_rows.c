@@ -1,6 +1,7 @@
 /* `paceline predict --rows`: the rows of a table given back, each with its own cells and then those of the answer. A
  * column of the table that is named like one of the answer's is replaced. */
 #include "ask/context.h"
+#include "report/engines.h"
 #include "ask/row_kinds.h"
 #include "report/report_rows.h"
 #include "report/show_findings.h"

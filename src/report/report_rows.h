@@ -2,6 +2,7 @@
 #ifndef PACE_REPORT_REPORT_ROWS_H
 #define PACE_REPORT_REPORT_ROWS_H
 
+#include "ask/engine_options.h"
 #include "ask/row_kind.h"
 #include "report/report.h"
 

@@ -1,5 +1,6 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "base/decimal.h"
+#include "report/engines.h"
 #include "forecast/scaling.h"
 #include "ask/context.h"
 #include "machine/device_resolve.h"
@@ -68,7 +69,7 @@ static pace_status read_workers(asked *a, const char *text) {
             if (!*rest) return PACE_OK;
         }
     }
-    return pace_fail(PACE_E_USAGE, "--workers: expected numbers such as 1..128 or 1,2,4,8, found \"%.60s\"", text);
+    return pace_fail(PACE_E_USAGE, "workers: expected numbers such as 1..128 or 1,2,4,8, found \"%.60s\"", text);
 }
 
 static pace_status all_workers(asked *a) {
@@ -114,7 +115,7 @@ static pace_status add_batches(asked *a, const char *text) {
         if (good) PACE_TRY(PACE_PUSH(&a->batches, batch));
     }
     if (good && batch > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--batch: expected numbers of samples from 1 to 1e9, such as 16,32, found '%.80s'",
+    return pace_fail(PACE_E_USAGE, "batch: expected numbers of samples from 1 to 1e9, such as 16,32, found '%.80s'",
                      text);
 }
 
@@ -136,10 +137,10 @@ static pace_status open_asked(asked *a, const char *const *names, size_t count, 
     if (!options->on)
         return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-1-v100 (paceline machines lists them)");
     if (options->one_worker != 0 && !pace_scaling_rate_can_be(options->one_worker))
-        return pace_fail(PACE_E_USAGE, "--one-worker: expected samples per second, from 1e-6 to 1e12, found %g",
+        return pace_fail(PACE_E_USAGE, "one_worker: expected samples per second, from 1e-6 to 1e12, found %g",
                          options->one_worker);
     if (options->one_worker > 0 && count > 1)
-        return pace_fail(PACE_E_USAGE, "--one-worker is of one model, found %zu", count);
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "one_worker is of one model, found %zu", count);
     PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
     PACE_TRY(pace_device_catalog_load(&a->devices, options->context->catalog));
     PACE_TRY(pace_device_resolve(&a->device, &a->devices, a->machine.device, 0));
@@ -155,7 +156,7 @@ static pace_status open_asked(asked *a, const char *const *names, size_t count, 
 static pace_status batch_of_one(double *out, const asked *a, double batch, int workers) {
     *out = a->options->strong ? batch / workers : batch;
     if (*out == floor(*out) && *out >= 1) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "--strong: a batch of %g does not divide over %d workers", batch, workers);
+    return pace_fail(PACE_E_USAGE, "strong: a batch of %g does not divide over %d workers", batch, workers);
 }
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
  * closed form. */
 #include "report/machine_note.h"
+#include "report/engines.h"
 #include "ask/context.h"
 #include "report/exchange_words.h"
 #include "report/report.h"
@@ -66,13 +67,14 @@ static pace_status read_stragglers(asked *a, const pace_words *words) {
 
 static pace_status open_asked(asked *a, const pace_simulate_options *options) {
     pace_simulation_question *q = &a->question;
-    if (!options->on) return pace_fail(PACE_E_USAGE, "expected a machine: --on dgx-h100*2 (see docs/simulation.md)");
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/simulation.md)");
     PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
     a->collective = options->collective;
     PACE_TRY(pace_read_collective(&q->collective, options->collective));
     PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
-    PACE_TRY(read_count(&q->ranks, "--ranks", options->ranks));
-    PACE_TRY(read_count(&q->jobs, "--jobs", options->jobs));
+    PACE_TRY(read_count(&q->ranks, "ranks", options->ranks));
+    PACE_TRY(read_count(&q->jobs, "jobs", options->jobs));
     PACE_TRY(read_stragglers(a, &options->straggler));
     for (size_t i = 0; i < options->background.count; i++)
         PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));

@@ -1,4 +1,5 @@
 #include "report/report_assumptions.h"
+#include "ask/engine_options.h"
 #include "report/report_step.h"
 #include "ask/scenarios.h"
 #include "ask/context.h"
@@ -62,15 +63,17 @@ static void close_asked(asked *a) {
 
 static pace_status check_options(const pace_predict_options *options) {
     if (options->on.count != 1)
-        return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one machine, --on dgx-h100*4, found %zu",
+        return pace_fail(PACE_E_USAGE,
+                         "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
                          options->on.count);
     bool at_odds;
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
                          "a step with pipelines, ZeRO, context or expert parallelism is answered in closed "
-                         "form: expected --on, --set and --fit alone");
+                         "form: expected " PACE_FIELD "on, " PACE_FIELD "set and " PACE_FIELD "fit alone");
     if (options->fits.count > 1)
-        return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one --fit, found %zu", options->fits.count);
+        return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one " PACE_FIELD "fit, found %zu",
+                         options->fits.count);
     return PACE_OK;
 }
 

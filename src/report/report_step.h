@@ -2,7 +2,8 @@
 #ifndef PACE_REPORT_REPORT_STEP_H
 #define PACE_REPORT_REPORT_STEP_H
 
-#include "base/status.h"
+#include "ask/engine_options.h"
+#include "report/report.h"
 
 /** Whether a model is asked about with settings that no step is lowered for: pipelines, ZeRO, context or expert
  * parallelism, or a framework other than PyTorch. Nothing fails here: what is wrong is said by who answers. */

@@ -1,5 +1,6 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
 #include "report/straggler_parts.h"
+#include "report/engines.h"
 #include "report/table.h"
 
 static void put_sentences(pace_node *root, const pace_straggler_job *j) {

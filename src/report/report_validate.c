@@ -1,5 +1,6 @@
 /* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
 #include "base/decimal.h"
+#include "report/engines.h"
 #include "base/print.h"
 #include "base/whole_file.h"
 #include "ask/context.h"

@@ -24,7 +24,7 @@ pace_status pace_report_write(const pace_report *report, pace_format format, con
     pace_status status = render(report, format, options ? options : &defaults, &sink);
     if (status == PACE_OK) return pace_sink_close(&sink);
     char message[512]; /* closing may fail too; the first failure is the one to tell */
-    snprintf(message, sizeof message, "%s", pace_message());
+    snprintf(message, sizeof message, "%s", pace_message_marked());
     if (pace_sink_close(&sink) != PACE_OK) return pace_fail(status, "%s", message);
     return status;
 }

@@ -96,8 +96,8 @@ static pace_status give_role(pace_job_layout *layout, const char *file, const ch
                              int role) {
     if (layout->place[role] >= 0)
         return pace_fail(PACE_E_INPUT,
-                         "%s:1: columns \"%.60s\" and \"%.60s\" are both \"%s\"; say which with --columns", file,
-                         names[layout->place[role]], names[column], pace_job_role_name(role));
+                         "%s:1: columns \"%.60s\" and \"%.60s\" are both \"%s\"; say which with " PACE_FIELD "columns",
+                         file, names[layout->place[role]], names[column], pace_job_role_name(role));
     layout->role[column] = (int16_t)role;
     layout->place[role] = (int)column;
     return PACE_OK;
@@ -108,7 +108,7 @@ static pace_status map_one(pace_job_layout *layout, const char *file, const char
                            size_t length) {
     const char *equals = memchr(pair, '=', length);
     if (!equals || equals == pair)
-        return pace_fail(PACE_E_USAGE, "--columns: expected THEIRS=OURS, found \"%.*s\"", (int)length, pair);
+        return pace_fail(PACE_E_USAGE, "columns: expected THEIRS=OURS, found \"%.*s\"", (int)length, pair);
     char theirs[256], ours[64];
     snprintf(theirs, sizeof theirs, "%.*s", (int)(equals - pair), pair);
     snprintf(ours, sizeof ours, "%.*s", (int)(length - (size_t)(equals - pair) - 1), equals + 1);
@@ -119,21 +119,21 @@ static pace_status map_one(pace_job_layout *layout, const char *file, const char
     if (column == layout->count && star) {
         const char *end = theirs + strlen(theirs);
         if (pace_decimal_read(&factor, star + 1, end) != end || !(factor > 0))
-            return pace_fail(PACE_E_USAGE, "--columns: expected a factor behind '*', found \"%.60s\"", star + 1);
+            return pace_fail(PACE_E_USAGE, "columns: expected a factor behind '*', found \"%.60s\"", star + 1);
         *star = '\0';
         for (column = 0; column < layout->count && strcmp(names[column], theirs) != 0;) column++;
     }
     if (column == layout->count)
-        return pace_fail(PACE_E_USAGE, "--columns: %s has no column \"%.60s\"; the closest name is \"%.60s\"", file,
+        return pace_fail(PACE_E_USAGE, "columns: %s has no column \"%.60s\"; the closest name is \"%.60s\"", file,
                          theirs, closest_column(layout, names, theirs));
     int role = pace_job_role_named(ours);
     if (role == PACE_JOB_NO_ROLE)
-        return pace_fail(PACE_E_USAGE, "--columns: a job has no \"%.60s\"; did you mean \"%s\"?", ours,
+        return pace_fail(PACE_E_USAGE, "columns: a job has no \"%.60s\"; did you mean \"%s\"?", ours,
                          closest_role(ours, NULL));
     if (factor != 1 && role >= PACE_JOB_COLUMNS)
-        return pace_fail(PACE_E_USAGE, "--columns: \"%s\" is text and takes no factor", pace_job_role_name(role));
+        return pace_fail(PACE_E_USAGE, "columns: \"%s\" is text and takes no factor", pace_job_role_name(role));
     if (layout->role[column] != PACE_JOB_NO_ROLE)
-        return pace_fail(PACE_E_USAGE, "--columns: \"%.60s\" is mapped twice", theirs);
+        return pace_fail(PACE_E_USAGE, "columns: \"%.60s\" is mapped twice", theirs);
     layout->factor[column] = factor;
     return give_role(layout, file, names, column, role);
 }
@@ -195,9 +195,11 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
                                  used ? ", " : "; missing too: ", pace_job_role_name(more));
         if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
             return pace_fail(PACE_E_INPUT,
-                             "%s:1: no column \"%s\", nor one like it; --columns THEIRS=%s says which it is%s", file,
-                             name, name, others);
-        return pace_fail(PACE_E_INPUT, "%s:1: no column \"%s\"; the closest name is \"%.60s\" (--columns %.60s=%s)%s",
+                             "%s:1: no column \"%s\", nor one like it; " PACE_FIELD
+                             "columns THEIRS=%s says which it is%s",
+                             file, name, name, others);
+        return pace_fail(PACE_E_INPUT,
+                         "%s:1: no column \"%s\"; the closest name is \"%.60s\" (" PACE_FIELD "columns %.60s=%s)%s",
                          file, name, closest, closest, name, others);
     }
     return PACE_OK;

@@ -42,7 +42,9 @@ static pace_status choose_table(reader *r) {
     if (r->tables == 0 || !*r->table)
         return pace_fail(PACE_E_INPUT, "%s: expected a table of jobs, found none", r->rounds->name);
     if (!r->chosen && r->tables > 1)
-        return pace_fail(PACE_E_INPUT, "%s: which of its %zu tables? expected one named \"jobs\", or --table NAME",
+        return pace_fail(PACE_E_INPUT,
+                         "%s: which of its %zu tables? expected one named \"jobs\", or " PACE_FIELD
+                         "database_table NAME",
                          r->rounds->name, r->tables);
     return PACE_OK;
 }

@@ -44,7 +44,7 @@ static pace_status check_share(const pace_job_reading *reading, const pace_job_r
     double most = options->most_rejected > 0 ? options->most_rejected : PACE_JOBS_MOST_REJECTED;
     if ((double)reading->rejected > most * (double)reading->rows)
         return pace_fail(PACE_E_INPUT,
-                         "%llu of %llu rows are no jobs, more than %g %% (--most-rejected); the first: %s",
+                         "%llu of %llu rows are no jobs, more than %g %% (" PACE_FIELD "most_rejected); the first: %s",
                          (unsigned long long)reading->rejected, (unsigned long long)reading->rows, 100 * most,
                          reading->rejects.items[0]);
     return PACE_OK;
@@ -125,7 +125,7 @@ static pace_status read_any(pace_job_reading *out, const char *const *paths, siz
         status = pace_job_rounds_close(rounds, false);
     } else { /* the list of refused rows is what is left to look at */
         char message[1024];
-        snprintf(message, sizeof message, "%s", pace_message());
+        snprintf(message, sizeof message, "%s", pace_message_marked());
         pace_status closed = pace_job_rounds_close(rounds, true);
         (void)closed;
         pace_fail(status, "%s", message);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "fleet/fleet_questions.h"
+#include "base/words.h"
 #include "fleet/job_fit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "ask/engine_options.h"
 #include "fleet/fleet_questions.h"
 #include "report/exchange_words.h"
 #include "ask/model_settings.h"

@@ -261,7 +261,7 @@ for words, code_wanted, word in [
         (["--on", "dgx-a100", "--collective", "gossip"], 2, "allreduce"),
         (["--on", "dgx-a100", "--bytes", "big"], 2, "8..1G"),
         (["--on", "dgx-a100", "--bytes", "8..big,1M"], 2, "8..1G"),
-        (["--on", "dgx-a100", "--on", "dgx-h100"], 2, "one --on"),
+        (["--on", "dgx-a100", "--on", "dgx-h100"], 2, "--on: expected one"),
         (["--on", "a100*8 nvlink=300"], 2, "no unit"),
         (["--on", "dgx-a100", "--library", "mpi"], 2, "textbook"),
         (["--on", "nowhere"], 4, "neither"),

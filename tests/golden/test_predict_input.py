@@ -68,7 +68,7 @@ def check_kinds(folder):
     refuse(2, "name the device", "predict", trace)
     refuse(3, "resnet18: No such file", "predict", DEMO, "resnet18")
     refuse(2, "--set is for models", "predict", DEMO, "--set", "micro_batch=2")
-    refuse(2, "--rows alone", "predict", "--rows", "-", DEMO, input="")
+    refuse(2, "--rows: expected no other input", "predict", "--rows", "-", DEMO, input="")
 
 
 def check_sizes():

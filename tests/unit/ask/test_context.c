@@ -1,5 +1,6 @@
 /* A question parses each document of the catalogue at most once, whoever asks and however often. */
 #include "catalog_of_tests.h"
+#include "report/engines.h"
 
 #include "paceline/paceline.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ask/graph_inputs.h"
+#include "ask/engine_options.h"
 #include "catalog_of_tests.h"
 #include "model/model_catalog.h"
 #include "source/chakra.h"

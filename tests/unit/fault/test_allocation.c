@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "report/engines.h"
 #include "catalog_of_tests.h"
 
 #define HOST "\"pid\":9,\"tid\":9,"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "exhaust.h"
+#include "report/engines.h"
 #include "catalog_of_tests.h"
 
 enum { KERNELS, EXCHANGES, STEPS, JOB_ROWS, SCALING, OVERHEADS, PROFILER, JOBS, TIMES, NODES, PODS, CASES, FILES };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "report/engines.h"
 #include "base/parallel.h"
 #include "catalog_of_tests.h"
 

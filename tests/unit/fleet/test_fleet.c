@@ -1,5 +1,6 @@
 /* A fleet is the same whatever the order, the split and the way it travels; broken bytes are refused. */
 #include "fleet/fleet.h"
+#include "base/words.h"
 #include "catalog_of_tests.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* What the abstract of Wang et al. (IISWC 2019) says of PAI's jobs, asked of the synthetic population. It has the
  * published marginals, not the published results: that these follow is a test of both the population and the model. */
 #include "fleet/fleet.h"
+#include "base/words.h"
 #include "fleet/population.h"
 #include "catalog_of_tests.h"
 

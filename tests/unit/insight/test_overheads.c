@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "insight/overheads.h"
+#include "report/report.h"
 #include "report/analyze_parts.h"
 
 static pace_rank rank;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
+#include "report/engines.h"
 #include "base/print.h"
 #include "paceline/paceline.h"
 #include "catalog_of_tests.h"

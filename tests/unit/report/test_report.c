@@ -219,88 +219,6 @@ static void test_csv_paths(void **state) {
     pace_report_free(report);
 }
 
-static int list_value(void *context, const pace_value *value) {
-    char line[256];
-    (void)context;
-    snprintf(line, sizeof line, "%s %d %lld %g %s\n", value->path, (int)value->kind, (long long)value->integer,
-             value->real, value->text ? value->text : "-");
-    return take(&captured, line, strlen(line));
-}
-
-static int end_at_once(void *context, const pace_value *value) {
-    (void)context, (void)value;
-    return 7;
-}
-
-static void test_values(void **state) {
-    (void)state;
-    double number = -1;
-    pace_report *report = small_report();
-    pace_node *list = pace_node_list(pace_report_root(report), "ranks", NULL, PACE_FOR_JSON);
-    pace_node_text(pace_node_item(list), "name", "a");
-    pace_node_real(pace_node_item(list), "share", 0.25);
-    captured.used = 0;
-    assert_int_equal(pace_report_visit_values(report, list_value, NULL), 0);
-    assert_string_equal(captured.text, "step.duration_ns 1 10000000 1e+07 -\nstep.mfu 0 0 nan -\nstep.steady 3 1 1 -\n"
-                                       "hidden.nothing 0 0 nan -\nmatrix.forward.compute_ns 1 3000000 3e+06 -\n"
-                                       "matrix.forward.idle_ns 1 500000 500000 -\nmatrix.forward.copy_ns 1 0 0 -\n"
-                                       "matrix.backward.compute_ns 1 6000000 6e+06 -\n"
-                                       "matrix.backward.idle_ns 1 500000 500000 -\nmatrix.backward.copy_ns 1 0 0 -\n"
-                                       "ranks.0.name 4 0 nan a\nranks.1.share 2 0 0.25 -\n");
-    assert_int_equal(pace_report_visit_values(report, end_at_once, NULL), 7);
-    assert_int_equal(pace_report_value(report, &number, "ranks.1.share"), PACE_OK);
-    assert_true(number == 0.25);
-    assert_int_equal(pace_report_value(report, &number, "step.mfu"), PACE_E_USAGE);
-    assert_int_equal(pace_report_value(report, &number, "step.duration"), PACE_E_USAGE);
-    assert_non_null(strstr(pace_message(), "\"step.duration_ns\""));
-    assert_true(number == 0.25);
-    pace_report_free(report);
-}
-
-static int list_table(void *context, const pace_table_shape *table) {
-    char line[256];
-    (void)context;
-    snprintf(line, sizeof line, "%s %zu %zu\n", table->path, table->row_count, table->column_count);
-    return take(&captured, line, strlen(line));
-}
-
-static int list_column(void *context, const pace_column_shape *column) {
-    char line[256];
-    (void)context;
-    snprintf(line, sizeof line, "%s %d\n", column->key, (int)column->kind);
-    return take(&captured, line, strlen(line));
-}
-
-static void test_columns(void **state) {
-    (void)state;
-    int ended;
-    int64_t integers[3];
-    double reals[3];
-    const char *texts[3];
-    pace_report *report = small_report();
-    captured.used = 0;
-    assert_int_equal(pace_report_visit_tables(report, list_table, NULL), 0);
-    assert_int_equal(pace_report_visit_columns(report, &ended, "kernels", list_column, NULL), PACE_OK);
-    assert_int_equal(pace_report_visit_columns(report, &ended, "matrix", list_column, NULL), PACE_OK);
-    assert_string_equal(captured.text, "matrix 2 4\nkernels 3 5\nname 4\ncount 1\ntime_ns 1\nshare 2\nhidden 0\n"
-                                       "row 4\ncompute_ns 1\nidle_ns 1\ncopy_ns 1\n");
-    assert_int_equal(pace_report_column_integers(report, integers, "kernels", 1), PACE_OK);
-    assert_true(integers[0] == 1234 && integers[1] == 2 && integers[2] == 1);
-    assert_int_equal(pace_report_column_reals(report, reals, "kernels", 3), PACE_OK);
-    assert_true(reals[0] == 0.6 && reals[1] == 0.00008 && reals[2] == 0);
-    assert_int_equal(pace_report_column_reals(report, reals, "kernels", 4), PACE_OK);
-    assert_true(isnan(reals[0]) && isnan(reals[2]));
-    assert_int_equal(pace_report_column_texts(report, texts, "matrix", 0), PACE_OK);
-    assert_string_equal(texts[1], "backward");
-    assert_int_equal(pace_report_column_integers(report, integers, "kernels", 3), PACE_E_USAGE);
-    assert_int_equal(pace_report_column_reals(report, reals, "kernels", 0), PACE_OK);
-    assert_true(isnan(reals[0]));
-    assert_int_equal(pace_report_column_reals(report, reals, "kernels", 5), PACE_E_USAGE);
-    assert_int_equal(pace_report_visit_columns(report, &ended, "matrices", list_column, NULL), PACE_E_USAGE);
-    assert_non_null(strstr(pace_message(), "kernels"));
-    pace_report_free(report);
-}
-
 static void test_html_is_escaped_and_self_contained(void **state) {
     (void)state;
     pace_report *report = small_report();
@@ -428,8 +346,6 @@ int main(void) {
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_csv_unknown_table_lists_keys),
         cmocka_unit_test(test_csv_paths),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_columns),
         cmocka_unit_test(test_html_is_escaped_and_self_contained),
         cmocka_unit_test(test_perfetto),
         cmocka_unit_test(test_failing_sink),

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "ask/context.h"
+#include "ask/engine_options.h"
 #include "ask/row_kinds.h"
 #include "ask/validate.h"
 #include "report/report_rows.h"

@@ -1,0 +1,83 @@
+#include "output.h"
+#include "processes.h"
+#include "say.h"
+#include "verb.h"
+
+#include "paceline/calibrate.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+    signal(SIGINT, SIG_DFL); /* a second one ends at once */
+}
+
+static bool stop(void *context) {
+    (void)context;
+    return interrupted;
+}
+
+/* No file that is written is one that is read. */
+static bool spares_inputs(const cli_arguments *arguments) {
+    bool spared = cli_spares_inputs(arguments->output.path, arguments);
+    for (int i = 0; spared && i < arguments->written_count; i++)
+        spared = cli_spares_inputs(arguments->written[i], arguments);
+    return spared;
+}
+
+/* Answers that are tables before anything else are CSV unless somebody looks or asks for another format. */
+static void prefer_csv(cli_output *output, const pace_question *question) {
+    bool made = pace_question_has(question, "synthesize");
+    bool rows = pace_question_has(question, "rows") && !isatty(STDOUT_FILENO);
+    if ((made || rows) && !output->format && !output->path) output->format = "csv";
+    if (made && !output->format) output->format = "csv";
+}
+
+static int ask(cli_arguments *arguments, pace_context *context, pace_question *question, pace_format format) {
+    const char *verb = arguments->verb->name;
+    bool calibrates = strcmp(verb, "calibrate") == 0, shared = strcmp(verb, "fleet") == 0;
+    const pace_processes *processes = NULL;
+    pace_answer *answer = NULL;
+    if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;
+    pace_question_set_processes(question, processes);
+    pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
+    pace_question_set_stop(question, stop, NULL);
+    if (calibrates) signal(SIGINT, on_interrupt);
+    pace_status status = calibrates ? pace_calibrate(&answer, context, question) : pace_ask(&answer, context, question);
+    int result = status == PACE_OK                  ? CLI_DONE
+                 : processes && processes->rank > 0 ? cli_exit_status(status) /* process 0 says it */
+                                                    : cli_fail(verb, status);
+    if (processes) processes->close(processes); /* after the message: mpirun ends all when the first has failed */
+    if (status != PACE_OK || !answer) return result;
+    result = cli_output_answer(verb, answer, format, &arguments->output);
+    if (result == CLI_DONE && !pace_answer_holds(answer)) result = CLI_NO;
+    pace_answer_free(answer);
+    return result;
+}
+
+static int run(cli_arguments *arguments, pace_context *context, pace_question *question) {
+    pace_format format;
+    if (!cli_parse(arguments, question)) return CLI_USAGE;
+    if (arguments->helped) return CLI_DONE;
+    prefer_csv(&arguments->output, question);
+    if (!cli_output_format(&format, arguments->verb->name, &arguments->output) || !spares_inputs(arguments))
+        return CLI_USAGE;
+    pace_status status = pace_question_set_command(question, arguments->command, (size_t)arguments->command_count);
+    return status == PACE_OK ? ask(arguments, context, question, format) : cli_fail(arguments->verb->name, status);
+}
+
+int cli_run_verb(cli_arguments *arguments) {
+    pace_context *context = NULL;
+    pace_question *question = NULL;
+    pace_status status = pace_context_open(&context);
+    if (status == PACE_OK) status = pace_question_new(&question, context, arguments->verb->name);
+    int result = status == PACE_OK ? run(arguments, context, question) : cli_fail(arguments->verb->name, status);
+    pace_question_free(question);
+    pace_context_free(context);
+    return result;
+}

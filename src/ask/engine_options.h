@@ -1,0 +1,187 @@
+/*
+ * What engines are asked with. The fields of a question become these in one place (report/ask.c); no engine sees a
+ * question. Texts and words are borrowed.
+ */
+#ifndef PACE_ASK_ENGINE_OPTIONS_H
+#define PACE_ASK_ENGINE_OPTIONS_H
+
+#include "base/words.h"
+#include "insight/analyze_options.h"
+
+/** Options of pace_predict(): what-ifs, each walked alone, and all together when there are several of different kinds.
+ * Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    pace_words on;            /**< devices it would run on: names, files, changed figures */
+    const char *from;         /**< device it was measured on; NULL = what the trace says */
+    pace_words scale;         /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
+    pace_words drop_overhead; /**< "t1" … "t5" or "all": host overheads (Lin et al. 2022) that would be none */
+    pace_words set;           /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *approach;     /**< of a model with dp > 1: how gradients are exchanged (catalog/approaches.yaml) */
+    const char *jitter;   /**< with an approach: how much ranks' steps differ, "0.05" or "5%"; NULL = the catalogue's */
+    pace_words calibrate; /**< "FROM_TRACE=TO_TRACE": steps recorded on both devices of a move */
+    pace_words batch;     /**< samples a rank's step would have */
+    double samples;       /**< as many as it has; 0 = inferred from shapes */
+    pace_words precision; /**< "fp32", "tf32", "fp16", "bf16", "fp8": of matrix operations */
+    pace_words fuse;      /**< regular expressions: chains of element-wise kernels so named that are fused */
+    bool fuse_tables;     /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
+    bool balance_tables;  /**< embedding tables spread evenly over the ranks */
+    bool graph;           /**< the step as one captured device graph: launches cost nothing */
+    pace_words fits;      /**< files of pace_fit(), the last that knows an operation's family answers */
+    pace_words overheads; /**< files of host overheads, pooled, to use in place of the inputs' own */
+    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_predict_options;
+
+/** What the job model assumes (docs/fleet.md). NULL = as the catalogue has it. */
+typedef struct {
+    const char *on;         /**< the machine: "pai-2018" (NULL), "pai-v100 network=100Gb/s compute=2x" */
+    const char *overlap;    /**< "none" (NULL), "ideal", or a number from 0 to 1 */
+    const char *contention; /**< whose input shares the host link: "none", "projected" (NULL), "all" */
+    const char *nvlink;     /**< "link" (NULL) or "aggregate" */
+    const char *efficiency; /**< shares of the peaks: "0.5", "compute=0.5,memory=0.03" */
+    const char *fit_path;   /**< efficiencies from pace_fit(), kind "job"; NULL = none */
+} pace_job_assumptions;
+
+/** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *kind;       /**< "kernel" (NULL), "exchange", "step", "job"; pace_fit() too: "overhead", "profiler" */
+    const char *device;     /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
+    const char *fit_path;   /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
+    const char *split;      /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
+    uint64_t seed;          /**< pace_fit(): which groups are held out */
+    const char *collective; /**< kind "exchange": of rows that name none; NULL = they must */
+    int probes;             /**< pace_fit(), kind "exchange": sizes of a curve that are fitted for the score; 0 = 6 */
+    pace_job_assumptions job;  /**< kind "job"; its machine is `device`, its fit `fit_path` */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_rows_options;
+
+/** Options of pace_predict_exchange(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;         /**< the machine: "dgx-h100*2", FILE.yaml, "a100*4 nvlink=300GB/s"; must be given */
+    const char *collective; /**< "allreduce" (NULL), "allgather", "reducescatter", "alltoall", "broadcast", … */
+    const char *bytes;      /**< sizes as nccl-tests counts them: "8..1G" (NULL), each twice the last, or "1M,25MB" */
+    const char *library;    /**< "nccl", "nccl-2.7", "textbook"; NULL = the newest NCCL on NVIDIA's devices */
+    const char *algorithm, *protocol; /**< NULL = as the library chooses */
+    const char *fit_path;             /**< measured curves from pace_fit(); NULL = none */
+} pace_exchange_options;
+
+/** Options of pace_predict_job(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *job; /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
+    pace_job_assumptions assume;
+} pace_job_options;
+
+/** Options of pace_simulate_exchange() and pace_simulate_traces(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;         /**< the machine, as in pace_exchange_options; must be given */
+    const char *collective; /**< "allreduce" (NULL), … */
+    const char *bytes;      /**< "8..1G" (NULL), or "1M,25MB" */
+    const char *algorithm;  /**< of the textbook's ("ring", "rails", …); NULL = that of the least closed form */
+    double ranks;           /**< the first so many devices, of all jobs; 0 = all */
+    double jobs;            /**< so many do the same side by side; 0 = 1 */
+    pace_words straggler;   /**< "1%:0.5": one rank in a hundred at half its rate; "7:0.5": rank 7 */
+    pace_words background;  /**< "30%": of every link between nodes; "0-8:10GB/s": a flow between two ranks */
+    bool unfolded;          /**< simulate every rank, alike or not */
+} pace_simulate_options;
+
+/** Options of pace_predict_scaling(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *on;      /**< the machine; as many nodes as the workers need, or those it names; must be given */
+    const char *workers; /**< "1..128": each twice the last, or "1,2,4,8"; NULL = 1 up to all devices of the machine */
+    pace_words approach; /**< how gradients are exchanged (catalog/approaches.yaml), each "NAME:KEY=NUMBER,NAME"; none =
+                              PyTorch's DistributedDataParallel */
+    const char *jitter;  /**< how much workers' steps differ, "0.05" or "5%"; NULL = as the catalogue has it */
+    pace_words batch;  /**< "16,32": samples of one worker, or with `strong` of all; none = as configured or recorded */
+    pace_words set;    /**< "KEY=VALUE" of the model's configuration or its parameters */
+    bool strong;       /**< the batch of all workers stays; else that of each */
+    double one_worker; /**< samples/s measured of one worker, that all times are stretched to; 0 = as predicted */
+    double samples;    /**< of a recorded step, where shapes do not show it; 0 = inferred */
+    const char *from;  /**< the device a trace was measured on, when it does not name it; may be NULL */
+    const char *step_regex; /**< annotations that mark the steps of a trace; NULL = the profiler's */
+} pace_scaling_options;
+
+/** Options of pace_characterize(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    pace_job_assumptions assume;
+    pace_words sweep;                /**< "network=200Gb/s,400Gb/s": rates to ask about in place of the catalogue's */
+    pace_words price;                /**< "network=100Gb/s:3000": what the upgrade of one cNode costs */
+    const char *columns;             /**< "theirs=ours,...": columns that have other names; NULL = by name */
+    const char *table;               /**< of a database; NULL = "jobs", or the only one */
+    const char *rejects_path;        /**< list the refused rows there; NULL = do not */
+    double most_rejected;            /**< share of refused rows beyond which the run fails; 0 = 0.01 */
+    bool repeats;                    /**< ids may be there twice */
+    bool exact;                      /**< exact quantiles, in memory that grows with the jobs */
+    const pace_processes *processes; /**< each reads some of the files; NULL = this one reads all. Only process 0 has a
+                                      report, the others get NULL */
+    pace_progress_fn progress;       /**< may be NULL */
+    void *progress_context;
+} pace_fleet_options;
+
+/** Options of pace_validate(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *cases_path; /**< NULL = "accuracy/cases.yaml" */
+    const char *data_path;  /**< folder the cases' files lie in */
+    const char *glob;       /**< only cases whose name matches; NULL = all */
+    const char
+        *ledger_path; /**< put the figures into this ledger, in place of those of the same cases; NULL = do not */
+    pace_progress_fn progress; /**< may be NULL; `done` and `total` count cases */
+    void *progress_context;
+} pace_validate_options;
+
+/** Options of questions about a cluster. Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+} pace_cluster_options;
+
+/** Options of pace_synthesize_jobs(). */
+typedef struct {
+    pace_context *context; /**< what is asked; must be given */
+    uint64_t jobs, seed;
+    const char *path; /**< the file to write; NULL = give the bytes to `write` */
+    pace_write_fn write;
+    void *write_context;
+    pace_progress_fn progress; /**< may be NULL; `done` and `total` count jobs */
+    void *progress_context;
+} pace_synthesize_options;
+
+/** Options of pace_convert(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *output;        /**< the file to write, "NAME.et"; of several ranks "NAME.RANK.et" */
+    pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
+    const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_convert_options;
+
+#endif

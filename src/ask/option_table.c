@@ -1,0 +1,230 @@
+/* One row per verb, one per option: what a command line, a table of questions, C and Python may say. */
+#include "ask/option_table.h"
+
+#include <stddef.h>
+
+const pace_verb pace_verb_table[PACE_VERBS] = {
+    {"analyze", "TRACE...", "where the time of a training step goes, and what to change first",
+     "Reads PyTorch profiler traces (files, directories, globs, '-'; plain, gzip, zstd; one\n"
+     "rank or many) and tells where the time of a step goes and what to change first."},
+    {"predict", "TRACE...|MODEL", "what the step would be elsewhere, or if something were different",
+     "Walks a step anew: as it is, and under every what-if, each alone and all together. A\n"
+     "what-if given several times is that many; --overheads given several times is pooled."},
+    {"compare", "A B", "two traces side by side",
+     "Puts two traces (or directories of ranks) side by side: matrix, operators, where the time went."},
+    {"convert", "TRACE... | MODEL", "traces and models as Chakra execution traces",
+     "Writes traces or a model as Chakra execution traces."},
+    {"fleet", "FILE...", "where a cluster's time goes, from a table of its jobs",
+     "Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite):\n"
+     "composition, bottlenecks, what AllReduce, faster hardware or other software would buy."},
+    {"fit", "TRAIN.csv|LOG...", "learn from measurements",
+     "Learns from measurements (tables with columns such as device, m, n, k, latency_us) and\n"
+     "prints the error on rows it held out. 'paceline predict --rows' uses the file it writes."},
+    {"calibrate", "[cpu|cuda]", "measures this machine: rows for fit, an entry for --on",
+     "Measures this machine: rows that 'paceline fit' learns from, and a device entry that --on\n"
+     "takes. A run that was stopped goes on where it was."},
+    {"validate", "[CASE-GLOB]", "is it true? figures of merit, recomputed",
+     "Recomputes figures of merit from the data at hand: rows are held out, the others fitted,\n"
+     "the held-out ones predicted. Exits with 1 when a bar is missed."},
+    {"machines", "[NAME]", "the devices of the catalogue", "Lists the devices of the catalogue, or describes one."},
+    {"models", "[NAME | FILE.yaml[:NAME] | FILE.onnx]", "the models of the catalogue, layer by layer",
+     "Lists the models of the catalogue, or describes one layer by layer."},
+};
+
+#define ANALYZE (1U << PACE_VERB_ANALYZE)
+#define CALIBRATE (1U << PACE_VERB_CALIBRATE)
+#define COMPARE (1U << PACE_VERB_COMPARE)
+#define CONVERT (1U << PACE_VERB_CONVERT)
+#define FIT (1U << PACE_VERB_FIT)
+#define FLEET (1U << PACE_VERB_FLEET)
+#define MACHINES (1U << PACE_VERB_MACHINES)
+#define MODELS (1U << PACE_VERB_MODELS)
+#define PREDICT (1U << PACE_VERB_PREDICT)
+#define VALIDATE (1U << PACE_VERB_VALIDATE)
+#define REPORTS (ANALYZE | COMPARE | FLEET | MACHINES | MODELS | PREDICT | VALIDATE)
+
+/* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
+ * questions that take it, stand behind the help. */
+#define FLAG(name, heading, help, ...) \
+    { name, 0, PACE_OPTION_FLAG, PACE_OPTION_ASKS, NULL, NULL, heading, help, __VA_ARGS__ }
+#define TEXT(name, argument, heading, help, ...) \
+    { name, 0, PACE_OPTION_TEXT, PACE_OPTION_ASKS, argument, NULL, heading, help, __VA_ARGS__ }
+#define LIST(name, argument, heading, help, ...) \
+    { name, 0, PACE_OPTION_LIST, PACE_OPTION_ASKS, argument, NULL, heading, help, __VA_ARGS__ }
+#define NUMBER(name, argument, unit, heading, help, ...) \
+    { name, 0, PACE_OPTION_NUMBER, PACE_OPTION_ASKS, argument, unit, heading, help, __VA_ARGS__ }
+#define WRITES(name, letter, argument, heading, help) \
+    { name, letter, PACE_OPTION_TEXT, PACE_OPTION_WRITES, argument, NULL, heading, help, NULL, NULL }
+#define RENDERS(name, letter, argument, help) \
+    { name, letter, PACE_OPTION_TEXT, PACE_OPTION_RENDERS, argument, NULL, NULL, help, NULL, NULL }
+
+#define WHERE "what is run, and where"
+#define WHAT_IF "what if"
+#define TABLES "a table of questions, and what was learned"
+#define JOBS "one job, or a table of them"
+#define SCALES "how a step scales"
+#define EXCHANGES "an exchange between ranks"
+#define MESSAGES "an exchange or traces of all ranks, message by message"
+
+/* What is assumed of jobs. */
+#define JOB_ROWS(verbs, heading)                                                                                       \
+    {verbs,                                                                                                            \
+     TEXT("overlap", "HOW", heading, "of input, computation and weights: none, ideal or 0 to 1", NULL, " job rows ")}, \
+        {verbs, TEXT("contention", "WHOSE", heading, "input that shares the host link: none, projected or all", NULL,  \
+                     " job rows ")},                                                                                   \
+        {verbs, TEXT("nvlink", "HOW", heading, "the rate of one link or the aggregate", NULL, " job rows ")}, {        \
+        verbs,                                                                                                         \
+            TEXT("efficiency", "SHARES", heading, "of the peaks: 0.5 or compute=0.5,memory=0.03", NULL, " job rows ")  \
+    }
+
+const pace_option_row pace_option_table[] = {
+    {MODELS,
+     LIST("set", "KEY=VALUE", NULL, "the model's parameters, or precision, attention, sequence, tp", NULL, NULL)},
+    {REPORTS, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or perfetto")},
+    {REPORTS, RENDERS("output", 'o', "FILE", "write there; the suffix chooses the format")},
+    {REPORTS, RENDERS("table", 't', "KEY", "csv: which table")},
+    {REPORTS,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+
+    {PREDICT, LIST("on", "DEVICE", WHERE, "a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", "device", NULL)},
+    {PREDICT,
+     TEXT("from", "DEVICE", WHERE, "what it was measured on, when the trace does not name it", NULL, " step scaling ")},
+    {PREDICT, LIST("set", "KEY=VALUE", WHERE, "a model's configuration (precision, framework, ...) or parameters", NULL,
+                   " step scaling ")},
+    {PREDICT,
+     NUMBER("samples", "N", "samples", WHERE, "samples it has, when shapes do not show it", NULL, " step scaling ")},
+
+    {ANALYZE | COMPARE, TEXT("step_regex", "REGEX", NULL, "annotations that mark steps (POSIX extended)", NULL, NULL)},
+    {PREDICT,
+     TEXT("step_regex", "REGEX", WHERE, "annotations that mark steps (POSIX extended)", NULL, " step scaling ")},
+    {ANALYZE, WRITES("overheads", 0, "FILE", NULL, "write the host-overhead samples there (JSON)")},
+    {ANALYZE,
+     TEXT("profiler_us", "US", NULL, "profiler cost to take off per recorded host event; auto = guess it", NULL, NULL)},
+    {ANALYZE, TEXT("on", "DEVICE", NULL, "the device, when the trace does not name it", NULL, NULL)},
+    {ANALYZE,
+     NUMBER("samples", "N", "samples", NULL, "samples or tokens per step and rank, for throughput", NULL, NULL)},
+    {ANALYZE, FLAG("check", NULL, "check the invariants of everything that is built", NULL, NULL)},
+
+    {PREDICT, LIST("batch", "N", WHAT_IF, "each rank's step had N samples", "micro_batch", " step scaling ")},
+    {PREDICT, LIST("precision", "NAME", WHAT_IF, "matrices were fp32, tf32, fp16, bf16 or fp8", "precision", " step ")},
+    {PREDICT, FLAG("graph", WHAT_IF, "the step were one captured device graph", NULL, " step ")},
+    {PREDICT, LIST("fuse", "REGEX", WHAT_IF, "chains of element-wise kernels so named were one each", NULL, " step ")},
+    {PREDICT,
+     LIST("scale", "REGEX:FACTOR", WHAT_IF, "kernels or operators so named took FACTOR times as long", NULL, " step ")},
+    {PREDICT, LIST("drop_overhead", "TYPE", WHAT_IF, "host overhead T1 ... T5 (or all) were none", NULL, " step ")},
+    {PREDICT, FLAG("fuse_tables", WHAT_IF, "embedding tables were looked up together", NULL, " step ")},
+    {PREDICT, FLAG("balance_tables", WHAT_IF, "embedding tables were spread evenly over ranks", NULL, " step ")},
+    {PREDICT, LIST("overheads", "FILE", WHAT_IF, "host overheads to share, in place of its own (analyze --overheads)",
+                   NULL, " step ")},
+    {PREDICT, LIST("calibrate", "TRACE=TRACE", WHAT_IF, "a step recorded here and there, to learn the move from", NULL,
+                   " step ")},
+
+    {PREDICT,
+     {"rows", 'r', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "FILE", NULL, TABLES,
+      "a table: one question a row, given back with its answer", NULL, " rows "}},
+    {PREDICT,
+     {"kind", 'k', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "KIND", NULL, TABLES,
+      "kernel, exchange, step, scaling or job (default: by columns)", NULL, " rows exchange simulate replay "}},
+    {PREDICT, LIST("fit", "FILE", TABLES, "use what 'paceline fit' learned", NULL, " step rows job exchange ")},
+
+    {FIT,
+     {"kind", 'k', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "KIND", NULL, NULL,
+      "kernel, exchange, step, scaling, job (by columns), overhead, profiler", NULL, NULL}},
+    {FIT, WRITES("output", 'o', "FILE", NULL, "write the fit there")},
+    {FIT,
+     {"split", 's', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "HOW", NULL, NULL,
+      "held out: shape (default), device, n,k; scaling: model, device, row", NULL, NULL}},
+    {FIT, TEXT("on", "DEVICE", NULL, "the device (exchange: the machine) of rows that name none", NULL, NULL)},
+    {FIT, TEXT("collective", "NAME", NULL, "exchange: of rows and logs that name none", NULL, NULL)},
+    {FIT, NUMBER("probes", "N", NULL, NULL, "exchange: sizes of a curve the score is fitted on (6)", NULL, NULL)},
+
+    {FLEET, TEXT("on", "MACHINE", NULL, "pai-2018 (default), dgx-h100, \"pai-v100 network=100Gb/s\"", NULL, NULL)},
+    {FLEET, TEXT("fit", "FILE", NULL, "efficiencies that 'paceline fit --kind job' learned", NULL, NULL)},
+    {PREDICT, TEXT("job", "KEY=VALUE,...", JOBS, "architecture=ps_worker,flop=106G,... or FILE.yaml", NULL, " job ")},
+    JOB_ROWS(PREDICT, JOBS),
+    JOB_ROWS(FIT | FLEET, NULL),
+
+    {FIT, NUMBER("seed", "N", NULL, NULL, "which groups are held out", NULL, NULL)},
+    {FIT, RENDERS("format", 'f', "FORMAT", "of the report: table (default), json, csv or html")},
+    {FIT,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+
+    {FLEET, LIST("sweep", "RESOURCE=RATES", NULL, "ask about these, such as network=200Gb/s,400Gb/s", NULL, NULL)},
+    {FLEET, LIST("price", "RESOURCE=RATE:P", NULL, "what a cNode's upgrade costs: network=100Gb/s:3000", NULL, NULL)},
+    {FLEET, TEXT("columns", "THEIRS=OURS,...", NULL, "columns that have other names", NULL, NULL)},
+    {FLEET, TEXT("database_table", "NAME", NULL, "of a database: jobs, or its only one", NULL, NULL)},
+    {FLEET, WRITES("rejects", 0, "FILE", NULL, "list the refused rows there, with line and reason")},
+    {FLEET,
+     NUMBER("most_rejected", "SHARE", NULL, NULL, "of refused rows, beyond which the run fails (0.01)", NULL, NULL)},
+    {FLEET, FLAG("repeats", NULL, "ids may be there twice", NULL, NULL)},
+    {FLEET, FLAG("exact", NULL, "exact quantiles, in memory that grows with the jobs", NULL, NULL)},
+    {FLEET, FLAG("iterations", NULL, "FILEs hold times of workers by iteration: who holds up a job", NULL, NULL)},
+    {FLEET, TEXT("pods", "FILE", NULL, "with --nodes: what GPUs were used for, and which could not be", NULL, NULL)},
+    {FLEET, TEXT("nodes", "FILE", NULL, "of the pods' cluster", NULL, NULL)},
+    {FLEET, NUMBER("synthesize", "N", "jobs", NULL, "make up N jobs like those of Alibaba's PAI, as a CSV (-o FILE)",
+                   NULL, NULL)},
+    {FLEET, NUMBER("seed", "N", NULL, NULL, "of the made-up jobs: the same seed, the same jobs", NULL, NULL)},
+
+    {PREDICT,
+     TEXT("workers", "N,N", SCALES, "a model's step on so many workers: 1..128, or 1,2,4,8", "workers", " scaling ")},
+    {PREDICT, LIST("approach", "NAME,NAME", SCALES, "how workers exchange gradients: grpc, horovod-nccl, ...",
+                   "approach", " step scaling ")},
+    {PREDICT, TEXT("jitter", "SHARE", SCALES, "with --approach: how much workers' steps differ: 5%, 0 = not at all",
+                   NULL, " step scaling ")},
+    {PREDICT, FLAG("weak", SCALES, "the batch is each one's (default)", NULL, " scaling ")},
+    {PREDICT, FLAG("strong", SCALES, "the batch is that of all together", NULL, " scaling ")},
+    {PREDICT, NUMBER("one_worker", "RATE", "samples/s", SCALES, "samples/s that were measured of one", "one_worker",
+                     " scaling ")},
+
+    {PREDICT, TEXT("collective", "NAME", EXCHANGES, "allreduce (default), allgather, alltoall, ...", "collective",
+                   " rows exchange simulate replay ")},
+    {PREDICT,
+     TEXT("bytes", "SIZES", EXCHANGES, "8..1G (default), 1M,25MB, or 0,8..1G", "bytes", " exchange simulate ")},
+    {PREDICT, TEXT("library", "NAME", EXCHANGES, "nccl, nccl-2.7, ... or textbook", NULL, " exchange ")},
+    {PREDICT, TEXT("algorithm", "NAME", EXCHANGES, "instead of the library's choice", "algorithm",
+                   " exchange simulate replay ")},
+    {PREDICT, TEXT("protocol", "NAME", EXCHANGES, "ll, ll128 or simple", NULL, " exchange ")},
+
+    {PREDICT, FLAG("simulate", MESSAGES, "send every message; links are shared", NULL, " simulate replay ")},
+    {PREDICT, NUMBER("ranks", "N", "ranks", MESSAGES, "the first N devices", NULL, " simulate ")},
+    {PREDICT, NUMBER("jobs", "N", "jobs", MESSAGES, "N jobs that do the same side by side", NULL, " simulate ")},
+    {PREDICT, LIST("straggler", "SHARE:RATE", MESSAGES, "1%:0.5 = 1 % at half rate", NULL, " simulate ")},
+    {PREDICT, LIST("background", "TRAFFIC", MESSAGES, "30% of the network, or 0-8:10GB/s", NULL, " simulate ")},
+    {PREDICT, FLAG("unfolded", MESSAGES, "every rank, alike or not", NULL, " simulate replay ")},
+
+    {CALIBRATE, WRITES("output", 'o', "ROWS.csv", NULL, "the table of rows; what is there is kept and skipped")},
+    {CALIBRATE, WRITES("entry", 'e', "DEVICE.yaml", NULL, "write a device entry, for --on DEVICE.yaml")},
+    {CALIBRATE, TEXT("family", "A,B", NULL, "these families alone (--list shows them)", NULL, NULL)},
+    {CALIBRATE, FLAG("quick", NULL, "under a minute", NULL, NULL)},
+    {CALIBRATE, FLAG("full", NULL, "every grid; hours", NULL, NULL)},
+    {CALIBRATE,
+     {"list", 'l', PACE_OPTION_FLAG, PACE_OPTION_ASKS, NULL, NULL, NULL,
+      "say what would be measured and how long it takes", NULL, NULL}},
+    {CALIBRATE,
+     {"name", 'n', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "NAME", NULL, NULL, "of the device in rows and entry", NULL,
+      NULL}},
+    {CALIBRATE, NUMBER("memory", "BYTES", "bytes", NULL, "the tensors of one point take at most so much", NULL, NULL)},
+    {CALIBRATE, NUMBER("threads", "N", "threads", NULL, "CPU threads; default one per core", NULL, NULL)},
+    {CALIBRATE, NUMBER("device", "N", NULL, NULL, "which CUDA device", NULL, NULL)},
+
+    {CALIBRATE, RENDERS("format", 'f', "FORMAT", "of the report: table (default), json, csv or html")},
+    {CALIBRATE,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+
+    {CONVERT,
+     WRITES("output", 'o', "OUT.et", NULL, "the Chakra trace to write; of several ranks OUT.0.et, OUT.1.et, ...")},
+    {CONVERT, LIST("set", "KEY=VALUE", NULL, "a model's configuration or its parameters", NULL, NULL)},
+    {CONVERT, TEXT("step_regex", "REGEX", NULL, "annotations that mark steps (POSIX extended)", NULL, NULL)},
+    {CONVERT, RENDERS("format", 'f', "FORMAT", "of the answer: table (default), json, csv or html")},
+    {CONVERT, RENDERS("table", 't', "KEY", "csv: which table")},
+    {CONVERT,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+
+    {VALIDATE,
+     {"data", 'd', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "DIR", NULL, NULL, "the folder the cases' tables lie in", NULL,
+      NULL}},
+    {VALIDATE, TEXT("cases", "FILE", NULL, "the cases (default accuracy/cases.yaml)", NULL, NULL)},
+    {VALIDATE, WRITES("ledger", 0, "FILE", NULL, "put the figures into this ledger")},
+};
+
+const size_t pace_option_table_count = sizeof pace_option_table / sizeof *pace_option_table;

@@ -1,0 +1,31 @@
+/* The rows of the table of options. Private to options.c. */
+#ifndef PACE_ASK_OPTION_TABLE_H
+#define PACE_ASK_OPTION_TABLE_H
+
+#include "paceline/paceline.h"
+
+/* In the order in which help lists them. */
+enum {
+    PACE_VERB_ANALYZE,
+    PACE_VERB_PREDICT,
+    PACE_VERB_COMPARE,
+    PACE_VERB_CONVERT,
+    PACE_VERB_FLEET,
+    PACE_VERB_FIT,
+    PACE_VERB_CALIBRATE,
+    PACE_VERB_VALIDATE,
+    PACE_VERB_MACHINES,
+    PACE_VERB_MODELS,
+    PACE_VERBS
+};
+
+typedef struct {
+    unsigned verbs; /* bits */
+    pace_option option;
+} pace_option_row;
+
+extern const pace_verb pace_verb_table[PACE_VERBS];
+extern const pace_option_row pace_option_table[];
+extern const size_t pace_option_table_count;
+
+#endif

@@ -1,0 +1,191 @@
+#include "ask/question.h"
+#include "base/words.h"
+
+#include "base/decimal.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum { MOST_ITEMS = 64 };
+
+pace_status pace_question_new(pace_question **out, pace_context *context, const char *verb) {
+    const pace_verb *found;
+    PACE_TRY(pace_verb_find(&found, verb));
+    pace_question *question = pace_alloc(1, sizeof *question);
+    if (!question) return PACE_E_MEMORY;
+    question->verb = found;
+    question->context = context;
+    while (pace_option_at(verb, question->count)) question->count++;
+    question->values = pace_alloc(question->count, sizeof *question->values);
+    if (!question->values) {
+        pace_free(question);
+        return PACE_E_MEMORY;
+    }
+    *out = question;
+    return PACE_OK;
+}
+
+#define FREE_TEXTS(list)                                                            \
+    do {                                                                            \
+        for (size_t i_ = 0; i_ < (list)->count; i_++) pace_free((list)->items[i_]); \
+        PACE_VEC_FREE(list);                                                        \
+    } while (0)
+
+void pace_question_free(pace_question *question) {
+    if (!question) return;
+    for (size_t i = 0; i < question->count; i++) FREE_TEXTS(&question->values[i].texts);
+    pace_free(question->values);
+    FREE_TEXTS(&question->inputs);
+    FREE_TEXTS(&question->command);
+    pace_free(question);
+}
+
+#define ADD_COPY(list, text)                              \
+    do {                                                  \
+        char *copy_ = pace_copy_text(text, strlen(text)); \
+        if (!copy_) return PACE_E_MEMORY;                 \
+        pace_status pushed_ = PACE_PUSH(list, copy_);     \
+        if (pushed_ != PACE_OK) pace_free(copy_);         \
+        if (pushed_ != PACE_OK) return pushed_;           \
+    } while (0)
+
+/* --- setting ------------------------------------------------------------------------------------------------------ */
+
+static pace_status find(const pace_option **out, pace_field_value **value, pace_question *question, const char *field) {
+    size_t index;
+    const pace_option *option = pace_option_find(&index, question->verb->name, field);
+    if (!option || option->role == PACE_OPTION_RENDERS) return pace_option_unknown(question->verb->name, field);
+    *out = option;
+    *value = &question->values[index];
+    return PACE_OK;
+}
+
+static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
+    if (option->type == PACE_OPTION_TEXT) FREE_TEXTS(&value->texts);
+    if (value->texts.count == MOST_ITEMS)
+        return pace_fail(PACE_E_LIMIT, "%s: expected at most %d of them", option->name, (int)MOST_ITEMS);
+    ADD_COPY(&value->texts, text);
+    value->said = true;
+    return PACE_OK;
+}
+
+static pace_status read_flag(bool *out, const pace_option *option, const char *text) {
+    *out = strcmp(text, "true") == 0;
+    if (*out || strcmp(text, "false") == 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected true or false, found '%.80s'", option->name, text);
+}
+
+pace_status pace_question_set_number(pace_question *question, const char *field, double number) {
+    const pace_option *option = NULL;
+    pace_field_value *value = NULL;
+    PACE_TRY(find(&option, &value, question, field));
+    if (option->type != PACE_OPTION_NUMBER) return pace_fail(PACE_E_USAGE, "%s: is no number", option->name);
+    if (!(number >= 0) || number > 1e18)
+        return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0, found %g", option->name, number);
+    value->said = true;
+    value->number = number;
+    return PACE_OK;
+}
+
+pace_status pace_question_set_flag(pace_question *question, const char *field, bool said) {
+    const pace_option *option = NULL;
+    pace_field_value *value = NULL;
+    PACE_TRY(find(&option, &value, question, field));
+    if (option->type != PACE_OPTION_FLAG) return pace_fail(PACE_E_USAGE, "%s: takes a value", option->name);
+    value->said = said;
+    return PACE_OK;
+}
+
+pace_status pace_question_set(pace_question *question, const char *field, const char *text) {
+    const pace_option *option = NULL;
+    pace_field_value *value = NULL;
+    double number;
+    PACE_TRY(find(&option, &value, question, field));
+    switch (option->type) {
+    case PACE_OPTION_FLAG: return read_flag(&value->said, option, text);
+    case PACE_OPTION_NUMBER:
+        if (!pace_number_parse(&number, text) || !(number >= 0) || number > 1e18)
+            return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0, found '%.80s'", option->name, text);
+        return pace_question_set_number(question, field, number);
+    default: return add_text(value, option, text);
+    }
+}
+
+pace_status pace_question_add_input(pace_question *question, const char *input) {
+    ADD_COPY(&question->inputs, input);
+    return PACE_OK;
+}
+
+pace_status pace_question_set_command(pace_question *question, const char *const *words, size_t count) {
+    FREE_TEXTS(&question->command);
+    for (size_t i = 0; i < count; i++) ADD_COPY(&question->command, words[i]);
+    return PACE_OK;
+}
+
+void pace_question_set_progress(pace_question *question, pace_progress_fn progress, void *context) {
+    question->progress = progress;
+    question->progress_context = context;
+}
+
+void pace_question_set_stop(pace_question *question, bool (*stop)(void *context), void *context) {
+    question->stop = stop;
+    question->stop_context = context;
+}
+
+void pace_question_set_processes(pace_question *question, const pace_processes *processes) {
+    question->processes = processes;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static const pace_field_value *value_of(const pace_question *question, const char *field) {
+    static const pace_field_value none;
+    size_t index;
+    return pace_option_find(&index, question->verb->name, field) ? &question->values[index] : &none;
+}
+
+const char *pace_question_verb(const pace_question *question) { return question->verb->name; }
+
+const char *pace_question_text(const pace_question *question, const char *field) {
+    const pace_field_value *value = value_of(question, field);
+    return value->texts.count ? value->texts.items[0] : NULL;
+}
+
+double pace_question_number(const pace_question *question, const char *field) {
+    return value_of(question, field)->number;
+}
+
+bool pace_question_has(const pace_question *question, const char *field) { return value_of(question, field)->said; }
+
+bool pace_question_flag(const pace_question *question, const char *field) { return value_of(question, field)->said; }
+
+const char *pace_question_input(const pace_question *question, size_t index) {
+    return index < question->inputs.count ? question->inputs.items[index] : NULL;
+}
+
+const char *const *pace_question_command(const pace_question *question, size_t *count) {
+    *count = question->command.count;
+    return (const char *const *)question->command.items;
+}
+
+void pace_question_progress(const pace_question *question, const char *what, uint64_t done, uint64_t total) {
+    if (question->progress) question->progress(question->progress_context, what, done, total);
+}
+
+bool pace_question_stopped(const pace_question *question) {
+    return question->stop && question->stop(question->stop_context);
+}
+
+size_t pace_question_input_count(const pace_question *question) { return question->inputs.count; }
+
+pace_words pace_question_words(const pace_question *question, const char *field) {
+    const pace_field_value *value = value_of(question, field);
+    return (pace_words){(const char *const *)value->texts.items, value->texts.count};
+}
+
+pace_status pace_question_only_text(const char **out, const pace_question *question, const char *field) {
+    pace_words words = pace_question_words(question, field);
+    if (words.count > 1) return pace_fail(PACE_E_USAGE, "%s: expected one at most, found %zu", field, words.count);
+    *out = words.count ? words.items[0] : NULL;
+    return PACE_OK;
+}

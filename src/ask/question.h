@@ -1,0 +1,36 @@
+/* A question as the library sees it: what was set, by the rows of the table of options. */
+#ifndef PACE_ASK_QUESTION_H
+#define PACE_ASK_QUESTION_H
+
+#include "ask/options.h"
+#include "base/memory.h"
+#include "base/words.h"
+
+/* Of one field. */
+typedef struct {
+    bool said;
+    double number;
+    PACE_VEC(char *) texts; /* of a text one, of a list all */
+} pace_field_value;
+
+struct pace_question {
+    const pace_verb *verb;
+    pace_context *context;    /* borrowed */
+    pace_field_value *values; /* by the place of the option */
+    size_t count;
+    PACE_VEC(char *) inputs;
+    PACE_VEC(char *) command;
+    pace_progress_fn progress;
+    void *progress_context;
+    bool (*stop)(void *context);
+    void *stop_context;
+    const pace_processes *processes;
+};
+
+/** The texts of a list, or the one of a text. Borrowed. */
+pace_words pace_question_words(const pace_question *question, const char *field);
+/** The one text of a list; NULL without; PACE_E_USAGE with more of them. */
+pace_status pace_question_only_text(const char **out, const pace_question *question, const char *field) PACE_MUST_CHECK;
+bool pace_question_flag(const pace_question *question, const char *field);
+
+#endif

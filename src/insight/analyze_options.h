@@ -1,0 +1,23 @@
+/* What reading and understanding traces is asked with. */
+#ifndef PACE_INSIGHT_ANALYZE_OPTIONS_H
+#define PACE_INSIGHT_ANALYZE_OPTIONS_H
+
+#include "paceline/paceline.h"
+
+/** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;      /**< what is asked; must be given */
+    const char *const *command; /**< the command line to echo in the report; may be NULL */
+    size_t command_count;
+    const char *step_regex;     /**< POSIX extended regular expression of step annotations; NULL = find them */
+    const char *overheads_path; /**< write the host-overhead samples to this file; NULL = do not */
+    double profiler_event_us;   /**< profiler cost to take off per recorded host event, microseconds */
+    bool profiler_guess;        /**< guess that cost from the trace instead */
+    const char *device;         /**< catalogue name of the device when the trace does not say; NULL = from the trace */
+    double samples_per_step;    /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
+    bool check;                 /**< run the invariant checker on everything that is built */
+    pace_progress_fn progress;  /**< may be NULL */
+    void *progress_context;
+} pace_analyze_options;
+
+#endif

@@ -1,0 +1,132 @@
+/* From a question to an engine, and from its report to an answer. No engine sees a question. */
+#include "base/decimal.h"
+#include "report/engines.h"
+#include "report/answer.h"
+#include "report/ask_parts.h"
+
+#include <string.h>
+
+/* --- the verbs with one kind of question -------------------------------------------------------------------------- */
+
+static pace_status ask_analyze(pace_report **out, const pace_question *question) {
+    pace_analyze_options options = {PACE_ASKED_BY(question),
+                                    .step_regex = pace_question_text(question, "step_regex"),
+                                    .overheads_path = pace_question_text(question, "overheads"),
+                                    .device = pace_question_text(question, "on"),
+                                    .samples_per_step = pace_question_number(question, "samples"),
+                                    .check = pace_question_flag(question, "check"),
+                                    .progress = question->progress,
+                                    .progress_context = question->progress_context};
+    const char *profiler = pace_question_text(question, "profiler_us");
+    options.profiler_guess = profiler && strcmp(profiler, "auto") == 0;
+    bool number = profiler && !options.profiler_guess && pace_number_parse(&options.profiler_event_us, profiler);
+    if (profiler && !options.profiler_guess &&
+        !(number && options.profiler_event_us >= 0 && options.profiler_event_us <= 1e6))
+        return pace_fail(PACE_E_USAGE, "profiler_us: expected a number of at least 0, or auto, found '%.80s'",
+                         profiler);
+    return pace_analyze(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+static pace_status ask_compare(pace_report **out, const pace_question *question) {
+    pace_analyze_options options = {PACE_ASKED_BY(question), .step_regex = pace_question_text(question, "step_regex"),
+                                    .progress = question->progress, .progress_context = question->progress_context};
+    return pace_compare(out, question->inputs.items[0], question->inputs.items[1], &options);
+}
+
+static pace_status ask_convert(pace_report **out, const pace_question *question) {
+    pace_convert_options options = {PACE_ASKED_BY(question),
+                                    .output = pace_question_text(question, "output"),
+                                    .set = pace_question_words(question, "set"),
+                                    .step_regex = pace_question_text(question, "step_regex"),
+                                    .progress = question->progress,
+                                    .progress_context = question->progress_context};
+    return pace_convert(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+static pace_status ask_fit(pace_report **out, const pace_question *question) {
+    double probes = pace_question_number(question, "probes");
+    pace_rows_options options = {PACE_ASKED_BY(question),
+                                 .kind = pace_question_text(question, "kind"),
+                                 .device = pace_question_text(question, "on"),
+                                 .fit_path = pace_question_text(question, "output"),
+                                 .split = pace_question_text(question, "split"),
+                                 .seed = (uint64_t)pace_question_number(question, "seed"),
+                                 .collective = pace_question_text(question, "collective"),
+                                 .probes = probes <= 1024 ? (int)probes : -1,
+                                 .job = pace_asked_of_jobs(question),
+                                 .progress = question->progress,
+                                 .progress_context = question->progress_context};
+    return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+static const char *only_input(const pace_question *question) {
+    return question->inputs.count ? question->inputs.items[0] : NULL;
+}
+
+static pace_status ask_machines(pace_report **out, const pace_question *question) {
+    return pace_machines(out, question->context, only_input(question));
+}
+
+static pace_status ask_models(pace_report **out, const pace_question *question) {
+    pace_words set = pace_question_words(question, "set");
+    return pace_models(out, question->context, only_input(question), &set);
+}
+
+static pace_status ask_validate(pace_report **out, size_t *missed, const pace_question *question) {
+    pace_validate_options options = {PACE_ASKED_BY(question),
+                                     .cases_path = pace_question_text(question, "cases"),
+                                     .data_path = pace_question_text(question, "data"),
+                                     .glob = only_input(question),
+                                     .ledger_path = pace_question_text(question, "ledger"),
+                                     .progress = question->progress,
+                                     .progress_context = question->progress_context};
+    if (!options.data_path) return pace_fail(PACE_E_USAGE, "data: expected the folder the cases' tables lie in");
+    return pace_validate(out, missed, &options);
+}
+
+/* --- every verb --------------------------------------------------------------------------------------------------- */
+
+/* Of the verbs whose number of inputs hangs on nothing else. */
+static const struct {
+    const char *verb;
+    size_t least, most;
+    const char *expected;
+    pace_status (*ask)(pace_report **out, const pace_question *question);
+} verbs[] = {
+    {"analyze", 1, SIZE_MAX, "at least one trace", ask_analyze},
+    {"compare", 2, 2, "two traces", ask_compare},
+    {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert},
+    {"fit", 1, SIZE_MAX, "at least one table", ask_fit},
+    {"machines", 0, 1, "one name", ask_machines},
+    {"models", 0, 1, "one name", ask_models},
+    {"predict", 0, SIZE_MAX, "", pace_ask_predict},
+    {"fleet", 0, SIZE_MAX, "", pace_ask_fleet},
+};
+
+static pace_status ask_engine(pace_report **out, size_t *missed, const pace_question *question) {
+    const char *verb = question->verb->name;
+    size_t inputs = question->inputs.count;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(verbs[i].verb, verb) != 0) continue;
+        if (inputs == 0 && verbs[i].least > 0)
+            return pace_fail(PACE_E_USAGE, "expected %s, found none", verbs[i].expected);
+        if (inputs < verbs[i].least || inputs > verbs[i].most)
+            return pace_fail(PACE_E_USAGE, "expected %s, found %zu", verbs[i].expected, inputs);
+        return verbs[i].ask(out, question);
+    }
+    if (strcmp(verb, "validate") != 0)
+        return pace_fail(PACE_E_USAGE, "%s is answered by pace_calibrate(), in a library of its own", verb);
+    if (inputs > 1) return pace_fail(PACE_E_USAGE, "expected at most one pattern, found %zu", inputs);
+    return ask_validate(out, missed, question);
+}
+
+pace_status pace_ask(pace_answer **out, pace_context *context, const pace_question *question) {
+    pace_question asked = *question;
+    pace_report *report = NULL;
+    size_t missed = 0;
+    asked.context = context;
+    PACE_TRY(ask_engine(&report, &missed, &asked));
+    if (report) return pace_answer_of_report(out, report, missed == 0);
+    *out = NULL; /* another process has it */
+    return PACE_OK;
+}

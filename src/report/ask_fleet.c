@@ -1,0 +1,91 @@
+/* The four kinds of questions of `fleet`: tables of jobs, iterations of workers, pods and nodes, jobs that are made up. */
+#include "ask/context.h"
+#include "report/engines.h"
+#include "fleet/population.h"
+#include "report/ask_parts.h"
+
+static pace_status ask_jobs(pace_report **out, const pace_question *question) {
+    bool limited = pace_question_has(question, "most_rejected");
+    pace_fleet_options options = {PACE_ASKED_BY(question),
+                                  .assume = pace_asked_of_jobs(question),
+                                  .sweep = pace_question_words(question, "sweep"),
+                                  .price = pace_question_words(question, "price"),
+                                  .columns = pace_question_text(question, "columns"),
+                                  .table = pace_question_text(question, "database_table"),
+                                  .rejects_path = pace_question_text(question, "rejects"),
+                                  .most_rejected = limited ? pace_question_number(question, "most_rejected") : 0.01,
+                                  .repeats = pace_question_flag(question, "repeats"),
+                                  .exact = pace_question_flag(question, "exact"),
+                                  .processes = question->processes,
+                                  .progress = question->progress,
+                                  .progress_context = question->progress_context};
+    options.assume.on = pace_question_text(question, "on");
+    options.assume.fit_path = pace_question_text(question, "fit");
+    if (!(options.most_rejected > 0 && options.most_rejected <= 1))
+        return pace_fail(PACE_E_USAGE, "most_rejected: expected a share above 0, at most 1, found %g",
+                         options.most_rejected);
+    if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected a table of jobs, found none");
+    return pace_characterize(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+/* Written row by row, when the answer is: so many jobs need no memory. */
+typedef struct {
+    pace_population population;
+    uint64_t jobs, seed;
+    pace_progress_fn progress;
+    void *progress_context;
+} made_up;
+
+static pace_status write_jobs(void *context, pace_sink *sink) {
+    made_up *made = context;
+    return pace_population_write(sink, &made->population, made->seed, made->jobs, made->progress,
+                                 made->progress_context);
+}
+
+static pace_status make_up(pace_report **out, const pace_question *question) {
+    pace_report *report;
+    made_up *made = pace_alloc(1, sizeof *made);
+    if (!made) return PACE_E_MEMORY;
+    made->jobs = (uint64_t)pace_question_number(question, "synthesize");
+    made->seed = (uint64_t)pace_question_number(question, "seed");
+    made->progress = question->progress;
+    made->progress_context = question->progress_context;
+    pace_status status = pace_population_load(&made->population, question->context->catalog);
+    if (status == PACE_OK) status = pace_report_new(&report, "fleet", "Jobs made up");
+    if (status != PACE_OK) {
+        pace_free(made);
+        return status;
+    }
+    pace_report_set_stream(report, write_jobs, made, pace_free);
+    *out = report;
+    return PACE_OK;
+}
+
+static pace_status ask_capacity(pace_report **out, const pace_question *question) {
+    const char *pods = pace_question_text(question, "pods"), *nodes = pace_question_text(question, "nodes");
+    pace_cluster_options options = {PACE_ASKED_BY(question)};
+    if (!pods || !nodes || question->inputs.count > 0)
+        return pace_fail(PACE_E_USAGE, "%s: expected a table of pods and one of nodes, and no others",
+                         pods ? "pods" : "nodes");
+    return pace_cluster_capacity(out, pods, nodes, &options);
+}
+
+static pace_status ask_iterations(pace_report **out, const pace_question *question) {
+    pace_cluster_options options = {PACE_ASKED_BY(question)};
+    if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected tables of iterations, found none");
+    return pace_stragglers(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {
+    bool pods = pace_question_has(question, "pods") || pace_question_has(question, "nodes");
+    bool made = pace_question_has(question, "synthesize"), iterations = pace_question_flag(question, "iterations");
+    if (iterations + pods + made > 1)
+        return pace_fail(PACE_E_USAGE, "expected one of " PACE_FIELD "iterations, " PACE_FIELD "pods with " PACE_FIELD
+                                       "nodes, " PACE_FIELD "synthesize");
+    if (!made && pace_question_has(question, "seed"))
+        return pace_fail(PACE_E_USAGE, "seed: has no effect without " PACE_FIELD "synthesize");
+    if (made) PACE_TRY(pace_asked_above_0(question, "synthesize"));
+    if (made && question->inputs.count) return pace_fail(PACE_E_USAGE, "synthesize: expected no files");
+    if (made) return make_up(out, question);
+    return pods ? ask_capacity(out, question) : iterations ? ask_iterations(out, question) : ask_jobs(out, question);
+}

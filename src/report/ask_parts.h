@@ -1,0 +1,26 @@
+/* What the verbs' own files share: the answer to a question, by filling what an engine is asked with. */
+#ifndef PACE_REPORT_ASK_PARTS_H
+#define PACE_REPORT_ASK_PARTS_H
+
+#include "ask/engine_options.h"
+#include "ask/question.h"
+#include "report/engines.h"
+
+/** Begins every engine's options of `question`: the context and the words of its command. */
+#define PACE_ASKED_BY(question)                                                                \
+    .context = (question)->context, .command = (const char *const *)(question)->command.items, \
+    .command_count = (question)->command.count
+
+/** The inputs, borrowed. */
+#define PACE_ASKED_INPUTS(question) (const char *const *)(question)->inputs.items, (question)->inputs.count
+
+/** Assumptions about jobs; the machine and the fit are the caller's. */
+pace_job_assumptions pace_asked_of_jobs(const pace_question *question);
+
+/** PACE_E_USAGE unless a number that was said is above 0. */
+pace_status pace_asked_above_0(const pace_question *question, const char *field) PACE_MUST_CHECK;
+
+pace_status pace_ask_predict(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
+pace_status pace_ask_fleet(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
+
+#endif

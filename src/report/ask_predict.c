@@ -1,0 +1,195 @@
+/* The seven kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
+#include "report/ask_parts.h"
+#include "report/engines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, KINDS } kind;
+
+/* The word of the table of options, and what the question is about. */
+static const struct {
+    const char *word, *about;
+} kinds[KINDS] = {
+    [STEP] = {" step ", "a step"},
+    [ROWS] = {" rows ", "a table of questions"},
+    [JOB] = {" job ", "a job"},
+    [EXCHANGE] = {" exchange ", "an exchange"},
+    [SIMULATE] = {" simulate ", "an exchange with " PACE_FIELD "simulate"},
+    [REPLAY] = {" replay ", "traces with " PACE_FIELD "simulate"},
+    [SCALING] = {" scaling ", "a step of several workers"},
+};
+
+/* Whether the step is one of ranks that a model's configuration names: it is walked, by one approach. */
+static bool names_ranks(const pace_question *question) {
+    pace_words set = pace_question_words(question, "set");
+    for (size_t i = 0; i < set.count; i++)
+        if (strncmp(set.items[i], "dp=", 3) == 0) return true;
+    return false;
+}
+
+static bool is_scaling(const pace_question *question) {
+    bool approach = pace_question_has(question, "approach");
+    return pace_question_has(question, "workers") || (approach && !names_ranks(question));
+}
+
+static bool is_about_exchange(const pace_question *question) {
+    const char *said = pace_question_text(question, "kind");
+    if (said) return strcmp(said, "exchange") == 0;
+    return pace_question_has(question, "collective") || pace_question_has(question, "bytes");
+}
+
+/* Simulating has fields of its own, which mean nothing without it. */
+static pace_status check_simulated(const pace_question *question) {
+    static const char *const fields[] = {"ranks", "jobs", "straggler", "background", "unfolded"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (pace_question_has(question, fields[i]) && !pace_question_flag(question, "simulate"))
+            return pace_fail(PACE_E_USAGE, "%s: has no effect without " PACE_FIELD "simulate", fields[i]);
+    return PACE_OK;
+}
+
+static pace_status kind_of(kind *out, const pace_question *question) {
+    bool rows = pace_question_has(question, "rows"), job = pace_question_has(question, "job");
+    size_t inputs = question->inputs.count;
+    if (rows && job) return pace_fail(PACE_E_USAGE, "job: expected either a job or rows, found both");
+    if ((rows || job) && inputs > 0)
+        return pace_fail(PACE_E_USAGE, "%s: expected no other input, found \"%.80s\"", rows ? "rows" : "job",
+                         question->inputs.items[0]);
+    if (rows || job) {
+        *out = rows ? ROWS : JOB;
+        return PACE_OK;
+    }
+    PACE_TRY(check_simulated(question));
+    bool simulated = pace_question_flag(question, "simulate");
+    if (inputs == 0 && !is_about_exchange(question))
+        return pace_fail(PACE_E_USAGE, "expected a trace, an execution trace, a model, " PACE_FIELD "rows, " PACE_FIELD
+                                       "job or " PACE_FIELD "collective, found none");
+    if (inputs == 0) *out = simulated ? SIMULATE : EXCHANGE;
+    else *out = simulated ? REPLAY : is_scaling(question) ? SCALING : STEP;
+    return PACE_OK;
+}
+
+/* Every field that was said must be of the kind. */
+static pace_status check_fields(const pace_question *question, kind asked) {
+    const pace_option *option;
+    for (size_t i = 0; (option = pace_option_at("predict", i)); i++) {
+        if (!question->values[i].said || option->role == PACE_OPTION_RENDERS) continue;
+        if (option->kinds && !strstr(option->kinds, kinds[asked].word))
+            return pace_fail(PACE_E_USAGE, "%s: has no effect on %s", option->name, kinds[asked].about);
+        if (option->type == PACE_OPTION_NUMBER) PACE_TRY(pace_asked_above_0(question, option->name));
+    }
+    return PACE_OK;
+}
+
+/* --- the kinds ---------------------------------------------------------------------------------------------------- */
+
+static pace_status ask_rows(pace_report **out, const pace_question *question) {
+    pace_rows_options options = {PACE_ASKED_BY(question),
+                                 .kind = pace_question_text(question, "kind"),
+                                 .collective = pace_question_text(question, "collective"),
+                                 .job = pace_asked_of_jobs(question),
+                                 .progress = question->progress,
+                                 .progress_context = question->progress_context};
+    PACE_TRY(pace_question_only_text(&options.device, question, "on"));
+    PACE_TRY(pace_question_only_text(&options.fit_path, question, "fit"));
+    return pace_predict_rows(out, pace_question_text(question, "rows"), &options);
+}
+
+static pace_status ask_job(pace_report **out, const pace_question *question) {
+    pace_job_options options = {PACE_ASKED_BY(question), .job = pace_question_text(question, "job"),
+                                .assume = pace_asked_of_jobs(question)};
+    PACE_TRY(pace_question_only_text(&options.assume.on, question, "on"));
+    PACE_TRY(pace_question_only_text(&options.assume.fit_path, question, "fit"));
+    return pace_predict_job(out, &options);
+}
+
+static pace_status ask_exchange(pace_report **out, const pace_question *question) {
+    pace_exchange_options options = {PACE_ASKED_BY(question),
+                                     .collective = pace_question_text(question, "collective"),
+                                     .bytes = pace_question_text(question, "bytes"),
+                                     .library = pace_question_text(question, "library"),
+                                     .algorithm = pace_question_text(question, "algorithm"),
+                                     .protocol = pace_question_text(question, "protocol")};
+    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
+    PACE_TRY(pace_question_only_text(&options.fit_path, question, "fit"));
+    return pace_predict_exchange(out, &options);
+}
+
+static pace_status ask_simulation(pace_report **out, const pace_question *question) {
+    pace_simulate_options options = {PACE_ASKED_BY(question),
+                                     .collective = pace_question_text(question, "collective"),
+                                     .bytes = pace_question_text(question, "bytes"),
+                                     .algorithm = pace_question_text(question, "algorithm"),
+                                     .ranks = pace_question_number(question, "ranks"),
+                                     .jobs = pace_question_number(question, "jobs"),
+                                     .straggler = pace_question_words(question, "straggler"),
+                                     .background = pace_question_words(question, "background"),
+                                     .unfolded = pace_question_flag(question, "unfolded")};
+    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
+    if (question->inputs.count) return pace_simulate_traces(out, PACE_ASKED_INPUTS(question), &options);
+    return pace_simulate_exchange(out, &options);
+}
+
+static pace_status ask_scaling(pace_report **out, const pace_question *question) {
+    pace_scaling_options options = {PACE_ASKED_BY(question),
+                                    .workers = pace_question_text(question, "workers"),
+                                    .approach = pace_question_words(question, "approach"),
+                                    .jitter = pace_question_text(question, "jitter"),
+                                    .batch = pace_question_words(question, "batch"),
+                                    .set = pace_question_words(question, "set"),
+                                    .strong = pace_question_flag(question, "strong"),
+                                    .one_worker = pace_question_number(question, "one_worker"),
+                                    .samples = pace_question_number(question, "samples"),
+                                    .from = pace_question_text(question, "from"),
+                                    .step_regex = pace_question_text(question, "step_regex")};
+    if (options.strong && pace_question_flag(question, "weak"))
+        return pace_fail(PACE_E_USAGE, "weak: expected either " PACE_FIELD "weak or " PACE_FIELD "strong, found both");
+    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
+    return pace_predict_scaling(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+/* One approach moves the gradients of a step of ranks. */
+static pace_status approach_of(const char **out, const pace_question *question) {
+    pace_words approach = pace_question_words(question, "approach");
+    *out = approach.count ? approach.items[0] : NULL;
+    if (approach.count > 1 || (*out && strchr(*out, ',')))
+        return pace_fail(PACE_E_USAGE,
+                         "approach: with dp=N in " PACE_FIELD "set the step is walked by one of them (by several with "
+                         "" PACE_FIELD "workers), found more");
+    return PACE_OK;
+}
+
+static pace_status ask_step(pace_report **out, const pace_question *question) {
+    pace_predict_options options = {PACE_ASKED_BY(question),
+                                    .on = pace_question_words(question, "on"),
+                                    .from = pace_question_text(question, "from"),
+                                    .scale = pace_question_words(question, "scale"),
+                                    .drop_overhead = pace_question_words(question, "drop_overhead"),
+                                    .set = pace_question_words(question, "set"),
+                                    .jitter = pace_question_text(question, "jitter"),
+                                    .calibrate = pace_question_words(question, "calibrate"),
+                                    .batch = pace_question_words(question, "batch"),
+                                    .samples = pace_question_number(question, "samples"),
+                                    .precision = pace_question_words(question, "precision"),
+                                    .fuse = pace_question_words(question, "fuse"),
+                                    .fuse_tables = pace_question_flag(question, "fuse_tables"),
+                                    .balance_tables = pace_question_flag(question, "balance_tables"),
+                                    .graph = pace_question_flag(question, "graph"),
+                                    .fits = pace_question_words(question, "fit"),
+                                    .overheads = pace_question_words(question, "overheads"),
+                                    .step_regex = pace_question_text(question, "step_regex"),
+                                    .progress = question->progress,
+                                    .progress_context = question->progress_context};
+    PACE_TRY(approach_of(&options.approach, question));
+    return pace_predict(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+pace_status pace_ask_predict(pace_report **out, const pace_question *question) {
+    static pace_status (*const ask[KINDS])(pace_report **, const pace_question *) = {
+        [STEP] = ask_step,           [ROWS] = ask_rows,         [JOB] = ask_job,        [EXCHANGE] = ask_exchange,
+        [SIMULATE] = ask_simulation, [REPLAY] = ask_simulation, [SCALING] = ask_scaling};
+    kind asked = STEP;
+    PACE_TRY(kind_of(&asked, question));
+    PACE_TRY(check_fields(question, asked));
+    return ask[asked](out, question);
+}
