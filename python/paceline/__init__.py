@@ -4,7 +4,7 @@ Each function asks one question and returns an Answer: predict("gpt2", on="dgx-h
 those of the command line; help(paceline.predict) lists them. docs/python.md shows them at work.
 """
 from . import _question
-from ._answer import Answer, Column, Table
+from ._answer import Answer, Column, Table, Warned
 from ._errors import (FileError, InputError, InternalError, LimitError, MissingError, OutOfMemoryError, PacelineError,
                       UsageError)
 from ._library import lib as _lib, path as library_path, text as _text
@@ -13,4 +13,4 @@ from ._question import Context
 __version__ = _text(_lib.pace_version())
 globals().update(_question.FUNCTIONS)
 __all__ = ["Answer", "Column", "Context", "FileError", "InputError", "InternalError", "LimitError", "MissingError",
-           "OutOfMemoryError", "PacelineError", "Table", "UsageError", "library_path", *_question.FUNCTIONS]
+           "OutOfMemoryError", "PacelineError", "Table", "UsageError", "Warned", "library_path", *_question.FUNCTIONS]

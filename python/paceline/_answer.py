@@ -1,5 +1,4 @@
 """What the library answered: values by path, tables by column, and the whole as a document."""
-import array
 import ctypes
 import difflib
 import json
@@ -8,11 +7,12 @@ import weakref
 from collections.abc import Mapping, Sequence
 
 from ._errors import FileError, UsageError
-from ._library import check, header, lib, text
+from ._library import check, header, lib, table, text
 
-NOTHING, INTEGER, REAL, BOOL, TEXT = range(5)
+REAL, INTEGER, TEXT, BOOL, NONE = range(5)
+UNKNOWN = -2**63  # an integer of a column that is not known
 BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
-VALUE, TABLE, COLUMN, WRITE = (header.type(name) for name in ("pace_value_fn", "pace_table_fn", "pace_column_fn", "pace_write_fn"))
+WRITE = header.type("pace_write_fn")
 
 
 def closest(name, names):
@@ -22,23 +22,29 @@ def closest(name, names):
 
 
 class Column(Sequence):
-    """A column of a table: a sequence of int, float (nan where there is no number) or str (None where there is no text).
+    """A column of a table: a sequence of int, float (nan where it is not known) or str (None where it is not known).
 
-    `data` is a memoryview of the numbers, None for text. `numpy.asarray(column)` shares that memory.
+    `data` is a read-only memoryview of the numbers, None for text. `numpy.asarray(column)` shares that memory.
     """
 
-    def __init__(self, name, items):
-        self.name, self._items = name, items
-
-    @property
-    def data(self):
-        return memoryview(self._items) if isinstance(self._items, array.array) else None
+    def __init__(self, answer, held):
+        self.name, self.title, self.data = text(held.name), text(held.title), None
+        kind, place = (ctypes.c_int64, held.integers) if held.type == INTEGER else (ctypes.c_double, held.reals)
+        if held.type == TEXT or not place:
+            self._items = [text(held.texts[i]) if held.texts else None for i in range(held.length)]
+            return
+        cells = (kind * held.length).from_address(ctypes.addressof(place.contents))
+        cells.answer = answer  # owns the memory
+        self._items = self.data = memoryview(cells).cast("B").cast("q" if held.type == INTEGER else "d").toreadonly()
 
     def __len__(self):
         return len(self._items)
 
     def __getitem__(self, index):
-        return self._items[index]
+        found = self._items[index]
+        if isinstance(index, slice):
+            return [None if item == UNKNOWN else item for item in found]
+        return None if found == UNKNOWN else found
 
     def __eq__(self, other):
         return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
@@ -47,60 +53,35 @@ class Column(Sequence):
         import numpy
         if self.data is None:
             return numpy.array(self._items, dtype=dtype or object)
-        shared = numpy.frombuffer(self._items, dtype=self._items.typecode)
+        shared = numpy.frombuffer(self.data, dtype=self.data.format)
+        if self.data.format == "q" and (shared == UNKNOWN).any():
+            shared = numpy.where(shared == UNKNOWN, numpy.nan, shared)
         return shared if dtype is None and not copy else shared.astype(dtype or shared.dtype)
 
     def __repr__(self):
-        shown = ", ".join(map(repr, self._items[:6])) + (", ..." if len(self) > 6 else "")
-        return f"Column({self.name!r}, [{shown}])"
+        return f"Column({self.name!r}, [{', '.join(map(repr, self[:6]))}{', ...' if len(self) > 6 else ''}])"
 
 
 class Table(Mapping):
-    """A table of an answer: columns by name, read when they are asked for."""
+    """A table of an answer: columns by name."""
 
-    def __init__(self, answer, path, rows):
-        self.path, self.row_count, self._answer = path, rows, answer
-        self._numbers, self._kinds, self._read = {}, {}, {}
-        ended = ctypes.c_int()
-
-        def take(_, column):
-            name = text(column.contents.key)
-            self._numbers[name] = len(self._numbers)
-            self._kinds[name] = column.contents.kind
-            return 0
-
-        check(lib.pace_report_visit_columns(answer._report, ended, path.encode(), COLUMN(take), None))
-
-    def _cells(self, kind, function, name):
-        cells = (kind * self.row_count)()
-        check(function(self._answer._report, cells, self.path.encode(), self._numbers[name]))
-        return cells
-
-    def _column(self, name):
-        kind = self._kinds[name]
-        if kind == INTEGER:
-            return array.array("q", self._cells(ctypes.c_int64, lib.pace_report_column_integers, name))
-        if kind == NOTHING:
-            return [None] * self.row_count
-        numbers = array.array("d", self._cells(ctypes.c_double, lib.pace_report_column_reals, name))
-        if kind == REAL:
-            return numbers
-        texts = self._cells(ctypes.c_char_p, lib.pace_report_column_texts, name)
-        return [text(word) if word is not None else number if number == number else None
-                for word, number in zip(texts, numbers)]
+    def __init__(self, answer, held):
+        self.path, self.title, self.row_count = text(held.path), text(held.title), held.rows
+        self._answer, self._read = answer, {}
+        self._held = {text(held.columns[i].name): held.columns[i] for i in range(held.column_count)}
 
     def __getitem__(self, name):
         if name not in self._read:
-            if name not in self._kinds:
-                raise KeyError(f"table {self.path} has no column {name}{closest(name, self._kinds)}")
-            self._read[name] = Column(name, self._column(name))
+            if name not in self._held:
+                raise KeyError(f"table {self.path} has no column {name}{closest(name, self._held)}")
+            self._read[name] = Column(self._answer, self._held[name])
         return self._read[name]
 
     def __iter__(self):
-        return iter(self._kinds)
+        return iter(self._held)
 
     def __len__(self):
-        return len(self._kinds)
+        return len(self._held)
 
     def rows(self):
         """The rows, each a dict."""
@@ -109,61 +90,57 @@ class Table(Mapping):
     def to_frame(self):
         """The table as a pandas.DataFrame."""
         import pandas
-        return pandas.DataFrame({name: column if column.data is None else column.__array__() for name, column in self.items()},
-                                columns=list(self))
+        return pandas.DataFrame({name: column.__array__() for name, column in self.items()}, columns=list(self))
 
     def __repr__(self):
         return f"Table({self.path!r}, {self.row_count} rows of {', '.join(self)})"
 
 
+class Warned(str):
+    """A sentence that the reader must know, and its `code` for programs."""
+
+    def __new__(cls, warning):
+        made = super().__new__(cls, text(warning.text))
+        made.code = text(warning.code)
+        return made
+
+
 class Answer:
     """The answer to one question. `answer["step.walked_ns"]` is a value by its path; `values` is all of them."""
 
-    def __init__(self, report, context=None):
-        self._report, self._context = report, context  # the context lives as long as its answers
-        self._finalizer = weakref.finalize(self, lib.pace_report_free, report)
+    def __init__(self, pointer):
+        self._pointer = pointer
+        weakref.finalize(self, lib.pace_answer_free, pointer)
         self._values = self._tables = None
 
     @property
     def values(self):
         """Every value by path, in the order of the document: int, float, bool, str or None."""
         if self._values is None:
-            found = {}
-
-            def take(_, item):
-                value = item.contents
-                found[text(value.path)] = (None, value.integer, value.real, bool(value.integer), text(value.text))[value.kind]
-                return 0
-
-            lib.pace_report_visit_values(self._report, VALUE(take), None)
-            self._values = found
+            found = map(lambda i: lib.pace_answer_value_at(self._pointer, i), range(lib.pace_answer_value_count(self._pointer)))
+            self._values = {text(value.path): (value.real, value.integer, text(value.text), bool(value.integer), None)[value.type]
+                            for value in found}
         return self._values
 
     def __getitem__(self, path):
-        values = self.values
-        if path not in values:
-            raise KeyError(f"no value {path} in this answer{closest(path, values)}")
-        return values[path]
+        for full in (path, f"values.{path}"):
+            if full in self.values:
+                return self.values[full]
+        raise KeyError(f"no value {path} in this answer{closest(path, self.values)}")
 
     def __contains__(self, path):
-        return path in self.values
+        return path in self.values or f"values.{path}" in self.values
 
     @property
     def tables(self):
-        """Every table by path."""
+        """Every table by path; the first is the main one."""
         if self._tables is None:
-            found = []
-
-            def take(_, item):
-                found.append((text(item.contents.path), item.contents.row_count))
-                return 0
-
-            lib.pace_report_visit_tables(self._report, TABLE(take), None)
-            self._tables = {path: Table(self, path, rows) for path, rows in found}
+            found = table(lambda index: lib.pace_answer_table_at(self._pointer, index))
+            self._tables = {made.path: made for made in (Table(self, held) for held in found)}
         return self._tables
 
     def to_frame(self, table=None):
-        """A table as a pandas.DataFrame; without a name, the first one."""
+        """A table as a pandas.DataFrame; without a name, the main one."""
         tables = self.tables
         if table is None:
             table = next(iter(tables), None)
@@ -173,8 +150,13 @@ class Answer:
 
     @property
     def warnings(self):
-        """What the reader must know: a list of sentences."""
-        return [text(lib.pace_report_warning(self._report, i)) for i in range(lib.pace_report_warning_count(self._report))]
+        """What the reader must know: sentences, each with a code."""
+        return [Warned(lib.pace_answer_warning(self._pointer, i)) for i in range(lib.pace_answer_warning_count(self._pointer))]
+
+    @property
+    def holds(self):
+        """False when the answer is "no": a bar of validate is missed."""
+        return bool(lib.pace_answer_holds(self._pointer))
 
     @property
     def summary(self):
@@ -198,8 +180,9 @@ class Answer:
         names = [name[len("PACE_FORMAT_"):].lower() for name in header.enums["pace_format"]]
         if format not in names:
             raise UsageError(f"unknown format {format}: expected {', '.join(names)}")
-        options = header.type("pace_write_options")(table=None if table is None else table.encode(), width=width, color=color)
-        status = lib.pace_report_write(self._report, names.index(format), options, WRITE(write), None)
+        kind = header.type("pace_write_options")
+        options = kind(size=ctypes.sizeof(kind), table=None if table is None else table.encode(), width=width, color=color)
+        status = lib.pace_answer_write(self._pointer, names.index(format), options, WRITE(write), None)
         if failure:
             raise failure[0]
         check(status)

@@ -1,35 +1,21 @@
-"""Reads paceline.h: types for ctypes, functions, and what their comments say. The header is the one description of the
-interface; what is declared there is what Python offers."""
+"""Reads paceline.h, so that ctypes has its types and functions from the one place that declares them."""
 import ctypes
 import os
 import re
 
-PLAIN = {"int": ctypes.c_int, "bool": ctypes.c_bool, "double": ctypes.c_double, "size_t": ctypes.c_size_t,
+PLAIN = {"char": ctypes.c_char, "int": ctypes.c_int, "bool": ctypes.c_bool, "double": ctypes.c_double, "size_t": ctypes.c_size_t,
          "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "void": None}
-COMMENT = re.compile(r"/\*\*?<?(.*?)\*/", re.S)
-
-
-def prose(comment):
-    """The words of a comment, on one line."""
-    return " ".join(line.strip().lstrip("*").strip() for line in comment.strip("/*<").splitlines()).strip()
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 class Parameter:
-    """A parameter of a function or a field of a struct: its name, its type in C, and the comment behind it."""
+    """A parameter of a function or a field of a struct: its name and its type in C. A pointer to a function without a name of its
+    own is a plain pointer."""
 
-    def __init__(self, text, doc=""):
-        text = text.strip()
+    def __init__(self, text):
+        text = re.sub(r"^.*\(\s*\*\s*(\w+)\s*\)\s*\(.*$", r"void *\1", text.strip(), flags=re.S)
         self.name = re.search(r"(\w+)$", text).group(1)
         self.type = " ".join(text[:-len(self.name)].replace("*", " * ").split())
-        self.doc = doc
-
-    def __repr__(self):
-        return f"{self.type} {self.name}"
-
-
-class Function:
-    def __init__(self, name, result, parameters, doc):
-        self.name, self.result, self.parameters, self.doc = name, result, parameters, doc
 
 
 class Header:
@@ -43,17 +29,16 @@ class Header:
                 self._read(file.read())
 
     def _read(self, text):
-        for doc, result, name, parameters in re.findall(
-                r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?\nPACE_API\s+([^;(]*?)(\w+)\(([^;]*)\);", text, re.S):
-            words = [Parameter(p) for p in COMMENT.sub("", parameters).split(",") if p.strip() not in ("", "void")]
-            self.functions[name] = Function(name, " ".join(result.replace("*", " * ").split()), words, prose(doc))
+        text = COMMENT.sub("", text)
+        for result, name, parameters in re.findall(r"\nPACE_API\s+([^;(]*?)(\w+)\(([^;]*)\);", text):
+            self.functions[name] = (" ".join(result.replace("*", " * ").split()), parameters_of(parameters))
         for body, name in re.findall(r"typedef struct \{(.*?)\n\} (\w+);", text, re.S):
             self.structs[name] = list(fields(body))
         for body, name in re.findall(r"typedef enum \{(.*?)\} (\w+);", text, re.S):
-            self.enums[name] = [word.split("=")[0].strip() for word in COMMENT.sub("", body).split(",") if word.strip()]
+            self.enums[name] = [word.strip() for word in body.replace("= 0", "").split(",") if word.strip()]
             self.constants.update({word: value for value, word in enumerate(self.enums[name])})
         for result, name, parameters in re.findall(r"typedef ([\w *]+?)\(\*(\w+)\)\(([^;]*)\);", text):
-            self.callbacks[name] = (result.strip(), [Parameter(p) for p in parameters.split(",")])
+            self.callbacks[name] = (result.strip(), parameters_of(parameters))
 
     def type(self, text):
         """The ctypes type of a type in C."""
@@ -83,30 +68,31 @@ class Header:
 
     def declare(self, library):
         """Gives the functions of a loaded library their types."""
-        for name, function in self.functions.items():
+        for name, (result, parameters) in self.functions.items():
             entry = getattr(library, name)
-            entry.restype = self.type(function.result)
-            entry.argtypes = [self.type(p.type) for p in function.parameters]
+            entry.restype = self.type(result)
+            entry.argtypes = [self.type(parameter.type) for parameter in parameters]
+
+
+def parameters_of(text):
+    """Parameters between parentheses; commas inside of inner ones part nothing."""
+    return [Parameter(part) for part in re.split(r",(?![^(]*\))", text) if part.strip() not in ("", "void")]
 
 
 def fields(body):
-    """The fields of a struct, in order; a function pointer without a name of its own is a plain pointer."""
-    for statement, doc in re.findall(r"\s*((?:[^;/]|/(?!\*))+);(?:[ \t]*\n?[ \t]*/\*\*<(.*?)\*/)?", without_comments(body), re.S):
-        pointer = re.match(r"\s*[\w ]+\(\*(\w+)\)\(", statement)
-        if pointer:
-            yield Parameter(f"void * {pointer.group(1)}", prose(doc))
+    """The fields of a struct, in order."""
+    for statement in body.split(";"):
+        if not statement.strip():
             continue
-        head, *others = statement.strip().split(",")
-        first = Parameter(head, prose(doc))
+        if "(" in statement:
+            yield Parameter(statement)
+            continue
+        head, *others = statement.split(",")
+        first = Parameter(head)
         yield first
         for other in others:
             stars = first.type.replace("*", "").strip() + " * " * other.count("*")
-            yield Parameter(f"{stars} {other.replace('*', '').strip()}", prose(doc))
-
-
-def without_comments(body):
-    """A struct's body without the comments that stand before fields, not behind them."""
-    return re.sub(r"/\*\*(?!<).*?\*/", "", body, flags=re.S)
+            yield Parameter(f"{stars} {other.replace('*', '').strip()}")
 
 
 def find(library):

@@ -48,3 +48,12 @@ def check(status):
     if status:
         raise _errors.BY_STATUS.get(status, _errors.PacelineError)(text(lib.pace_message()))
 
+
+def table(at):
+    """What a function of the library lists by index, up to NULL."""
+    found = []
+    while True:
+        row = at(len(found))
+        if not row:
+            return found
+        found.append(row.contents)
