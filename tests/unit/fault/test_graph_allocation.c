@@ -2,7 +2,6 @@
 #include "source/chakra.h"
 #include "source/execution_trace.h"
 #include "source/graph_from_step.h"
-#include "source/pairing.h"
 #include "catalog_of_tests.h"
 
 #include <setjmp.h>
@@ -83,16 +82,12 @@ static pace_status measured(void) {
     pace_read_notes notes;
     pace_step step;
     pace_graph graph;
-    pace_pairing pairing;
     PACE_TRY(pace_input_open_memory(&input, "measured", text, sizeof text - 1));
     pace_status status = pace_kineto_read(&step, input, &notes, NULL, NULL);
     pace_input_free(input);
     if (status != PACE_OK) return status;
     status = pace_graph_from_step(&graph, test_catalog(), &step, INT64_MIN, INT64_MAX);
-    if (status == PACE_OK) {
-        status = pace_pair(&pairing, &graph, &step);
-        pace_graph_free(&graph);
-    }
+    if (status == PACE_OK) pace_graph_free(&graph);
     pace_step_free(&step);
     return status;
 }
