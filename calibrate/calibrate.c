@@ -2,6 +2,7 @@
 #include "paceline/calibrate.h"
 
 #include "base/print.h"
+#include "base/sort.h"
 #include "entry_file.h"
 #include "host_facts.h"
 #include "modules.h"
@@ -359,14 +360,9 @@ static pace_status add_notes(calibration *c) {
     return PACE_OK;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void show_family(pace_calibrated_family *out, family_count *f) {
     size_t count = f->spreads.count;
-    if (count) qsort(f->spreads.items, count, sizeof *f->spreads.items, ascending);
+    if (count) qsort(f->spreads.items, count, sizeof *f->spreads.items, pace_ascending);
     *out = (pace_calibrated_family){
         .family = f->family,
         .source = f->source,

@@ -1,6 +1,7 @@
 #include "entry_file.h"
 
 #include "base/print.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,16 +49,11 @@ static void take_transfer(pace_device *device, const pace_measured_row *row) {
     if (pinned || pageable) raise_to(&device->pcie_bytes_per_s, bytes / row->best_s);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_spread(const pace_rows_file *rows) {
     double *spreads = pace_alloc(rows->rows.count + 1, sizeof *spreads), median;
     if (!spreads) return 0;
     for (size_t i = 0; i < rows->rows.count; i++) spreads[i] = rows->rows.items[i].spread;
-    qsort(spreads, rows->rows.count, sizeof *spreads, ascending);
+    qsort(spreads, rows->rows.count, sizeof *spreads, pace_ascending);
     median = spreads[rows->rows.count / 2];
     pace_free(spreads);
     return median;

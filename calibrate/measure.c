@@ -1,18 +1,15 @@
 #include "measure.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { LEAST_BATCHES = 3, MOST_BATCHES = 200 };
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *values, unsigned count) {
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, pace_ascending);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

@@ -1,6 +1,7 @@
 /* The figures of a case: of its rows, or of what a fit found. */
 #include "ask/case_table.h"
 #include "ask/validate.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -24,16 +25,11 @@ static over over_of(const char **rest, const char *metric) {
     return OVER_NONE;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Of `count` values, which are sorted here. */
 static double summary(double *values, size_t count, over how) {
     double sum = 0;
     if (count == 0) return NAN;
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, pace_ascending);
     for (size_t i = 0; i < count; i++) sum += values[i];
     size_t ninth = (size_t)(0.9 * (double)count);
     switch (how) {

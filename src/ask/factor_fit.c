@@ -1,6 +1,7 @@
 #include "ask/factor_fit.h"
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "cost/simplex.h"
 
 #include <math.h>
@@ -51,16 +52,11 @@ void pace_factors_learn(double *x, const pace_factors *factors, const pace_facto
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The median of what is left, drawn towards none. */
 static double drawn_median(double *left, size_t rows) {
     const double weight = 4; /* rows that say "none" */
     double known = (double)rows;
-    qsort(left, rows, sizeof *left, ascending);
+    qsort(left, rows, sizeof *left, pace_ascending);
     return (left[(rows - 1) / 2] + left[rows / 2]) / 2 * known / (known + weight);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/estimate.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,11 +29,6 @@ double pace_held_out_gain(const double *a, const double *b, const unsigned *unit
     return mean - sqrt(squares * units / (units - 1)) / total;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 pace_status pace_held_out_summarize(pace_held_out *out, double *spread, const double *errors, size_t count,
                                     size_t units) {
     pace_held_out score = {.rows = out->rows, .formula_mape = out->formula_mape};
@@ -45,7 +41,7 @@ pace_status pace_held_out_summarize(pace_held_out *out, double *spread, const do
         sizes[i] = fabs(errors[i]);
     }
     score.mape = pace_held_out_mape(errors, count);
-    qsort(sizes, count, sizeof *sizes, ascending);
+    qsort(sizes, count, sizeof *sizes, pace_ascending);
     double nine_of_ten = sizes[(size_t)(0.9 * (double)(count - 1) + 0.5)] / PACE_NORMAL_90;
     *spread = fmax(0.02, nine_of_ten * (1 + 1 / sqrt(units > 0 ? (double)units : 1)));
     for (size_t i = 0; i < count; i++) within += fabs(errors[i]) <= PACE_NORMAL_90 * *spread;

@@ -1,6 +1,7 @@
 #include "ask/kernel_rows.h"
 
 #include "base/decimal.h"
+#include "base/sort.h"
 #include "exchange/algorithms.h"
 #include "ask/measured_columns.h"
 #include "ask/shape_text.h"
@@ -459,11 +460,6 @@ double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_
 
 /* --- units -------------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The median of log10(measured / predicted in seconds) over the first rows; NAN when none can be asked. */
 static pace_status median_ratio(double *out, pace_catalog *catalog, const pace_kernel_rows *rows, unsigned measured) {
     enum { MOST = 2000 };
@@ -480,7 +476,7 @@ static pace_status median_ratio(double *out, pace_catalog *catalog, const pace_k
             ratios[count++] = log10(row->time_s / time.median);
     }
     if (status == PACE_OK) pace_cost_free(cost);
-    qsort(ratios, count, sizeof *ratios, ascending);
+    qsort(ratios, count, sizeof *ratios, pace_ascending);
     *out = count > 0 ? ratios[count / 2] : NAN;
     pace_free(ratios);
     return status;

@@ -1,6 +1,7 @@
 #include "ask/profiler_rows.h"
 
 #include "ask/time_column.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,11 +42,6 @@ pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input)
     return status;
 }
 
-static int by_value(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The sorted costs of all rows but one (count = none). */
 static size_t sort_costs(double *out, const pace_profiler_rows *rows, size_t without) {
     size_t count = 0;
@@ -53,7 +49,7 @@ static size_t sort_costs(double *out, const pace_profiler_rows *rows, size_t wit
         const pace_profiler_row *row = &rows->items.items[i];
         if (i != without) out[count++] = (row->profiled_ns - row->unprofiled_ns) / row->events;
     }
-    qsort(out, count, sizeof *out, by_value);
+    qsort(out, count, sizeof *out, pace_ascending);
     return count;
 }
 

@@ -2,6 +2,7 @@
 #include "ask/engine_options.h"
 
 #include "ask/case_table.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,11 +31,6 @@ void pace_case_score_free(pace_case_score *score) {
 
 /* --- folds -------------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The work at the quantile among the questions of the table that are of this class. */
 static pace_status work_quantile(double *out, const checker *c, unsigned t, const char *class_name) {
     PACE_VEC(double) work = {0};
@@ -45,7 +41,7 @@ static pace_status work_quantile(double *out, const checker *c, unsigned t, cons
         if (strcmp(other, class_name) == 0) status = PACE_PUSH(&work, one);
     }
     if (status == PACE_OK && work.count > 0) {
-        qsort(work.items, work.count, sizeof *work.items, ascending);
+        qsort(work.items, work.count, sizeof *work.items, pace_ascending);
         *out = work.items[(size_t)(c->one->beyond * (double)(work.count - 1))];
     }
     PACE_VEC_FREE(&work);

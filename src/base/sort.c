@@ -42,3 +42,8 @@ static int by_value(const void *left, const void *right) {
 void pace_order_ns(int64_t *values, size_t count) {
     if (count) qsort(values, count, sizeof *values, by_value);
 }
+
+int pace_ascending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}

@@ -9,6 +9,9 @@
  * all values left out: durations have few. */
 void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 
+/** Compares two doubles for qsort(): ascending. */
+int pace_ascending(const void *left, const void *right);
+
 /** Ascending, in place, for the few. */
 void pace_order_ns(int64_t *values, size_t count);
 

@@ -1,5 +1,7 @@
 #include "cost/host_transfer.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,15 +247,10 @@ static pace_status hold_out(study *s, pace_overhead_type type, pace_name model) 
     return PACE_OK;
 }
 
-static int by_value(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void finish_type(study *s) {
     size_t pairs = s->score.pairs;
     for (int k = 0; pairs && k < PACE_TRANSFERS; k++) {
-        qsort(s->errors[k], pairs, sizeof **s->errors, by_value);
+        qsort(s->errors[k], pairs, sizeof **s->errors, pace_ascending);
         s->score.error[k].median = (s->errors[k][(pairs - 1) / 2] + s->errors[k][pairs / 2]) / 2;
         s->score.error[k].mean = s->sums[k] / (double)pairs;
         s->score.error[k].signed_mean = s->signed_sums[k] / (double)pairs;

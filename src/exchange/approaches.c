@@ -1,6 +1,7 @@
 #include "exchange/approaches.h"
 
 #include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {
     [PACE_APPROACH_ALLREDUCE] = "allreduce", [PACE_APPROACH_SERVER] = "server", [PACE_APPROACH_DEVICE] = "device",
@@ -90,7 +89,7 @@ static pace_status read_row(pace_approach *out, const pace_yaml *yaml, const pac
     memcpy(out->name, name, strlen(name) + 1);
     PACE_TRY(read_library(out, yaml, entry));
     PACE_TRY(read_algorithm(out, yaml, entry));
-    for (size_t i = 0; i < COUNT(figures); i++) {
+    for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(entry, figures[i].key);
         if (node) PACE_TRY(pace_yaml_number(figure_of(out, i), yaml, node));
         if (!(*figure_of(out, i) >= 0))
@@ -183,7 +182,7 @@ static pace_status unknown_name(const pace_approaches *approaches, const char *n
 
 static pace_status unknown_key(const char *name, const char *key) {
     char list[512] = "cache, reduce";
-    for (size_t i = 0; i < COUNT(figures); i++) append(list, sizeof list, figures[i].key);
+    for (size_t i = 0; i < PACE_COUNT(figures); i++) append(list, sizeof list, figures[i].key);
     return pace_fail(PACE_E_USAGE, "%s: unknown key \"%.40s\": expected one of %s", name, key, list);
 }
 
@@ -211,7 +210,7 @@ static pace_status set_figure(pace_approach *approach, char *word) {
         if (number > 0) approach->query_s = 0;
         return PACE_OK;
     }
-    for (size_t i = 0; i < COUNT(figures); i++) {
+    for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         if (strcmp(word, figures[i].key) != 0) continue;
         *figure_of(approach, i) = number;
         return PACE_OK;

@@ -1,14 +1,13 @@
 #include "exchange/calibration.h"
 
+#include "base/numbers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
 static const double probe_from_bytes = 32768, probe_to_bytes = 33554432; /* where protocols change */
-
-static double least(double a, double b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
 
 /* --- one curve --------------------------------------------------------------------------------------------------- */
 
@@ -49,7 +48,7 @@ size_t pace_curve_probes(size_t *chosen, const pace_curve_point *points, size_t 
     double from = probe_from_bytes / (wanted > 7 ? 2 : 1), to = probe_to_bytes * (wanted > 7 ? 2 : 1);
     size_t found = 0;
     if (low < 1) low = 1;
-    if (wanted >= count || wanted < 4) wanted = least((double)wanted, (double)count) < 2 ? 2 : wanted;
+    if (wanted >= count || wanted < 4) wanted = pace_least((double)wanted, (double)count) < 2 ? 2 : wanted;
     for (size_t i = 0; i < wanted; i++) {
         double bytes = between(low, high, i, wanted - 1);
         if (low < from / 2 && high > to && wanted > 3)
@@ -77,7 +76,7 @@ static size_t thin(pace_curve_point *points, size_t count) {
     size_t chosen[PACE_CURVE_KNOTS], left = 0, last = count;
     if (count <= PACE_CURVE_KNOTS) return count;
     for (size_t i = 0; i < PACE_CURVE_KNOTS; i++) {
-        double low = most(points[0].bytes, 1);
+        double low = pace_most(points[0].bytes, 1);
         size_t at = nearest(points, count, between(low, points[count - 1].bytes, i, PACE_CURVE_KNOTS - 1));
         if (at != last) chosen[left++] = at;
         last = at;

@@ -1,4 +1,6 @@
 /* What measured curves say of an exchange that was not measured: docs/exchange.md, "Calibration". */
+#include "base/numbers.h"
+#include "base/sort.h"
 #include "exchange/calibration.h"
 #include "exchange/few_sizes.h"
 
@@ -10,9 +12,6 @@
 enum { MOST_ALIKE = 64, DOUBLINGS = 24 };
 
 static double figure(const pace_fit_question *q, pace_doubt doubt) { return q->doubts->figure[doubt]; }
-
-static double least(double a, double b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
 
 /* --- the curves of one place -------------------------------------------------------------------------------------- */
 
@@ -32,13 +31,8 @@ typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
 
 static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how);
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, pace_ascending);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
@@ -46,8 +40,8 @@ static double median(double *values, size_t count) {
  * where curves of other ranks are combined: a size that was measured itself keeps its time. */
 static double steady_time(const pace_curve_point *points, size_t count, double bytes) {
     double later = INFINITY, time_s = pace_curve_time(points, count, bytes);
-    for (size_t i = count; i-- > 0 && points[i].bytes >= bytes;) later = least(later, points[i].time_s);
-    return least(time_s, later);
+    for (size_t i = count; i-- > 0 && points[i].bytes >= bytes;) later = pace_least(later, points[i].time_s);
+    return pace_least(time_s, later);
 }
 
 static pace_exchange_question ask(const pace_fit_question *q, const reading *place, double bytes) {
@@ -65,12 +59,12 @@ static bool modelled(pace_few_size *out, double *time_s, const reading *place, c
                      double bytes) {
     pace_exchange model = *q->model;
     pace_exchange_question here = ask(q, place, bytes),
-                           empty = ask(q, place, least(bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)));
+                           empty = ask(q, place, pace_least(bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)));
     pace_estimate whole, waiting;
     model.stack = q->stack;
     if (pace_exchange_time(&whole, &model, &here) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
         return false;
-    *out = (pace_few_size){log2(most(bytes, 1)), whole.spread, least(waiting.median / whole.median, 1), 0};
+    *out = (pace_few_size){log2(pace_most(bytes, 1)), whole.spread, pace_least(waiting.median / whole.median, 1), 0};
     *time_s = whole.median;
     return whole.median > 0 && isfinite(whole.median);
 }
@@ -98,7 +92,7 @@ static double shaped_time(double *spread, const pace_curve_point *points, size_t
 static double curve_time(double *spread, const pace_curve_point *points, size_t count, const reading *place,
                          const pace_fit_question *q, double bytes, bool steady) {
     double time_s = NAN;
-    *spread = most(figure(q, PACE_DOUBT_CURVE_LEAST), figure(q, PACE_DOUBT_CURVE_PROBES) * 6 / (double)count);
+    *spread = pace_most(figure(q, PACE_DOUBT_CURVE_LEAST), figure(q, PACE_DOUBT_CURVE_PROBES) * 6 / (double)count);
     if (count <= PACE_FEW_SIZES && q->model && points[0].bytes > 0)
         time_s = shaped_time(spread, points, count, place, q, bytes);
     if (isnan(time_s) && (count > 1 || bytes == points[0].bytes))
@@ -134,17 +128,18 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes;
         if (how < best || alike == MOST_ALIKE) continue;
         reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
-        double least_bytes = least(points[0].bytes, bytes), spread, unused,
+        double least_bytes = pace_least(points[0].bytes, bytes), spread, unused,
                time_s = curve_time(&spread, points, curve->count, &place, q, bytes, steady);
         if (isnan(time_s)) continue;
         times[alike] = time_s;
         floors[alike++] =
             curve->count <= PACE_FEW_SIZES
-                ? least(time_s, curve_time(&unused, points, curve->count, &place, q,
-                                           least(least_bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)), steady))
+                ? pace_least(time_s,
+                             curve_time(&unused, points, curve->count, &place, q,
+                                        pace_least(least_bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES)), steady))
             : steady ? steady_time(points, curve->count, points[0].bytes)
                      : points[0].time_s;
-        tightest = least(tightest, spread);
+        tightest = pace_least(tightest, spread);
     }
     if (alike == 0) return false;
     *out = (reading){.collective = collective,
@@ -192,7 +187,7 @@ static double model_time(const pace_fit_question *q, const reading *place, doubl
         if (table[i].how != how) continue;
         question.algorithm = table[i].algorithm;
         question.protocol = table[i].protocol;
-        if (pace_exchange_time(&s, &model, &question) == PACE_OK) best = least(best, s.median);
+        if (pace_exchange_time(&s, &model, &question) == PACE_OK) best = pace_least(best, s.median);
     }
     return best;
 }
@@ -254,7 +249,7 @@ static void go_alike(reading *a, reading *b, const pace_exchange_fit *fit, const
 
 /* --- other numbers of ranks --------------------------------------------------------------------------------------- */
 
-static double share_of_bytes(const reading *r) { return 1 - least(r->floor_s / r->time_s, 1); }
+static double share_of_bytes(const reading *r) { return 1 - pace_least(r->floor_s / r->time_s, 1); }
 
 /* Hops grow with the ranks of a ring, bytes with the bus factor: the share of the time that is bytes says which
  * counts. */
@@ -271,7 +266,7 @@ static double line_through(const reading *a, const reading *b, pace_collective c
  * empty exchange the difference counts; bytes take the ratio. */
 static double scaled(double time_s, double here, double there, double bytes) {
     double ratio = time_s * there / here, sum = time_s + there - here;
-    if (there < here) sum = most(sum, ratio);
+    if (there < here) sum = pace_most(sum, ratio);
     return pow(sum, 1 - bytes) * pow(ratio, bytes);
 }
 
@@ -310,7 +305,7 @@ static bool extend(reading *out, const pace_fit_question *q, const reading *near
     asked.floor_s = near->floor_s;
     double doublings = fabs(log2((double)asked.ranks / near->ranks));
     double beyond = figure(q, same_tier ? PACE_DOUBT_CURVE_BEYOND : PACE_DOUBT_CURVE_TIER);
-    double added = !same_tier || count > 2 ? beyond : beyond * most(1, doublings);
+    double added = !same_tier || count > 2 ? beyond : beyond * pace_most(1, doublings);
     asked.spread = near->spread + added;
     asked.used = near->used;
     asked.used.added[same_tier ? PACE_DOUBT_CURVE_BEYOND : PACE_DOUBT_CURVE_TIER] = added;
@@ -356,7 +351,7 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
         *out = a;
         out->time_s = line_through(&a, &b, q->collective, q->ranks_per_node * q->nodes);
         if (!(out->time_s > 0)) out->time_s = sqrt(a.time_s * b.time_s);
-        out->spread = most(a.spread, b.spread) + figure(q, PACE_DOUBT_CURVE_RANKS);
+        out->spread = pace_most(a.spread, b.spread) + figure(q, PACE_DOUBT_CURVE_RANKS);
         out->used.added[PACE_DOUBT_CURVE_RANKS] = figure(q, PACE_DOUBT_CURVE_RANKS);
         return true;
     }
@@ -386,7 +381,7 @@ static reading as_collective(const reading *r, const pace_fit_question *q, const
     reading out = *r;
     out.collective = q->collective;
     out.floor_s = empty + (r->floor_s - empty) * hops;
-    out.time_s = most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
+    out.time_s = pace_most(out.floor_s, out.floor_s + (r->time_s - r->floor_s) * volume);
     bool other_way = pace_collective_rows[q->collective].sends != pace_collective_rows[r->collective].sends;
     out.spread += figure(q, PACE_DOUBT_CURVE_COLLECTIVE) + (other_way ? figure(q, PACE_DOUBT_CURVE_DIRECT) : 0);
     out.used.added[PACE_DOUBT_CURVE_COLLECTIVE] = figure(q, PACE_DOUBT_CURVE_COLLECTIVE);
@@ -394,7 +389,7 @@ static reading as_collective(const reading *r, const pace_fit_question *q, const
     if (!q->model) return out;
     if (waits_for_host(r, measured)) {
         out.floor_s = r->floor_s;
-        out.time_s = r->floor_s + most(r->time_s - r->floor_s, 0) * volume;
+        out.time_s = r->floor_s + pace_most(r->time_s - r->floor_s, 0) * volume;
         return out;
     }
     double here = model_time(measured, r, q->bytes, WAY_UNKNOWN), there = model_time(q, r, q->bytes, WAY_UNKNOWN);

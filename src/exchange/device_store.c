@@ -1,4 +1,5 @@
 /* MXNet's device store: every tensor is merged on one device and copied back to all (src/kvstore/comm.h). */
+#include "base/numbers.h"
 #include "exchange/approaches.h"
 
 #include <math.h>
@@ -9,9 +10,6 @@ typedef struct {
     bool *sent;
     double roots; /* devices that merge, by bytes: all of them over the most of one */
 } tensors;
-
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 
 /* Largest first, each on the device with the fewest bytes; equal ones in order. */
 static void place(tensors *out, int ranks, const pace_gradients *g) {
@@ -37,7 +35,7 @@ static void place(tensors *out, int ranks, const pace_gradients *g) {
 static double roots_of(const tensors *t, const pace_gradients *g) {
     double held[PACE_MESH_MOST] = {0}, all = 0, largest = 0;
     for (size_t i = 0; i < g->count; i++) held[t->root[i]] += g->bytes[i], all += g->bytes[i];
-    for (int r = 0; r < PACE_MESH_MOST; r++) largest = most(largest, held[r]);
+    for (int r = 0; r < PACE_MESH_MOST; r++) largest = pace_most(largest, held[r]);
     return largest > 0 ? all / largest : 1;
 }
 
@@ -54,8 +52,8 @@ static double copy_rate(const pace_device_store *s, double roots, size_t from, s
     const pace_machine *m = s->machine;
     if (m->mesh_devices == 0) return pace_machine_inside_rate(m) / (gathers ? s->ranks - 1 : 1);
     if (m->bricks[from][to] > 0) return m->bricks[from][to] * m->brick_bytes_per_s * m->inside.efficiency;
-    double between = socket_rate(m), sharing = most(1, (gathers ? s->ranks : roots) / 2.0);
-    return between > 0 ? least(m->pcie_bytes_per_s, between / sharing) : m->pcie_bytes_per_s;
+    double between = socket_rate(m), sharing = pace_most(1, (gathers ? s->ranks : roots) / 2.0);
+    return between > 0 ? pace_least(m->pcie_bytes_per_s, between / sharing) : m->pcie_bytes_per_s;
 }
 
 typedef struct {
@@ -69,14 +67,14 @@ typedef struct {
 static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bool gathers) {
     const pace_device_store *s = w->store;
     double took = s->copy_s + w->gradients->bytes[i] / copy_rate(s, w->t.roots, from, to, gathers);
-    w->free_s[from] = most(w->free_s[from], ready_s) + took * (s->slowness > 0 ? s->slowness : 1);
+    w->free_s[from] = pace_most(w->free_s[from], ready_s) + took * (s->slowness > 0 ? s->slowness : 1);
     return w->free_s[from];
 }
 
 static void gather(walk *w, size_t i, double ready_s) {
     double end = ready_s;
     for (int j = 0; j < w->store->ranks; j++)
-        if ((size_t)j != w->t.root[i]) end = most(end, copy(w, i, (size_t)j, w->t.root[i], ready_s, true));
+        if ((size_t)j != w->t.root[i]) end = pace_most(end, copy(w, i, (size_t)j, w->t.root[i], ready_s, true));
     double add_rate = w->store->add_rate;
     w->t.ready[i] = end + (add_rate > 0 ? w->store->ranks * w->gradients->bytes[i] / add_rate : 0);
 }
@@ -92,8 +90,8 @@ static void send_back(walk *w, size_t count, double until_s) {
         size_t root = w->t.root[first];
         double end = 0;
         for (int j = 0; j < w->store->ranks; j++)
-            if ((size_t)j != root) end = most(end, copy(w, first, root, (size_t)j, w->t.ready[first], false));
-        w->end_s = most(w->end_s, end);
+            if ((size_t)j != root) end = pace_most(end, copy(w, first, root, (size_t)j, w->t.ready[first], false));
+        w->end_s = pace_most(w->end_s, end);
         if (w->ends_s) w->ends_s[first] = end;
         w->t.sent[first] = true;
     }

@@ -1,5 +1,6 @@
 #include "exchange/exchange.h"
 
+#include "base/numbers.h"
 #include "exchange/network_share.h"
 
 #include <math.h>
@@ -9,9 +10,6 @@ static const char newest_line[] = "2.30";
 
 /* Adding two vectors reads two and writes one, at memory rates far above links': only hosts make it count. */
 static const double reduce_s_per_byte = 0;
-
-static double least(double a, double b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
 
 static pace_doubt textbook_doubt(int nodes) { return nodes > 1 ? PACE_DOUBT_NETWORK : PACE_DOUBT_TEXTBOOK; }
 
@@ -33,7 +31,7 @@ static double inside_rate(const pace_machine *m, int ranks_per_node) {
     for (int i = 0; i < ranks_per_node; i++) {
         double sum = 0;
         for (int j = 0; j < ranks_per_node; j++) sum += m->bricks[i][j];
-        fewest = least(fewest, sum);
+        fewest = pace_least(fewest, sum);
     }
     return fewest > 0 ? fewest * m->brick_bytes_per_s : m->pcie_bytes_per_s;
 }
@@ -52,7 +50,7 @@ static double host_pair_rate(const pace_machine *m, bool alone) {
     for (int v = 0; v < m->host.count; v++) sockets += m->host.above[v] == PACE_NOWHERE;
     for (int v = 0; v < m->host.count && sockets > 1; v++)
         if (m->host.above[v] == PACE_NOWHERE)
-            rate = least(rate, m->host.bytes_per_s[v] * (alone ? 1 : (double)sockets / m->devices));
+            rate = pace_least(rate, m->host.bytes_per_s[v] * (alone ? 1 : (double)sockets / m->devices));
     return rate;
 }
 
@@ -66,15 +64,16 @@ static void find_pairs(pace_exchange_terms *out, const pace_machine *m, int rank
         double least_rate = INFINITY;
         for (int i = 0; i < ranks_per_node; i++) {
             int j = i ^ (1 << level);
-            if (j < ranks_per_node) least_rate = least(least_rate, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+            if (j < ranks_per_node)
+                least_rate = pace_least(least_rate, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
         }
         out->pair[level] = pace_message_hockney(alpha, 1 / least_rate);
     }
     for (int i = 0; i < ranks_per_node; i++)
         for (int j = 0; j < ranks_per_node; j++) {
             if (i == j) continue;
-            slowest = least(slowest, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
-            slowest_alone = least(slowest_alone, m->bricks[i][j] ? m->bricks[i][j] * brick : host_alone);
+            slowest = pace_least(slowest, m->bricks[i][j] ? m->bricks[i][j] * brick : host);
+            slowest_alone = pace_least(slowest_alone, m->bricks[i][j] ? m->bricks[i][j] * brick : host_alone);
         }
     out->any_pair = pace_message_hockney(alpha, 1 / slowest);
     out->lone_pair = pace_message_hockney(alpha, 1 / slowest_alone);
@@ -269,9 +268,10 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
 static void keep_in_step(pace_exchange_terms *t) {
     pace_ring_hops *r = &t->ring;
     if (!r->far.count) return;
-    double steps = t->ranks - 1, far = least(t->nodes, steps);
+    double steps = t->ranks - 1, far = pace_least(t->nodes, steps);
     double alpha = ((steps - far) * pace_message_s(&r->near, 0) + far * pace_message_s(&r->far, 0)) / steps;
-    *r = (pace_ring_hops){.near = pace_message_hockney(alpha, most(r->port_s_per_byte, r->far.pieces[0].s_per_byte))};
+    *r = (pace_ring_hops){.near =
+                              pace_message_hockney(alpha, pace_most(r->port_s_per_byte, r->far.pieces[0].s_per_byte))};
 }
 
 static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
@@ -324,7 +324,7 @@ static pace_status find_bottleneck(pace_exchange_answer *out, const pace_exchang
     PACE_TRY(solve(&less, e, &half));
     PACE_TRY(solve(&near, &inside, q));
     PACE_TRY(solve(&far, &between, q));
-    double time_s = out->time_s.median, least_s = least(near.time_s.median, far.time_s.median);
+    double time_s = out->time_s.median, least_s = pace_least(near.time_s.median, far.time_s.median);
     const pace_link *link = near.time_s.median < far.time_s.median ? &e->machine.inside : &e->machine.between;
     out->bottleneck = less.time_s.median > 0.75 * time_s ? "latency"
                       : least_s > 0.95 * time_s          ? "library"

@@ -1,5 +1,6 @@
 #include "exchange/nccl.h"
 
+#include "base/numbers.h"
 #include "exchange/network_share.h"
 
 #include <math.h>
@@ -15,9 +16,6 @@ typedef struct {
     double per_bus;           /* of bus bandwidth, what a byte of the size asked gets from a ring */
 } preparation;
 
-static double least(double a, double b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
-
 static int tier(int nodes) { return nodes <= 1 ? 0 : nodes == 2 ? 1 : 2; }
 
 /* The search takes the fastest channels that together use most of the links; fast channels are then split in two. */
@@ -25,7 +23,7 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
     const pace_nccl *c = p->nccl;
     double link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * c->link_share : inside_rate;
     double net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
-    double rate = p->out->nodes > 1 ? (p->per_node > 1 ? least(link, net) : net) : link;
+    double rate = p->out->nodes > 1 ? (p->per_node > 1 ? pace_least(link, net) : net) : link;
     int channels = 1;
     p->channel = rate;
     p->net = net;
@@ -47,27 +45,27 @@ static void search_channels(preparation *p, double inside_rate, double node_rate
 
 static double ring_rate(const preparation *p, int protocol) {
     const pace_nccl *c = p->nccl;
-    double bus = p->machine->generation == 80 ? least(p->bus, c->ring_cap_sm80) : p->bus;
+    double bus = p->machine->generation == 80 ? pace_least(p->bus, c->ring_cap_sm80) : p->bus;
     int t = tier(p->out->nodes);
-    if (protocol == PACE_NCCL_LL) bus = least(c->ll_max[t], bus * c->ring_ll_share);
-    if (protocol == PACE_NCCL_LL128) bus = least(bus * c->ring_ll128_share, p->out->channels * c->ring_ll128[t]);
+    if (protocol == PACE_NCCL_LL) bus = pace_least(c->ll_max[t], bus * c->ring_ll_share);
+    if (protocol == PACE_NCCL_LL128) bus = pace_least(bus * c->ring_ll128_share, p->out->channels * c->ring_ll128[t]);
     return bus * p->per_bus;
 }
 
 /* Of a tree over two nodes a NIC carries every byte once each way, of a ring nearly twice: the search counts on what
  * the links inside do (tuning.cc: bwIntra up to two nodes). */
 static double tree_bus(const preparation *p) {
-    return p->out->nodes == 2 && p->per_node > 1 ? least(p->link, 2 * p->bus) : p->bus;
+    return p->out->nodes == 2 && p->per_node > 1 ? pace_least(p->link, 2 * p->bus) : p->bus;
 }
 
 static double tree_rate(const preparation *p, int protocol) {
     const pace_nccl *c = p->nccl;
     int t = tier(p->out->nodes), channels = p->out->channels;
-    double bus = least(tree_bus(p) * c->tree_share, channels * c->tree[t]);
-    bus = least(bus, c->tree_cap[p->out->nodes > 2]);
-    if (protocol == PACE_NCCL_LL) bus = least(bus * c->tree_ll_share, c->ll_max[t]);
+    double bus = pace_least(tree_bus(p) * c->tree_share, channels * c->tree[t]);
+    bus = pace_least(bus, c->tree_cap[p->out->nodes > 2]);
+    if (protocol == PACE_NCCL_LL) bus = pace_least(bus * c->tree_ll_share, c->ll_max[t]);
     if (protocol == PACE_NCCL_LL128)
-        bus = least(bus * c->tree_ll128_share[p->out->nodes > 1], channels * c->tree_ll128[t]);
+        bus = pace_least(bus * c->tree_ll128_share[p->out->nodes > 1], channels * c->tree_ll128[t]);
     return bus * 0.5;
 }
 
@@ -77,7 +75,7 @@ static double nvls_rate(const preparation *p, bool trees) {
     int channels = p->out->channels, t = tier(p->out->nodes);
     double one = p->channel * c->nvls_efficiency * (channels - 1) / channels;
     if (p->out->collective == PACE_ALLREDUCE) one *= 2;
-    if (trees) one = least(least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
+    if (trees) one = pace_least(pace_least(one, c->nvls_tree[t]), p->net / channels * (p->out->nodes == 2 ? 2 : 1));
     return one * channels * p->per_bus;
 }
 
@@ -120,7 +118,7 @@ static double latency(const preparation *p, int a, int protocol) {
     switch (a) {
     case PACE_NCCL_RING:
         if (out->collective == PACE_BROADCAST || out->collective == PACE_REDUCE) return base + intra + inter * levels;
-        return base + (steps - crossing) * most(intra, overhead) + crossing * inter;
+        return base + (steps - crossing) * pace_most(intra, overhead) + crossing * inter;
     case PACE_NCCL_TREE: return base + 2 * ((out->ranks / out->nodes - 1) * intra + levels * inter);
     case PACE_NCCL_NVLS: return base + intra + (out->nodes > 1 ? inter : 0);
     case PACE_NCCL_NVLSTREE: return base + intra + 2 * levels * inter;
@@ -169,8 +167,8 @@ static double slowness(const preparation *p, double inside_rate, double node_rat
     const pace_machine *m = p->machine;
     double inside = p->per_node > 1 ? inside_rate * m->inside.efficiency : INFINITY;
     double across = p->out->nodes > 1 ? node_rate * m->between.efficiency / network_slowness(p) : INFINITY;
-    double reached = least(inside, across);
-    return reached > 0 && isfinite(reached) ? most(1, p->bus / reached) : 1;
+    double reached = pace_least(inside, across);
+    return reached > 0 && isfinite(reached) ? pace_most(1, p->bus / reached) : 1;
 }
 
 void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine,

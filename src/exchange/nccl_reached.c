@@ -1,11 +1,9 @@
 /* What NCCL reaches of what it believes: docs/exchange.md, "What is reached". The constants are catalog/nccl.yaml,
  * section "reached". */
+#include "base/numbers.h"
 #include "exchange/nccl.h"
 
 #include <math.h>
-
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
 
 static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, int protocol) {
     if (c->nodes > 1) return PACE_REACHED_ACROSS;
@@ -31,7 +29,7 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
     if (c->nodes > 1 && stack != PACE_STACK_FRAMEWORK) return 0;
     double devices = (double)c->ranks / c->nodes, sends = c->collective == PACE_ALLTOALL ? c->ranks : 0;
     double channels =
-        pace_collective_rows[c->collective].sends ? 0 : least(1, bytes / nccl->reached.full_channels_bytes);
+        pace_collective_rows[c->collective].sends ? 0 : pace_least(1, bytes / nccl->reached.full_channels_bytes);
     return host->call_s + devices * (host->device_s + host->send_s * sends + host->channels_s * channels);
 }
 
@@ -46,10 +44,10 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     if (stack == PACE_STACK_BELIEF || !isfinite(believed)) return believed;
     pace_nccl_reached_kind kind = kind_of(c, algorithm, protocol);
     int base = protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
-    double wait = reached->hop * most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-7);
+    double wait = reached->hop * pace_most(latency_s - nccl->base_s[PACE_NCCL_RING][base], 1e-7);
     double moving =
         (believed - latency_s) * reached->bytes[kind] * c->slowness * with_own_part(c, kind, reached->own_part);
-    double filled = sqrt(most(moving, 0) / wait);
+    double filled = sqrt(pace_most(moving, 0) / wait);
     double waiting =
         reached->launch * c->launch_s + wait * (reached->wait[kind] + reached->fill[kind] * filled / (1 + filled));
     double device_s = waiting + moving, time_s = hypot(device_s, host_s(nccl, c, bytes, stack));

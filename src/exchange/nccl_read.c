@@ -1,12 +1,11 @@
 /* The constants of NCCL's model from catalog/nccl.yaml. */
+#include "base/numbers.h"
 #include "exchange/nccl.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const char *const pace_nccl_algorithm_names[PACE_NCCL_ALGORITHMS] = {"tree", "ring", "nvls", "nvlstree", "pat"};
 const char *const pace_nccl_protocol_names[PACE_NCCL_PROTOCOLS] = {"ll", "ll128", "simple"};
@@ -77,7 +76,7 @@ static pace_status read_constants(pace_nccl *out, const pace_yaml *yaml, const p
     PACE_TRY(read_latencies(out->nvlink_s, yaml, pace_yaml_get(line, "nvlink_us")));
     PACE_TRY(read_latencies(out->pci_s, yaml, pace_yaml_get(line, "pci_us")));
     PACE_TRY(read_latencies(out->net_s, yaml, pace_yaml_get(line, "net_us")));
-    for (size_t i = 0; i < COUNT(scalars); i++) {
+    for (size_t i = 0; i < PACE_COUNT(scalars); i++) {
         const pace_yaml_node *node = pace_yaml_get(line, scalars[i].key);
         double *field = number_at(out, scalars[i].offset);
         *field = scalars[i].otherwise;
@@ -112,7 +111,7 @@ static pace_status pick_generation(const pace_yaml_node **out, const pace_yaml *
 static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const pace_yaml_node *line, int generation) {
     const pace_yaml_node *entry;
     PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(line, "generations"), generation));
-    for (size_t i = 0; i < COUNT(tiers); i++) {
+    for (size_t i = 0; i < PACE_COUNT(tiers); i++) {
         const pace_yaml_node *list = pace_yaml_get(entry, tiers[i].key);
         double *field = number_at(out, tiers[i].offset);
         for (int k = 0; k < PACE_NCCL_TIERS; k++) field[k] = tiers[i].otherwise;
@@ -138,7 +137,7 @@ static pace_status read_host(pace_nccl_host *out, const pace_yaml *yaml, const p
                {"send_us", &out->send_s, 1e-6},
                {"channels_us", &out->channels_s, 1e-6},
                {"spread", &out->spread, 1}};
-    for (size_t i = 0; i < COUNT(all); i++) {
+    for (size_t i = 0; i < PACE_COUNT(all); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, all[i].key);
         if (!node) continue;
         PACE_TRY(pace_yaml_number(all[i].field, yaml, node));
@@ -160,7 +159,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
     PACE_TRY(pace_yaml_number(&out->hop, yaml, pace_yaml_get(entry, "hop")));
     PACE_TRY(pace_yaml_number(&out->own_part, yaml, pace_yaml_get(root, "own_part")));
     PACE_TRY(pace_yaml_number(&out->full_channels_bytes, yaml, pace_yaml_get(root, "full_channels_bytes")));
-    for (size_t i = 0; i < COUNT(lists); i++)
+    for (size_t i = 0; i < PACE_COUNT(lists); i++)
         for (int k = 0; k < PACE_REACHED_KINDS; k++) {
             bool across = k == PACE_REACHED_ACROSS;
             const pace_yaml_node *map = pace_yaml_get(root, across ? reached_names[k] : lists[i].key);

@@ -1,9 +1,8 @@
 #include "exchange/network_share.h"
 
-#include <math.h>
+#include "base/numbers.h"
 
-static double most(double a, double b) { return a > b ? a : b; }
-static double least(double a, double b) { return a < b ? a : b; }
+#include <math.h>
 
 /* Nodes stand in a ring: the way round the other side is as far. */
 static int nearer(int nodes, int distance) { return distance < nodes - distance ? distance : nodes - distance; }
@@ -11,17 +10,17 @@ static int nearer(int nodes, int distance) { return distance < nodes - distance 
 /* Of a block of nodes the last `distance` send beyond it, all when that is more than the block; nothing when there is
  * but one block. What they send by what the links above carry, in units of a node's NICs. */
 static double above(double block, double width, int nodes, int distance) {
-    return nodes > block ? least(distance, block) / width : 0;
+    return nodes > block ? pace_least(distance, block) / width : 0;
 }
 
 /* To the node d further: over routers of the group, where a router's nodes share one link to each other router; and
  * over the links to one group, or to two when d is no whole number of groups. */
 static double dragonfly(const pace_network *n, int nodes, int d) {
     double router = n->shape[0], group = router * n->shape[1], groups = ceil(nodes / group);
-    double links = group / n->oversubscription / most(groups - 1, 1);
-    double over = fmod(d, group), local = nodes > router ? least(d, router) : 0;
-    double global = d < group ? d : most(over, group - over);
-    return most(local, groups > 1 ? global / links : 0);
+    double links = group / n->oversubscription / pace_most(groups - 1, 1);
+    double over = fmod(d, group), local = nodes > router ? pace_least(d, router) : 0;
+    double global = d < group ? d : pace_most(over, group - over);
+    return pace_most(local, groups > 1 ? global / links : 0);
 }
 
 static int torus_dimensions(const pace_network *n) { return n->shape[2] > 1 ? 3 : n->shape[1] > 1 ? 2 : 1; }
@@ -32,7 +31,7 @@ static double torus(const pace_network *n, int distance) {
     int dimensions = torus_dimensions(n);
     for (int i = 0; i < dimensions; i++) {
         int hops = distance % n->shape[i];
-        busiest = most(busiest, least(hops, n->shape[i] - hops));
+        busiest = pace_most(busiest, pace_least(hops, n->shape[i] - hops));
         distance /= n->shape[i];
     }
     return 2 * dimensions * busiest;
@@ -45,14 +44,14 @@ double pace_network_slowness_at(const pace_machine *m, int nodes, int distance) 
     switch (n->kind) {
     case PACE_NETWORK_FAT_TREE:
         load = above(leaf, up, nodes, distance);
-        if (n->shape[1]) load = most(load, above(leaf * n->shape[1], up * n->shape[1], nodes, distance));
+        if (n->shape[1]) load = pace_most(load, above(leaf * n->shape[1], up * n->shape[1], nodes, distance));
         break;
     case PACE_NETWORK_RAILS: load = above(leaf, up, nodes, distance); break;
     case PACE_NETWORK_DRAGONFLY: load = dragonfly(n, nodes, distance); break;
     case PACE_NETWORK_TORUS: load = torus(n, distance); break;
     default: break;
     }
-    return most(load, 1);
+    return pace_most(load, 1);
 }
 
 /* Pairs inside a block send nothing beyond it. */
@@ -62,14 +61,14 @@ double pace_network_slowness_of_pairs(const pace_machine *m, int nodes, int dist
     const pace_network *n = &m->network;
     bool leaves = n->kind == PACE_NETWORK_FAT_TREE || n->kind == PACE_NETWORK_RAILS;
     if (n->kind != PACE_NETWORK_TORUS && within(n->shape[0], distance)) return 1;
-    if (leaves && within(n->shape[0] * n->shape[1], distance)) return most(n->oversubscription, 1);
+    if (leaves && within(n->shape[0] * n->shape[1], distance)) return pace_most(n->oversubscription, 1);
     return pace_network_slowness_at(m, nodes, distance);
 }
 
 double pace_network_slowness_alone(const pace_machine *m) {
     const pace_network *n = &m->network;
     if (n->kind != PACE_NETWORK_TORUS || m->nodes < 2) return 1;
-    return most(2.0 * torus_dimensions(n) / m->nics, 1);
+    return pace_most(2.0 * torus_dimensions(n) / m->nics, 1);
 }
 
 /* --- switches beyond the first ------------------------------------------------------------------------------------ */
@@ -78,7 +77,7 @@ double pace_network_slowness_alone(const pace_machine *m) {
 static double crossing(double block, int nodes, int distance, bool pairs) {
     if (block <= 0 || nodes <= block) return 0;
     if (pairs) return fmod(block, 2.0 * distance) == 0 ? 0 : 1;
-    return least(distance, block) / block;
+    return pace_least(distance, block) / block;
 }
 
 /* Where a digit's sum carries over, the next is one greater. */
@@ -86,7 +85,7 @@ static double torus_hops(const pace_network *n, int distance) {
     double carry = 0, hops = 0;
     for (int i = 0; i < torus_dimensions(n); i++) {
         int extent = n->shape[i], digit = distance % extent, next = (digit + 1) % extent;
-        hops += (1 - carry) * least(digit, extent - digit) + carry * least(next, extent - next);
+        hops += (1 - carry) * pace_least(digit, extent - digit) + carry * pace_least(next, extent - next);
         carry = (double)digit / extent;
         distance /= extent;
     }
@@ -101,7 +100,7 @@ double pace_network_extra_hops(const pace_machine *m, int nodes, int distance, b
     switch (n->kind) {
     case PACE_NETWORK_FAT_TREE: return 2 * leaves + 2 * pods;
     case PACE_NETWORK_RAILS: return 2 * leaves;
-    case PACE_NETWORK_DRAGONFLY: return most(leaves - pods, 0) + pods * (1 + 2 * (1 - 1.0 / n->shape[1]));
+    case PACE_NETWORK_DRAGONFLY: return pace_most(leaves - pods, 0) + pods * (1 + 2 * (1 - 1.0 / n->shape[1]));
     case PACE_NETWORK_TORUS: return torus_hops(n, distance);
     default: return 0;
     }
@@ -132,7 +131,7 @@ static double of_pairs(const pace_network_slowness *of, const pace_machine *m, i
 /* Messages to other rails go over the spine, however near. */
 static double over_spine(const pace_machine *m, double along_rail) {
     double rails = m->network.kind == PACE_NETWORK_RAILS ? m->nics : 1;
-    return along_rail / rails + (1 - 1 / rails) * most(m->network.oversubscription, 1);
+    return along_rail / rails + (1 - 1 / rails) * pace_most(m->network.oversubscription, 1);
 }
 
 void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *m, int nodes) {

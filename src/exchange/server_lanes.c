@@ -1,7 +1,7 @@
 /* What parameter servers and their workers occupy, tensor by tensor (docs/scaling.md). */
+#include "base/numbers.h"
 #include "exchange/approaches.h"
 
-static double most(double a, double b) { return a > b ? a : b; }
 static double over(double bytes, double rate) { return rate > 0 ? bytes / rate : 0; }
 
 enum { WORKER_LINK, STAGING, CONTROL, WORKER_LANES };
@@ -24,8 +24,8 @@ static void terms_of(terms *out, const pace_approach *a, const pace_machine *m, 
     *out = (terms){.approach = a, .senders = each * nodes, .servers = a->servers > 0 ? a->servers : nodes};
     out->colocated = out->servers <= nodes;
     if (a->encode_s_per_byte <= 0) encode = 0; /* nothing is encoded: the link alone */
-    out->server_s_per_byte = most(over(1, link), encode) + (a->on_device > 0 ? 1 / setup->copy_rate : 0);
-    out->worker_s_per_byte = most(over(each, link), encode);
+    out->server_s_per_byte = pace_most(over(1, link), encode) + (a->on_device > 0 ? 1 / setup->copy_rate : 0);
+    out->worker_s_per_byte = pace_most(over(each, link), encode);
     out->stage_s_per_byte = a->copies * (a->local_first > 0 ? near : 1) / setup->copy_rate;
     out->stream_rate = a->streams > 0 ? m->stream_bytes_per_s : 0;
 }
@@ -38,7 +38,7 @@ static double server_work(const terms *t, double bytes) {
     const pace_approach *a = t->approach;
     if (arriving(t) <= 0) return 0;
     double fresh = a->fresh_bytes > 0 && bytes > a->fresh_bytes ? a->fresh_s_per_byte : 0;
-    return most(bytes * arriving(t) * (t->server_s_per_byte + fresh), over(bytes, t->stream_rate));
+    return pace_most(bytes * arriving(t) * (t->server_s_per_byte + fresh), over(bytes, t->stream_rate));
 }
 
 static double worker_work(const terms *t, int lane, double bytes) {

@@ -1,5 +1,7 @@
 #include "fleet/capacity.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,11 +214,6 @@ static void find_shapes(replay *r) {
     for (size_t i = 0; i < r->shape_count; i++) r->shapes[i].weight /= (double)count;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static pace_status count_requests(replay *r) {
     size_t count = r->cluster->pods.count;
     double *waits = pace_alloc(count, sizeof *waits);
@@ -236,7 +233,7 @@ static pace_status count_requests(replay *r) {
             use->wait_s += waits[scheduled++];
         }
         use->wait_s = scheduled ? use->wait_s / (double)scheduled : NAN;
-        qsort(waits, scheduled, sizeof *waits, ascending);
+        qsort(waits, scheduled, sizeof *waits, pace_ascending);
         use->median_wait_s = scheduled ? waits[scheduled / 2] : NAN;
     }
     pace_free(waits);

@@ -1,5 +1,6 @@
 /* The expected slowest of many workers. See variability.h. */
 #include "base/random.h"
+#include "base/sort.h"
 #include "fleet/variability.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ typedef struct {
 
 typedef struct {
     const pace_iterations *data;
-    drawn *draws; /* ascending ratios */
+    drawn *draws; /* pace_ascending ratios */
     size_t count;
     uint32_t *weight;  /* of each iteration in a resample */
     double *resampled; /* sizes x RESAMPLES */
@@ -23,11 +24,6 @@ typedef struct {
 
 static int by_ratio(const void *a, const void *b) {
     double x = ((const drawn *)a)->ratio, y = ((const drawn *)b)->ratio;
-    return (x > y) - (x < y);
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -97,7 +93,7 @@ static double measured(workspace *s, size_t workers) {
     for (size_t i = 0; i < s->data->iterations; i++) {
         size_t count = times_of(s->row, s->data, i);
         if (count < s->data->workers || count < workers) continue;
-        qsort(s->row, count, sizeof *s->row, ascending);
+        qsort(s->row, count, sizeof *s->row, pace_ascending);
         largest += subset_largest(s->row, count, workers);
         middle += mean(s->row, count);
     }
@@ -117,7 +113,7 @@ static void estimate(pace_slowdown *out, const size_t *sizes, size_t count, work
     }
     for (size_t i = 0; i < count; i++) {
         double *values = s->resampled + i * RESAMPLES;
-        qsort(values, RESAMPLES, sizeof *values, ascending);
+        qsort(values, RESAMPLES, sizeof *values, pace_ascending);
         out[i].low = fmin(values[RESAMPLES / 20], out[i].expected);
         out[i].high = fmax(values[RESAMPLES - 1 - RESAMPLES / 20], out[i].expected);
     }

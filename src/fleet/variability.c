@@ -1,5 +1,7 @@
 #include "fleet/variability.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +9,10 @@
 /* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
 static const double DRIFT = 3, REACH = 10;
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts in place. */
 static double median(double *values, size_t count) {
     if (count == 0) return NAN;
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, pace_ascending);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 

@@ -1,5 +1,7 @@
 #include "machine/device_entry.h"
 
+#include "base/numbers.h"
+
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -61,8 +63,6 @@ static const figure_order orders[] = {
      offsetof(pace_device, pcie_bytes_per_s)},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static double *number_at(pace_device *device, size_t offset) { return (double *)(void *)((char *)device + offset); }
 
 static double number_of(const pace_device *device, size_t offset) {
@@ -74,7 +74,7 @@ const char *pace_precision_key(pace_precision precision) { return precision_keys
 static pace_status check_confidence(const reader *r, const pace_yaml_node *node) {
     static const char *const known[] = {"high", "medium", "low"};
     const char *text = pace_yaml_text(node);
-    for (size_t i = 0; text && i < COUNT(known); i++)
+    for (size_t i = 0; text && i < PACE_COUNT(known); i++)
         if (strcmp(text, known[i]) == 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected a confidence: high, medium or low", pace_yaml_place(r->yaml, node));
 }
@@ -181,17 +181,17 @@ static pace_status read_member(pace_device *device, const reader *r, const char 
     if (strcmp(key, "generation") == 0) return read_count(&device->generation, r, value, MOST_GENERATION);
     if (strcmp(key, "flop_per_s") == 0) return read_rates(device->flop_per_s, r, value);
     if (strcmp(key, "achievable_flop_per_s") == 0) return read_rates(device->achievable_flop_per_s, r, value);
-    for (size_t i = 0; i < COUNT(number_keys); i++)
+    for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
         if (strcmp(number_keys[i].key, key) == 0)
             return read_number(number_at(device, number_keys[i].offset), r, value, number_keys[i].most);
-    for (size_t i = 0; i < COUNT(text_keys); i++)
+    for (size_t i = 0; i < PACE_COUNT(text_keys); i++)
         if (strcmp(text_keys[i], key) == 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: unknown member \"%.80s\" of a device", pace_yaml_place(r->yaml, value), key);
 }
 
 /* The first two figures in the wrong order; NULL when there are none. */
 static const figure_order *disorder(const pace_device *device, double *less, double *more) {
-    for (size_t i = 0; i < COUNT(orders); i++) {
+    for (size_t i = 0; i < PACE_COUNT(orders); i++) {
         *less = number_of(device, orders[i].less_offset);
         *more = number_of(device, orders[i].more_offset);
         if (*less > 0 && *more > 0 && *less > *more) return &orders[i];
@@ -223,7 +223,7 @@ pace_status pace_device_check(const pace_device *device) {
 }
 
 double *pace_device_figure(pace_device *device, const char *key, double *most) {
-    for (size_t i = 0; i < COUNT(number_keys); i++)
+    for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
         if (strcmp(number_keys[i].key, key) == 0) {
             *most = number_keys[i].most;
             return number_at(device, number_keys[i].offset);

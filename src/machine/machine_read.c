@@ -1,4 +1,5 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
+#include "base/numbers.h"
 #include "base/yaml_member.h"
 #include "machine/device.h"
 #include "machine/machine_read.h"
@@ -13,8 +14,6 @@ typedef struct {
     pace_machine *machine;
     pace_catalog *catalog;
 } reader;
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct {
     const char *key;
@@ -51,7 +50,7 @@ static pace_status read_figure(double *out, const reader *r, const pace_yaml_nod
     if (!pace_yaml_is_map(node)) return pace_yaml_number(out, r->yaml, node);
     const char *grade = pace_yaml_text(pace_yaml_get(node, "confidence"));
     bool known = false;
-    for (size_t i = 0; grade && i < COUNT(grades); i++) known = known || strcmp(grade, grades[i]) == 0;
+    for (size_t i = 0; grade && i < PACE_COUNT(grades); i++) known = known || strcmp(grade, grades[i]) == 0;
     if (!known || !pace_yaml_text(pace_yaml_get(node, "source")) || !pace_yaml_get(node, "value"))
         return pace_fail(PACE_E_INPUT, "%s: expected {value, source, confidence: high, medium or low}",
                          pace_yaml_place(r->yaml, node));
@@ -74,7 +73,7 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
         return pace_fail(PACE_E_INPUT,
                          "%s: expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp or aries, found \"%.40s\"",
                          pace_yaml_place(r->yaml, kind ? kind : map), kind ? pace_yaml_text(kind) : "nothing");
-    for (size_t i = 0; i < COUNT(link_figures); i++) {
+    for (size_t i = 0; i < PACE_COUNT(link_figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);
         if (!node)
             return pace_fail(PACE_E_INPUT, "%s: expected a figure \"%s\" of the link", pace_yaml_place(r->yaml, map),
@@ -119,7 +118,7 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     pace_machine *m = r->machine;
     double value;
     *known = true;
-    for (size_t i = 0; i < COUNT(whole_figures); i++)
+    for (size_t i = 0; i < PACE_COUNT(whole_figures); i++)
         if (strcmp(key, whole_figures[i].key) == 0) {
             PACE_TRY(read_figure(&value, r, node));
             if (!(value >= 0 && value <= 1 << 20) || value != floor(value))
@@ -127,10 +126,10 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
             *(int *)(void *)((char *)m + whole_figures[i].offset) = (int)value;
             return PACE_OK;
         }
-    for (size_t i = 0; i < COUNT(real_figures); i++)
+    for (size_t i = 0; i < PACE_COUNT(real_figures); i++)
         if (strcmp(key, real_figures[i].key) == 0)
             return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node);
-    for (size_t i = 0; i < COUNT(flags); i++)
+    for (size_t i = 0; i < PACE_COUNT(flags); i++)
         if (strcmp(key, flags[i].key) == 0) {
             PACE_TRY(read_figure(&value, r, node));
             *(bool *)((char *)m + flags[i].offset) = value != 0;

@@ -189,10 +189,12 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
         if (!is_needed(role) || layout->place[role] >= 0) continue;
         const char *name = pace_job_role_name(role), *closest = closest_column(layout, names, name);
         char others[200] = "";
-        for (int more = role + 1, used = 0; more < PACE_JOB_ROLES; more++)
+        for (int more = role + 1; more < PACE_JOB_ROLES; more++) {
+            size_t used = strlen(others);
             if (is_needed(more) && layout->place[more] < 0)
-                used += snprintf(others + used, sizeof others - (size_t)used, "%s%s",
-                                 used ? ", " : "; missing too: ", pace_job_role_name(more));
+                snprintf(others + used, sizeof others - used, "%s%s",
+                         used ? ", " : "; missing too: ", pace_job_role_name(more));
+        }
         if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
             return pace_fail(PACE_E_INPUT,
                              "%s:1: no column \"%s\", nor one like it; " PACE_FIELD

@@ -93,10 +93,7 @@ pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *name
 
 /* --- values kept as compact JSON text (shapes, types) ---------------------------------------------------- */
 
-typedef PACE_VEC(char) text_buffer;
-
-static pace_status append(void *buffer, const char *text, size_t length) {
-    text_buffer *to = buffer;
+static pace_status append(pace_text_buffer *to, const char *text, size_t length) {
     PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 1, 1));
     memcpy(to->items + to->count, text, length);
     to->count += length;
@@ -104,7 +101,7 @@ static pace_status append(void *buffer, const char *text, size_t length) {
 }
 
 /* Copies the value that is due next; arrays only as deep as shapes go, objects are dropped. */
-static pace_json_token capture(void *buffer, pace_json *json, pace_status *status) {
+static pace_json_token capture(pace_text_buffer *buffer, pace_json *json, pace_status *status) {
     unsigned depth = 0;
     bool comma = false;
     do {
@@ -251,11 +248,11 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
         const char *key = pace_json_text(json, &length);
         arg which = arg_of(key, length);
         if (which == ARG_DIMS || which == ARG_TYPES || which == ARG_CONCRETE) {
-            void *buffer = which == ARG_DIMS    ? (void *)&event->dims
-                           : which == ARG_TYPES ? (void *)&event->types
-                                                : (void *)&event->concrete;
+            pace_text_buffer *buffer = which == ARG_DIMS    ? &event->dims
+                                       : which == ARG_TYPES ? &event->types
+                                                            : &event->concrete;
             event->has_shapes = event->has_shapes || which == ARG_DIMS;
-            ((text_buffer *)buffer)->count = 0;
+            buffer->count = 0;
             token = capture(buffer, json, status);
         } else if (which == ARG_NONE) {
             token = pace_json_skip(json);

@@ -8,6 +8,8 @@
 
 enum { PACE_ID_TEXT = 64 };
 
+typedef PACE_VEC(char) pace_text_buffer;
+
 typedef struct {
     char phase; /* 0 = none */
     pace_task_kind kind;
@@ -27,7 +29,7 @@ typedef struct {
     int64_t bytes;               /* -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
-    PACE_VEC(char) dims, types, concrete; /* as compact JSON text */
+    pace_text_buffer dims, types, concrete; /* as compact JSON text */
     /* the last category seen, across events */
     char last_category[32];
     size_t last_length;
