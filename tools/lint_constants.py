@@ -43,7 +43,7 @@ DEFINITIONS = {
     "variability.c": {"DRIFT": "threshold of a test", "REACH": "threshold of a test"},
     "forecast_price.c": {"winograd_saving_3": "Winograd's algorithm", "winograd_saving_5": "Winograd's algorithm"},
     "self_check.c": {"rounding": "rounding"},
-    "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check"},
+    "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},
     "layer.c": {"most": "limit of a check"},

@@ -75,7 +75,10 @@ static pace_status write_node(writer *w, uint32_t i) {
 }
 
 /* Amounts are whole numbers there. */
-static int64_t whole(double amount) { return amount < 4e18 ? llround(amount) : INT64_C(4000000000000000000); }
+static int64_t whole(double amount) {
+    const int64_t most = INT64_MAX / 2; /* so that two can be added */
+    return amount < (double)most ? llround(amount) : most;
+}
 
 static pace_status put_exchange(writer *w, const pace_graph_exchange *exchange, pace_chakra_type type) {
     const char *collective = pace_names_text(&w->graph->names, exchange->collective);
