@@ -161,16 +161,6 @@ pace_class pace_class_of(const char *name);
 /** The node behind `node` in a walk of the tree that starts at `root`, parents first; NULL at the end. */
 const pace_node *pace_node_after(const pace_node *root, const pace_node *node);
 
-/** Told of a node that has a key and stands in JSON, and of its path; false ends the walk. */
-typedef bool (*pace_node_fn)(void *context, const char *path, const pace_node *node);
-
-/** Walks all nodes that have a key and stand in JSON, parents first. Paths past 1,023 bytes are cut. */
-void pace_report_walk(const pace_report *report, pace_node_fn visit, void *context);
-
-static inline bool pace_node_is_tabular(const pace_node *node) {
-    return node->kind == PACE_NODE_TABLE || node->kind == PACE_NODE_MATRIX;
-}
-
 /** A table or matrix by its path, or by its last key where one table alone has it; with NULL the first table, or the
  * first matrix when there is no table. PACE_E_USAGE lists the tables that there are. */
 pace_status pace_report_find_table(const pace_node **out, const pace_report *report, const char *key) PACE_MUST_CHECK;

@@ -1,5 +1,5 @@
 /*
- * What a report holds, by path: the keys of JSON joined by dots, items of lists by number ("step_matrices.0.matrix").
+ * A report's tables, by path: the keys of JSON joined by dots, items of lists by number ("step_matrices.0.matrix").
  */
 #include "report/report_node.h"
 
@@ -8,8 +8,11 @@
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 
+/* Told of a node that has a key and stands in JSON, and of its path; false ends the walk. */
+typedef bool (*node_fn)(void *context, const char *path, const pace_node *node);
+
 typedef struct {
-    pace_node_fn visit;
+    node_fn visit;
     void *context;
     char path[1024];
 } walk;
@@ -56,12 +59,17 @@ static bool walk_members(walk *w, const pace_node *object) {
     return goes_on;
 }
 
-void pace_report_walk(const pace_report *report, pace_node_fn visit, void *context) {
+/* Parents first. Paths past 1,023 bytes are cut. */
+static void walk_report(const pace_report *report, node_fn visit, void *context) {
     walk w = {.visit = visit, .context = context};
     walk_members(&w, report->root);
 }
 
 /* --- one table ---------------------------------------------------------------------------------------------------- */
+
+static bool is_tabular(const pace_node *node) {
+    return node->kind == PACE_NODE_TABLE || node->kind == PACE_NODE_MATRIX;
+}
 
 typedef struct {
     const char *wanted;
@@ -71,7 +79,7 @@ typedef struct {
 
 static bool match_table(void *context, const char *path, const pace_node *node) {
     table_search *search = context;
-    if (!pace_node_is_tabular(node)) return true;
+    if (!is_tabular(node)) return true;
     if (strcmp(path, search->wanted) == 0) search->by_path = node;
     if (strcmp(node->key, search->wanted) == 0 && search->same_key++ == 0) search->by_key = node;
     return !search->by_path;
@@ -79,7 +87,7 @@ static bool match_table(void *context, const char *path, const pace_node *node) 
 
 static const pace_node *find_named(const pace_report *report, const char *key) {
     table_search search = {.wanted = key};
-    pace_report_walk(report, match_table, &search);
+    walk_report(report, match_table, &search);
     return search.by_path ? search.by_path : search.same_key == 1 ? search.by_key : NULL;
 }
 
@@ -104,7 +112,7 @@ static void list_paths(path_list *list, const char *prefix, const pace_node *obj
         char path[256];
         if (node->audience == PACE_FOR_PEOPLE) continue;
         snprintf(path, sizeof path, "%s%s%s", prefix, node->key && *prefix ? "." : "", node->key ? node->key : "");
-        if (pace_node_is_tabular(node) && node->key && list->used < sizeof list->text) {
+        if (is_tabular(node) && node->key && list->used < sizeof list->text) {
             int wrote =
                 snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s", list->used ? ", " : "", path);
             list->used += wrote > 0 ? (size_t)wrote : 0;
