@@ -159,14 +159,14 @@ def call_at(text, start):
     return literals
 
 
-def check_numbers(path, text, faults):
-    """The decimal point follows the locale in the C library's functions; "%.0f" has none."""
+def check_numbers(path, text, faults, prints):
+    """The decimal point follows the locale in the C library's functions; "%.0f" has none. cli/ sets no locale."""
     if path.name in ("decimal.c", "print.c", "print.h"):
         return
     for match in READING.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         faults.append((path, line, f"{match.group(1)}() depends on the locale: use base/decimal.h"))
-    for match in PRINTING.finditer(text):
+    for match in PRINTING.finditer(text) if prints else ():
         line = text.count("\n", 0, match.start()) + 1
         literals = call_at(text, match.start())
         if match.group(1).startswith("v") or any(POINT.search(one.replace("%%", "")) for one in literals):
@@ -181,8 +181,7 @@ def main():
             files += 1
             text = path.read_text(encoding="utf-8", errors="replace")
             check(root, path, text, faults)
-            if folder != "cli":
-                check_numbers(path, text, faults)
+            check_numbers(path, text, faults, prints=folder != "cli")
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)
