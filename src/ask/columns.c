@@ -1,6 +1,7 @@
 #include "ask/columns.h"
 
 #include "base/decimal.h"
+#include "ask/column_finder.h"
 #include "base/text.h"
 #include "exchange/algorithms.h"
 #include "ask/measured_columns.h"
@@ -15,38 +16,17 @@ static const pace_yaml_node *member(const pace_columns *columns, const char *key
     return pace_yaml_get(columns->kernel, key);
 }
 
-static int column_named(const pace_csv *csv, const char *name, size_t length) {
-    for (size_t i = 0; i < csv->columns; i++) {
-        char plain[PACE_PLAIN_NAME];
-        pace_plain_name(plain, pace_csv_name(csv, i));
-        if (pace_same_word_span(name, length, plain)) return (int)i;
-    }
-    return -1;
-}
-
 static int column_of(const pace_columns *columns, const pace_csv *csv, const char *key) {
-    const pace_yaml_node *names = member(columns, key);
-    for (size_t i = 0; i < pace_yaml_count(names); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(names, i));
-        int column = name ? column_named(csv, name, strlen(name)) : -1;
-        if (column >= 0) return column;
-    }
-    return -1;
+    return pace_find_column(csv, member(columns, key));
 }
 
 /* "@batch": the first of the words of that name that is a column. */
 static int column_or_word(const pace_columns *columns, const pace_csv *csv, const char *name, size_t length) {
     char key[32];
-    if (*name != '@') return column_named(csv, name, length);
+    if (*name != '@') return pace_find_column_named(csv, name, length);
     if (length > sizeof key - 1) return -1;
     snprintf(key, sizeof key, "%.*s", (int)(length - 1), name + 1);
-    const pace_yaml_node *words = pace_yaml_get(member(columns, "words"), key);
-    for (size_t i = 0; i < pace_yaml_count(words); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(words, i));
-        int column = word ? column_named(csv, word, strlen(word)) : -1;
-        if (column >= 0) return column;
-    }
-    return -1;
+    return pace_find_column(csv, pace_yaml_get(member(columns, "words"), key));
 }
 
 /* "b*h", "isl+step", "size_mb*1e6": all its factors are columns or numbers. */
@@ -246,11 +226,7 @@ unsigned pace_columns_present(const pace_columns *columns, const char *section, 
     for (; *words; words++) {
         const pace_yaml_node *names = pace_yaml_get(all, *words);
         bool there = false;
-        for (size_t c = 0; c < csv->columns && !there; c++) {
-            char plain[PACE_PLAIN_NAME];
-            pace_plain_name(plain, pace_csv_name(csv, c));
-            there = pace_word_listed(names, plain);
-        }
+        for (size_t c = 0; c < csv->columns && !there; c++) there = pace_word_listed(names, pace_csv_name(csv, c));
         count += there;
     }
     return count;

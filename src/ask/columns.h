@@ -8,7 +8,8 @@
 #include "machine/catalog.h"
 #include "ask/compound_op.h"
 #include "ask/csv.h"
-#include "ask/plain_name.h"
+#include "base/text.h"
+#include "base/yaml_member.h"
 #include "step/op.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "ask/exchange_rows.h"
+#include "ask/column_finder.h"
 #include "ask/exchange_logs.h"
 #include "ask/exchange_stack.h"
 #include "base/print.h"
@@ -37,86 +38,33 @@ void pace_exchange_rows_free(pace_exchange_rows *rows) {
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    const char *word;
-    double value;
-} unit;
-
-static const unit times[] = {{"us", 1e-6},   {"ms", 1e-3},    {"ns", 1e-9},           {"s", 1},
-                             {"usec", 1e-6}, {"usecs", 1e-6}, {"microseconds", 1e-6}, {"msec", 1e-3},
-                             {"sec", 1},     {"seconds", 1},  {"nsec", 1e-9},         {NULL, 0}};
-static const unit sizes[] = {{"b", 1},      {"bytes", 1},     {"kb", 1e3},           {"mb", 1e6}, {"gb", 1e9},
-                             {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824.0}, {NULL, 0}};
-static const unit rates[] = {{"gbs", 1e9},  {"gb/s", 1e9}, {"gbps", 1e9},     {"gb_per_s", 1e9},  {"mbs", 1e6},
-                             {"mb/s", 1e6}, {"mbps", 1e6}, {"mb_per_s", 1e6}, {"gbit/s", 1.25e8}, {NULL, 0}};
-
-/* "# Avg Latency (us)" as "avg_latency(us)": small letters, no spaces, no mark of a comment. */
-static void plain_name(char out[64], const char *name) {
-    size_t n = 0;
-    for (name += strspn(name, "# \t"); *name && n + 1 < 64; name++) {
-        char c = *name == ' ' || *name == '-' || *name == '\t' ? '_' : (char)tolower((unsigned char)*name);
-        if ((c == '(' || c == '[') && n > 0 && out[n - 1] == '_') n--;
-        out[n++] = c;
-    }
-    while (n > 0 && out[n - 1] == '_') n--;
-    out[n] = '\0';
-}
-
-/* The column of this name, or of this name and a unit of the table. */
-static int column_of(const reader *r, const char *stem, const unit *units, const unit **found) {
-    size_t length = strlen(stem);
-    for (size_t c = 0; c < r->rows->csv.columns; c++) {
-        char name[64];
-        plain_name(name, pace_csv_name(&r->rows->csv, c));
-        if (strncmp(name, stem, length) != 0) continue;
-        if (name[length] == '\0') {
-            *found = NULL;
-            return (int)c;
-        }
-        if (!units || !strchr("_([", name[length])) continue;
-        char *word = name + length + 1;
-        word[strcspn(word, ")]")] = '\0';
-        for (const unit *u = units; u->word; u++)
-            if (strcmp(u->word, word) == 0) {
-                *found = u;
-                return (int)c;
-            }
-    }
-    return -1;
-}
-
-/* The first column that has one of a key's names. */
-static int find_column(const reader *r, const char *key, const unit *units, const unit **found) {
-    const pace_yaml_node *list = pace_yaml_get(r->names, key);
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
-        int column = stem ? column_of(r, stem, units, found) : -1;
-        if (column >= 0) return column;
-    }
-    return -1;
+/* A column of one of a key's names and a unit, or alone. */
+static pace_unit_column find_with_unit(const reader *r, const char *key, const char *units) {
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(r->yaml), "units");
+    return pace_find_unit_column(&r->rows->csv, pace_yaml_get(r->names, key), r->yaml, pace_yaml_get(all, units), 0);
 }
 
 /* A time; without a unit in microseconds, as nccl-tests and OSU print it. A rate only where no time is. */
 static void find_measured(reader *r) {
-    const unit *found = NULL;
     pace_exchange_rows *rows = r->rows;
-    rows->measured = find_column(r, "measured", times, &found);
+    pace_unit_column found = find_with_unit(r, "measured", "times");
+    rows->measured = found.column;
     if (rows->measured >= 0) {
-        rows->unit_s = found ? found->value : 1e-6;
-        snprintf(rows->unit, sizeof rows->unit, "%.7s", found ? found->word : "us");
+        rows->unit_s = found.unit > 0 ? found.unit : 1e-6;
+        snprintf(rows->unit, sizeof rows->unit, "%.7s", found.unit > 0 ? found.word : "us");
         return;
     }
-    r->rate = find_column(r, "rate", rates, &found);
-    if (r->rate < 0) r->rate = find_column(r, "bus_rate", rates, &found), r->bus = true;
-    r->rate_unit = found ? found->value : 1e9;
+    found = find_with_unit(r, "rate", "rates");
+    if (found.column < 0) found = find_with_unit(r, "bus_rate", "rates"), r->bus = true;
+    r->rate = found.column;
+    r->rate_unit = found.unit > 0 ? found.unit : 1e9;
 }
 
 static void find_variants(reader *r) {
     const pace_yaml_node *list = pace_yaml_get(r->names, "variant");
-    const unit *none;
     for (size_t i = 0; i < pace_yaml_count(list) && r->variants < MOST_VARIANTS; i++) {
-        const char *stem = pace_yaml_text(pace_yaml_item(list, i));
-        int column = stem ? column_of(r, stem, NULL, &none) : -1;
+        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+        int column = name ? pace_find_column_named(&r->rows->csv, name, strlen(name)) : -1;
         if (column >= 0) r->variant[r->variants++] = column;
     }
 }
@@ -130,10 +78,11 @@ static pace_status find_columns(reader *r) {
                {"elements", &r->elements},   {"dtype", &r->dtype},       {"in_place", &r->in_place},
                {"algorithm", &r->algorithm}, {"protocol", &r->protocol}};
     const char *name = r->rows->csv.name;
-    const unit *found = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(r, all[i].key, NULL, &found);
-    r->bytes = find_column(r, "bytes", sizes, &found);
-    r->bytes_unit = found ? found->value : 1;
+    pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *all[i].column = pace_find_column(&r->rows->csv, pace_yaml_get(r->names, all[i].key));
+    r->bytes = bytes.column;
+    r->bytes_unit = bytes.unit > 0 ? bytes.unit : 1;
     find_measured(r);
     find_variants(r);
     if (r->bytes < 0 && r->elements < 0)

@@ -2,7 +2,8 @@
 
 #include "forecast/scaling.h"
 #include "machine/catalog.h"
-#include "ask/plain_name.h"
+#include "ask/column_finder.h"
+#include "base/yaml_member.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,22 +20,6 @@ typedef struct {
 void pace_scaling_rows_free(pace_scaling_rows *rows) {
     pace_csv_free(&rows->csv);
     PACE_VEC_FREE(&rows->rows);
-}
-
-/* By a name as it stands, else by one that is spelled otherwise: "Batch size per GPU". */
-static int find_column(const pace_csv *csv, const pace_yaml_node *names, const char *key) {
-    const pace_yaml_node *list = pace_yaml_get(names, key);
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(list, i));
-        int column = name ? pace_csv_find_any_case(csv, name, strlen(name)) : -1;
-        if (column >= 0) return column;
-    }
-    for (size_t c = 0; c < csv->columns; c++) {
-        char plain[PACE_PLAIN_NAME];
-        pace_plain_name(plain, pace_csv_name(csv, c));
-        if (pace_word_listed(list, plain)) return (int)c;
-    }
-    return -1;
 }
 
 static pace_status find_columns(reader *r, const pace_yaml_node *names) {
@@ -56,7 +41,8 @@ static pace_status find_columns(reader *r, const pace_yaml_node *names) {
                {"rate", &r->measured[PACE_SCALING_SAMPLES]},
                {"steps_per_s", &r->measured[PACE_SCALING_STEPS]},
                {"step_s", &r->measured[PACE_SCALING_SECONDS]}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].column = find_column(csv, names, all[i].key);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *all[i].column = pace_find_column(csv, pace_yaml_get(names, all[i].key));
     r->spread = pace_yaml_get(names, "spread_words");
     for (int i = PACE_SCALING_MEASURES; i-- > 0;)
         if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];

@@ -107,9 +107,6 @@ int pace_step_flag(const char *text);
 void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *names);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
-/** Finds a column by any name in `list`. If none matches exactly, retries without a leading "number of" and a trailing
- * unit in parentheses. -1 = none. */
-int pace_step_find_size(const pace_csv *csv, const pace_yaml_node *list);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */
 double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
 

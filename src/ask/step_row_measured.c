@@ -1,5 +1,6 @@
 /* What a table measured of its steps: a time, a multiple of it (days of a training run), or a rate that a step's
  * tokens, samples or operations turn into one. */
+#include "ask/column_finder.h"
 #include "base/text.h"
 #include "ask/step_row.h"
 
@@ -97,108 +98,14 @@ double pace_step_row_amount(const pace_step_row *row, const char *rate) {
 
 /* --- names of columns --------------------------------------------------------------------------------------------- */
 
-/* The first column that is called like one of a list; -1 without. */
-static int find_column(const pace_csv *csv, const pace_yaml_node *list) {
-    char wanted[96], name[96];
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(list, i));
-        if (text) pace_squeeze(wanted, sizeof wanted, text, "");
-        for (size_t c = 0; text && c < csv->columns; c++) {
-            pace_squeeze(name, sizeof name, pace_csv_name(csv, c), "");
-            if (strcmp(name, wanted) == 0) return (int)c;
-        }
-    }
-    return -1;
-}
-
-/* "Number of layers", "Parameters (billion)": what counts of them. */
-static void bare_name(char *out, size_t size, const char *text) {
-    static const char *const before[] = {"numberof", "noof", "num", "total"};
-    char whole[96];
-    snprintf(whole, sizeof whole, "%.*s", (int)strcspn(text, "(["), text);
-    pace_squeeze(out, size, whole, "");
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        size_t length = strlen(before[i]);
-        if (strncmp(out, before[i], length) == 0 && out[length]) memmove(out, out + length, strlen(out + length) + 1);
-    }
-}
-
-int pace_step_find_size(const pace_csv *csv, const pace_yaml_node *list) {
-    int found = find_column(csv, list);
-    char wanted[96], name[96];
-    for (size_t i = 0; found < 0 && i < pace_yaml_count(list); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(list, i));
-        if (!text || strlen(text) < 3) continue;
-        bare_name(wanted, sizeof wanted, text);
-        for (size_t c = 0; found < 0 && c < csv->columns; c++) {
-            bare_name(name, sizeof name, pace_csv_name(csv, c));
-            if (strcmp(name, wanted) == 0) found = (int)c;
-        }
-    }
-    return found;
-}
-
-/* What stands behind a stem. A stem may hold its unit ("iter_s_median"). */
-static bool unit_of(pace_step_reader *r, const char *rest, bool spelled) {
-    static const struct {
-        const char *exact, *word; /* as "_ms"; as "ms" of "time (ms)" */
-        double unit_s;
-    } units[] = {{"_s", "s", 1},
-                 {"_s", "sec", 1},
-                 {"_s", "secs", 1},
-                 {"_s", "seconds", 1},
-                 {"_ms", "ms", 1e-3},
-                 {"_ms", "msec", 1e-3},
-                 {"_us", "us", 1e-6},
-                 {"_ns", "ns", 1e-9},
-                 {"_ms", "milliseconds", 1e-3},
-                 {"_s_median", "smedian", 1},
-                 {"_ms_median", "msmedian", 1e-3},
-                 {"_s_mean", "smean", 1},
-                 {"_ms_mean", "msmean", 1e-3},
-                 {"_s_avg", "savg", 1},
-                 {"_ms_avg", "msavg", 1e-3}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (spelled ? strcmp(rest, units[i].word) == 0 : strcasecmp(rest, units[i].exact) == 0) {
-            r->unit_s = units[i].unit_s;
-            return true;
-        }
-    return false;
-}
-
-static bool find_exact(pace_step_reader *r, const pace_yaml_node *stems) {
-    for (size_t i = 0; i < pace_yaml_count(stems); i++) {
-        const char *stem = pace_yaml_text(pace_yaml_item(stems, i));
-        for (size_t c = 0; stem && c < r->rows->csv.columns; c++) {
-            const char *name = pace_csv_name(&r->rows->csv, c);
-            if (strncasecmp(name, stem, strlen(stem)) != 0 || !unit_of(r, name + strlen(stem), false)) continue;
-            r->measured = (int)c;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool find_spelled(pace_step_reader *r, const pace_yaml_node *stems) {
-    char stem[96], name[96];
-    for (size_t i = 0; i < pace_yaml_count(stems); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(stems, i));
-        if (!text) continue;
-        pace_squeeze(stem, sizeof stem, text, "");
-        bool whole = strlen(stem) > 4; /* "step" alone is a step's number, "steps" how many */
-        for (size_t c = 0; c < r->rows->csv.columns; c++) {
-            pace_squeeze(name, sizeof name, pace_csv_name(&r->rows->csv, c), "");
-            if (strncmp(name, stem, strlen(stem)) != 0) continue;
-            const char *rest = name + strlen(stem);
-            if (!whole && (!*rest || strcmp(rest, "s") == 0)) continue;
-            r->guessed_unit = !*rest;
-            if (*rest && !unit_of(r, rest, true)) continue;
-            r->measured = (int)c;
-            return true;
-        }
-    }
-    r->guessed_unit = false;
-    return false;
+/* "step_time_s", "Iteration time (ms)"; of `stems` those of so many letters or more also without a unit, for seconds. */
+static bool find_time(pace_step_reader *r, const pace_yaml_node *names, const char *stems, size_t bare_from) {
+    pace_unit_column found = pace_find_unit_column(&r->rows->csv, pace_yaml_get(names, stems), r->things->columns,
+                                                   pace_yaml_get(names, "units"), bare_from);
+    r->measured = found.column;
+    if (found.unit > 0) r->unit_s = found.unit;
+    r->guessed_unit = found.column >= 0 && !(found.unit > 0);
+    return found.column >= 0;
 }
 
 /* Whole names: "s/it", "ms per step". */
@@ -208,7 +115,7 @@ static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {
         double unit_s;
     } units[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        r->measured = find_column(&r->rows->csv, pace_yaml_get(names, units[i].key));
+        r->measured = pace_find_column(&r->rows->csv, pace_yaml_get(names, units[i].key));
         if (r->measured < 0) continue;
         r->unit_s = units[i].unit_s;
         return true;
@@ -229,11 +136,12 @@ static const struct {
 void pace_step_find_measured(pace_step_reader *r, const pace_yaml_node *names) {
     r->measured = -1;
     r->unit_s = 1;
-    if (!find_exact(r, pace_yaml_get(names, "measured")) && !find_ratio(r, names))
-        find_spelled(r, pace_yaml_get(names, "times"));
+    if (!find_time(r, names, "measured", SIZE_MAX) && !find_ratio(r, names))
+        find_time(r, names, "times", 5); /* "step" alone is a step's number */
     for (int i = 0; i < PACE_STEP_RATES; i++)
-        r->rate[i] = find_column(&r->rows->csv, pace_yaml_get(names, rates[i].name));
-    for (int i = 0; i < PACE_STEP_RUNS; i++) r->run[i] = find_column(&r->rows->csv, pace_yaml_get(names, runs[i].name));
+        r->rate[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, rates[i].name));
+    for (int i = 0; i < PACE_STEP_RUNS; i++)
+        r->run[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, runs[i].name));
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */

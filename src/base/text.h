@@ -31,6 +31,17 @@ static inline char pace_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c |
  * is cut. */
 void pace_squeeze(char *out, size_t size, const char *text, const char *also);
 
+/** Whether two spellings have the same letters and digits, whatever their case and what joins them; `a` need not end at
+ * `length`. */
+bool pace_same_letters(const char *a, size_t length, const char *b);
+bool pace_same_word(const char *a, const char *b);
+
+enum { PACE_PLAIN_NAME = 64 };
+
+/** "Avg Time [ms]", "avgTimeMs" and "avg-time/ms" are all "avg_time_ms": words in small letters with one "_" between
+ * them. What does not fit is cut. */
+void pace_plain_name(char out[PACE_PLAIN_NAME], const char *name);
+
 /** What names consist of in most languages: letters, digits and '_'. */
 static inline bool pace_is_name(char c) { return pace_is_alnum(c) || c == '_'; }
 

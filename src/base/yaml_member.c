@@ -1,5 +1,7 @@
 #include "base/yaml_member.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -79,4 +81,12 @@ pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const 
                          size);
     memcpy(out, text, strlen(text) + 1);
     return PACE_OK;
+}
+
+bool pace_word_listed(const pace_yaml_node *list, const char *word) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *text = pace_yaml_text(pace_yaml_item(list, i));
+        if (text && pace_same_word(text, word)) return true;
+    }
+    return false;
 }

@@ -33,4 +33,7 @@ pace_status pace_yaml_whole(int *out, const pace_yaml *yaml, const pace_yaml_nod
 pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const pace_yaml_node *map,
                            const char *key) PACE_MUST_CHECK;
 
+/** Whether a list has the word, however it is spelled. */
+bool pace_word_listed(const pace_yaml_node *list, const char *word);
+
 #endif

@@ -1,5 +1,7 @@
 #include "source/job_table.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,18 +113,9 @@ void pace_job_values_clear(double *values) {
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) values[i] = NAN;
 }
 
-static bool same_word(const char *name, const char *text, size_t length) {
-    for (size_t i = 0;;) {
-        while (i < length && strchr("-_/ ", text[i]) && text[i] != '\0') i++;
-        while (*name == '_') name++;
-        if (i == length || *name == '\0') return i == length && *name == '\0';
-        if (tolower((unsigned char)text[i++]) != *name++) return false;
-    }
-}
-
 static bool find(int *out, const char *const *names, int count, const char *text, size_t length) {
     for (int i = 0; i < count; i++)
-        if (same_word(names[i], text, length)) {
+        if (pace_same_letters(text, length, names[i])) {
             *out = i;
             return true;
         }
