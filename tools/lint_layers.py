@@ -13,12 +13,6 @@ from pathlib import Path
 
 ROOMS = "base machine step model source cost exchange schedule insight forecast fleet plan ask report".split()
 LINES = 600
-# Circles that are still being cut. An entry goes when its circle is gone.
-OPEN_CIRCLES = [
-    {"ask/columns", "ask/measured_columns"},
-    {"ask/exchange_logs", "ask/exchange_rows"},
-    {f"ask/step_row{part}" for part in ("", "s", "_config", "_measured", "_model", "_padding", "_place", "_size", "_words")},
-]  # fmt: skip
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 DEFINED = re.compile(r"^(?!extern\b|static\b|typedef\b)\w[^;{}()#=]*\b(pace_\w+)(?:\([^;{}]*\)\s*\{|(?:\[[^\]]*\])*\s*=)", re.M)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
@@ -124,19 +118,11 @@ def circles(graph):
 
 
 def check_circles(root, faults):
-    found = []
     for verb, graph in relations(root).items():
         for circle in circles(graph):
-            found.append(circle)
-            if any(circle <= open_circle for open_circle in OPEN_CIRCLES):
-                continue
             path = min((root / "src").glob(f"{min(circle)}.[ch]"))
             steps = "; ".join(f"{a} {verb} {', '.join(sorted(graph[a] & circle))}" for a in sorted(circle))
             faults.append((path, 1, f"a circle of files: {steps}"))
-    for open_circle in OPEN_CIRCLES:
-        known = any((root / "src" / f"{node}.c").is_file() for node in open_circle)
-        if known and not any(circle & open_circle for circle in found):
-            faults.append((Path(__file__), 1, f"no circle any more, take it from OPEN_CIRCLES: {sorted(open_circle)}"))
 
 
 PRINTING = re.compile(r"(?<![\w])(v?(?:sn?|f|d|as)?printf)\s*\(")

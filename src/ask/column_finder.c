@@ -36,12 +36,17 @@ static int find_bare(const pace_csv *csv, const char *text) {
     return -1;
 }
 
-int pace_find_column(const pace_csv *csv, const pace_yaml_node *names) {
+int pace_find_column_whole(const pace_csv *csv, const pace_yaml_node *names) {
     int column = -1;
     for (size_t i = 0; column < 0 && i < pace_yaml_count(names); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(names, i));
         if (name && *name) column = pace_find_column_named(csv, name, strlen(name));
     }
+    return column;
+}
+
+int pace_find_column(const pace_csv *csv, const pace_yaml_node *names) {
+    int column = pace_find_column_whole(csv, names);
     for (size_t i = 0; column < 0 && i < pace_yaml_count(names); i++) {
         const char *name = pace_yaml_text(pace_yaml_item(names, i));
         if (name && strlen(name) >= 3) column = find_bare(csv, name);

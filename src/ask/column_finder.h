@@ -11,6 +11,8 @@
 
 /** The column that one of the names stands for; -1 = none. */
 int pace_find_column(const pace_csv *csv, const pace_yaml_node *names);
+/** The same of names that hold their unit, or that only their unit tells apart: they are compared whole. */
+int pace_find_column_whole(const pace_csv *csv, const pace_yaml_node *names);
 
 /** The column of one name, which need not end at `length`; names are compared whole. -1 = none. */
 int pace_find_column_named(const pace_csv *csv, const char *name, size_t length);

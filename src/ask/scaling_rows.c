@@ -27,22 +27,15 @@ static pace_status find_columns(reader *r, const pace_yaml_node *names) {
     const struct {
         const char *key;
         int *column;
-    } all[] = {{"machine", &r->machine},
-               {"device", &r->device},
-               {"model", &r->model},
-               {"approach", &r->approach},
-               {"settings", &r->settings},
-               {"workers", &r->workers},
-               {"batch", &r->batch},
-               {"nodes", &r->nodes},
-               {"placement", &r->placement},
-               {"servers", &r->servers},
-               {"one_worker", &r->one_worker},
-               {"rate", &r->measured[PACE_SCALING_SAMPLES]},
-               {"steps_per_s", &r->measured[PACE_SCALING_STEPS]},
-               {"step_s", &r->measured[PACE_SCALING_SECONDS]}};
+    } all[] = {{"machine", &r->machine},   {"device", &r->device},        {"model", &r->model},
+               {"approach", &r->approach}, {"settings", &r->settings},    {"workers", &r->workers},
+               {"batch", &r->batch},       {"nodes", &r->nodes},          {"placement", &r->placement},
+               {"servers", &r->servers},   {"one_worker", &r->one_worker}};
+    static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i].column = pace_find_column(csv, pace_yaml_get(names, all[i].key));
+    for (int i = 0; i < PACE_SCALING_MEASURES; i++)
+        r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
     r->spread = pace_yaml_get(names, "spread_words");
     for (int i = PACE_SCALING_MEASURES; i-- > 0;)
         if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];

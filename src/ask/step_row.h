@@ -101,25 +101,12 @@ typedef struct {
     bool distributed; /* the table has columns of how ranks share the work */
 } pace_step_reader;
 
-/** 1 for yes, true, on, 1; 0 for no, false, off, none, 0; -1 for anything else. */
-int pace_step_flag(const char *text);
 /** Finds the columns of what was measured. `names` is catalog/columns.yaml, step. */
 void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *names);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */
 double pace_step_row_node(const pace_step_reader *reader, size_t row, const pace_device *device);
-
-/** A cell; "" where there is no column, and for words that mean nothing is said ("NA", "n/a", "-", "none given"). */
-const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column);
-/** A cell's number; what stands behind it in parentheses is another configuration's. False where there is none. */
-bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column);
-/** Adds to what a row's status says. */
-void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 3);
-/** Makes a row's answer less sure, by what the row leaves open. */
-void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt);
-/** Whether `word` occurs in `text`, whatever the case. */
-bool pace_step_says(const char *text, const char *word);
 
 /* What a text says of a model's size: "7B"; "8x7B" (experts); "30B-A3B" (active). 0 = nothing. */
 typedef struct {

@@ -1,6 +1,7 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
 #include "base/decimal.h"
 #include "base/text.h"
+#include "ask/step_cells.h"
 #include "ask/step_row.h"
 
 #include <ctype.h>

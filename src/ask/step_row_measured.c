@@ -2,6 +2,7 @@
  * tokens, samples or operations turn into one. */
 #include "ask/column_finder.h"
 #include "base/text.h"
+#include "ask/step_cells.h"
 #include "ask/step_row.h"
 
 #include <math.h>
@@ -115,7 +116,7 @@ static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {
         double unit_s;
     } units[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        r->measured = pace_find_column(&r->rows->csv, pace_yaml_get(names, units[i].key));
+        r->measured = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, units[i].key));
         if (r->measured < 0) continue;
         r->unit_s = units[i].unit_s;
         return true;
@@ -139,9 +140,9 @@ void pace_step_find_measured(pace_step_reader *r, const pace_yaml_node *names) {
     if (!find_time(r, names, "measured", SIZE_MAX) && !find_ratio(r, names))
         find_time(r, names, "times", 5); /* "step" alone is a step's number */
     for (int i = 0; i < PACE_STEP_RATES; i++)
-        r->rate[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, rates[i].name));
+        r->rate[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, rates[i].name));
     for (int i = 0; i < PACE_STEP_RUNS; i++)
-        r->run[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, runs[i].name));
+        r->run[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, runs[i].name));
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * mean what is data: catalog/columns.yaml, step, says. */
 #include "base/decimal.h"
 #include "base/text.h"
+#include "ask/step_cells.h"
 #include "ask/step_row.h"
 
 #include <math.h>

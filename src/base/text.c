@@ -49,7 +49,7 @@ size_t pace_word_edits(const char *a, const char *b) {
 
 bool pace_same_letters(const char *a, size_t length, const char *b) {
     for (const char *end = a + length;;) {
-        while (a < end && !pace_is_alnum(*a)) a++;
+        while (a < end && *a && !pace_is_alnum(*a)) a++;
         while (*b && !pace_is_alnum(*b)) b++;
         if (a == end || !*b) return a == end && !*b;
         if (pace_lower(*a++) != pace_lower(*b++)) return false;
