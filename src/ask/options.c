@@ -26,12 +26,6 @@ const pace_option *pace_option_at(const char *verb, size_t index) {
     return NULL;
 }
 
-/* A slip of the fingers or a word cut short, no other word. */
-static bool is_slip(const char *word, const char *name) {
-    size_t length = strlen(name);
-    return pace_word_edits(word, name) <= (length < 6 ? 1 : length / 3);
-}
-
 pace_status pace_verb_find(const pace_verb **out, const char *name) {
     const char *closest = pace_verb_table[0].name;
     for (size_t i = 0; i < PACE_VERBS; i++) {
@@ -42,9 +36,7 @@ pace_status pace_verb_find(const pace_verb **out, const char *name) {
         if (pace_word_edits(name, pace_verb_table[i].name) < pace_word_edits(name, closest))
             closest = pace_verb_table[i].name;
     }
-    return pace_fail(PACE_E_USAGE, "unknown verb \"%.80s\"%s%s%s", name,
-                     is_slip(name, closest) ? ": did you mean " : "", is_slip(name, closest) ? closest : "",
-                     is_slip(name, closest) ? "?" : "");
+    return pace_fail(PACE_E_USAGE, "unknown verb \"%.80s\"; the closest is \"%s\"", name, closest);
 }
 
 const pace_option *pace_option_find(size_t *index, const char *verb, const char *name) {
@@ -59,9 +51,7 @@ pace_status pace_option_unknown(const char *verb, const char *name) {
     const pace_option *option;
     for (size_t i = 0; (option = pace_option_at(verb, i)); i++)
         if (!*closest || pace_word_edits(name, option->name) < pace_word_edits(name, closest)) closest = option->name;
-    if (is_slip(name, closest))
-        return pace_fail(PACE_E_USAGE, "%s has no field \"%.80s\": did you mean \"%s\"?", verb, name, closest);
-    return pace_fail(PACE_E_USAGE, "%s has no field \"%.80s\"", verb, name);
+    return pace_fail(PACE_E_USAGE, "%s has no field \"%.80s\": did you mean \"%s\"?", verb, name, closest);
 }
 
 const char *pace_message_field(void) {
