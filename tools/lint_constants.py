@@ -14,7 +14,7 @@ from pathlib import Path
 DEFINITIONS = {
     "scaling_fit.c": {"expected": "priors of a fit"},
     "step_fit.c": {"expected": "priors of a fit", "priors": "candidates of a fit"},
-    "exchange_rows.c": {"largest_bytes": "limit of a check"},
+    "exchange_rows_read.c": {"largest_bytes": "limit of a check"},
     "kernel_rows.c": {"largest_size": "limit of a check", "shortest_s": "limit of a check", "longest_s": "limit of a check"},
     "shape_text.c": {"largest_dimension": "limit of a check"},
     "base_time.c": {"low": "bounds of a search", "high": "bounds of a search"},

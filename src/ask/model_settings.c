@@ -40,23 +40,14 @@ const char *pace_framework_asked(const pace_words *set) {
     return asked;
 }
 
-/* `frameworks`: words that name one are somebody else's. */
-static pace_status read_words(pace_model_settings *out, pace_config *config, const pace_words *set, bool frameworks) {
+pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
     pace_model_settings settings = {0};
     pace_status status = PACE_OK;
-    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++) {
+    for (size_t i = 0; set && status == PACE_OK && i < set->count; i++)
         if (!names_framework(set->items[i])) status = read_word(&settings, config, set->items[i]);
-        else if (!frameworks)
-            status = pace_fail(PACE_E_USAGE, "--set %.80s: expected with `paceline predict MODEL --on` alone",
-                               set->items[i]);
-    }
     if (status != PACE_OK) pace_model_settings_free(&settings);
     else *out = settings;
     return status;
-}
-
-pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config, const pace_words *set) {
-    return read_words(out, config, set, false);
 }
 
 void pace_model_settings_free(pace_model_settings *settings) {
@@ -67,15 +58,9 @@ void pace_model_settings_free(pace_model_settings *settings) {
 
 pace_status pace_model_ask(pace_model *out, pace_config *config, pace_catalog *catalog, const char *name,
                            const pace_words *set) {
-    enum { UNSAID = -1 };
     pace_model_settings settings;
-    pace_config asked = *config;
-    asked.optimizer = UNSAID;
-    PACE_TRY(read_words(&settings, &asked, set, true));
+    PACE_TRY(pace_model_settings_read(&settings, config, set));
     pace_status status = pace_model_open(out, catalog, name, settings.items.items, settings.items.count);
     pace_model_settings_free(&settings);
-    if (status != PACE_OK) return status;
-    if (asked.optimizer == UNSAID) asked.optimizer = out->sequence > 0 ? PACE_ADAM : PACE_SGD;
-    *config = asked;
-    return PACE_OK;
+    return status;
 }

@@ -3,9 +3,6 @@
 #include "ask/context.h"
 
 #include "base/text.h"
-#include "forecast/gradient_tables.h"
-#include "model/lower.h"
-#include "ask/model_settings.h"
 #include "ask/fit_rows.h"
 #include "source/inputs.h"
 #include "source/trace_formats.h"
@@ -95,43 +92,11 @@ static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, 
 
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
-/* What a buffer of the approach holds; every tensor alone where lanes exchange them. */
-static pace_status set_exchange(pace_config *config, pace_catalog *catalog, const char *name) {
-    pace_approach approach;
-    if (!name) return PACE_OK;
-    PACE_TRY(pace_approach_named(&approach, catalog, name));
-    bool buckets = pace_approach_has_buckets(&approach);
-    config->bucket_bytes = buckets && approach.fuses_bytes >= 1 ? approach.fuses_bytes : 1;
-    if (!buckets) config->gradients = pace_approach_pulls(&approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
-    return PACE_OK;
-}
-
-static pace_status lower(pace_graph *out, pace_gradient_tables *tables, pace_config *config, pace_catalog *catalog,
-                         const char *name, const pace_words *set) {
-    pace_model model;
-    PACE_TRY(pace_model_ask(&model, config, catalog, name, set));
-    pace_status status = pace_gradient_tables_of(tables, &model, config);
-    if (status == PACE_OK) status = pace_model_lower(out, &model, config);
-    pace_model_free(&model);
-    return status;
-}
-
-static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_device *device,
-                              const pace_predict_options *options) {
-    static const char *const modes[] = {
-        [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
-    pace_graph graph;
-    pace_config config = pace_config_default();
+static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_step_case *asked,
+                              pace_catalog *catalog) {
     PACE_TRY(keep(&out->paths, name));
-    pace_gradient_tables tables = {0};
-    PACE_TRY(set_exchange(&config, options->context->catalog, options->approach));
-    pace_status status = lower(&graph, &tables, &config, options->context->catalog, name, &options->set);
-    out->samples = config.micro_batch * pace_config_micro_batches(&config);
-    if (status == PACE_OK)
-        status = forecast(out, options->context->catalog, &graph, 1, device, modes[config.execution]);
-    if (status == PACE_OK) out->forecast.tables = tables;
-    else PACE_VEC_FREE(&tables);
-    return status;
+    out->samples = asked->config.micro_batch * pace_config_micro_batches(&asked->config);
+    return pace_step_forecast(&out->forecast, catalog, asked, out->paths.items[0]);
 }
 
 /* --- which it is -------------------------------------------------------------------------------------------------- */
@@ -237,16 +202,15 @@ static pace_status add_fits(pace_forecast *forecast, const pace_predict_options 
 }
 
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
-                                     const pace_device *device, const pace_predict_options *options) {
+                                     const pace_device *device, const pace_step_case *model,
+                                     const pace_predict_options *options) {
     pace_predict_inputs read = {0};
-    bool model;
-    PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     pace_status status;
     if (!model && options->approach)
         status = pace_fail(PACE_E_USAGE, PACE_FIELD "approach is for models, found '%s'", inputs[0]);
     else if (model && count > 1)
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
-    else if (model) status = read_model(&read, inputs[0], device, options);
+    else if (model) status = read_model(&read, inputs[0], model, options->context->catalog);
     else status = read_files(&read, inputs, count, device, options);
     if (status == PACE_OK) status = add_fits(&read.forecast, options);
     if (status == PACE_OK) *out = read;

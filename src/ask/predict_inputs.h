@@ -3,7 +3,7 @@
 #define PACE_ASK_PREDICT_INPUTS_H
 
 #include "ask/engine_options.h"
-#include "forecast/forecast.h"
+#include "plan/step_engine.h"
 
 typedef struct {
     pace_analysis measured; /* of traces */
@@ -19,10 +19,11 @@ pace_status pace_predict_is_model(bool *out, const char *input) PACE_MUST_CHECK;
 /** Whether the inputs are traces, which have times. PACE_E_IO and PACE_E_INPUT for what cannot be opened or found. */
 pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
 
-/** Reads the inputs: traces (files, directories, globs, "-"), execution traces (one per rank), or one model (a name of
- * catalog/models or a YAML file). `device` is what steps without times run on; NULL = what they were recorded on. */
+/** Reads the inputs: traces (files, directories, globs, "-"), execution traces (one per rank), or one model, which is
+ * open in `model` (else NULL). `device` is what steps without times run on; NULL = what they were recorded on. */
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
-                                     const pace_device *device, const pace_predict_options *options) PACE_MUST_CHECK;
+                                     const pace_device *device, const pace_step_case *model,
+                                     const pace_predict_options *options) PACE_MUST_CHECK;
 void pace_predict_inputs_free(pace_predict_inputs *inputs);
 
 #endif

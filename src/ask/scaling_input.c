@@ -44,7 +44,7 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
     bool timed;
     if (options->set.count) return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found '%s'", input->name);
     PACE_TRY(pace_predict_inputs_have_times(&timed, &input->name, 1));
-    PACE_TRY(pace_predict_inputs_read(&input->inputs, &input->name, 1, timed ? NULL : input->device, &reading));
+    PACE_TRY(pace_predict_inputs_read(&input->inputs, &input->name, 1, timed ? NULL : input->device, NULL, &reading));
     if (input->inputs.forecast.ranks.count != 1)
         return pace_fail(PACE_E_USAGE, "%s: expected one worker's step, found %zu ranks", input->name,
                          input->inputs.forecast.ranks.count);

@@ -65,6 +65,7 @@ static pace_status put_machine(pace_scenario *scenario, const pace_machine *mach
     if (scenario->has_approach)
         PACE_TRY(pace_approach_open(&scenario->exchange, devices->documents, &scenario->approach, machine));
     else PACE_TRY(pace_exchange_open(&scenario->exchange, devices->documents, machine, PACE_LIBRARY_AUTO, NULL));
+    scenario->machine = *machine;
     scenario->has_exchange = true;
     return PACE_OK;
 }
@@ -179,6 +180,7 @@ static void share_base(pace_scenarios *scenarios) {
         pace_scenario *scenario = &scenarios->items.items[i];
         if (scenario->device) continue;
         scenario->has_exchange = base->has_exchange;
+        scenario->machine = base->machine;
         scenario->exchange = base->exchange;
     }
 }

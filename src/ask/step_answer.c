@@ -2,55 +2,20 @@
 #include "ask/step_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) {
-    pace_step_pricer pricer = {.catalog = catalog};
-    pace_status status = pace_cost_create(&pricer.cost, catalog);
-    if (status == PACE_OK) status = pace_slot_cache_create(&pricer.slots);
-    if (status != PACE_OK) {
-        pace_step_pricer_close(&pricer);
-        return status;
-    }
-    pace_price_cache_init(&pricer.prices);
-    *out = pricer;
-    return PACE_OK;
-}
-
-void pace_step_pricer_close(pace_step_pricer *pricer) {
-    pace_cost_free(pricer->cost);
-    pace_slot_cache_free(pricer->slots);
-    pace_step_hosts_free(&pricer->hosts);
-    pace_price_cache_free(&pricer->prices);
-    *pricer = (pace_step_pricer){0};
-}
-
-static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_row *row,
-                             const pace_config *config) {
-    pace_step_place place = {pricer->cost, row->device, row->exchange, &pricer->prices, NULL};
-    const pace_step_slots *slots;
-    if (pace_framework_is_lowered(row->framework))
-        PACE_TRY(
-            pace_step_hosts_get(&place.host, pricer->catalog, &pricer->hosts, config->execution, row->device->vendor));
-    PACE_TRY(pace_step_slots_get(&slots, pricer->slots, row->model, config, &place));
-    return pace_step_plan_make(out, slots, row->framework, config, &place, row->attention);
-}
-
-/* What memory needs is known to a quarter or so. */
-static bool fits(const pace_step_plan *plan) {
-    return !(plan->device_bytes > 0) || plan->memory.all_bytes < 1.25 * plan->device_bytes;
-}
-
-pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_pricer *pricer,
-                               const pace_step_row *row) {
-    pace_config config = row->config;
-    *recomputed = false;
-    PACE_TRY(plan_with(out, pricer, row, &config));
-    bool whole = config.recompute == PACE_RECOMPUTE_FULL;
-    if (!row->may_recompute || whole || config.mode != PACE_TRAINING || fits(out)) return PACE_OK;
-    config.recompute = PACE_RECOMPUTE_FULL;
-    *recomputed = true;
-    return plan_with(out, pricer, row, &config);
+pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
+    pace_step_case asked = {.model = row->model,
+                            .config = row->config,
+                            .framework = row->framework,
+                            .attention = row->attention,
+                            .formula_spread = row->formula_spread,
+                            .device = row->device,
+                            .exchange = row->exchange,
+                            .approach = row->approach,
+                            .may_recompute = row->may_recompute};
+    return pace_step_solve(out, pricer, &asked);
 }
 
 pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors) {
@@ -60,21 +25,38 @@ pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_ste
     return own;
 }
 
+void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
+                         const pace_step_fit *fit, const char *group) {
+    const pace_step_plan *plan = &solution->plan;
+    pace_step_factors none = pace_step_factors_none();
+    *out = (pace_step_answer){.time_s = solution->time_s,
+                              .parts = pace_step_compose(plan, factors),
+                              .memory_bytes = plan->memory.all_bytes,
+                              .last_rank_bytes = plan->last_rank_bytes,
+                              .device_bytes = plan->device_bytes,
+                              .recomputed = solution->recomputed};
+    double plain_s = pace_step_compose(plan, &none).total_s;
+    if (out->parts.total_s != plain_s) out->time_s.median *= out->parts.total_s / plain_s;
+    if (!fit) return;
+    double offset = exp(pace_fit_group_offset(fit->groups, fit->group_count, group));
+    out->time_s = (pace_estimate){out->time_s.median * offset, fit->spread, PACE_RUNG_CALIBRATED};
+}
+
 pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
-                                 const pace_step_fit *fit, double formula_spread) {
+                                 const pace_step_fit *fit) {
     pace_step_factors factors = fit ? fit->factors : pace_step_factors_none();
-    pace_step_plan plan;
-    bool recomputed;
+    pace_step_solution solution;
     factors = pace_step_row_factors(row, &factors);
-    PACE_TRY(pace_step_row_plan(&plan, &recomputed, pricer, row));
-    *out = (pace_step_answer){.parts = pace_step_compose(&plan, &factors),
-                              .memory_bytes = plan.memory.all_bytes,
-                              .last_rank_bytes = plan.last_rank_bytes,
-                              .device_bytes = plan.device_bytes,
-                              .recomputed = recomputed};
-    double offset = fit ? exp(pace_fit_group_offset(fit->groups, fit->group_count, row->group)) : 1;
-    pace_rung formula = plan.slots->rung > PACE_RUNG_FORMULA ? plan.slots->rung : PACE_RUNG_FORMULA;
-    out->time_s = (pace_estimate){out->parts.total_s * offset, row->doubt * (fit ? fit->spread : formula_spread),
-                                  fit ? PACE_RUNG_CALIBRATED : formula};
+    PACE_TRY(pace_step_row_solve(&solution, pricer, row));
+    pace_step_answer_of(out, &solution, &factors, fit, row->group);
+    out->time_s.spread *= row->doubt;
     return PACE_OK;
+}
+
+void pace_step_group_name(char *out, size_t size, const pace_step_case *asked) {
+    const pace_config *config = &asked->config;
+    snprintf(out, size, "%s %s%s", asked->device->name, pace_config_word(config, "precision"),
+             config->frozen > 0              ? " lora"
+             : config->mode != PACE_TRAINING ? " inference"
+                                             : "");
 }

@@ -19,6 +19,7 @@ typedef struct {
     pace_step_slots slots;
     const pace_step_row *row;
     double measured_s;
+    double beside; /* the answer over the closed form without factors */
     const char *group;
     unsigned model, unit; /* unit: rows that are held out together */
     unsigned fold;
@@ -36,12 +37,14 @@ static void free_samples(samples *s) {
 /* --- samples ------------------------------------------------------------------------------------------------------ */
 
 static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pricer *pricer) {
-    pace_step_plan plan;
-    bool recomputed;
-    if (pace_step_row_plan(&plan, &recomputed, pricer, row) != PACE_OK) return PACE_OK; /* it has no answer either */
+    pace_step_solution solution;
+    pace_step_factors none = pace_step_factors_none();
+    if (pace_step_row_solve(&solution, pricer, row) != PACE_OK) return PACE_OK; /* it has no answer either */
+    const pace_step_plan plan = solution.plan;
     sample *one = pace_alloc(1, sizeof *one);
     if (!one) return PACE_E_MEMORY;
     *one = (sample){.plan = plan, .slots = *plan.slots, .row = row, .measured_s = row->measured_s, .group = row->group};
+    one->beside = solution.time_s.median / pace_step_compose(&plan, &none).total_s;
     one->plan.slots = &one->slots;
     pace_status status = PACE_PUSH(&s->items, one);
     if (status != PACE_OK) pace_free(one);
@@ -87,7 +90,7 @@ static void set_factors(void *context, const double *x) {
 
 static double log_error(const sample *one, const pace_step_factors *factors) {
     pace_step_factors own = pace_step_row_factors(one->row, factors);
-    return log(pace_step_compose(&one->plan, &own).total_s / one->measured_s);
+    return log(one->beside * pace_step_compose(&one->plan, &own).total_s / one->measured_s);
 }
 
 /* By the factors that are tried, without groups. */

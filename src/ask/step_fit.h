@@ -7,6 +7,7 @@
 
 #include "ask/factor_fit.h"
 #include "ask/step_rows.h"
+#include "plan/step_engine.h"
 
 enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double) };
 
@@ -38,28 +39,24 @@ typedef struct {
     bool recomputed; /* taken for granted, so that it fits into memory */
 } pace_step_answer;
 
-typedef struct {
-    pace_catalog *catalog; /* borrowed */
-    pace_cost *cost;
-    pace_price_cache prices;
-    pace_slot_cache *slots;
-    pace_step_hosts hosts;
-} pace_step_pricer;
-
-pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) PACE_MUST_CHECK;
-void pace_step_pricer_close(pace_step_pricer *pricer);
-
 /** Factors with what is known of the row alone. */
 pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors);
 
-/** The row's step before any factor. Where a row does not say that nothing is recomputed and does not fit into memory
- * without, all is: `recomputed`. Errors: those of pace_step_plan_make(). */
-pace_status pace_step_row_plan(pace_step_plan *out, bool *recomputed, pace_step_pricer *pricer,
-                               const pace_step_row *row) PACE_MUST_CHECK;
+/** The row's step before any factor. Errors: those of pace_step_solve(). */
+pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer,
+                                const pace_step_row *row) PACE_MUST_CHECK;
 
-/** Answers a row that has a model; `fit` NULL = by formula. Errors: those of pace_step_plan_make(). */
+/** A solution under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the ratio of
+ * the closed form with them to that without. */
+void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
+                         const pace_step_fit *fit, const char *group);
+
+/** What a fit may tell apart: device, precision and task. */
+void pace_step_group_name(char *out, size_t size, const pace_step_case *asked);
+
+/** Answers a row that has a model; `fit` NULL = by formula. Errors: those of pace_step_solve(). */
 pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
-                                 const pace_step_fit *fit, double formula_spread) PACE_MUST_CHECK;
+                                 const pace_step_fit *fit) PACE_MUST_CHECK;
 
 /** Fits the rows of tables for which keep(context, table, row) is true (NULL = all). PACE_E_INPUT when fewer than 8
  * have a time. */

@@ -90,8 +90,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     bool silent = !(row->measured_s > 0) && s->loaded;
     pace_step_answer answer = {.memory_bytes = NAN, .last_rank_bytes = NAN};
     out->unit = silent ? s->fit.unit : row->unit;
-    out->known = row->model && pace_step_row_answer(&answer, &s->pricer, row, s->fitted ? &s->fit : NULL,
-                                                    pace_step_rows_frameworks(rows)->spread) == PACE_OK;
+    out->known = row->model && pace_step_row_answer(&answer, &s->pricer, row, s->fitted ? &s->fit : NULL) == PACE_OK;
     out->time_s = answer.time_s;
     out->cells[0].number = out->known ? answer.memory_bytes : NAN;
     out->cells[1].number = out->known ? answer.last_rank_bytes : NAN;

@@ -81,6 +81,7 @@ struct pace_step_things {
     pace_device_catalog devices;
     pace_machine_catalog machines;
     pace_frameworks frameworks;
+    pace_approach approach; /* pace_step_usual_approach() */
     pace_model_names names;
     const pace_yaml *columns; /* catalog/columns.yaml */
     pace_doubts doubts;

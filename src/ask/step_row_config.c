@@ -1,6 +1,8 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
 #include "base/decimal.h"
 #include "base/text.h"
+#include "ask/step_ask.h"
+#include "ask/step_fit.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
@@ -73,12 +75,9 @@ static double ulysses(const pace_step_reader *r, size_t row) {
     return pace_step_number(&value, r, row, PACE_STEP_SEQ_PAR) && value > 1 ? value : 1;
 }
 
-/* Tables of a recommender are spread over all devices, what else it has is on each. */
-static bool spread_tables(pace_step_row *out, const pace_step_reader *r) {
-    bool tables = false;
-    for (size_t i = 0; i < out->model->layers.count; i++) tables |= out->model->layers.items[i].rule->sparse;
-    if (!tables || out->ranks <= 1) return false;
-    out->config.ep = out->config.dp * out->config.cp;
+/* Tables of a recommender, where no column says what is split. */
+static bool spread_tables(pace_step_row *out, const pace_step_reader *r, bool said) {
+    if (said || out->ranks <= 1 || !pace_step_spreads_tables(&out->config, out->model)) return false;
     out->config.zero_stage = 0;
     pace_step_note(out, "tables spread over all devices");
     pace_step_doubt(out, r, PACE_DOUBT_ROW_TABLES);
@@ -120,7 +119,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
         return false;
     }
     out->ranks = n;
-    if (spread_tables(out, r)) return true;
+    if (spread_tables(out, r, at_least_one(r, row, PACE_STEP_EP) > 0)) return true;
     split_experts(out);
     return true;
 }
@@ -258,10 +257,10 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
     double seq;
     *config = pace_config_default();
-    config->optimizer = PACE_ADAM;
     out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
-    pace_framework_defaults(config, out->framework);
+    pace_step_defaults_of(config, out->framework, out->model);
+    config->recompute = PACE_RECOMPUTE_NONE; /* words decide */
     if (pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1) config->sequence = floor(seq);
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !set_ranks(out, r, row) || !set_batches(out, r, row)) return false;
@@ -272,10 +271,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (config->tp == 1) config->sequence_parallel = 0;
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
     out->tokens = config->global_batch * pace_model_sequence(out->model, config) / out->ranks;
-    snprintf(out->group, sizeof out->group, "%s %s%s", out->device->name, pace_config_word(config, "precision"),
-             config->frozen > 0              ? " lora"
-             : config->mode != PACE_TRAINING ? " inference"
-                                             : "");
+    pace_step_group_name(out->group, sizeof out->group, &(pace_step_case){.config = *config, .device = out->device});
     if (pace_config_check(config) == PACE_OK && pace_model_check_parallel(out->model, config) == PACE_OK) return true;
     pace_step_note(out, "%.140s", pace_message());
     return false;

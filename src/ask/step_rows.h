@@ -5,7 +5,7 @@
 #ifndef PACE_ASK_STEP_ROWS_H
 #define PACE_ASK_STEP_ROWS_H
 
-#include "plan/step_time.h"
+#include "plan/step_engine.h"
 #include "ask/csv.h"
 
 typedef struct {
@@ -15,6 +15,8 @@ typedef struct {
     const pace_exchange *exchange; /* NULL = one device */
     const pace_framework *framework;
     pace_config config;
+    const pace_approach *approach;          /* how PyTorch's ranks exchange gradients */
+    double formula_spread;                  /* pace_frameworks.spread */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
     double attention;                       /* pace_frameworks_attention() */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */
@@ -55,8 +57,5 @@ pace_status pace_step_rows_open(pace_step_rows *out, pace_catalog *catalog, cons
 pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
                                 const pace_step_defaults *defaults) PACE_MUST_CHECK;
 void pace_step_rows_free(pace_step_rows *rows);
-
-/** The machines' and frameworks' catalogue of a table, for who asks beside it. */
-const pace_frameworks *pace_step_rows_frameworks(const pace_step_rows *rows);
 
 #endif

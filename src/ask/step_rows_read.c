@@ -32,7 +32,12 @@ static pace_status find_columns(pace_step_reader *r) {
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_row(pace_step_reader *r, size_t row) {
-    pace_step_row out = {.row = (uint32_t)row, .doubt = 1, .matrix_factor = 1, .attention_factor = 1};
+    pace_step_row out = {.row = (uint32_t)row,
+                         .doubt = 1,
+                         .matrix_factor = 1,
+                         .attention_factor = 1,
+                         .approach = &r->things->approach,
+                         .formula_spread = r->things->frameworks.spread};
     bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
                  pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row);
     if (!known) out.model = NULL;
@@ -49,6 +54,7 @@ static pace_status open_things(pace_step_things **out, pace_catalog *catalog) {
     PACE_TRY(pace_model_names_load(&things->names, catalog));
     PACE_TRY(pace_device_catalog_load(&things->devices, catalog));
     PACE_TRY(pace_machine_catalog_load(&things->machines, catalog));
+    PACE_TRY(pace_step_usual_approach(&things->approach, catalog));
     return pace_frameworks_load(&things->frameworks, catalog);
 }
 
@@ -77,8 +83,6 @@ void pace_step_rows_free(pace_step_rows *rows) {
     close_things(rows->things);
     rows->things = NULL;
 }
-
-const pace_frameworks *pace_step_rows_frameworks(const pace_step_rows *rows) { return &rows->things->frameworks; }
 
 pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
                                 const pace_step_defaults *defaults) {

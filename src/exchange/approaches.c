@@ -264,8 +264,11 @@ pace_status pace_approach_open(pace_exchange *out, pace_catalog *catalog, const 
         used.inside.bytes_per_s = approach->host_bytes_per_s;
         used.inside.efficiency = 1;
     }
-    PACE_TRY(pace_exchange_open(out, catalog, &used, approach->nccl ? PACE_LIBRARY_NCCL : PACE_LIBRARY_TEXTBOOK,
-                                *approach->line ? approach->line : NULL));
+    pace_exchange_library library = !approach->nccl ? PACE_LIBRARY_TEXTBOOK
+                                    : *approach->line
+                                        ? PACE_LIBRARY_NCCL
+                                        : PACE_LIBRARY_AUTO; /* NCCL's own, or its likes on others' devices */
+    PACE_TRY(pace_exchange_open(out, catalog, &used, library, *approach->line ? approach->line : NULL));
     out->in_step = true; /* of MPI's blocking calls */
     return PACE_OK;
 }
@@ -285,7 +288,8 @@ static pace_status question_of(question *out, const pace_approach *approach, con
     *out = (question){approach, exchange, setup->ranks_per_node ? setup->ranks_per_node : m->devices,
                       setup->nodes ? setup->nodes : m->nodes, setup->copy_rate};
     if (!(setup->copy_rate > 0)) return pace_fail(PACE_E_USAGE, "expected a rate of copies above 0");
-    if (approach->family != PACE_APPROACH_SERVER && approach->nccl != (exchange->library == PACE_LIBRARY_NCCL))
+    bool nccl = exchange->library == PACE_LIBRARY_NCCL, any = approach->nccl && !*approach->line;
+    if (approach->family != PACE_APPROACH_SERVER && !any && approach->nccl != nccl)
         return pace_fail(PACE_E_USAGE, "%s exchanges with %s: expected that library", approach->name,
                          approach->nccl ? "NCCL" : "MPI, the textbook's algorithms");
     return PACE_OK;

@@ -159,6 +159,10 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
     *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA};
+    if (!pace_approach_has_buckets(&p->scenario->approach)) return PACE_OK;
+    pace_estimate alone_s; /* the collective itself is as well known as any other */
+    PACE_TRY(pace_exchange_time(&alone_s, &p->scenario->exchange, question));
+    out_ns->spread = alone_s.spread;
     return PACE_OK;
 }
 

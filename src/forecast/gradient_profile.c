@@ -26,8 +26,6 @@ static pace_status open_scenario(pace_scenario *scenario, pace_catalog *catalog,
 /* The step walked on the device, alone or (`apart`) with each gradient exchanged by itself. */
 static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_forecast *forecast,
                         const pace_model *model, const pace_config *config, const pace_device *device, bool apart) {
-    static const char *const modes[] = {
-        [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     static const char *const name = "one worker";
     pace_graph graph;
     pace_scenario scenario;
@@ -39,7 +37,7 @@ static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_f
         lowered.gradients = PACE_GRADIENTS_TENSORS;
     }
     PACE_TRY(pace_model_lower(&graph, model, &lowered));
-    PACE_TRY(pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, modes[config->execution]));
+    PACE_TRY(pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, pace_execution_modes[config->execution]));
     pace_status status = open_scenario(&scenario, catalog, device);
     if (status == PACE_OK) status = pace_forecast_run(out, forecast, &scenario);
     pace_scenario_free(&scenario);

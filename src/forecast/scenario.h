@@ -14,7 +14,8 @@ typedef struct {
     const char *label;
     const pace_device *device;                  /* where it runs; NULL = where it was measured */
     bool has_exchange;                          /* how its ranks are joined is known */
-    pace_exchange exchange;                     /* when it is */
+    pace_machine machine;                       /* when it is */
+    pace_exchange exchange;                     /* the same, open for the approach */
     int ranks_per_node;                         /* 0 = as many as a node has devices */
     double slowness;                            /* exchanges take so many times as long */
     bool has_approach;                          /* how gradients are exchanged was said */

@@ -22,6 +22,7 @@ typedef enum {
 /* PACE_DOUBT_enumerator, name in the file, kind */
 #define PACE_DOUBT_LIST(X)                             \
     X(WALK, "walk", SPREAD)                            \
+    X(CLOSED_FORM, "closed_form", VALUE)               \
     X(HOST_CATALOG, "host_catalog", SPREAD)            \
     X(HOST_CPU, "host_cpu", SPREAD)                    \
     X(HOST_SHARED, "host_shared", SPREAD)              \
@@ -70,6 +71,7 @@ typedef enum {
     X(LEARNED_KIND, "learned_kind", SPREAD)            \
     X(STEP_FORM, "step_form", TABLE)                   \
     X(STEP_FIT, "step_fit", TABLE)                     \
+    X(MEMORY, "memory", VALUE)                         \
     X(ROW_SPLIT, "row_split", TIMES)                   \
     X(ROW_TABLES, "row_tables", TIMES)                 \
     X(ROW_BATCH, "row_batch", TIMES)                   \

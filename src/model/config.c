@@ -51,6 +51,9 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 const char *pace_config_key(size_t i) { return i < FIELDS ? fields[i].key : NULL; }
 
+const char *const pace_execution_modes[] = {
+    [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
+
 static const double MOST = 2147483648.0;
 
 pace_config pace_config_default(void) {

@@ -53,6 +53,9 @@ typedef struct {
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
 } pace_config;
 
+/** What catalog/frameworks.yaml calls each way to run: "eager", "compiled", "cuda-graph"; by pace_execution. */
+extern const char *const pace_execution_modes[];
+
 /** Single-device eager training of one sample in fp32 with SGD; input from pageable memory; 25 MiB buckets, which is
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);

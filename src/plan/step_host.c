@@ -17,8 +17,6 @@ void pace_step_hosts_free(pace_step_hosts *hosts) {
 }
 
 static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int execution, const char *vendor) {
-    static const char *const modes[] = {
-        [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};
     pace_step_host *host = pace_alloc(1, sizeof *host);
     if (!host) return PACE_E_MEMORY;
     host->execution = execution;
@@ -28,7 +26,7 @@ static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int ex
         pace_free(host);
         return status;
     }
-    status = pace_host_costs_default(&host->costs, &host->launch, catalog, modes[execution], vendor);
+    status = pace_host_costs_default(&host->costs, &host->launch, catalog, pace_execution_modes[execution], vendor);
     if (status != PACE_OK) free_host(host);
     else *out = host;
     return status;

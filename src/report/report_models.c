@@ -180,6 +180,9 @@ static pace_status build(pace_report **out, const char *name, const request *ask
 
 pace_status pace_models(pace_report **out, pace_context *context, const char *name, const pace_words *set) {
     request asked = {.catalog = context->catalog, .config = pace_config_default()};
+    const char *framework = set ? pace_framework_asked(set) : NULL;
+    if (framework)
+        return pace_fail(PACE_E_USAGE, "--set framework=%.80s: expected with `paceline predict MODEL --on` alone", framework);
     PACE_TRY(pace_model_settings_read(&asked.settings, &asked.config, set));
     pace_status status = build(out, name, &asked);
     pace_model_settings_free(&asked.settings);

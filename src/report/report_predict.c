@@ -21,6 +21,8 @@ typedef struct {
     pace_device_catalog devices; /* of the scenarios */
     pace_predict_inputs inputs;
     pace_scenarios scenarios;
+    pace_step_asked step; /* of a model */
+    bool is_model;
     pace_pair_calibration calibration;
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
@@ -32,6 +34,7 @@ static void free_prediction(prediction *p) {
     pace_free(p->results);
     pace_scenarios_free(&p->scenarios);
     pace_predict_inputs_free(&p->inputs);
+    pace_step_asked_close(&p->step);
     pace_device_catalog_free(&p->devices);
 }
 
@@ -126,15 +129,49 @@ static pace_status calibrate(prediction *p, const pace_predict_options *options)
     return PACE_OK;
 }
 
+/* A model is asked about on the first device or machine that is named. */
+static pace_status open_model(prediction *p, const char *name, const pace_predict_options *options) {
+    const pace_scenario *base = &p->scenarios.items.items[0];
+    if (!base->device)
+        return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", name);
+    pace_step_words words = {.name = name,
+                             .set = &options->set,
+                             .approach = options->approach,
+                             .jitter = options->jitter,
+                             .device = base->device,
+                             .machine = base->has_exchange ? &base->machine : NULL};
+    return pace_step_asked_open(&p->step, options->context->catalog, &words);
+}
+
+/* What is asked; models are opened, everything else is read later. */
+static pace_status open_asked(prediction *p, const char *const *paths, size_t path_count,
+                              const pace_predict_options *options) {
+    bool timed;
+    pace_predict_options usual = *options;
+    PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
+    PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
+    if (!p->is_model && options->approach)
+        return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
+    if (p->is_model && path_count > 1)
+        return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[1], paths[0]);
+    if (p->is_model && !usual.approach) usual.approach = "ddp";
+    PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
+    PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
+    if (!timed) PACE_TRY(check_one_kind(p));
+    return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
+}
+
+/* Kernels and hosts of files are the walk's alone. */
+static pace_status check_walk(const prediction *p, const pace_predict_options *options) {
+    if (!p->is_model || p->step.asked.device->is_cpu || options->fits.count || options->overheads.count) return PACE_OK;
+    return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
+}
+
 static pace_status run(prediction *p, const char *const *paths, size_t path_count,
                        const pace_predict_options *options) {
-    PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
-    bool timed;
-    PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
-    PACE_TRY(pace_scenarios_make(&p->scenarios, options, timed, &p->devices)); /* before anything long */
-    if (!timed) PACE_TRY(check_one_kind(p));
-    const pace_device *first = timed ? NULL : p->scenarios.items.items[0].device;
-    PACE_TRY(pace_predict_inputs_read(&p->inputs, paths, path_count, first, options));
+    const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
+    PACE_TRY(
+        pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;
     PACE_TRY(take_host_to_device(p, options));
@@ -146,7 +183,7 @@ static pace_status run(prediction *p, const char *const *paths, size_t path_coun
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
         PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
                                    &p->scenarios.items.items[p->result_count]));
-    if (p->results[0].step_s.median > 0) return PACE_OK;
+    if (p->results[0].step_s.median > 0) return check_walk(p, options);
     return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
 }
 
@@ -347,23 +384,16 @@ static pace_status put_host_costs(pace_node *root, const prediction *p) {
     return PACE_OK;
 }
 
-/* Models alone: a model on standard input has been read, and a CPU has neither ranks nor memory of its own. */
-static pace_status put_closed_form(pace_report *report, const prediction *p, const char *name,
-                                   const pace_predict_options *options) {
-    bool model;
-    PACE_TRY(pace_predict_is_model(&model, name));
-    if (!model || strcmp(name, "-") == 0 || !options->on.count || p->inputs.forecast.device->is_cpu) return PACE_OK;
-    return pace_put_closed_form(report, name, options, p->results[0].step_s.median);
-}
-
-static pace_status build(pace_report *report, prediction *p, const char *name, const pace_predict_options *options) {
+static pace_status build(pace_report *report, prediction *p, const pace_predict_options *options) {
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
     put_headline(root, p);
-    PACE_TRY(put_closed_form(report, p, name, options));
-    pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
+    if (p->is_model && !p->step.asked.device->is_cpu)
+        pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median);
+    if (options->approach || p->results[0].exchange.ranks > 1)
+        pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     put_scenarios(root, p);
     put_called(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
@@ -390,15 +420,15 @@ static pace_status give_timeline(pace_report *report, prediction *p) {
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
-    bool closed = pace_is_closed_form_step(paths, path_count, options);
-    if (closed && options->approach)
-        return pace_fail(PACE_E_USAGE,
-                         "approach: pipelines, ZeRO, context and expert parallelism are answered in closed "
-                         "form, which exchanges as NCCL does: ask for dp and tp alone, or without it");
-    if (closed) return pace_predict_step(out, paths[0], options);
     prediction p = {0};
     pace_report *report = NULL;
-    pace_status status = run(&p, paths, path_count, options);
+    pace_status status = open_asked(&p, paths, path_count, options);
+    if (status == PACE_OK && p.is_model && !pace_step_is_walked(&p.step.asked)) {
+        status = pace_predict_step(&report, &p.step, options);
+        free_prediction(&p);
+        return status == PACE_OK ? pace_report_give(out, report, status) : status;
+    }
+    if (status == PACE_OK) status = run(&p, paths, path_count, options);
     if (status == PACE_OK) {
         pace_analyze_options echo = {.context = options->context,
                                      .command = options->command,
@@ -410,7 +440,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
         for (size_t i = 0; status == PACE_OK && i < p.inputs.warnings.count; i++)
             pace_report_warn(report, "%s", p.inputs.warnings.items[i]);
     }
-    if (status == PACE_OK) status = build(report, &p, paths[0], options);
+    if (status == PACE_OK) status = build(report, &p, options);
     if (status == PACE_OK) status = give_timeline(report, &p);
     free_prediction(&p);
     return pace_report_give(out, report, status);

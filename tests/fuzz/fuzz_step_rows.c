@@ -18,7 +18,7 @@ static void answer_all(const pace_step_rows *rows) {
         pace_step_answer answer;
         if (!memchr(row->status, 0, sizeof row->status)) abort();
         if (!row->model && !*row->status) abort();
-        if (!row->model || pace_step_row_answer(&answer, &pricer, row, NULL, 0.25) != PACE_OK) continue;
+        if (!row->model || pace_step_row_answer(&answer, &pricer, row, NULL) != PACE_OK) continue;
         if (!(answer.time_s.median > 0) || !isfinite(answer.time_s.median)) abort();
         if (!(answer.memory_bytes >= 0)) abort();
     }

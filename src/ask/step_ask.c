@@ -1,0 +1,104 @@
+#include "ask/step_ask.h"
+
+#include "ask/model_settings.h"
+
+#include <string.h>
+
+enum { UNSAID = -1 };
+
+void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {
+    pace_framework_defaults(config, framework);
+    config->precision = framework->precision;
+    config->recompute = framework->recompute;
+    config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
+}
+
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model) {
+    bool tables = false;
+    for (size_t i = 0; i < model->layers.count; i++) tables |= model->layers.items[i].rule->sparse;
+    if (!tables || config->dp * config->cp <= 1) return false;
+    config->ep = config->dp * config->cp;
+    return true;
+}
+
+/* Defaults depend on the model, and the model on settings: so fields that settings leave alone are told by a mark. */
+static void fill(pace_config *config, const pace_config *usual) {
+    int *const fields[] = {&config->optimizer, &config->precision, &config->recompute, &config->execution,
+                           &config->attention};
+    const int values[] = {usual->optimizer, usual->precision, usual->recompute, usual->execution, usual->attention};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (*fields[i] == UNSAID) *fields[i] = values[i];
+    if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
+    if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
+}
+
+static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    const char *framework = pace_framework_asked(words->set);
+    pace_config *config = &a->asked.config, usual = pace_config_default();
+    PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
+    a->asked.framework = pace_frameworks_find(&a->frameworks, "");
+    if (framework) PACE_TRY(pace_frameworks_named(&a->asked.framework, &a->frameworks, framework));
+    *config = usual;
+    config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;
+    config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
+    PACE_TRY(pace_model_ask(&a->model, config, catalog, words->name, words->set));
+    a->has_model = true;
+    a->asked.model = &a->model;
+    a->asked.may_recompute = config->recompute == UNSAID;
+    pace_step_defaults_of(&usual, a->asked.framework, &a->model);
+    fill(config, &usual);
+    if (config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework)) config->zero_stage = 0;
+    if (config->tp == 1) config->sequence_parallel = 0;
+    if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model);
+    return PACE_OK;
+}
+
+static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    double ranks = pace_config_ranks(&a->asked.config), devices = 1;
+    a->asked.device = words->device;
+    a->asked.attention = pace_frameworks_attention(&a->frameworks, words->device->name, a->asked.framework->name);
+    a->asked.formula_spread = a->frameworks.spread;
+    if (words->machine) {
+        a->machine = *words->machine;
+        devices = (double)a->machine.devices * a->machine.nodes;
+    }
+    if (ranks > 1 && !words->machine)
+        return pace_fail(
+            PACE_E_MISSING,
+            "%s: %g ranks exchange data: name a machine with --on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
+            words->name, ranks, words->device->name);
+    if (ranks > devices)
+        return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
+                         a->machine.name, ranks, devices);
+    if (ranks < 2) return PACE_OK;
+    PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
+    a->asked.exchange = &a->exchange;
+    return PACE_OK;
+}
+
+static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    if (words->approach && !pace_step_is_walked(&a->asked))
+        return pace_fail(PACE_E_USAGE,
+                         "approach: pipelines, ZeRO and frameworks other than PyTorch are answered in closed "
+                         "form, which exchanges as NCCL does: expected none");
+    if (words->approach) PACE_TRY(pace_approach_named(&a->approach, catalog, words->approach));
+    else PACE_TRY(pace_step_usual_approach(&a->approach, catalog));
+    PACE_TRY(pace_approach_set_jitter(&a->approach, words->jitter));
+    a->asked.approach = &a->approach;
+    return PACE_OK;
+}
+
+pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
+    PACE_TRY(open_model(out, catalog, words));
+    PACE_TRY(open_place(out, catalog, words));
+    PACE_TRY(open_approach(out, catalog, words));
+    PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
+    out->has_pricer = true;
+    return words->device->is_cpu ? PACE_OK : pace_step_settle(&out->settled, &out->pricer, &out->asked);
+}
+
+void pace_step_asked_close(pace_step_asked *asked) {
+    if (asked->has_model) pace_model_free(&asked->model);
+    if (asked->has_pricer) pace_step_pricer_close(&asked->pricer);
+    asked->has_model = asked->has_pricer = false;
+}

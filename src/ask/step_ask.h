@@ -1,0 +1,43 @@
+/* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what nobody says. */
+#ifndef PACE_ASK_STEP_ASK_H
+#define PACE_ASK_STEP_ASK_H
+
+#include "ask/engine_options.h"
+#include "plan/step_engine.h"
+
+/* A case and what it borrows. It must not move once it is open. */
+typedef struct {
+    pace_step_case asked;
+    pace_frameworks frameworks;
+    pace_model model;
+    pace_machine machine;
+    pace_exchange exchange;
+    pace_approach approach;
+    pace_step_pricer pricer;
+    pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
+    bool spread_tables; /* over all ranks, which nobody said */
+    bool has_model, has_pricer;
+} pace_step_asked;
+
+typedef struct {
+    const char *name;      /* of the model, or its file */
+    const pace_words *set; /* "KEY=VALUE" */
+    const char *approach, *jitter;
+    const pace_device *device;
+    const pace_machine *machine; /* NULL = the device alone */
+} pace_step_words;
+
+/** What a configuration is where nobody says: as the framework runs steps; the optimizer is Adam for models of
+ * sequences, plain SGD for others. */
+void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
+
+/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. */
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
+
+/** Opens a case and settles it. Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
+ * machine has. Close it also after a failure. */
+pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
+                                 const pace_step_words *words) PACE_MUST_CHECK;
+void pace_step_asked_close(pace_step_asked *asked);
+
+#endif

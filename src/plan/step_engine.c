@@ -1,0 +1,193 @@
+#include "plan/step_engine.h"
+
+#include "forecast/gradient_tables.h"
+#include "model/lower.h"
+
+#include <math.h>
+
+pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) {
+    pace_step_pricer pricer = {.catalog = catalog};
+    pace_status status = pace_cost_create(&pricer.cost, catalog);
+    if (status == PACE_OK) status = pace_slot_cache_create(&pricer.slots);
+    if (status != PACE_OK) {
+        pace_step_pricer_close(&pricer);
+        return status;
+    }
+    pace_price_cache_init(&pricer.prices);
+    *out = pricer;
+    return PACE_OK;
+}
+
+void pace_step_pricer_close(pace_step_pricer *pricer) {
+    pace_cost_free(pricer->cost);
+    pace_slot_cache_free(pricer->slots);
+    pace_step_hosts_free(&pricer->hosts);
+    pace_price_cache_free(&pricer->prices);
+    *pricer = (pace_step_pricer){0};
+}
+
+/* --- the walk ----------------------------------------------------------------------------------------------------- */
+
+bool pace_step_is_walked(const pace_step_case *asked) {
+    const pace_config *config = &asked->config;
+    return pace_framework_is_lowered(asked->framework) && config->pp == 1 && config->vpp == 1 &&
+           config->zero_stage == 0;
+}
+
+pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) {
+    return pace_approach_named(out, catalog, "ddp");
+}
+
+void pace_step_take_approach(pace_config *config, const pace_approach *approach) {
+    bool buckets = pace_approach_has_buckets(approach);
+    if (!buckets) config->bucket_bytes = 1;
+    if (!buckets) config->gradients = pace_approach_pulls(approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
+}
+
+pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const pace_step_case *asked,
+                               const char *name) {
+    pace_graph graph;
+    pace_config config = asked->config;
+    pace_gradient_tables tables = {0};
+    if (asked->approach) pace_step_take_approach(&config, asked->approach);
+    pace_status status = pace_gradient_tables_of(&tables, asked->model, &config);
+    if (status == PACE_OK) status = pace_model_lower(&graph, asked->model, &config);
+    if (status == PACE_OK)
+        status = pace_forecast_of_graphs(out, catalog, &graph, 1, &name, asked->device,
+                                         pace_execution_modes[config.execution]);
+    if (status == PACE_OK) out->tables = tables;
+    else PACE_VEC_FREE(&tables);
+    return status;
+}
+
+static pace_status open_scenario(pace_scenario *out, pace_catalog *catalog, const pace_step_case *asked) {
+    pace_scenario_init(out, "as asked");
+    out->device = asked->device;
+    out->ranks_per_node = asked->ranks_per_node;
+    if (asked->slowness > 0) out->slowness = asked->slowness;
+    if (!asked->exchange) return PACE_OK;
+    out->has_exchange = true;
+    out->has_approach = asked->approach != NULL;
+    if (!asked->approach) {
+        out->exchange = *asked->exchange;
+        return PACE_OK;
+    }
+    out->approach = *asked->approach;
+    return pace_approach_open(&out->exchange, catalog, asked->approach, &asked->exchange->machine);
+}
+
+/* Forward and backward of the last step, but for what nothing hides of exchanges. */
+static double forward_backward_s(const pace_analysis *analysis) {
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    int64_t sum = 0;
+    if (rank->marks.items.count == 0) return 0;
+    const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
+    pace_matrix matrix = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    for (int stage = 0; stage < PACE_STAGES; stage++)
+        for (int r = 0; stage != PACE_STAGE_UPDATE && r < PACE_RESOURCES; r++)
+            if (r != PACE_EXPOSED_COMMUNICATION) sum += matrix.cell_ns[stage][r];
+    return (double)sum / 1e9;
+}
+
+static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {
+    pace_forecast forecast;
+    pace_forecast_result result;
+    pace_scenario scenario;
+    PACE_TRY(pace_step_forecast(&forecast, catalog, asked, pace_names_text(&asked->model->names, asked->model->name)));
+    pace_status status = open_scenario(&scenario, catalog, asked);
+    if (status == PACE_OK) status = pace_forecast_run(&result, &forecast, &scenario);
+    if (status == PACE_OK) {
+        out->walked = true;
+        out->time_s = result.step_s;
+        out->exchange = result.exchange;
+        out->forward_backward_s = forward_backward_s(&result.analysis);
+        pace_forecast_result_free(&result);
+    }
+    pace_scenario_free(&scenario);
+    pace_forecast_free(&forecast);
+    return status;
+}
+
+/* --- the closed form ---------------------------------------------------------------------------------------------- */
+
+static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    pace_step_place place = {pricer->cost, asked->device, asked->exchange, &pricer->prices, NULL};
+    const pace_step_slots *slots;
+    if (pace_framework_is_lowered(asked->framework))
+        PACE_TRY(pace_step_hosts_get(&place.host, pricer->catalog, &pricer->hosts, asked->config.execution,
+                                     asked->device->vendor));
+    PACE_TRY(pace_step_slots_get(&slots, pricer->slots, asked->model, &asked->config, &place));
+    return pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention);
+}
+
+/* What memory needs is known to a quarter or so. */
+static bool fits(const pace_step_plan *plan, const pace_doubts *doubts) {
+    return !(plan->device_bytes > 0) || plan->memory.all_bytes < doubts->figure[PACE_DOUBT_MEMORY] * plan->device_bytes;
+}
+
+/* Where nobody says that nothing is recomputed and it does not fit into memory without, all is. */
+static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pace_step_pricer *pricer) {
+    PACE_TRY(plan_with(&out->plan, pricer, asked));
+    bool whole = asked->config.recompute == PACE_RECOMPUTE_FULL;
+    if (!asked->may_recompute || whole || asked->config.mode != PACE_TRAINING ||
+        fits(&out->plan, pace_cost_doubts(pricer->cost)))
+        return PACE_OK;
+    asked->config.recompute = PACE_RECOMPUTE_FULL;
+    out->recomputed = true;
+    return plan_with(&out->plan, pricer, asked);
+}
+
+/* Ranks of PyTorch's steps are alike but for jitter; other frameworks' constants hold it. */
+static double skew_s(const pace_step_case *asked, double alone_s) {
+    if (!asked->approach || !pace_framework_is_lowered(asked->framework)) return 0;
+    return pace_gradients_skew_s(asked->approach, (int64_t)(asked->config.dp * asked->config.cp), alone_s);
+}
+
+static void close_form(pace_step_solution *out, const pace_step_case *asked) {
+    pace_step_factors none = pace_step_factors_none();
+    pace_step_time parts = pace_step_compose(&out->plan, &none);
+    pace_rung rung = out->plan.slots->rung > PACE_RUNG_FORMULA ? out->plan.slots->rung : PACE_RUNG_FORMULA;
+    out->closed_skew_s = skew_s(asked, parts.total_s - parts.data_s);
+    double median = parts.total_s + out->closed_skew_s;
+    out->closed_s = (pace_estimate){median, asked->formula_spread, rung};
+}
+
+/* --- both --------------------------------------------------------------------------------------------------------- */
+
+/* The closed form exchanges as NCCL does, in buckets. */
+static bool is_comparable(const pace_step_case *asked) {
+    return (!asked->approach || pace_approach_has_buckets(asked->approach)) && !(asked->slowness > 0) &&
+           asked->ranks_per_node == 0;
+}
+
+pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_step_pricer *pricer,
+                                 const pace_step_case *asked, pace_estimate walked_s) {
+    double closed_s = settled->closed_s.median, gap = fabs(closed_s / walked_s.median - 1);
+    double low_s = pace_estimate_low(walked_s), high_s = pace_estimate_high(walked_s);
+    bool inside = closed_s >= low_s && closed_s <= high_s;
+    if (!is_comparable(asked) || inside || gap <= pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_CLOSED_FORM])
+        return PACE_OK;
+    return pace_fail(PACE_E_INTERNAL,
+                     "self-check: the walk makes the step %.6g s (%.6g to %.6g s), its closed form %.6g s: please "
+                     "report the question",
+                     walked_s.median, low_s, high_s, closed_s);
+}
+
+pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) {
+    pace_step_solution solution = {0};
+    PACE_TRY(plan_case(&solution, asked, pricer));
+    close_form(&solution, asked);
+    solution.time_s = solution.closed_s;
+    *out = solution;
+    return PACE_OK;
+}
+
+pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    pace_step_solution solution;
+    pace_step_case settled = *asked;
+    PACE_TRY(pace_step_settle(&solution, pricer, &settled));
+    if (pace_step_is_walked(&settled)) PACE_TRY(walk(&solution, pricer->catalog, &settled));
+    if (solution.walked) PACE_TRY(pace_step_check_walk(&solution, pricer, &settled, solution.time_s));
+    *out = solution;
+    return PACE_OK;
+}

@@ -1,0 +1,78 @@
+/*
+ * The one road to the time of a model's step. Whoever asks (a verb's options, a row of a table, a number of workers) words
+ * a pace_step_case. A step that is lowered whole is walked (forecast/forecast.h); its closed form (step_time.h) checks the
+ * walk and says what parts and memory it has. What no walk lowers yet (pipelines, ZeRO, other frameworks than PyTorch) is
+ * answered by the closed form.
+ */
+#ifndef PACE_PLAN_STEP_ENGINE_H
+#define PACE_PLAN_STEP_ENGINE_H
+
+#include "forecast/forecast.h"
+#include "plan/step_time.h"
+
+/* Everything that the time of a step follows from. All is borrowed. */
+typedef struct {
+    const pace_model *model;
+    pace_config config;
+    const pace_framework *framework;
+    double attention;      /* pace_frameworks_attention() */
+    double formula_spread; /* pace_frameworks.spread */
+    const pace_device *device;
+    const pace_exchange *exchange; /* how the ranks are joined, whatever the approach; NULL = one device */
+    const pace_approach *approach; /* how gradients are exchanged; its jitter counts */
+    int ranks_per_node;            /* 0 = as many as a node has devices */
+    double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
+    bool may_recompute;            /* nobody said whether activations are recomputed */
+} pace_step_case;
+
+/* What pricing keeps between cases. For one thread. */
+typedef struct {
+    pace_catalog *catalog; /* borrowed */
+    pace_cost *cost;
+    pace_price_cache prices;
+    pace_slot_cache *slots;
+    pace_step_hosts hosts;
+} pace_step_pricer;
+
+pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) PACE_MUST_CHECK;
+void pace_step_pricer_close(pace_step_pricer *pricer);
+
+typedef struct {
+    pace_estimate time_s;
+    bool walked;
+    pace_step_plan plan;       /* its slots are borrowed until the pricer's next case */
+    pace_estimate closed_s;    /* the closed form's; with what the slowest rank takes longer, as time_s */
+    double closed_skew_s;      /* of that: waiting for the slowest rank */
+    bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
+    double forward_backward_s; /* walked: without what nothing hides of exchanges */
+    pace_forecast_exchange exchange;
+} pace_step_solution;
+
+/** Whether a case is walked. */
+bool pace_step_is_walked(const pace_step_case *asked);
+
+/** How PyTorch's ranks exchange gradients where nobody says: "ddp" of catalog/approaches.yaml. */
+pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) PACE_MUST_CHECK;
+
+/** What the approach asks of a lowered step: buckets, single tensors, parameters that are pulled. */
+void pace_step_take_approach(pace_config *config, const pace_approach *approach);
+
+/** A forecast of a walked case, for what-ifs beside its answer. `name` is borrowed. */
+pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const pace_step_case *asked,
+                               const char *name) PACE_MUST_CHECK;
+
+/** The closed form of a case, which may become one with all activations recomputed: of `out` everything but what a walk
+ * finds; time_s is the closed form's. Errors: those of pace_step_plan_make(). */
+pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
+
+/** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
+ * form contradict each other. */
+pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,
+                            const pace_step_case *asked) PACE_MUST_CHECK;
+
+/** Fails with both numbers where the closed form of a settled case lies outside the interval of its walk and further from
+ * it than the two are known to be (catalog/doubts.yaml, closed_form). Cases that no closed form answers pass. */
+pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_step_pricer *pricer,
+                                 const pace_step_case *asked, pace_estimate walked_s) PACE_MUST_CHECK;
+
+#endif
