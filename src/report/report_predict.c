@@ -390,6 +390,7 @@ static pace_status build(pace_report *report, prediction *p, const pace_predict_
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
     put_headline(root, p);
+    pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)
         pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median);
     if (options->approach || p->results[0].exchange.ranks > 1)

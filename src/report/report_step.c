@@ -196,6 +196,12 @@ static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
                          a->step->asked.device->name, pace_show_bytes(a->step->settled.plan.device_bytes).text);
 }
 
+void pace_put_step_values(pace_report *report, pace_estimate step_s) {
+    pace_report_value(report, "step.median_s", step_s.median);
+    pace_report_value(report, "step.low_s", pace_estimate_low(step_s));
+    pace_report_value(report, "step.high_s", pace_estimate_high(step_s));
+}
+
 static pace_status build(pace_report *report, const asked *a, pace_catalog *catalog) {
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
@@ -220,6 +226,7 @@ static pace_status build(pace_report *report, const asked *a, pace_catalog *cata
     pace_node_real(step, "device_tokens_per_s", a->tokens / s.median);
     pace_node_real(step, "device_memory_bytes",
                    a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
+    pace_put_step_values(report, s);
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
     put_memory(root, &a->step->settled.plan);
     put_help(root, a);

@@ -1,0 +1,102 @@
+"""One question has one answer, to the last bit, by whatever door it is asked: options, a row of a table, a number of
+workers, Python (and so C). Every model of the catalogue, each on one of three machines with some way to share its work."""
+import csv
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from checks import expect, finish
+
+PACELINE = os.environ["PACELINE"]
+MACHINES = {"dgx-1-v100": 8, "hgx-a100-80": 8, "dgx-h100": 8}
+LIBRARY = Path(os.environ["PACELINE_BUILD"]) / "libpaceline.so"
+EVERY = 12 if "ASAN_OPTIONS" in os.environ else 1  # so many models are asked about under the sanitizers
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, *words], capture_output=True)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def models():
+    return json.loads(run("models", "-f", "json")[1])["models"]
+
+
+def question(model, dice):
+    """What a model can follow: sequences can be split by tp and pp, others by data alone."""
+    ways = [{}, {"dp": 8}]
+    if model["sequence"]:
+        ways += [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 2}, {"dp": 8, "zero_stage": 1}]
+    machine = dice.choice(sorted(MACHINES))
+    settings = {"micro_batch": dice.choice([1, 2, 8]), "precision": dice.choice(["fp32", "fp16"]), **dice.choice(ways)}
+    return model["name"], machine, settings
+
+
+def by_options(asked):
+    model, machine, settings = asked
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    code, out, err = run("predict", model, "--on", machine, "-q", "-f", "json", *words)
+    return json.loads(out)["values"]["step.median_s"] if code == 0 else err
+
+
+def by_rows(questions):
+    """All of them in one table; a row's ranks are its product."""
+    keys = ["micro_batch", "global_batch", "precision", "dp", "tp", "pp", "zero_stage"]
+    text = io.StringIO()
+    table = csv.DictWriter(text, ["model", "machine", "n_gpu", "framework", *keys])
+    table.writeheader()
+    for model, machine, settings in questions:
+        full = {"dp": 1, "tp": 1, "pp": 1, "zero_stage": 0, **settings}
+        table.writerow({"model": model, "machine": machine, "framework": "pytorch",
+                        "n_gpu": full["dp"] * full["tp"] * full["pp"], "global_batch": full["micro_batch"] * full["dp"], **full})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "questions.csv"
+        path.write_text(text.getvalue())
+        code, out, err = run("predict", "--rows", str(path), "--kind", "step", "-f", "csv")
+    assert code == 0, err
+    return [(row["predicted"], row["status"]) for row in csv.DictReader(io.StringIO(out))]
+
+
+def by_python(questions):
+    os.environ["PACELINE_LIBRARY"] = str(LIBRARY)
+    sys.path.insert(0, str(Path(os.environ["PACELINE_SOURCE"]) / "python"))
+    import paceline
+
+    for model, machine, settings in questions:
+        try:
+            yield paceline.predict(model, on=machine, set=settings)["step.median_s"]
+        except paceline.PacelineError as error:
+            yield str(error)
+
+
+def main():
+    dice = random.Random(11)
+    questions = [question(model, dice) for model in models()[::EVERY]]
+    with ThreadPoolExecutor(2) as pool:
+        options = list(pool.map(by_options, questions))
+    rows = by_rows(questions)
+    answered = 0
+    for asked, one, (predicted, status) in zip(questions, options, rows):
+        if isinstance(one, str):  # refused: by both doors
+            expect(predicted == "", "a row answers what options refuse", asked, one, predicted)
+            continue
+        answered += 1
+        expect(predicted and float(predicted) == one, "rows and options differ", asked, one, predicted, status)
+    expect(answered > 0.8 * len(questions), "most questions have an answer", answered, len(questions))
+    if LIBRARY.exists():
+        few = list(zip(questions, options))[::4]
+        for (asked, one), other in zip(few, by_python([asked for asked, _ in few])):
+            expect(isinstance(one, str) == isinstance(other, str) and (isinstance(one, str) or one == other),
+                   "Python and options differ", asked, one, other)
+    print(f"{answered} of {len(questions)} questions answered; Python {'too' if LIBRARY.exists() else 'has no library here'}")
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
