@@ -1,4 +1,6 @@
 #include "ask/scaling_asked.h"
+
+#include "ask/scaling_solve.h"
 #include "base/words.h"
 
 #include "machine/device_resolve.h"
@@ -80,21 +82,34 @@ static pace_status place_of(const pace_scaling_where **out, pace_scaling_asked *
     return a->took_on ? place_by(out, a, row, a->on) : status;
 }
 
+/* "KEY=VALUE KEY=VALUE" */
+typedef struct {
+    char text[512];
+    const char *items[MOST_SETTINGS];
+    pace_words words;
+} row_settings;
+
+static pace_status split_settings(row_settings *out, const pace_scaling_row *row) {
+    char *rest = NULL;
+    size_t count = 0;
+    if (strlen(row->settings) >= sizeof out->text) return pace_fail(PACE_E_INPUT, "settings: too long");
+    memcpy(out->text, row->settings, strlen(row->settings) + 1);
+    for (char *word = strtok_r(out->text, " ;", &rest); word && count < MOST_SETTINGS;
+         word = strtok_r(NULL, " ;", &rest))
+        out->items[count++] = word;
+    out->words = (pace_words){out->items, count};
+    return PACE_OK;
+}
+
 static pace_status make_step(pace_scaling_worker *step, pace_catalog *catalog, const pace_scaling_row *row,
                              const pace_device *device) {
-    char text[512], *rest = NULL;
-    const char *words[MOST_SETTINGS];
-    pace_words set = {words, 0};
+    row_settings set;
     pace_config config = pace_config_default();
     pace_model_settings settings;
     pace_model model;
     pace_estimate step_s;
-    if (strlen(row->settings) >= sizeof text) return pace_fail(PACE_E_INPUT, "settings: too long");
-    memcpy(text, row->settings, strlen(row->settings) + 1);
-    for (char *word = strtok_r(text, " ;", &rest); word && set.count < MOST_SETTINGS;
-         word = strtok_r(NULL, " ;", &rest))
-        words[set.count++] = word;
-    PACE_TRY(pace_model_settings_read(&settings, &config, &set));
+    PACE_TRY(split_settings(&set, row));
+    PACE_TRY(pace_model_settings_read(&settings, &config, &set.words));
     config.micro_batch = row->batch;
     pace_status status = pace_model_open(&model, catalog, row->model, settings.items.items, settings.items.count);
     if (status == PACE_OK) {
@@ -127,6 +142,17 @@ static pace_status step_of(const pace_scaling_worker **out, pace_scaling_asked *
         }
     }
     *out = &a->steps.items[name - 1];
+    return PACE_OK;
+}
+
+/* The row's approach, with its own number of servers. */
+static pace_status approach_of(pace_approach *out, const pace_scaling_asked *a, const pace_scaling_row *row) {
+    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
+    pace_approach approach;
+    if (spelled) approach = *spelled;
+    else PACE_TRY(pace_approach_parse(&approach, &a->approaches, row->approach));
+    if (row->servers > 0) approach.servers = row->servers;
+    *out = approach;
     return PACE_OK;
 }
 
@@ -168,10 +194,7 @@ static pace_status row_step_of(row_step *out, pace_scaling_asked *a, const pace_
     const pace_scaling_exchange *over;
     row_step r;
     PACE_TRY(place_of(&at, a, row));
-    const pace_approach *spelled = pace_approach_spelled(&a->approaches, *row->approach ? row->approach : "ddp");
-    if (spelled) r.approach = *spelled;
-    else PACE_TRY(pace_approach_parse(&r.approach, &a->approaches, row->approach));
-    if (row->servers > 0) r.approach.servers = row->servers;
+    PACE_TRY(approach_of(&r.approach, a, row));
     PACE_TRY(step_of(&step, a, row, at->device));
     PACE_TRY(exchange_of(&over, a, row, &r.approach, at));
     r.profile = step->profile;
@@ -182,34 +205,39 @@ static pace_status row_step_of(row_step *out, pace_scaling_asked *a, const pace_
     return PACE_OK;
 }
 
-/* The profile's arrays are put back behind. */
-static pace_status answer_by(pace_estimate *out_s, row_step *r, const pace_scaling_row *row,
-                             const pace_scaling_fit *fit) {
-    pace_scaling_point point;
-    bool known = row->one_worker > 0;
-    double own_s = pace_gradient_profile_step_s(&r->profile);
-    double c =
-        known ? row->batch / row->one_worker / own_s : pace_scaling_fit_compute(fit, r->device->name, row->model);
-    r->over.setup.slowness = r->over.setup.nodes > 1 ? fit->between : fit->inside;
-    if (fit->jitter >= 0) r->approach.skew = fit->jitter;
-    if (c != 1) pace_gradient_profile_scale(&r->profile, own_s * c);
-    pace_status status = pace_scaling_over(&point, &r->profile, known ? 0 : r->spread, &r->approach, &r->over);
-    if (c != 1) pace_gradient_profile_scale(&r->profile, own_s);
-    if (status != PACE_OK) return status;
-    *out_s = point.step_s;
-    if (!known) out_s->median += fit->fixed_s;
-    return PACE_OK;
-}
-
 pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
                                 const pace_scaling_fit *fit) {
     pace_scaling_fit none = pace_scaling_fit_none();
-    row_step r;
-    PACE_TRY(row_step_of(&r, asked, row));
-    PACE_TRY(answer_by(out_s, &r, row, fit ? fit : &none));
+    const pace_scaling_fit *by = fit ? fit : &none;
+    const pace_scaling_where *at = NULL;
+    pace_step_solution solution;
+    pace_approach approach;
+    row_settings set;
+    bool known = row->one_worker > 0;
+    PACE_TRY(place_of(&at, asked, row));
+    PACE_TRY(approach_of(&approach, asked, row));
+    PACE_TRY(split_settings(&set, row));
+    if (by->jitter >= 0) approach.skew = by->jitter;
+    bool between = row->nodes > 1 || row->workers > at->machine.devices;
+    pace_scaling_words words = {.name = row->model,
+                                .set = &set.words,
+                                .approach = &approach,
+                                .device = at->device,
+                                .machine = &at->machine,
+                                .workers = (int)row->workers,
+                                .nodes = (int)row->nodes,
+                                .batch = row->batch,
+                                .own_s = known ? row->batch / row->one_worker : 0,
+                                .compute = pace_scaling_fit_compute(by, at->device->name, row->model),
+                                .slowness = between ? by->between : by->inside};
+    PACE_TRY(pace_scaling_solve(&solution, asked->devices.documents, &words));
+    *out_s = solution.time_s;
+    if (!known) out_s->median += by->fixed_s;
     if (fit) *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
     return PACE_OK;
 }
+
+/* --- for a fit ---------------------------------------------------------------------------------------------------- */
 
 static pace_status take_curve(pace_scaling_sample *sample, row_step *r) {
     for (int i = 0; sample->workers > 1 && i < PACE_SCALING_RATIOS; i++) {
@@ -218,6 +246,17 @@ static pace_status take_curve(pace_scaling_sample *sample, row_step *r) {
         PACE_TRY(pace_gradients_exchange(&times, &r->profile, &r->approach, &r->over.exchange, &r->over.setup));
         sample->exposed_s[i] = times.exposed_s;
     }
+    return PACE_OK;
+}
+
+/* A fit sees lanes; the answer is a walk, which has what lanes have not (PyTorch's copies into buckets). What it is longer
+ * by is no error of the lanes that a factor should learn. */
+static pace_status stand_beside(pace_scaling_sample *sample, pace_scaling_asked *asked, const pace_scaling_row *row) {
+    pace_estimate walked_s;
+    double exposed_s = sample->workers > 1 ? sample->exposed_s[PACE_SCALING_RATIOS / 2] : 0;
+    double lanes_s = sample->own_s * (1 + sample->skew * sample->most) + exposed_s;
+    PACE_TRY(pace_scaling_answer(&walked_s, asked, row, NULL));
+    sample->measured_s *= lanes_s / walked_s.median;
     return PACE_OK;
 }
 
@@ -239,6 +278,7 @@ pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked 
     pace_gradient_profile_scale(&r.profile, sample.own_s);
     pace_status status = take_curve(&sample, &r);
     pace_gradient_profile_scale(&r.profile, own_s);
+    if (status == PACE_OK) status = stand_beside(&sample, asked, row);
     if (status == PACE_OK) *out = sample;
     return status;
 }

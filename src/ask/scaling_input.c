@@ -9,20 +9,20 @@
 void pace_scaling_input_free(pace_scaling_input *input) {
     for (size_t i = 0; i < input->steps.count; i++) pace_gradient_profile_free(&input->steps.items[i].profile);
     PACE_VEC_FREE(&input->steps);
-    if (input->is_model) pace_model_free(&input->model);
-    else pace_predict_inputs_free(&input->inputs);
+    if (!input->is_model) pace_predict_inputs_free(&input->inputs);
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
+    input->is_model = true;
     PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
-    pace_status status = pace_model_open(&input->model, options->context->catalog, input->name, settings.items.items,
-                                         settings.items.count);
-    input->is_model = status == PACE_OK;
     pace_model_settings_free(&settings);
-    return status;
+    if (input->config.mode != PACE_TRAINING) return pace_fail(PACE_E_USAGE, "inference has no gradients to exchange");
+    if (pace_config_ranks(&input->config) > 1)
+        return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp, pp and cp of 1");
+    return PACE_OK;
 }
 
 /* How many samples a step has is asked of its operators' shapes, where it was not said. */
@@ -75,16 +75,6 @@ double pace_scaling_input_batch(const pace_scaling_input *input) {
 
 /* --- one worker's step -------------------------------------------------------------------------------------------- */
 
-static pace_status step_of_model(pace_worker_step *step, const pace_scaling_input *input) {
-    pace_estimate step_s;
-    pace_config config = input->config;
-    config.micro_batch = step->batch;
-    PACE_TRY(
-        pace_gradient_profile_make(&step->profile, &step_s, input->catalog, &input->model, &config, input->device));
-    step->spread = step_s.spread;
-    return PACE_OK;
-}
-
 /* Walked anew on the device, with another batch where one is asked for. */
 static pace_status step_of_recording(pace_worker_step *step, const pace_scaling_input *input) {
     pace_scenario scenario;
@@ -109,7 +99,7 @@ pace_status pace_scaling_input_step(const pace_worker_step **out, pace_scaling_i
             *out = &input->steps.items[i];
             return PACE_OK;
         }
-    PACE_TRY(input->is_model ? step_of_model(&step, input) : step_of_recording(&step, input));
+    PACE_TRY(step_of_recording(&step, input));
     if (input->one_worker > 0) {
         pace_gradient_profile_scale(&step.profile, batch / input->one_worker);
         step.spread = 0;

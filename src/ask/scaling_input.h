@@ -18,8 +18,7 @@ typedef struct {
     const char *name;      /* as given, borrowed */
     pace_catalog *catalog; /* borrowed */
     bool is_model;
-    pace_model model;           /* of a model */
-    pace_predict_inputs inputs; /* of the others */
+    pace_predict_inputs inputs; /* of recordings */
     double samples;             /* of them: of one step as recorded */
     pace_config config;
     const pace_device *device;

@@ -81,11 +81,14 @@ static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, cons
         return pace_fail(PACE_E_USAGE,
                          "approach: pipelines, ZeRO and frameworks other than PyTorch are answered in closed "
                          "form, which exchanges as NCCL does: expected none");
+    a->asked.approach = &a->approach;
+    if (words->chosen) {
+        a->approach = *words->chosen;
+        return PACE_OK;
+    }
     if (words->approach) PACE_TRY(pace_approach_named(&a->approach, catalog, words->approach));
     else PACE_TRY(pace_step_usual_approach(&a->approach, catalog));
-    PACE_TRY(pace_approach_set_jitter(&a->approach, words->jitter));
-    a->asked.approach = &a->approach;
-    return PACE_OK;
+    return pace_approach_set_jitter(&a->approach, words->jitter);
 }
 
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {

@@ -15,7 +15,7 @@ typedef struct {
     pace_approach approach;
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
-    bool spread_tables; /* over all ranks, which nobody said */
+    bool spread_tables;         /* over all ranks, which nobody said */
     bool has_model, has_pricer;
 } pace_step_asked;
 
@@ -23,6 +23,7 @@ typedef struct {
     const char *name;      /* of the model, or its file */
     const pace_words *set; /* "KEY=VALUE" */
     const char *approach, *jitter;
+    const pace_approach *chosen; /* instead of both; NULL = as they say */
     const pace_device *device;
     const pace_machine *machine; /* NULL = the device alone */
 } pace_step_words;

@@ -100,6 +100,10 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
         out->walked = true;
         out->time_s = result.step_s;
         out->exchange = result.exchange;
+        if (out->exchange.ranks > 1 && !(out->exchange.exchange_s > 0)) /* buckets: the lanes know the others' */
+            out->exchange.exchange_s = out->plan.gradient_s + out->plan.expert_gradient_s;
+        out->exchange_spread =
+            hypot(result.used.added[PACE_DOUBT_SCALING_EXCHANGE], result.used.added[PACE_DOUBT_SCALING_STEP]);
         out->forward_backward_s = forward_backward_s(&result.analysis);
         pace_forecast_result_free(&result);
     }

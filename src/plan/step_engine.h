@@ -46,6 +46,7 @@ typedef struct {
     bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;
+    double exchange_spread; /* of the walk's spread: what exchanges and unlike ranks add */
 } pace_step_solution;
 
 /** Whether a case is walked. */

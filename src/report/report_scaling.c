@@ -7,6 +7,7 @@
 #include "report/machine_note.h"
 #include "report/table.h"
 #include "ask/scaling_input.h"
+#include "ask/scaling_solve.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -165,20 +166,55 @@ typedef struct {
     double fp_bp_s, wu_s;
 } scaled;
 
-/* Efficiency: against one worker with its batch (weak), or with all of the batch (strong). */
-static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const pace_approach *approach, double batch,
-                         int workers) {
+/* A model's step is the question that a row or --set dp asks. */
+static pace_status scale_model(scaled *out, double *alone, asked *a, pace_scaling_input *input,
+                               const pace_approach *approach, double batch, double each, int workers) {
+    pace_step_solution one, all;
+    double rate = a->options->one_worker;
+    pace_scaling_words words = {.name = input->name,
+                                .set = &a->options->set,
+                                .approach = approach,
+                                .device = a->device,
+                                .machine = &a->machine,
+                                .workers = 1,
+                                .batch = batch,
+                                .own_s = rate > 0 ? batch / rate : 0};
+    PACE_TRY(pace_scaling_solve(&one, a->options->context->catalog, &words));
+    words.workers = workers;
+    words.batch = each;
+    words.own_s = rate > 0 ? each / rate : 0;
+    PACE_TRY(pace_scaling_solve(&all, a->options->context->catalog, &words));
+    *alone = batch / one.time_s.median;
+    out->point = (pace_scaling_point){.step_s = all.time_s};
+    out->point.times = (pace_gradient_times){.exposed_s = all.exchange.exposed_s,
+                                             .skew_s = all.exchange.skew_s,
+                                             .exchange_s = all.exchange.exchange_s,
+                                             .bottleneck = pace_scaling_bottleneck(&all)};
+    out->fp_bp_s = all.forward_backward_s;
+    return PACE_OK;
+}
+
+/* A recording of one worker has no step of several to walk: lanes say what of its exchange nothing hides. */
+static pace_status scale_recording(scaled *out, double *alone, asked *a, pace_scaling_input *input,
+                                   const pace_approach *approach, double batch, double each, int workers) {
     const pace_worker_step *step;
-    double each;
-    PACE_TRY(batch_of_one(&each, a, batch, workers));
     PACE_TRY(pace_scaling_input_step(&step, input, batch));
-    double alone = batch / pace_gradient_profile_step_s(&step->profile);
+    *alone = batch / pace_gradient_profile_step_s(&step->profile);
     PACE_TRY(pace_scaling_input_step(&step, input, each));
     PACE_TRY(pace_scaling_at(&out->point, a->options->context->catalog, &step->profile, step->spread, approach,
                              &a->machine, a->device, workers));
+    out->fp_bp_s = step->profile.forward_s + step->profile.backward_s;
+    return PACE_OK;
+}
+
+/* Efficiency: against one worker with its batch (weak), or with all of the batch (strong). */
+static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const pace_approach *approach, double batch,
+                         int workers) {
+    double each, alone;
+    PACE_TRY(batch_of_one(&each, a, batch, workers));
+    PACE_TRY((input->is_model ? scale_model : scale_recording)(out, &alone, a, input, approach, batch, each, workers));
     out->samples_per_s = each * workers / out->point.step_s.median;
     out->efficiency = out->samples_per_s / workers / alone;
-    out->fp_bp_s = step->profile.forward_s + step->profile.backward_s;
     out->wu_s = out->point.step_s.median - out->fp_bp_s;
     return PACE_OK;
 }

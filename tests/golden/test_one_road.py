@@ -63,6 +63,14 @@ def by_rows(questions):
     return [(row["predicted"], row["status"]) for row in csv.DictReader(io.StringIO(out))]
 
 
+def by_workers(asked):
+    """A number of workers words dp; its table has nanoseconds."""
+    model, machine, settings = asked
+    code, out, err = run("predict", model, "--on", machine, "-q", "-f", "json", "--workers", str(settings.get("dp", 1)), "--batch",
+                         str(settings["micro_batch"]), "--set", f"precision={settings['precision']}")
+    return json.loads(out)["points"][0]["step_ns"] if code == 0 else err
+
+
 def by_python(questions):
     os.environ["PACELINE_LIBRARY"] = str(LIBRARY)
     sys.path.insert(0, str(Path(os.environ["PACELINE_SOURCE"]) / "python"))
@@ -89,6 +97,10 @@ def main():
         answered += 1
         expect(predicted and float(predicted) == one, "rows and options differ", asked, one, predicted, status)
     expect(answered > 0.8 * len(questions), "most questions have an answer", answered, len(questions))
+    plain = [(asked, one) for asked, one in zip(questions, options) if not {"tp", "pp", "zero_stage"} & set(asked[2])][::3]
+    with ThreadPoolExecutor(2) as pool:
+        for (asked, one), ns in zip(plain, pool.map(by_workers, [asked for asked, _ in plain])):
+            expect(isinstance(one, str) or ns == round(one * 1e9), "workers and options differ", asked, one, ns)
     if LIBRARY.exists():
         few = list(zip(questions, options))[::4]
         for (asked, one), other in zip(few, by_python([asked for asked, _ in few])):

@@ -123,7 +123,7 @@ def jitter():
             expect(sum(found["matrix"][s]["idle_rank_ns"] for s in ("forward", "backward", "update")) == exchange["skew_ns"], "in the matrix")
             lanes = points("resnet50", "--on", "dgx-1-v100", "--workers", "8", "--approach", approach, "--batch", "32", *words)[0]
             own = share * 1.4236 * (lanes["step_ns"] - lanes["exposed_ns"] - lanes["skew_ns"])
-            expect(own <= lanes["skew_ns"] <= 1.01 * own and own <= exchange["skew_ns"] <= 1.04 * own, own, lanes, exchange)
+            expect(lanes["skew_ns"] == exchange["skew_ns"] and own <= exchange["skew_ns"] <= 1.06 * own, own, lanes, exchange)
 
 
 def pulls():
@@ -167,7 +167,7 @@ def embeddings():
     pearl, ddp = points(*on, "--approach", "pearl")[0], points(*on, "--approach", "ddp")[0]
     expect(pearl["exchange_ns"] < ddp["exchange_ns"], pearl, ddp)
     same = [points("resnet50", "--on", "dgx-1-v100", "--workers", "8", "--approach", a, "--batch", "8")[0]["step_ns"] for a in ("pearl", "ddp")]
-    expect(same[0] == same[1], "without tables PEARL is an all-reduce", same)
+    expect(abs(same[0] / same[1] - 1) < 0.03, "without tables PEARL is an all-reduce, but for the copies into buckets", same)
 
 
 def formats():

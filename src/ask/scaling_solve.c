@@ -1,0 +1,80 @@
+#include "ask/scaling_solve.h"
+
+#include "base/print.h"
+#include "forecast/scaling.h"
+
+#include <math.h>
+
+enum { MOST_SETTINGS = 64 };
+
+/* The workers' settings behind those that were given. */
+typedef struct {
+    const char *items[MOST_SETTINGS];
+    pace_words words;
+    char workers[32], batch[48];
+} settings;
+
+static pace_status word(settings *out, const pace_scaling_words *w) {
+    size_t given = w->set ? w->set->count : 0;
+    if (given + 2 > MOST_SETTINGS) return pace_fail(PACE_E_USAGE, "set: expected at most %d", MOST_SETTINGS - 2);
+    for (size_t i = 0; i < given; i++) out->items[i] = w->set->items[i];
+    pace_snprintf(out->workers, sizeof out->workers, "dp=%d", w->workers);
+    pace_snprintf(out->batch, sizeof out->batch, "micro_batch=%.17g", w->batch);
+    out->items[given] = out->workers;
+    out->items[given + 1] = out->batch;
+    out->words = (pace_words){out->items, given + 2};
+    return PACE_OK;
+}
+
+/* All that one worker does taking `stretch` times as long: its exchanges are as much shorter beside it. */
+static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const pace_scaling_words *w, double stretch) {
+    pace_machine placed;
+    pace_approach_setup setup;
+    pace_approach approach = *w->approach;
+    settings set;
+    pace_step_asked asked = {0};
+    PACE_TRY(word(&set, w));
+    PACE_TRY(pace_scaling_place(&placed, &setup, w->machine, w->workers, w->nodes));
+    approach.cycle_s /= stretch;
+    pace_step_words words = {.name = w->name,
+                             .set = &set.words,
+                             .chosen = &approach,
+                             .device = w->device,
+                             .machine = w->workers > 1 ? &placed : NULL};
+    pace_status status = pace_step_asked_open(&asked, catalog, &words);
+    if (setup.nodes > 1 && setup.ranks_per_node < placed.devices) asked.asked.ranks_per_node = setup.ranks_per_node;
+    double slowness = (w->slowness > 0 ? w->slowness : 1) / stretch;
+    if (slowness != 1) asked.asked.slowness = slowness;
+    if (status == PACE_OK) status = pace_step_solve(out, &asked.pricer, &asked.asked);
+    pace_step_asked_close(&asked);
+    return status;
+}
+
+pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog, const pace_scaling_words *words) {
+    pace_step_solution solution;
+    double stretch = words->compute > 0 ? words->compute : 1;
+    if (words->own_s > 0) {
+        pace_scaling_words one = *words;
+        one.workers = 1;
+        one.nodes = 0;
+        PACE_TRY(solve(&solution, catalog, &one, 1));
+        stretch = words->own_s / solution.time_s.median;
+    }
+    PACE_TRY(solve(&solution, catalog, words, stretch));
+    solution.time_s.median *= stretch;
+    solution.forward_backward_s *= stretch;
+    solution.exchange.exchange_s *= stretch;
+    solution.exchange.exposed_s *= stretch;
+    solution.exchange.skew_s *= stretch;
+    if (words->own_s > 0) solution.time_s.spread = solution.exchange_spread;
+    *out = solution;
+    return PACE_OK;
+}
+
+const char *pace_scaling_bottleneck(const pace_step_solution *solution) {
+    const pace_forecast_exchange *e = &solution->exchange;
+    double own_s = solution->time_s.median - e->exposed_s - e->skew_s;
+    if (e->ranks < 2 || fmax(e->exposed_s, e->skew_s) < 0.01 * own_s) return "compute";
+    if (e->exposed_s < e->skew_s) return "slowest worker";
+    return e->bottleneck ? e->bottleneck : "exchange";
+}

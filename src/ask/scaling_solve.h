@@ -1,0 +1,29 @@
+/* A model's step on some workers: the question of one step (step_ask.h), worded by a number of workers and an approach. */
+#ifndef PACE_ASK_SCALING_SOLVE_H
+#define PACE_ASK_SCALING_SOLVE_H
+
+#include "ask/step_ask.h"
+
+typedef struct {
+    const char *name;
+    const pace_words *set;
+    const pace_approach *approach;
+    const pace_device *device;
+    const pace_machine *machine; /* one node of it, or more */
+    int workers, nodes;          /* nodes: 0 = workers fill them */
+    double batch;                /* of one worker */
+    double own_s;                /* one worker's step as measured; 0 = as it is walked */
+    double compute, slowness;    /* factors of a fit on one worker's time and on exchanges; 0 = 1 */
+} pace_scaling_words;
+
+/** The step, and what nothing hides of it. A measured worker stretches all that it does, so that only the exchange is
+ * predicted. Errors: those of pace_step_asked_open() and pace_step_solve(), PACE_E_USAGE for workers that do not fit on
+ * the machine. */
+pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
+                               const pace_scaling_words *words) PACE_MUST_CHECK;
+
+/** What adds most to a worker's own step: "exchange", a lane of servers and workers, "slowest worker", or "compute" where
+ * nothing adds 1 %; static. */
+const char *pace_scaling_bottleneck(const pace_step_solution *solution);
+
+#endif
