@@ -50,6 +50,26 @@ static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const p
     return status;
 }
 
+/* Where one worker is measured, the step is as uncertain as its exchange, which is run again as much slower and faster as
+ * it may be: what that changes is large at a knee, and nothing where all is hidden. */
+static pace_status exchange_spread(double *out, pace_catalog *catalog, const pace_scaling_words *words,
+                                   const pace_step_solution *found, double stretch) {
+    const double z90 = 1.645;
+    pace_doubts doubts;
+    pace_step_solution other;
+    double widest = 0;
+    PACE_TRY(pace_doubts_load(&doubts, catalog));
+    for (int way = -1; way <= 1 && words->workers > 1; way += 2) {
+        pace_scaling_words moved = *words;
+        double by = exp(way * z90 * doubts.figure[PACE_DOUBT_SCALING_EXCHANGE]);
+        moved.slowness = by * (words->slowness > 0 ? words->slowness : 1);
+        PACE_TRY(solve(&other, catalog, &moved, stretch));
+        widest = fmax(widest, fabs(log(stretch * other.time_s.median / found->time_s.median)) / z90);
+    }
+    *out = words->workers > 1 ? hypot(widest, doubts.figure[PACE_DOUBT_SCALING_STEP]) : 0;
+    return PACE_OK;
+}
+
 pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog, const pace_scaling_words *words) {
     pace_step_solution solution;
     double stretch = words->compute > 0 ? words->compute : 1;
@@ -66,7 +86,7 @@ pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog, c
     solution.exchange.exchange_s *= stretch;
     solution.exchange.exposed_s *= stretch;
     solution.exchange.skew_s *= stretch;
-    if (words->own_s > 0) solution.time_s.spread = solution.exchange_spread;
+    if (words->own_s > 0) PACE_TRY(exchange_spread(&solution.time_s.spread, catalog, words, &solution, stretch));
     *out = solution;
     return PACE_OK;
 }
