@@ -54,7 +54,8 @@ static void of_a_model(void **state) {
     (void)state;
     for (int again = 0; again < 2; again++) {
         pace_report *report = NULL;
-        expect_each_once(pace_predict(&report, &model, 1, &options), report);
+        pace_status status = pace_predict(&report, &model, 1, &options);
+        expect_each_once(status, report);
     }
 }
 
