@@ -169,7 +169,7 @@ const pace_option_row pace_option_table[] = {
      TEXT("workers", "N,N", SCALES, "a model's step on so many workers: 1..128, or 1,2,4,8", "workers", " scaling ")},
     {PREDICT, LIST("approach", "NAME,NAME", SCALES, "how workers exchange gradients: grpc, horovod-nccl, ...",
                    "approach", " step scaling ")},
-    {PREDICT, TEXT("jitter", "SHARE", SCALES, "with --approach: how much workers' steps differ: 5%, 0 = not at all",
+    {PREDICT, TEXT("jitter", "SHARE", SCALES, "how much workers' steps differ: 5%, 0 = not at all",
                    NULL, " step scaling ")},
     {PREDICT, FLAG("weak", SCALES, "the batch is each one's (default)", NULL, " scaling ")},
     {PREDICT, FLAG("strong", SCALES, "the batch is that of all together", NULL, " scaling ")},

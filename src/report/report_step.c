@@ -32,7 +32,7 @@ static pace_status check_options(const pace_predict_options *options) {
     bool at_odds;
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
-                         "a step with pipelines, ZeRO, context or expert parallelism is answered in closed "
+                         "a step with pipelines, ZeRO or a framework other than PyTorch is answered in closed "
                          "form: expected " PACE_FIELD "on, " PACE_FIELD "set and " PACE_FIELD "fit alone");
     if (options->fits.count > 1)
         return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one " PACE_FIELD "fit, found %zu",
