@@ -3,8 +3,7 @@
  * defines pace_calibrate_backend(); it knows nothing of Paceline's library but this header and point.h, so that a
  * machine without that library still has everything else.
  */
-#ifndef PACE_CALIBRATE_BACKEND_H
-#define PACE_CALIBRATE_BACKEND_H
+#pragma once
 
 #include "point.h"
 
@@ -61,6 +60,4 @@ pace_calibrate_backend(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* What a calibration is asked with. Private to calibrate/. */
-#ifndef PACE_CALIBRATE_CALIBRATE_OPTIONS_H
-#define PACE_CALIBRATE_CALIBRATE_OPTIONS_H
+#pragma once
 
 #include "paceline/paceline.h"
 
@@ -23,5 +22,3 @@ typedef struct {
     bool list;               /**< only say what would be measured */
     const pace_question *question; /**< that is told of progress, and asked between points whether to stop */
 } pace_calibrate_options;
-
-#endif

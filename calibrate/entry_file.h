@@ -1,6 +1,5 @@
 /* A device entry in the format of catalog/devices.yaml, from measured rows. */
-#ifndef PACE_CALIBRATE_ENTRY_FILE_H
-#define PACE_CALIBRATE_ENTRY_FILE_H
+#pragma once
 
 #include "machine/device.h"
 #include "rows_file.h"
@@ -20,5 +19,3 @@ void pace_measured_device_make(pace_measured_device *out, const pace_rows_file *
  * of products or none of memory, PACE_E_IO. */
 pace_status pace_entry_file_write(const char *path, const pace_measured_device *device,
                                   const char *how) PACE_MUST_CHECK;
-
-#endif

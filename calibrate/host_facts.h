@@ -1,6 +1,5 @@
 /* The processor this runs on. */
-#ifndef PACE_CALIBRATE_HOST_FACTS_H
-#define PACE_CALIBRATE_HOST_FACTS_H
+#pragma once
 
 #include "backend.h"
 
@@ -9,5 +8,3 @@ void pace_host_facts(pace_device_facts *facts);
 
 /** Cores this process may run on. */
 int pace_host_cores(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Loops over plain arrays: what the CPU does where no library is asked. */
-#ifndef PACE_CALIBRATE_HOST_LOOPS_H
-#define PACE_CALIBRATE_HOST_LOOPS_H
+#pragma once
 
 #include "point.h"
 
@@ -19,5 +18,3 @@ typedef void (*pace_host_loop)(const pace_host_work *work, size_t from, size_t t
 
 /** The loop of an operation, NULL when there is none. */
 pace_host_loop pace_host_loop_of(const pace_point *point);
-
-#endif

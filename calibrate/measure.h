@@ -2,8 +2,7 @@
  * Repeats until stable: warm-up, then batches of runs, each long enough for the clock, until their median has settled
  * or the time is up. Medians of batches stand against a machine that others use too.
  */
-#ifndef PACE_CALIBRATE_MEASURE_H
-#define PACE_CALIBRATE_MEASURE_H
+#pragma once
 
 #include "backend.h"
 
@@ -28,5 +27,3 @@ pace_probe_status pace_measure(pace_measurement *out, const pace_measure_limits 
 
 /** The smallest step the monotonic clock was seen to make, in seconds. */
 double pace_timer_resolution(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* The optional modules: found beside the program, loaded when a measurement is asked for. */
-#ifndef PACE_CALIBRATE_MODULES_H
-#define PACE_CALIBRATE_MODULES_H
+#pragma once
 
 #include "backend.h"
 #include "base/status.h"
@@ -20,5 +19,3 @@ typedef struct {
 void pace_backends_load(pace_backends *out, const char *target, const char *folder);
 
 const pace_backend *pace_host_backend(void);
-
-#endif

@@ -2,8 +2,7 @@
  * One measurement to make: an operation with its sizes, as a row of the table that `paceline fit` reads. Column names
  * are those of catalog/columns.yaml, sizes those of src/step/op.h.
  */
-#ifndef PACE_CALIBRATE_POINT_H
-#define PACE_CALIBRATE_POINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,6 +119,4 @@ double pace_point_moved_bytes(const pace_point *point);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * The table of measured rows: one line a point, appended whole by one write, so that a run that is killed loses the
  * point it was at and nothing else. A run that goes on keeps what is there and measures the rest.
  */
-#ifndef PACE_CALIBRATE_ROWS_FILE_H
-#define PACE_CALIBRATE_ROWS_FILE_H
+#pragma once
 
 #include "base/intern.h"
 #include "measure.h"
@@ -46,5 +45,3 @@ pace_status pace_rows_file_add(pace_rows_file *rows, const pace_point *point, co
 
 /** Makes a text fit for a cell: commas, quotes, backslashes, controls become spaces or semicolons. */
 void pace_rows_clean(char *text);
-
-#endif

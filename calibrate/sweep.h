@@ -1,6 +1,5 @@
 /* The grids of catalog/sweeps.yaml, made into points. */
-#ifndef PACE_CALIBRATE_SWEEP_H
-#define PACE_CALIBRATE_SWEEP_H
+#pragma once
 
 #include "machine/catalog.h"
 #include "measure.h"
@@ -32,5 +31,3 @@ pace_status pace_sweep_load(pace_sweep *out, pace_catalog *catalog, const pace_s
 /** The same from a document of the caller's, which it takes. */
 pace_status pace_sweep_of_yaml(pace_sweep *out, const pace_yaml *yaml, const pace_sweep_choice *choice) PACE_MUST_CHECK;
 void pace_sweep_free(pace_sweep *sweep);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The words of a command line: what they say is put into a question, by the library's table of options.
  */
-#ifndef PACE_CLI_ARGUMENTS_H
-#define PACE_CLI_ARGUMENTS_H
+#pragma once
 
 #include "paceline/paceline.h"
 
@@ -38,5 +37,3 @@ const char *cli_option_name(char out[64], const pace_option *option);
 
 /** Whether `word` is so like `name` that it may be a slip of the fingers. */
 bool cli_is_slip(const char *word, const char *name);
-
-#endif

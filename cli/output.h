@@ -1,6 +1,5 @@
 /* Where an answer goes: format, file, warnings, exit status. */
-#ifndef PACE_CLI_OUTPUT_H
-#define PACE_CLI_OUTPUT_H
+#pragma once
 
 #include "arguments.h"
 
@@ -24,5 +23,3 @@ int cli_fail(const char *verb, pace_status status);
 /** Progress on a terminal; NULL when piped or quiet. */
 pace_progress_fn cli_progress(const cli_output *output);
 void cli_progress_end(void);
-
-#endif

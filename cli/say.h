@@ -1,9 +1,6 @@
 /* What is said on standard error. */
-#ifndef PACE_CLI_SAY_H
-#define PACE_CLI_SAY_H
+#pragma once
 
 /** Writes "paceline: ..." as one line, whatever the words in it are: control characters of names and values, which
  * could break the line or steer a terminal, become "?". */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

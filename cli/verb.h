@@ -1,6 +1,5 @@
 /* A verb: its words made into a question, and what is asked shown. */
-#ifndef PACE_CLI_VERB_H
-#define PACE_CLI_VERB_H
+#pragma once
 
 #include "arguments.h"
 
@@ -10,5 +9,3 @@ int cli_run_verb(cli_arguments *arguments);
 /** `paceline completion SHELL`, `paceline man [VERB]`: written from the table of options. */
 int cli_completion(const char *shell);
 int cli_manual(const char *verb);
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables of a case: rows picked by the words of their cells, columns renamed, set and translated. */
-#ifndef PACE_ASK_CASE_TABLE_H
-#define PACE_ASK_CASE_TABLE_H
+#pragma once
 
 #include "ask/cases.h"
 #include "ask/csv.h"
@@ -29,5 +28,3 @@ const char *pace_case_word_for(const pace_yaml_node *words, const char *cell);
  * Errors: those of pace_csv_open() and of `read`, PACE_E_INPUT for a column that is not there. */
 pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) PACE_MUST_CHECK;
-
-#endif

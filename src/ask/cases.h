@@ -2,8 +2,7 @@
  * The cases of accuracy/cases.yaml: which rows of which tables are held out, what the others are used for, and how well
  * those held out must be predicted. The head of that file describes the members.
  */
-#ifndef PACE_ASK_CASES_H
-#define PACE_ASK_CASES_H
+#pragma once
 
 #include "base/yaml.h"
 
@@ -79,5 +78,3 @@ pace_status pace_case_path(char *out, size_t size, const pace_case *one, const c
 /** Parses a bar. */
 bool pace_bar_parse(pace_bar *out, const char *metric, const char *text);
 bool pace_bar_holds(const pace_bar *bar, double value);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Tables of a cluster's nodes and of the pods that ran on it, as Alibaba's cluster-trace-gpu-v2023 has them.
  */
-#ifndef PACE_ASK_CLUSTER_ROWS_H
-#define PACE_ASK_CLUSTER_ROWS_H
+#pragma once
 
 #include "base/input.h"
 #include "fleet/capacity.h"
@@ -13,5 +12,3 @@
  * column missing, a number that is none or cannot be, a model that no node has. */
 pace_status pace_cluster_read_nodes(pace_cluster *cluster, pace_input *input) PACE_MUST_CHECK;
 pace_status pace_cluster_read_pods(pace_cluster *cluster, pace_input *input) PACE_MUST_CHECK;
-
-#endif

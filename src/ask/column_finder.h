@@ -3,8 +3,7 @@
  * column has: as it stands but for case, or with the same letters and digits ("Batch size", "batch_size"). Where no
  * column has one, names are compared without a leading "number of" and a trailing unit in parentheses.
  */
-#ifndef PACE_ASK_COLUMN_FINDER_H
-#define PACE_ASK_COLUMN_FINDER_H
+#pragma once
 
 #include "ask/csv.h"
 #include "base/yaml.h"
@@ -28,5 +27,3 @@ typedef struct {
  * counts alone. `units` maps words to numbers. */
 pace_unit_column pace_find_unit_column(const pace_csv *csv, const pace_yaml_node *stems, const pace_yaml *yaml,
                                        const pace_yaml_node *units, size_t bare_from);
-
-#endif

@@ -2,8 +2,7 @@
  * Which columns of a table mean what, by their names (catalog/columns.yaml): what a kernel's row asks, and which
  * of its columns were measured.
  */
-#ifndef PACE_ASK_COLUMNS_H
-#define PACE_ASK_COLUMNS_H
+#pragma once
 
 #include "machine/catalog.h"
 #include "ask/compound_op.h"
@@ -106,5 +105,3 @@ bool pace_columns_op(pace_op_words *out, const pace_columns *columns, const char
  * the kind of src/cost/quantise.h, "" when it does not. */
 const char *pace_columns_quantised(const pace_columns *columns, const char *source, const char *dtype);
 bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const char *word);
-
-#endif

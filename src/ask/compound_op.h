@@ -2,8 +2,7 @@
  * Operations that tables time as one and that are several here: a recurrent layer over its time steps, a layer of
  * experts. Each is a few operations, each some times.
  */
-#ifndef PACE_ASK_COMPOUND_OP_H
-#define PACE_ASK_COMPOUND_OP_H
+#pragma once
 
 #include "step/op.h"
 
@@ -29,5 +28,3 @@ const char *const *pace_compound_size_names(pace_compound compound, unsigned *co
 /** The parts of an operation whose `size` is the compound's, in its pass and precision; completed. The number of
  * parts; 0 when a size is not above 0 that must be. */
 unsigned pace_compound_parts(pace_op_part out[PACE_COMPOUND_PARTS], pace_compound compound, const pace_op *op);
-
-#endif

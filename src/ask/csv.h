@@ -3,8 +3,7 @@
  * quotes), plain, gzip or zstd, read in one pass. Lines that start with '#' before the header are comments.
  * Where the header has semicolons or tabs before any comma, these separate.
  */
-#ifndef PACE_ASK_CSV_H
-#define PACE_ASK_CSV_H
+#pragma once
 
 #include "base/input.h"
 #include "base/memory.h"
@@ -43,5 +42,3 @@ const char *pace_csv_closest(const pace_csv *csv, const char *name);
 
 /** A cell as a number; false when it is not one, whole and finite. */
 bool pace_csv_number(double *out, const char *cell);
-
-#endif

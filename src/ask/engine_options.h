@@ -2,8 +2,7 @@
  * What engines are asked with. The fields of a question become these in one place (report/ask.c); no engine sees a
  * question. Texts and words are borrowed.
  */
-#ifndef PACE_ASK_ENGINE_OPTIONS_H
-#define PACE_ASK_ENGINE_OPTIONS_H
+#pragma once
 
 #include "base/words.h"
 #include "insight/analyze_options.h"
@@ -183,5 +182,3 @@ typedef struct {
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
 } pace_convert_options;
-
-#endif

@@ -1,6 +1,5 @@
 /* A row about an exchange, answered: by measured curves where a fit has them, else in closed form. */
-#ifndef PACE_ASK_EXCHANGE_ANSWER_H
-#define PACE_ASK_EXCHANGE_ANSWER_H
+#pragma once
 
 #include "ask/exchange_rows.h"
 #include "exchange/exchange.h"
@@ -23,5 +22,3 @@ typedef struct {
 /** The time of a row's exchange. Errors belong to the row. */
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker,
                                      const pace_exchange_row *row) PACE_MUST_CHECK;
-
-#endif

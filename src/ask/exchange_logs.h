@@ -1,7 +1,6 @@
 /* Logs of benchmarks: nccl-tests as text and JSON, OSU, DeepSpeed's communication benchmark. Private to exchange_rows.
  */
-#ifndef PACE_ASK_EXCHANGE_LOGS_H
-#define PACE_ASK_EXCHANGE_LOGS_H
+#pragma once
 
 #include "ask/exchange_rows.h"
 
@@ -12,5 +11,3 @@ pace_log_kind pace_log_kind_of(const char *text);
 /** Adds the log's rows; `text` ends with NUL and may be changed. */
 pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
                           const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
-
-#endif

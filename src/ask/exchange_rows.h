@@ -6,8 +6,7 @@
  * count; rows of a table that say in place are curves of their own. An OSU size is a rank's own buffer: of allgather
  * and reduce_scatter it is turned into the size of nccl-tests.
  */
-#ifndef PACE_ASK_EXCHANGE_ROWS_H
-#define PACE_ASK_EXCHANGE_ROWS_H
+#pragma once
 
 #include "exchange/calibration.h"
 #include "machine/machine.h"
@@ -58,5 +57,3 @@ void pace_exchange_rows_free(pace_exchange_rows *rows);
 pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_rows *tables, size_t count, int probes,
                                    bool (*keep)(void *context, size_t table, size_t row),
                                    void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,12 +1,9 @@
 /*
  * What started the exchanges of a row, by its words: the version of NCCL, a framework, one process for all devices.
  */
-#ifndef PACE_ASK_EXCHANGE_STACK_H
-#define PACE_ASK_EXCHANGE_STACK_H
+#pragma once
 
 #include "exchange/nccl.h"
 
 /** `variant` as pace_exchange_row has it. */
 pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant);
-
-#endif

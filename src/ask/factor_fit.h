@@ -7,8 +7,7 @@
  *     towards none where rows are few;
  *   - candidates, from the formula alone to the richest set, are told apart by rows that a fit did not see.
  */
-#ifndef PACE_ASK_FACTOR_FIT_H
-#define PACE_ASK_FACTOR_FIT_H
+#pragma once
 
 #include "ask/held_out.h"
 
@@ -75,5 +74,3 @@ typedef struct {
 pace_status pace_candidates_choose(unsigned *best, pace_held_out *error, double *spread,
                                    const pace_candidates *candidates, const pace_factor_samples *samples,
                                    size_t units) PACE_MUST_CHECK;
-
-#endif

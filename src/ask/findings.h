@@ -5,8 +5,7 @@
  * for pace_findings_status(). A figure's name may be a path, "by_type.t2.pairs": paths are for programs, not for
  * people.
  */
-#ifndef PACE_ASK_FINDINGS_H
-#define PACE_ASK_FINDINGS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -77,5 +76,3 @@ int pace_found_column_of(const pace_found *table, const char *key);
 static inline const pace_found_cell *pace_found_at(const pace_found *table, size_t row, int column) {
     return &table->cells.items[row * table->column_count + (size_t)column];
 }
-
-#endif

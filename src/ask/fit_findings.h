@@ -1,6 +1,5 @@
 /* What fits of several kinds say alike. */
-#ifndef PACE_ASK_FIT_FINDINGS_H
-#define PACE_ASK_FIT_FINDINGS_H
+#pragma once
 
 #include "ask/findings.h"
 #include "ask/held_out.h"
@@ -11,5 +10,3 @@ void pace_found_held_out(pace_findings *findings, const pace_held_out *score);
 /** Begin the table "factors" of {name, value} and the table "groups" of {name, rows, factor}; the cells follow. */
 void pace_found_factors(pace_findings *findings);
 void pace_found_groups(pace_findings *findings);
-
-#endif

@@ -1,6 +1,5 @@
 /* From tables of measurements to a fit, and from a fit file to a ladder of costs. */
-#ifndef PACE_ASK_FIT_ROWS_H
-#define PACE_ASK_FIT_ROWS_H
+#pragma once
 
 #include "cost/cost.h"
 #include "ask/kernel_rows.h"
@@ -40,5 +39,3 @@ pace_status pace_split_group(uint64_t *out, const pace_kernel_rows *table, const
 pace_status pace_fit_load(pace_fit_model *out, const char *path) PACE_MUST_CHECK;
 /** Writes it: whole or not at all. */
 pace_status pace_fit_save(const pace_fit_model *fit, const char *path) PACE_MUST_CHECK;
-
-#endif

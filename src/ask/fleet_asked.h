@@ -1,6 +1,5 @@
 /* Tables of jobs read by this process, or by several that share them, and what the fleet answers. */
-#ifndef PACE_ASK_FLEET_ASKED_H
-#define PACE_ASK_FLEET_ASKED_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "fleet/fleet_figures.h"
@@ -21,5 +20,3 @@ typedef struct {
 pace_status pace_fleet_ask(pace_fleet_asked **out, const char *const *paths, size_t count,
                            const pace_fleet_options *options) PACE_MUST_CHECK;
 void pace_fleet_asked_free(pace_fleet_asked *asked);
-
-#endif

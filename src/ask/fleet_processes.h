@@ -1,6 +1,5 @@
 /* A fleet that several processes read. Private to report/. */
-#ifndef PACE_ASK_FLEET_PROCESSES_H
-#define PACE_ASK_FLEET_PROCESSES_H
+#pragma once
 
 #include "fleet/fleet.h"
 #include "source/job_reader.h"
@@ -31,5 +30,3 @@ pace_status pace_fleet_gather_rejects(const char *own, const char *path,
  * of this one. Process 0 returns the first failure of all; the others PACE_OK. */
 pace_status pace_fleet_gather(pace_fleet *fleet, pace_job_reading *reading, pace_status status,
                               const pace_processes *processes) PACE_MUST_CHECK;
-
-#endif

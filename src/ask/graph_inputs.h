@@ -1,6 +1,5 @@
 /* The graphs that inputs hold: of a model, of execution traces, or of the steps that traces recorded. */
-#ifndef PACE_ASK_GRAPH_INPUTS_H
-#define PACE_ASK_GRAPH_INPUTS_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "base/memory.h"
@@ -24,5 +23,3 @@ typedef struct {
 pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *inputs, size_t count,
                                    const pace_convert_options *options) PACE_MUST_CHECK;
 void pace_graph_inputs_free(pace_graph_inputs *inputs);
-
-#endif

@@ -1,7 +1,6 @@
 /* How well rows that were held out of a fit are predicted: of every fit that chooses what it learns by that.
  * An error is ln(predicted / measured) of one row, from a fit that did not see the row's unit (a model, a device). */
-#ifndef PACE_ASK_HELD_OUT_H
-#define PACE_ASK_HELD_OUT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -26,5 +25,3 @@ double pace_held_out_gain(const double *a, const double *b, const unsigned *unit
  * tell little of others and widen it. Errors: PACE_E_MEMORY. */
 pace_status pace_held_out_summarize(pace_held_out *out, double *spread, const double *errors, size_t count,
                                     size_t units) PACE_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Tables of how long each worker of a job took for each iteration: one row per worker and iteration.
  */
-#ifndef PACE_ASK_ITERATION_ROWS_H
-#define PACE_ASK_ITERATION_ROWS_H
+#pragma once
 
 #include "base/input.h"
 #include "base/intern.h"
@@ -26,5 +25,3 @@ void pace_iteration_rows_free(pace_iteration_rows *rows);
 static inline pace_iterations pace_iteration_rows_data(const pace_iteration_rows *rows) {
     return (pace_iterations){rows->workers.count, rows->labels.count, rows->times.items};
 }
-
-#endif

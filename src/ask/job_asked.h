@@ -1,6 +1,5 @@
 /* A step of one job: its parts, what it would be as another architecture, and what would help. */
-#ifndef PACE_ASK_JOB_ASKED_H
-#define PACE_ASK_JOB_ASKED_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "fleet/job_model.h"
@@ -41,5 +40,3 @@ typedef struct {
 /** `options->job` is KEY=VALUE,... or a file. Free `out`, which begins as zeros, after a failure too. */
 pace_status pace_job_ask(pace_job_asked *out, const pace_job_options *options) PACE_MUST_CHECK;
 void pace_job_asked_free(pace_job_asked *asked);
-
-#endif

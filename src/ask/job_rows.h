@@ -8,8 +8,7 @@
  *
  * cnodes and batch_size are 1 and weights nothing where there is no such column.
  */
-#ifndef PACE_ASK_JOB_ROWS_H
-#define PACE_ASK_JOB_ROWS_H
+#pragma once
 
 #include "fleet/job_fit.h"
 #include "ask/csv.h"
@@ -39,5 +38,3 @@ pace_status pace_job_rows_parts(double out_s[PACE_JOB_PARTS], pace_job_setting *
 /** The same as a sample for a fit, without the number of its machine. *measured: whether its step time is known. */
 pace_status pace_job_rows_sample(pace_job_sample *out, bool *measured, const pace_job_rows *rows, size_t row,
                                  const pace_job_setting *usual) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Rows of a table as questions about kernels: an operation, a device, and the time when it was measured. */
-#ifndef PACE_ASK_KERNEL_ROWS_H
-#define PACE_ASK_KERNEL_ROWS_H
+#pragma once
 
 #include "base/intern.h"
 #include "cost/cost.h"
@@ -45,5 +44,3 @@ pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, c
 
 /** A time in the unit of a measured column, which may be a rate. */
 double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_kernel_row *row, double time_s);
-
-#endif

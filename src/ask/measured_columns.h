@@ -1,6 +1,5 @@
 /* Which columns of a table were measured: times, or rates where no time is (catalog/columns.yaml, kernel.measured). */
-#ifndef PACE_ASK_MEASURED_COLUMNS_H
-#define PACE_ASK_MEASURED_COLUMNS_H
+#pragma once
 
 #include "ask/columns.h"
 
@@ -9,5 +8,3 @@ pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) PACE_
 
 /** Seconds in a unit of time; 0 when the word is none. */
 double pace_measured_unit(const pace_columns *columns, const char *word);
-
-#endif

@@ -1,6 +1,5 @@
 /* "KEY=VALUE" words about a model: fields of its configuration, and parameters of its own. */
-#ifndef PACE_ASK_MODEL_SETTINGS_H
-#define PACE_ASK_MODEL_SETTINGS_H
+#pragma once
 
 #include "base/words.h"
 #include "model/model_read.h"
@@ -20,5 +19,3 @@ pace_status pace_model_ask(pace_model *out, pace_config *config, pace_catalog *c
 /** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
 const char *pace_framework_asked(const pace_words *set);
 void pace_model_settings_free(pace_model_settings *settings);
-
-#endif

@@ -1,6 +1,5 @@
 /* The rows of the table of options. Private to options.c. */
-#ifndef PACE_ASK_OPTION_TABLE_H
-#define PACE_ASK_OPTION_TABLE_H
+#pragma once
 
 #include "paceline/paceline.h"
 
@@ -27,5 +26,3 @@ typedef struct {
 extern const pace_verb pace_verb_table[PACE_VERBS];
 extern const pace_option_row pace_option_table[];
 extern const size_t pace_option_table_count;
-
-#endif

@@ -1,7 +1,6 @@
 /* The one table of verbs and of their options: the command line, its help, completion and manual, questions, and other
  * languages read it. The public functions (pace_verb_at(), pace_option_at()) iterate it. */
-#ifndef PACE_ASK_OPTIONS_H
-#define PACE_ASK_OPTIONS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -13,5 +12,3 @@ const pace_option *pace_option_find(size_t *index, const char *verb, const char 
 
 /** PACE_E_USAGE for a field that the verb does not have, naming the closest. */
 pace_status pace_option_unknown(const char *verb, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * its own), or tables with columns type (t1 to t5), op, model, batch_size, mean_us, std_us, count. A table's times may
  * be in s, ms, us or ns; std, count (1) and batch_size are optional.
  */
-#ifndef PACE_ASK_OVERHEAD_ROWS_H
-#define PACE_ASK_OVERHEAD_ROWS_H
+#pragma once
 
 #include "cost/host_samples.h"
 
@@ -13,5 +12,3 @@ pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_input *inpu
 
 /** Writes them all as a file of overheads, each under "model batch". */
 pace_status pace_overhead_rows_write(const pace_host_samples *samples, const char *path) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Pairs of traces that calibrate a move between two devices. */
-#ifndef PACE_ASK_PREDICT_CALIBRATION_H
-#define PACE_ASK_PREDICT_CALIBRATION_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "forecast/forecast.h"
@@ -9,5 +8,3 @@
  * PACE_E_USAGE when it is no pair, PACE_E_MISSING when a trace names no device, and those of pace_analyze(). */
 pace_status pace_predict_calibrate(pace_pair_calibration *out, const char *pair, const pace_cost *cost,
                                    const pace_predict_options *options) PACE_MUST_CHECK;
-
-#endif

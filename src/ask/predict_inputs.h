@@ -1,6 +1,5 @@
 /* What pace_predict() is asked about: traces that were measured, or steps without times. */
-#ifndef PACE_ASK_PREDICT_INPUTS_H
-#define PACE_ASK_PREDICT_INPUTS_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "plan/step_engine.h"
@@ -25,5 +24,3 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
                                      const pace_device *device, const pace_step_case *model,
                                      const pace_predict_options *options) PACE_MUST_CHECK;
 void pace_predict_inputs_free(pace_predict_inputs *inputs);
-
-#endif

@@ -5,8 +5,7 @@
  * The cost is the median over rows of (profiled - unprofiled) / events: a row timed while the machine was busy with
  * something else says nothing, and must not move it.
  */
-#ifndef PACE_ASK_PROFILER_ROWS_H
-#define PACE_ASK_PROFILER_ROWS_H
+#pragma once
 
 #include "base/input.h"
 #include "base/memory.h"
@@ -31,5 +30,3 @@ void pace_profiler_rows_free(pace_profiler_rows *rows);
 
 /** PACE_E_INPUT for fewer than three rows. */
 pace_status pace_profiler_fit(pace_profiler_cost *out, const pace_profiler_rows *rows) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* A question as the library sees it: what was set, by the rows of the table of options. */
-#ifndef PACE_ASK_QUESTION_H
-#define PACE_ASK_QUESTION_H
+#pragma once
 
 #include "ask/options.h"
 #include "base/memory.h"
@@ -32,5 +31,3 @@ pace_words pace_question_words(const pace_question *question, const char *field)
 /** The one text of a list; NULL without; PACE_E_USAGE with more of them. */
 pace_status pace_question_only_text(const char **out, const pace_question *question, const char *field) PACE_MUST_CHECK;
 bool pace_question_flag(const pace_question *question, const char *field);
-
-#endif

@@ -7,8 +7,7 @@
  * fit it has loaded or learned. Tables are numbered in the order of read(), questions within one from 0. A row of a
  * table may be several questions (one per measured column).
  */
-#ifndef PACE_ASK_ROW_KIND_H
-#define PACE_ASK_ROW_KIND_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "ask/columns.h"
@@ -110,5 +109,3 @@ uint64_t pace_row_spread_bits(uint64_t x);
 
 /** Fills `values` with a time in units of `unit_s`. */
 void pace_row_answer_time(pace_row_answer *answer, double unit_s);
-
-#endif

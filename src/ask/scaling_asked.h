@@ -1,6 +1,5 @@
 /* Questions of scaling rows, answered and sampled; what rows have in common is made once. Private to report/. */
-#ifndef PACE_ASK_SCALING_ASKED_H
-#define PACE_ASK_SCALING_ASKED_H
+#pragma once
 
 #include "base/intern.h"
 #include "forecast/scaling.h"
@@ -44,5 +43,3 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
 /** A measured row as a fit wants it; its texts are borrowed from the row and from `asked`. */
 pace_status pace_scaling_sample_of(pace_scaling_sample *out, pace_scaling_asked *asked,
                                    const pace_scaling_row *row) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * of workers, a time that every step takes besides, and factors of devices and models. A JSON file that a person can
  * read.
  */
-#ifndef PACE_ASK_SCALING_FIT_H
-#define PACE_ASK_SCALING_FIT_H
+#pragma once
 
 #include "base/memory.h"
 #include "ask/factor_fit.h"
@@ -66,5 +65,3 @@ pace_status pace_scaling_fit_save(const pace_scaling_fit *fit, const char *path)
 pace_status pace_scaling_fit_read(pace_scaling_fit *out, const char *name, const void *bytes,
                                   size_t length) PACE_MUST_CHECK;
 pace_status pace_scaling_fit_load(pace_scaling_fit *out, const char *path) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What is scaled over workers: one worker's step of a model, of a trace, or of an execution trace. */
-#ifndef PACE_ASK_SCALING_INPUT_H
-#define PACE_ASK_SCALING_INPUT_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "forecast/gradient_profile.h"
@@ -39,5 +38,3 @@ double pace_scaling_input_batch(const pace_scaling_input *input);
 /** One worker's step with a batch, made once for each. Valid until the next call. */
 pace_status pace_scaling_input_step(const pace_worker_step **out, pace_scaling_input *input,
                                     double batch) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * Tables that ask how a model's step scales: one row, one model on some workers of a machine with one approach. Columns
  * are recognised by name (catalog/columns.yaml, `scaling`).
  */
-#ifndef PACE_ASK_SCALING_ROWS_H
-#define PACE_ASK_SCALING_ROWS_H
+#pragma once
 
 #include "base/input.h"
 #include "base/memory.h"
@@ -51,5 +50,3 @@ pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog
 /** A row's step of so many seconds as the table measures it. */
 double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s);
 void pace_scaling_rows_free(pace_scaling_rows *rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* A model's step on some workers: the question of one step (step_ask.h), worded by a number of workers and an approach. */
-#ifndef PACE_ASK_SCALING_SOLVE_H
-#define PACE_ASK_SCALING_SOLVE_H
+#pragma once
 
 #include "ask/step_ask.h"
 
@@ -25,5 +24,3 @@ pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
 /** What adds most to a worker's own step: "exchange", a lane of servers and workers, "slowest worker", or "compute" where
  * nothing adds 1 %; static. */
 const char *pace_scaling_bottleneck(const pace_step_solution *solution);
-
-#endif

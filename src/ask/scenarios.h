@@ -1,6 +1,5 @@
 /* From the options of pace_predict() to scenarios: each what-if alone, then all together. */
-#ifndef PACE_ASK_SCENARIOS_H
-#define PACE_ASK_SCENARIOS_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "forecast/forecast.h"
@@ -21,5 +20,3 @@ size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options);
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) PACE_MUST_CHECK;
 void pace_scenarios_free(pace_scenarios *scenarios);
-
-#endif

@@ -1,6 +1,5 @@
 /* Errors of predictions against measurements, as the papers count them. */
-#ifndef PACE_ASK_SCORE_H
-#define PACE_ASK_SCORE_H
+#pragma once
 
 #include "base/estimate.h"
 
@@ -25,5 +24,3 @@ double pace_score_geomean(const pace_score *score);
 double pace_score_mape(const pace_score *score);
 double pace_score_signed_mean(const pace_score *score);
 double pace_score_coverage(const pace_score *score);
-
-#endif

@@ -2,8 +2,7 @@
  * Shapes as tables write them in one cell: "4096x4096x8192", "(16, 1024, 1024)", "[[1024, 512], [512, 256]]",
  * "1024x512,512x256", "m4096_n4096_k8192".
  */
-#ifndef PACE_ASK_SHAPE_TEXT_H
-#define PACE_ASK_SHAPE_TEXT_H
+#pragma once
 
 #include "step/op.h"
 
@@ -26,5 +25,3 @@ void pace_shape_append(pace_shape_text *out, const pace_shape_text *more);
  * numbers of one tensor where the column's name does ("mnk", "m_k_n"); NULL or "" = the family's usual order: b m n k
  * of products; n c h w and k c r s of convolutions and pooling; b heads queries head_dim of attention (torch). */
 void pace_shape_fill(pace_op *op, const pace_shape_text *shape, const char *order);
-
-#endif

@@ -1,6 +1,5 @@
 /* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what nobody says. */
-#ifndef PACE_ASK_STEP_ASK_H
-#define PACE_ASK_STEP_ASK_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "plan/step_engine.h"
@@ -40,5 +39,3 @@ bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
                                  const pace_step_words *words) PACE_MUST_CHECK;
 void pace_step_asked_close(pace_step_asked *asked);
-
-#endif

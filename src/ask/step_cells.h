@@ -1,6 +1,5 @@
 /* Cells of a table about steps, and what is said of a row. Private to ask/step_*.c. */
-#ifndef PACE_ASK_STEP_CELLS_H
-#define PACE_ASK_STEP_CELLS_H
+#pragma once
 
 #include "ask/step_row.h"
 
@@ -16,5 +15,3 @@ void pace_step_note(pace_step_row *row, const char *format, ...) PACE_PRINTF(2, 
 void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt);
 /** Whether `word` occurs in `text`, whatever the case. */
 bool pace_step_says(const char *text, const char *word);
-
-#endif

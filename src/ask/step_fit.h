@@ -2,8 +2,7 @@
  * A fit of steps: a few factors on what the closed form's parts take (plan/step_time.h), and what is left over for each
  * group of rows (device, precision, framework, task). A JSON file that a person can read.
  */
-#ifndef PACE_ASK_STEP_FIT_H
-#define PACE_ASK_STEP_FIT_H
+#pragma once
 
 #include "ask/factor_fit.h"
 #include "ask/step_rows.h"
@@ -69,5 +68,3 @@ pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) PACE_
 /** Errors: PACE_E_INPUT with the place, PACE_E_IO. */
 pace_status pace_step_fit_read(pace_step_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_step_fit_load(pace_step_fit *out, const char *path) PACE_MUST_CHECK;
-
-#endif

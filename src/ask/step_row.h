@@ -1,6 +1,5 @@
 /* Reading one row of a table about steps. Private to ask/step_*.c. */
-#ifndef PACE_ASK_STEP_ROW_H
-#define PACE_ASK_STEP_ROW_H
+#pragma once
 
 #include "machine/machine.h"
 #include "model/model_catalog.h"
@@ -141,5 +140,3 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, siz
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
 /** How it is run. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
-
-#endif

@@ -2,8 +2,7 @@
  * Tables that ask about steps: each row becomes a model, a configuration and a place to run it. Columns are recognised
  * by name (catalog/columns.yaml, `step`); docs/step_rows.md says what is taken for granted where a row is silent.
  */
-#ifndef PACE_ASK_STEP_ROWS_H
-#define PACE_ASK_STEP_ROWS_H
+#pragma once
 
 #include "plan/step_engine.h"
 #include "ask/csv.h"
@@ -57,5 +56,3 @@ pace_status pace_step_rows_open(pace_step_rows *out, pace_catalog *catalog, cons
 pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
                                 const pace_step_defaults *defaults) PACE_MUST_CHECK;
 void pace_step_rows_free(pace_step_rows *rows);
-
-#endif

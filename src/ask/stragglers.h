@@ -1,6 +1,5 @@
 /* Which workers hold up their jobs, when, and what more workers would cost: answers to tables of iterations. */
-#ifndef PACE_ASK_STRAGGLERS_H
-#define PACE_ASK_STRAGGLERS_H
+#pragma once
 
 #include "ask/iteration_rows.h"
 
@@ -29,5 +28,3 @@ const char *pace_straggler_name(const pace_straggler_job *job, size_t worker);
 double pace_straggler_time(const pace_straggler_job *job);
 /** The worker that cost most outside its spells, which is the steadily slow one; and what it cost. */
 size_t pace_steadily_slow(const pace_straggler_job *job, double *lost);
-
-#endif

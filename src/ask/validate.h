@@ -1,6 +1,5 @@
 /* One case recomputed: rows held out, the others fitted, the held-out ones predicted and scored, whatever their kind. */
-#ifndef PACE_ASK_VALIDATE_H
-#define PACE_ASK_VALIDATE_H
+#pragma once
 
 #include "ask/cases.h"
 #include "ask/row_kind.h"
@@ -28,5 +27,3 @@ void pace_case_score_free(pace_case_score *score);
 /** The figure of a metric, and of how many rows, curves or pairs it is. PACE_E_INPUT for a metric the case does not have (case_metric.c). */
 pace_status pace_case_metric(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
                              const char *metric) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Decimal numbers in text as doubles and back: correctly rounded and independent of the locale. */
-#ifndef PACE_BASE_DECIMAL_H
-#define PACE_BASE_DECIMAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline bool pace_decimal_eight(const char *at, uint64_t *value) {
     return false;
 #endif
 }
-
-#endif

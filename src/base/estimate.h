@@ -4,8 +4,7 @@
  * The spread is of the logarithm, so an estimate is off by a factor: low and high bound 90 % of what a measurement
  * would give, median * e^(-1.645 spread) and median * e^(1.645 spread).
  */
-#ifndef PACE_BASE_ESTIMATE_H
-#define PACE_BASE_ESTIMATE_H
+#pragma once
 
 #include <math.h>
 
@@ -36,5 +35,3 @@ static inline double pace_estimate_low(pace_estimate estimate) {
 static inline double pace_estimate_high(pace_estimate estimate) {
     return estimate.median * exp(PACE_NORMAL_90 * estimate.spread);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Bytes of an input, whatever wraps them: a file or standard input ("-"), plain, gzip (several members) or zstd
  * (several frames), told apart by their first bytes, never by the file's name.
  */
-#ifndef PACE_BASE_INPUT_H
-#define PACE_BASE_INPUT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -36,5 +35,3 @@ uint64_t pace_input_stored_bytes(const pace_input *input);
 uint64_t pace_input_stored_size(const pace_input *input);
 
 void pace_input_free(pace_input *input);
-
-#endif

@@ -2,8 +2,7 @@
  * Interned strings: each distinct text is stored once and known by a 32-bit number. Number 0 is the empty text.
  * Numbers are given in order of first appearance, so they are deterministic.
  */
-#ifndef PACE_BASE_INTERN_H
-#define PACE_BASE_INTERN_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -35,5 +34,3 @@ static inline size_t pace_names_count(const pace_names *names) { return names->o
 
 /** A fast 64-bit hash of bytes (not cryptographic, the same on every machine of one byte order). */
 uint64_t pace_hash(const void *bytes, size_t length);
-
-#endif

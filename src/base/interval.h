@@ -1,8 +1,7 @@
 /*
  * Unions of time intervals: disjoint, ascending, in integer nanoseconds, so that sums are exact.
  */
-#ifndef PACE_BASE_INTERVAL_H
-#define PACE_BASE_INTERVAL_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -23,5 +22,3 @@ int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64
 
 /** Length of the intersection of two unions inside [start, end). */
 int64_t pace_intervals_common(const pace_intervals *a, const pace_intervals *b, int64_t start_ns, int64_t end_ns);
-
-#endif

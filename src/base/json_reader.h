@@ -8,8 +8,7 @@
  * `oddities`: raw control characters and unknown escapes ("C:\Users") in strings, and bare NaN / Infinity /
  * -Infinity as numbers. Nesting deeper than PACE_JSON_DEPTH is refused. Bytes need not be valid UTF-8.
  */
-#ifndef PACE_BASE_JSON_READER_H
-#define PACE_BASE_JSON_READER_H
+#pragma once
 
 #include "base/input.h"
 
@@ -92,5 +91,3 @@ uint64_t pace_json_oddities(const pace_json *json);
 
 /** The status behind ERROR (PACE_E_INPUT, PACE_E_IO, PACE_E_LIMIT, PACE_E_MEMORY) or TRUNCATED (PACE_E_INPUT). */
 pace_status pace_json_status(const pace_json *json);
-
-#endif

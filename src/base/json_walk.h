@@ -1,8 +1,7 @@
 /*
  * Objects and lists read member by member, by readers that know what they want of each and leave out the rest.
  */
-#ifndef PACE_BASE_JSON_WALK_H
-#define PACE_BASE_JSON_WALK_H
+#pragma once
 
 #include "base/json_reader.h"
 
@@ -27,5 +26,3 @@ pace_json_token pace_json_each_object(pace_json *json, pace_json_object_fn read,
 
 /** What a value's first token began is left, if it began something. Returns the value's last token. */
 pace_json_token pace_json_pass(pace_json *json, pace_json_token first);
-
-#endif

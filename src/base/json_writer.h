@@ -2,8 +2,7 @@
  * The JSON writer, and the sink under every renderer: a buffer in front of a pace_write_fn with a sticky error,
  * so that callers check once, at pace_sink_close().
  */
-#ifndef PACE_BASE_JSON_WRITER_H
-#define PACE_BASE_JSON_WRITER_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -63,5 +62,3 @@ void pace_jsonw_document_end(pace_jsonw *json);
 
 /** A value that is JSON text already. */
 void pace_jsonw_raw(pace_jsonw *json, const char *text, size_t length);
-
-#endif

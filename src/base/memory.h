@@ -2,8 +2,7 @@
  * Allocation, in one place so that tests can make the N-th one fail (tests/fault). All of the library's heap
  * memory comes from here; every function reports failure as a status with a message.
  */
-#ifndef PACE_BASE_MEMORY_H
-#define PACE_BASE_MEMORY_H
+#pragma once
 
 #include "base/status.h"
 
@@ -55,5 +54,3 @@ void pace_memory_fail_at(uint64_t n);
 
 /** Tests only: blocks alive now. */
 int64_t pace_memory_live(void);
-
-#endif

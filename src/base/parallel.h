@@ -1,6 +1,5 @@
 /* Independent work on all threads. */
-#ifndef PACE_BASE_PARALLEL_H
-#define PACE_BASE_PARALLEL_H
+#pragma once
 
 #include "base/status.h"
 
@@ -13,5 +12,3 @@ typedef pace_status (*pace_body_fn)(void *context, size_t worker, size_t i);
 /** Runs body(context, worker, i) for i in [0, count) on all threads, and returns the failure of the lowest i, its
  * message set. */
 pace_status pace_for_each(size_t count, pace_body_fn body, void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Formatted text with a point in its numbers, whatever locale the program has set. */
-#ifndef PACE_BASE_PRINT_H
-#define PACE_BASE_PRINT_H
+#pragma once
 
 #include <locale.h>
 #include <stdarg.h>
@@ -18,5 +17,3 @@ int pace_vsnprintf(char *out, size_t size, const char *format, va_list arguments
 
 /** The "C" locale; borrowed. */
 locale_t pace_c_locale(void);
-
-#endif

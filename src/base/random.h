@@ -1,7 +1,6 @@
 /* Random numbers that are the same everywhere: splitmix64 (Steele, Lea, Flood, OOPSLA 2014). A stream is a word;
  * streams of different seeds, such as a job's number, are independent enough to be used side by side. */
-#ifndef PACE_BASE_RANDOM_H
-#define PACE_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline uint64_t pace_random_stream(uint64_t seed, uint64_t i) {
 static inline double pace_random_uniform(uint64_t *stream) {
     return (double)(pace_random_next(stream) >> 11) * 0x1p-53;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Writing a file so that nothing good is lost. */
-#ifndef PACE_BASE_REPLACE_FILE_H
-#define PACE_BASE_REPLACE_FILE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -10,5 +9,3 @@ typedef pace_status (*pace_fill_fn)(void *context, pace_write_fn write, void *fi
 /** Fills a new file beside `path` and gives it that name when all of it is written; a failure leaves what was there. What
  * is no plain file (a pipe, /dev/stdout) is written to directly. PACE_E_IO, or what `fill` returned. */
 pace_status pace_replace_file(const char *path, pace_fill_fn fill, void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Sorting the one thing there are millions of: integer nanoseconds. */
-#ifndef PACE_BASE_SORT_H
-#define PACE_BASE_SORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ int pace_ascending(const void *left, const void *right);
 
 /** Ascending, in place, for the few. */
 void pace_order_ns(int64_t *values, size_t count);
-
-#endif

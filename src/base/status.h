@@ -2,8 +2,7 @@
  * Failure: one enum, one thread-local message. The function that finds a fault writes the message with
  * pace_fail(); every caller above it only forwards the status (PACE_TRY).
  */
-#ifndef PACE_BASE_STATUS_H
-#define PACE_BASE_STATUS_H
+#pragma once
 
 #include "base/print.h"
 #include "paceline/paceline.h"
@@ -45,5 +44,3 @@ pace_status pace_fail_in(pace_status status, const char *prefix);
         status = (expression);                            \
         if (PACE_UNLIKELY(status != PACE_OK)) goto label; \
     } while (0)
-
-#endif

@@ -2,8 +2,7 @@
  * Words: small questions about names of operators, files, columns and options. Letters are ASCII's, whatever the
  * locale. A span is `length` bytes at `text` that no zero ends, as readers meet them inside a longer text.
  */
-#ifndef PACE_BASE_TEXT_H
-#define PACE_BASE_TEXT_H
+#pragma once
 
 #include "paceline/paceline.h"
 
@@ -44,5 +43,3 @@ void pace_plain_name(char out[PACE_PLAIN_NAME], const char *name);
 
 /** What names consist of in most languages: letters, digits and '_'. */
 static inline bool pace_is_name(char c) { return pace_is_alnum(c) || c == '_'; }
-
-#endif

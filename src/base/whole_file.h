@@ -1,6 +1,5 @@
 /* Files that are written whole or not at all: beside the old one, then renamed over it. */
-#ifndef PACE_BASE_WHOLE_FILE_H
-#define PACE_BASE_WHOLE_FILE_H
+#pragma once
 
 #include "base/json_writer.h"
 
@@ -9,5 +8,3 @@ typedef pace_status (*pace_fill_fn)(pace_sink *sink, void *context);
 /** Creates or replaces `path` with what `fill` writes; on failure the old file stays. A pipe or a device stays one and
  * is written to. Errors: PACE_E_IO with path and reason, and those of `fill`. */
 pace_status pace_whole_file_write(const char *path, pace_fill_fn fill, void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Words given to an option: borrowed. */
-#ifndef PACE_BASE_WORDS_H
-#define PACE_BASE_WORDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@ typedef struct {
     const char *const *items;
     size_t count;
 } pace_words;
-
-#endif

@@ -2,8 +2,7 @@
  * The elements of a small XML document, one after the other: names and attributes. Text, comments, declarations and
  * document types are passed over; entities stay as they are. The whole document is in memory.
  */
-#ifndef PACE_BASE_XML_READER_H
-#define PACE_BASE_XML_READER_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -31,5 +30,3 @@ pace_status pace_xml_next(pace_xml_kind *out, pace_xml *xml) PACE_MUST_CHECK;
 
 /** An attribute of the element just opened, or NULL. */
 const char *pace_xml_get(const pace_xml *xml, const char *key);
-
-#endif

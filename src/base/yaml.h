@@ -2,8 +2,7 @@
  * YAML (and so JSON) configuration, read whole with libyaml into a small tree. Aliases, anchors on nodes and
  * duplicate keys are refused; every error has line:column. Scalars stay text: typing is the reader's.
  */
-#ifndef PACE_BASE_YAML_H
-#define PACE_BASE_YAML_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -33,5 +32,3 @@ const char *pace_yaml_text(const pace_yaml_node *node);
 const char *pace_yaml_place(const pace_yaml *yaml, const pace_yaml_node *node);
 /** A scalar as a double; plain numbers only, independent of the locale. Fails with the place. */
 pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * Members that a map must have, checked as they are read: every reader of a file of our own says what it expects in the
  * same words, behind the place "name:line:column". All fail with PACE_E_INPUT; outs are written only on success.
  */
-#ifndef PACE_BASE_YAML_MEMBER_H
-#define PACE_BASE_YAML_MEMBER_H
+#pragma once
 
 #include "base/yaml.h"
 
@@ -35,5 +34,3 @@ pace_status pace_yaml_copy(char *out, size_t size, const pace_yaml *yaml, const 
 
 /** Whether a list has the word, however it is spelled. */
 bool pace_word_listed(const pace_yaml_node *list, const char *word);
-
-#endif

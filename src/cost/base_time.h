@@ -3,8 +3,7 @@
  * and traffic overlap more or less (a p-norm between sum and maximum), a fixed time and the chain of steps within a
  * tile go with the clock. What it leaves over is learned locally (learn.h).
  */
-#ifndef PACE_COST_BASE_TIME_H
-#define PACE_COST_BASE_TIME_H
+#pragma once
 
 #include "cost/sample.h"
 
@@ -19,5 +18,3 @@ double pace_base_time_s(const pace_base_time *base, const pace_sample *sample);
 /** Least mean |ln(time / base)| over the samples picked: samples[picked[i]] took times[picked[i]] seconds. */
 pace_base_time pace_base_time_fit(const pace_sample *samples, const double *times, const uint32_t *picked,
                                   size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  * How long an operation takes on a device: the ladder of rungs, best first. A model fitted to measurements answers
  * where it has seen the operation's family (fit.h); else a formula with the device's figures; else the roofline.
  */
-#ifndef PACE_COST_COST_H
-#define PACE_COST_COST_H
+#pragma once
 
 #include "base/estimate.h"
 #include "cost/fit.h"
@@ -47,5 +46,3 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread
  * (catalog/costs.yaml, guess). Always answers. */
 pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *device, const pace_op *op);
-
-#endif

@@ -3,8 +3,7 @@
  * of D elements up for each of B samples in each of T tables of E rows, indices uniform. Sectors are 32 bytes, indices
  * and offsets 4-byte words. Backward includes the update of the rows: they are read and written.
  */
-#ifndef PACE_COST_EMBEDDING_H
-#define PACE_COST_EMBEDDING_H
+#pragma once
 
 #include "step/op.h"
 
@@ -22,5 +21,3 @@ pace_embedding_traffic pace_embedding_hit(const pace_op *op, double l2_bytes, do
 /** Rows hit when they were looked up before and still fit: unique rows of B L uniform draws against the part of the L2
  * cache that a table has (2024). */
 pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes, double sm_count);
-
-#endif

@@ -1,6 +1,5 @@
 /* The constants of the formulas, from catalog/costs.yaml: how close each family comes to a device's peaks. */
-#ifndef PACE_COST_FIGURES_H
-#define PACE_COST_FIGURES_H
+#pragma once
 
 #include "machine/catalog.h"
 #include "step/op.h"
@@ -60,5 +59,3 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
 /** Times which the arithmetic of an operation takes under load: 1 for what multiplies no matrices, or not on matrix
  * units, and for devices of which nothing is known. */
 double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device);
-
-#endif

@@ -5,8 +5,7 @@
  * The file (fit_file.c): "PACEFIT" and a version byte, then little-endian fields and counted arrays. A reader survives
  * any bytes: every count is held against what is left, every index and value is checked before use.
  */
-#ifndef PACE_COST_FIT_H
-#define PACE_COST_FIT_H
+#pragma once
 
 #include "cost/learn.h"
 
@@ -35,5 +34,3 @@ bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op);
 /** The time of an operation, false when no family knows it. */
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
                    const char *source, const pace_doubts *doubts);
-
-#endif

@@ -3,8 +3,7 @@
  * of family. A kernel takes its fixed time and then the longest of its parts (they overlap), or of products more, whose
  * parts overlap in part.
  */
-#ifndef PACE_COST_FORMULA_H
-#define PACE_COST_FORMULA_H
+#pragma once
 
 #include "cost/figures.h"
 
@@ -46,5 +45,3 @@ extern const double pace_usual_compute, pace_usual_memory;
 /** What a device sustains: the rate somebody measured, else a usual share of the peak; 0 = unknown. */
 double pace_device_sustained_flop_per_s(const pace_device *device, pace_precision precision);
 double pace_device_sustained_bytes_per_s(const pace_device *device);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Figures of several workloads are pooled by their counts: mean and variance are those of all samples together.
  */
-#ifndef PACE_COST_HOST_COSTS_H
-#define PACE_COST_HOST_COSTS_H
+#pragma once
 
 #include "base/input.h"
 #include "base/intern.h"
@@ -111,5 +110,3 @@ typedef pace_status (*pace_host_take_fn)(void *context, const char *workload, pa
                                          pace_host_cost figure);
 pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void *context) PACE_MUST_CHECK;
 pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Host costs of frameworks from the catalogue (frameworks.yaml), for steps that no trace was measured of. */
-#ifndef PACE_COST_HOST_COSTS_CATALOG_H
-#define PACE_COST_HOST_COSTS_CATALOG_H
+#pragma once
 
 #include "cost/host_costs_measure.h"
 
@@ -17,5 +16,3 @@ typedef struct {
 } pace_profiler_figures;
 
 pace_status pace_profiler_figures_load(pace_profiler_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Host costs as a measured step shows them, in the terms in which the walk spends them again. */
-#ifndef PACE_COST_HOST_COSTS_MEASURE_H
-#define PACE_COST_HOST_COSTS_MEASURE_H
+#pragma once
 
 #include "cost/host_costs.h"
 #include "step/graph.h"
@@ -15,5 +14,3 @@ typedef struct {
  * another thread is no overhead and left out; nothing else is, so that means give back the measured sums. */
 pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, const pace_graph *graph,
                                     const pace_step *step) PACE_MUST_CHECK;
-
-#endif

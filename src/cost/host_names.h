@@ -1,7 +1,6 @@
 /* What the name of a host operator or runtime call says of it beyond itself: under which other names it is known, and
  * which kind it is of. For host costs of operators that were never measured under their own name. */
-#ifndef PACE_COST_HOST_NAMES_H
-#define PACE_COST_HOST_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ typedef enum {
 size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name);
 
 pace_host_kind pace_host_name_kind(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* Host overheads kept apart by the workload they were measured in, so that one can be predicted from the others. */
-#ifndef PACE_COST_HOST_SAMPLES_H
-#define PACE_COST_HOST_SAMPLES_H
+#pragma once
 
 #include "cost/host_costs.h"
 
@@ -34,5 +33,3 @@ pace_status pace_host_samples_add(pace_host_samples *samples, const char *model,
 
 /** Sorts, and counts each workload's parameters. Call once all is added. */
 void pace_host_samples_finish(pace_host_samples *samples);
-
-#endif

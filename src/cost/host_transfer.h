@@ -9,8 +9,7 @@
  * those that are left; nothing of the held-out model's times is used but, where asked for, a scale of its other
  * operators.
  */
-#ifndef PACE_COST_HOST_TRANSFER_H
-#define PACE_COST_HOST_TRANSFER_H
+#pragma once
 
 #include "cost/host_samples.h"
 
@@ -36,5 +35,3 @@ typedef struct {
 /** Leaves every model out in turn. PACE_E_INPUT when fewer than two models have an operator in common. */
 pace_status pace_transfer_measure(pace_transfer_score out[PACE_OVERHEAD_TYPES],
                                   const pace_host_samples *samples) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * Local ordinary kriging: the value at a place as the best unbiased weighting of its nearest measurements, with a
  * covariance that falls off exponentially (Cressie 1993, section 3.2).
  */
-#ifndef PACE_COST_KRIGE_H
-#define PACE_COST_KRIGE_H
+#pragma once
 
 #include "cost/nearest.h"
 
@@ -16,5 +15,3 @@ typedef struct {
  * `nugget` on the diagonal: the noise of a measurement. False when there is no neighbour. */
 bool pace_krige_at(pace_krige *out, const pace_nearest *tree, const float *values, const float *at, const double *scale,
                    uint32_t but, unsigned most, double reach, double nugget);
-
-#endif

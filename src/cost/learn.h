@@ -10,8 +10,7 @@
  * answered from the series most like it: their base and a share of what their neighbours say. That share, and how far
  * it is off, come from leaving one device after the other out.
  */
-#ifndef PACE_COST_LEARN_H
-#define PACE_COST_LEARN_H
+#pragma once
 
 #include "base/estimate.h"
 #include "cost/learned.h"
@@ -47,5 +46,3 @@ pace_status pace_learned_ready(pace_learned *learned) PACE_MUST_CHECK;
 /** False when the family has no series like it. `source` may be "". */
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
                        const char *source, const pace_doubts *doubts);
-
-#endif

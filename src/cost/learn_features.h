@@ -1,6 +1,5 @@
 /* What the trees of learn.h see. Private to learn*.c. */
-#ifndef PACE_COST_LEARN_FEATURES_H
-#define PACE_COST_LEARN_FEATURES_H
+#pragma once
 
 #include "cost/learned.h"
 
@@ -53,5 +52,3 @@ unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, con
 /** Their mean, weighted by how near the devices are: ln of the time. `*doubt`: how much they disagree, and how far the
  * nearest is. */
 double pace_learn_blend(double *doubt, const pace_learn_view *views, unsigned count, const pace_learn_rule *rule);
-
-#endif

@@ -1,6 +1,5 @@
 /* What was learned of a family of operations (learn.h): its series, their points and trees. */
-#ifndef PACE_COST_LEARNED_H
-#define PACE_COST_LEARNED_H
+#pragma once
 
 #include "cost/base_time.h"
 #include "cost/trees.h"
@@ -30,5 +29,3 @@ typedef struct {
     float far_reach;                /* doublings of rate, bandwidth, multiprocessors over which devices are alike */
     float scale[PACE_NEAREST_AXES]; /* metric of the axes */
 } pace_learned;
-
-#endif

@@ -1,6 +1,5 @@
 /* The nearest of many points in a few dimensions, under any scaling of the axes: a k-d tree (Bentley 1975). */
-#ifndef PACE_COST_NEAREST_H
-#define PACE_COST_NEAREST_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -23,5 +22,3 @@ void pace_nearest_free(pace_nearest *tree);
  * left out); distances squared, after scaling axis i by scale[i] >= 0. Ascending; ties by index. Returns how many. */
 unsigned pace_nearest_find(uint32_t *indices, double *distances, const pace_nearest *tree, const float *at,
                            const double *scale, uint32_t but, unsigned most);
-
-#endif

@@ -2,8 +2,7 @@
  * What an optimizer's step spends before its first call of the runtime: it visits every parameter, so that its T2 is a
  * line over their number. Fitted by least squares of relative errors to (parameters, T2) of measured workloads.
  */
-#ifndef PACE_COST_OPTIMIZER_LINE_H
-#define PACE_COST_OPTIMIZER_LINE_H
+#pragma once
 
 #include "step/graph.h"
 
@@ -28,5 +27,3 @@ bool pace_is_optimizer_step(const char *name);
 /** How many parameters a graph's optimizer steps: gradients are accumulated once per parameter and step. 0 = unknown.
  */
 double pace_optimizer_parameters(const pace_graph *graph);
-
-#endif

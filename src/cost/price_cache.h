@@ -1,6 +1,5 @@
 /* Prices that were asked for before: a step of many launches has few operations, and a learned price takes long. */
-#ifndef PACE_COST_PRICE_CACHE_H
-#define PACE_COST_PRICE_CACHE_H
+#pragma once
 
 #include "cost/cost.h"
 
@@ -22,5 +21,3 @@ void pace_price_cache_free(pace_price_cache *cache);
  */
 pace_status pace_price_cached(pace_estimate *out_s, pace_price_cache *cache, const pace_cost *cost,
                               const pace_device *device, const pace_op *op, pace_load load) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * such an operation has the word "quantised", and "quantised_once" where the scales are known or each group has its
  * own, so that the input is read once and not twice (its largest value first).
  */
-#ifndef PACE_COST_QUANTISE_H
-#define PACE_COST_QUANTISE_H
+#pragma once
 
 #include "cost/figures.h"
 
@@ -16,5 +15,3 @@ pace_op pace_quantised_alone(const pace_op *op);
 
 /** What quantising the input takes, seconds; 0 when nothing is quantised or the bandwidth is not known. */
 double pace_quantise_s(const pace_op *op, const pace_cost_quantise *figure, const pace_device *device);
-
-#endif

@@ -1,6 +1,5 @@
 /* The lowest rung: the time a device needs at its peaks (roofline; Williams et al., CACM 2009). */
-#ifndef PACE_COST_ROOFLINE_H
-#define PACE_COST_ROOFLINE_H
+#pragma once
 
 #include "machine/device.h"
 #include "step/op_shapes.h"
@@ -10,5 +9,3 @@ double pace_device_peak(const pace_device *device, int element_bytes);
 
 /** max(flop / peak, bytes / bandwidth), seconds; 0 when the device's figures are unknown. */
 double pace_roofline_s(const pace_device *device, const pace_op_amount *amount);
-
-#endif

@@ -3,8 +3,7 @@
  * roofline says of it, and how it falls into tiles and waves. Nothing here names the device, so that what was
  * learned on one can be held against another.
  */
-#ifndef PACE_COST_SAMPLE_H
-#define PACE_COST_SAMPLE_H
+#pragma once
 
 #include "cost/nearest.h"
 #include "step/op.h"
@@ -26,5 +25,3 @@ bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *devi
 
 /** How many axes of `at` a family uses. */
 unsigned pace_sample_axes(pace_op_family family);
-
-#endif

@@ -1,6 +1,5 @@
 /* The minimum of a function of a few variables, without derivatives: Nelder and Mead's simplex (1965). */
-#ifndef PACE_COST_SIMPLEX_H
-#define PACE_COST_SIMPLEX_H
+#pragma once
 
 enum { PACE_SIMPLEX_MOST = 10 };
 
@@ -10,5 +9,3 @@ typedef double (*pace_simplex_fn)(const double *x, void *context);
  * Returns the least value found. */
 double pace_simplex(double *x, unsigned count, double step, unsigned evaluations, pace_simplex_fn function,
                     void *context);
-
-#endif

@@ -3,8 +3,7 @@
  * the edges of the matrix (tiles are whole), at the end (the last wave is rarely full) and around each tile's inner
  * loop (its start and end).
  */
-#ifndef PACE_COST_TILES_H
-#define PACE_COST_TILES_H
+#pragma once
 
 /* A tile size a library has kernels for, and the share of the peak it reaches in its inner loop; of a plain product
  * its operands come in order, and it reaches more. */
@@ -27,5 +26,3 @@ pace_tiling pace_tiling_best(double b, double m, double n, double k, double sm_c
 
 /** The same for a plain product, with the start and end of each tile. */
 pace_tiling pace_tiling_product(double b, double m, double n, double k, double sm_count);
-
-#endif

@@ -2,8 +2,7 @@
  * Gradient-boosted regression trees on binned features, with Huber's loss: structure from clipped residuals, leaves by
  * a robust mean (Friedman 2001, algorithm 4, M-TreeBoost). The same rows and seed give the same trees.
  */
-#ifndef PACE_COST_TREES_H
-#define PACE_COST_TREES_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -40,5 +39,3 @@ double pace_trees_predict(const pace_trees *trees, const float *features);
 
 /** Whether every index and value is in order, so that predicting is safe: for trees read from a file. */
 bool pace_trees_valid(const pace_trees *trees);
-
-#endif

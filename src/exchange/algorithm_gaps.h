@@ -1,6 +1,5 @@
 /* How far closed forms of algorithms are from their programs, from catalog/algorithms.yaml. */
-#ifndef PACE_EXCHANGE_ALGORITHM_GAPS_H
-#define PACE_EXCHANGE_ALGORITHM_GAPS_H
+#pragma once
 
 #include "exchange/algorithms.h"
 #include "machine/catalog.h"
@@ -14,5 +13,3 @@ typedef struct {
 
 /** PACE_E_INPUT for an algorithm that is missing or unknown, or a gap out of range. */
 pace_status pace_algorithm_gaps_load(pace_algorithm_gaps *out, pace_catalog *catalog) PACE_MUST_CHECK;
-
-#endif

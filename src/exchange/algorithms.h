@@ -2,8 +2,7 @@
  * Algorithms of collectives: one row each with what it can do, its closed form over messages (docs/exchange.md has the
  * equations and where they are from) and its program (docs/simulation.md).
  */
-#ifndef PACE_EXCHANGE_ALGORITHMS_H
-#define PACE_EXCHANGE_ALGORITHMS_H
+#pragma once
 
 #include "exchange/collective.h"
 #include "exchange/message.h"
@@ -79,5 +78,3 @@ bool pace_exchange_algorithm_is_exact(int row, const pace_exchange_terms *terms)
 
 /** Whether a row can do the terms' collective on their ranks. */
 bool pace_exchange_algorithm_applies(int row, const pace_exchange_terms *terms);
-
-#endif

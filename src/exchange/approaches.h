@@ -2,8 +2,7 @@
  * How frameworks exchange the gradients of a step: one row each of catalog/approaches.yaml, and the closed forms of
  * parameter servers, BytePS, MXNet's device store and PEARL. docs/exchange.md has the equations.
  */
-#ifndef PACE_EXCHANGE_APPROACHES_H
-#define PACE_EXCHANGE_APPROACHES_H
+#pragma once
 
 #include "exchange/exchange.h"
 
@@ -166,5 +165,3 @@ const char *pace_server_lane_name(const pace_server_lanes *lanes, size_t lane);
  * lane, or one buffer after another. Errors as for pace_approach_buffer_s(). */
 pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approach, const pace_exchange *exchange,
                                const pace_gradients *gradients, const pace_approach_setup *setup) PACE_MUST_CHECK;
-
-#endif

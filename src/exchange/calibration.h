@@ -6,8 +6,7 @@
  * Between two measured sizes time is linear in bytes: Hockney's model with constants of its own for every region
  * between probes. Below the smallest size it is constant, above the largest the last region goes on.
  */
-#ifndef PACE_EXCHANGE_CALIBRATION_H
-#define PACE_EXCHANGE_CALIBRATION_H
+#pragma once
 
 #include "base/estimate.h"
 #include "base/memory.h"
@@ -74,5 +73,3 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
 pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *path) PACE_MUST_CHECK;
 pace_status pace_exchange_fit_read(pace_exchange_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_exchange_fit_load(pace_exchange_fit *out, const char *path) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What ranks can do together. */
-#ifndef PACE_EXCHANGE_COLLECTIVE_H
-#define PACE_EXCHANGE_COLLECTIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,4 +39,3 @@ double pace_collective_hops(pace_collective collective, int ranks);
 
 /** Bytes that cross a rank's link over those that are counted (nccl-tests' bus bandwidth). */
 double pace_bus_factor(pace_collective collective, int ranks);
-#endif

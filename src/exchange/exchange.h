@@ -4,8 +4,7 @@
  * A pace_exchange is a machine made ready: its links and the constants of the library that exchanges on it. Then a
  * question is answered without allocation and without reading anything.
  */
-#ifndef PACE_EXCHANGE_EXCHANGE_H
-#define PACE_EXCHANGE_EXCHANGE_H
+#pragma once
 
 #include "base/estimate.h"
 #include "exchange/algorithm_gaps.h"
@@ -98,5 +97,3 @@ double pace_exchange_textbook_spread(const pace_doubts *doubts, int nodes);
 /** The terms of the textbook's closed forms for a question. */
 void pace_exchange_terms_of(pace_exchange_terms *out, const pace_machine *machine, pace_collective collective,
                             double bytes, int ranks_per_node, int nodes);
-
-#endif

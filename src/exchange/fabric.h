@@ -1,8 +1,7 @@
 /*
  * The links messages share: capacities, and which links lie between two ranks.
  */
-#ifndef PACE_EXCHANGE_FABRIC_H
-#define PACE_EXCHANGE_FABRIC_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -74,5 +73,3 @@ typedef struct {
 pace_status pace_fabric_nodes(pace_fabric *out, const pace_fabric_nodes_shape *shape) PACE_MUST_CHECK;
 
 void pace_fabric_free(pace_fabric *fabric);
-
-#endif

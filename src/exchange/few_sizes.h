@@ -3,8 +3,7 @@
  * model is off, as a Gaussian process over the logarithm of the size (Rasmussen, Williams 2006, equations 2.23 to
  * 2.24 and 5.8). Without sizes its answer is the model's; with more it leaves the model as far as they tell.
  */
-#ifndef PACE_EXCHANGE_FEW_SIZES_H
-#define PACE_EXCHANGE_FEW_SIZES_H
+#pragma once
 
 #include "machine/doubts.h"
 
@@ -22,5 +21,3 @@ typedef struct {
  * differ. */
 void pace_few_sizes(double *log_ratio, double *spread, const pace_few_size *measured, size_t count,
                     const pace_few_size *asked, const pace_doubts *doubts);
-
-#endif

@@ -3,8 +3,7 @@
  * ranks do everything at the same time, so one of them stands for all (the coarsest equitable partition, found by
  * colour refinement: Cardon, Crochemore, "Partitioning a graph in O(|A| log |V|)", 1982).
  */
-#ifndef PACE_EXCHANGE_FOLD_H
-#define PACE_EXCHANGE_FOLD_H
+#pragma once
 
 #include "exchange/program.h"
 
@@ -22,5 +21,3 @@ pace_status pace_fold_ranks(pace_fold *out, const pace_program *program, const u
 /** Every rank a colour of its own. */
 pace_status pace_fold_none(pace_fold *out, uint32_t ranks) PACE_MUST_CHECK;
 void pace_fold_free(pace_fold *fold);
-
-#endif

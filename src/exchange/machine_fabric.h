@@ -2,8 +2,7 @@
  * A machine as a fabric: the links inside its nodes (exchange/node_graph.h) and between them
  * (exchange/network_links.h), so that any machine that can be described can be simulated.
  */
-#ifndef PACE_EXCHANGE_MACHINE_FABRIC_H
-#define PACE_EXCHANGE_MACHINE_FABRIC_H
+#pragma once
 
 #include "exchange/fabric.h"
 #include "machine/machine.h"
@@ -16,5 +15,3 @@ pace_status pace_fabric_of_machine(pace_fabric *out, const pace_machine *machine
 
 /** Takes a share of every link between nodes away: traffic of others. 0 <= share < 1; PACE_E_USAGE. */
 pace_status pace_fabric_load_network(pace_fabric *fabric, double share) PACE_MUST_CHECK;
-
-#endif

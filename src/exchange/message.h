@@ -2,8 +2,7 @@
  * How long one message takes: piecewise linear in its size, one piece per protocol of the library (eager, rendezvous,
  * …). One piece is Hockney's model (alpha + beta m); LogGP and PLogP are given in the same form.
  */
-#ifndef PACE_EXCHANGE_MESSAGE_H
-#define PACE_EXCHANGE_MESSAGE_H
+#pragma once
 
 enum { PACE_MESSAGE_PIECES = 4 };
 
@@ -34,5 +33,3 @@ static inline double pace_message_s(const pace_message_model *model, double byte
     for (int i = 1; i < model->count && bytes >= model->pieces[i].from_bytes; i++) piece = &model->pieces[i];
     return piece->alpha_s + bytes * piece->s_per_byte;
 }
-
-#endif

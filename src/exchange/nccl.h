@@ -2,8 +2,7 @@
  * NCCL's own cost model: the time it expects of every algorithm and protocol, by which it chooses. Constants are
  * catalog/nccl.yaml; docs/exchange.md has the equations.
  */
-#ifndef PACE_EXCHANGE_NCCL_H
-#define PACE_EXCHANGE_NCCL_H
+#pragma once
 
 #include "exchange/algorithms.h"
 #include "machine/machine.h"
@@ -116,5 +115,3 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
 /** The least of those allowed (-1 = any), and which it is. Infinite where none is possible. */
 double pace_nccl_choose(int *algorithm, int *protocol, const pace_nccl *nccl, const pace_nccl_curves *curves,
                         double bytes, int only_algorithm, int only_protocol);
-
-#endif

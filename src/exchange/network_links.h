@@ -5,8 +5,7 @@
  * Fat tree (Leiserson 1985; Al-Fares et al., SIGCOMM 2008), rails (NVIDIA's SuperPOD: a switch for the k-th NICs of a
  * group of nodes), dragonfly with least ways (Kim, Dally, Scott, Abts, ISCA 2008), torus with dimension-order ways.
  */
-#ifndef PACE_EXCHANGE_NETWORK_LINKS_H
-#define PACE_EXCHANGE_NETWORK_LINKS_H
+#pragma once
 
 #include "exchange/fabric.h"
 #include "machine/machine.h"
@@ -36,5 +35,3 @@ uint32_t pace_network_hops(const pace_network_links *network, uint32_t from_node
                            uint32_t to_nic);
 
 void pace_network_describe(char *out, size_t size, const pace_network_links *network, uint32_t link);
-
-#endif

@@ -2,8 +2,7 @@
  * What networks with shared links leave of the NICs' rate, in closed form: the most that the links above switches must
  * carry when every node sends to the one so much further, by what they can.
  */
-#ifndef PACE_EXCHANGE_NETWORK_SHARE_H
-#define PACE_EXCHANGE_NETWORK_SHARE_H
+#pragma once
 
 #include "exchange/algorithms.h"
 #include "machine/machine.h"
@@ -24,5 +23,3 @@ double pace_network_extra_hops(const pace_machine *machine, int nodes, int dista
 
 /** The first two, and the last, for all powers of two, and the mean of the first over all distances. */
 void pace_network_slowness_of(pace_network_slowness *out, const pace_machine *machine, int nodes);
-
-#endif

@@ -5,8 +5,7 @@
  * A message takes the way whose narrowest link is widest; of those the one with fewest links. Devices and NICs pass
  * nothing on. Rates are peaks times the share that large exchanges reach.
  */
-#ifndef PACE_EXCHANGE_NODE_GRAPH_H
-#define PACE_EXCHANGE_NODE_GRAPH_H
+#pragma once
 
 #include "exchange/fabric.h"
 #include "machine/machine.h"
@@ -44,5 +43,3 @@ void pace_node_graph_free(pace_node_graph *graph);
 
 /** What a link is called, without the node. */
 void pace_node_link_describe(char *out, size_t size, const pace_node_link *link);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * schedule/flows.h says when each runs.
  */
-#ifndef PACE_EXCHANGE_PROGRAM_H
-#define PACE_EXCHANGE_PROGRAM_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -122,5 +121,3 @@ pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t
 
 /** The shorter side of the most square grid of so many ranks. */
 int pace_torus_side(int ranks);
-
-#endif

@@ -1,7 +1,6 @@
 /* The algorithms of collectives as programs: the `program` column of exchange/algorithms.h. docs/simulation.md has for
  * each what it takes in closed form. */
-#ifndef PACE_EXCHANGE_PROGRAM_BUILD_H
-#define PACE_EXCHANGE_PROGRAM_BUILD_H
+#pragma once
 
 #include "exchange/collective.h"
 #include "exchange/program.h"
@@ -78,5 +77,3 @@ pace_status pace_program_leaders(pace_program *program, const pace_program_quest
 pace_status pace_program_bruck(pace_program *program, const pace_program_question *question);
 pace_status pace_program_message(pace_program *program, const pace_program_question *question);
 pace_status pace_program_pairwise(pace_program *program, const pace_program_question *question);
-
-#endif

@@ -1,6 +1,5 @@
 /* The program of a collective by the name of its algorithm: the top of exchange/algorithms.h and program_*.c. */
-#ifndef PACE_EXCHANGE_PROGRAM_BY_NAME_H
-#define PACE_EXCHANGE_PROGRAM_BY_NAME_H
+#pragma once
 
 #include "exchange/program_build.h"
 
@@ -8,5 +7,3 @@
  * are, and for sizes it cannot do. */
 pace_status pace_program_build(pace_program *out, const char *collective, const char *algorithm,
                                const pace_program_question *question) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * filling): no flow can have more without taking from one that has no more than it. Every flow has a bottleneck: its
  * own limit, or a full link on which no other has more.
  */
-#ifndef PACE_EXCHANGE_RATES_H
-#define PACE_EXCHANGE_RATES_H
+#pragma once
 
 #include "exchange/fabric.h"
 
@@ -42,5 +41,3 @@ void pace_rates_free(pace_rates *rates);
 
 /** `out` receives bytes/s per flow. A flow without hops and limit gets INFINITY. */
 pace_status pace_rates_solve(double *out, pace_rates *rates, const pace_flow *flows, uint32_t count) PACE_MUST_CHECK;
-
-#endif

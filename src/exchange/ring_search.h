@@ -2,8 +2,7 @@
  * Rings over devices that are joined pairwise: as many as find links of their own. NCCL searches for them likewise
  * (graph/search.cc); on DGX-1 V100 there are six, on DGX-1 P100 four, and none leaves the bricks.
  */
-#ifndef PACE_EXCHANGE_RING_SEARCH_H
-#define PACE_EXCHANGE_RING_SEARCH_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -25,5 +24,3 @@ void pace_rings_closed(pace_rings *out, pace_ring_links links, int devices, int 
  * or fewer: as many of the first ones as there is room for. */
 void pace_rings_open(pace_rings *out, pace_ring_links links, int devices, const unsigned char *first,
                      const unsigned char *last, int count);
-
-#endif

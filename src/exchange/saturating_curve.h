@@ -8,8 +8,7 @@
  *
  * moved = bytes times the bus factor. It does not join smoothly at `from` and `to`.
  */
-#ifndef PACE_EXCHANGE_SATURATING_CURVE_H
-#define PACE_EXCHANGE_SATURATING_CURVE_H
+#pragma once
 
 #include "exchange/calibration.h"
 
@@ -26,5 +25,3 @@ typedef struct {
 bool pace_saturating_fit(pace_saturating_curve *out, const pace_curve_point *points, size_t count, double factor);
 
 double pace_saturating_s(const pace_saturating_curve *curve, double bytes, double factor);
-
-#endif

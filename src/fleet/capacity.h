@@ -11,8 +11,7 @@
  * when the part is smaller than the request wants of a GPU. Averaged over requests as often as they were made, it is
  * the cluster's.
  */
-#ifndef PACE_FLEET_CAPACITY_H
-#define PACE_FLEET_CAPACITY_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -104,5 +103,3 @@ typedef struct {
  * or without scheduled pods. */
 pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, size_t instants) PACE_MUST_CHECK;
 void pace_capacity_free(pace_capacity *capacity);
-
-#endif

@@ -5,8 +5,7 @@
  * threads or processes, and merging what each has, gives the same bytes. Every job counts once at the level of jobs and
  * cNodes times at the level of cNodes. GPU-hours are the table's, or one hour of every cNode where it has none.
  */
-#ifndef PACE_FLEET_FLEET_H
-#define PACE_FLEET_FLEET_H
+#pragma once
 
 #include "fleet/fleet_questions.h"
 #include "fleet/projection.h"
@@ -105,5 +104,3 @@ pace_status pace_fleet_merge_packed(pace_fleet *into, pace_unpack *from) PACE_MU
 
 /** The weight of jobs at a level: their number, or their cNodes. */
 uint64_t pace_fleet_weight(const pace_fleet_group *group, int level);
-
-#endif

@@ -1,6 +1,5 @@
 /* A block of jobs that a fleet processes together. Private to fleet/. */
-#ifndef PACE_FLEET_FLEET_BLOCK_H
-#define PACE_FLEET_FLEET_BLOCK_H
+#pragma once
 
 #include "fleet/fleet.h"
 #include "fleet/job_doubt.h"
@@ -46,5 +45,3 @@ void pace_fleet_add_worst(pace_fleet *fleet, const pace_fleet_block *block);
 /** Adds jobs [first, first + count) of a cohort, as they are, to a class. */
 pace_status pace_fleet_group_add(pace_fleet_group *group, const pace_fleet_cohort *cohort, size_t first,
                                  size_t count) PACE_MUST_CHECK;
-
-#endif

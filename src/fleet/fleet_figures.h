@@ -2,8 +2,7 @@
  * The figures of a fleet, as rows: what its sums and sketches say of the jobs as they are, moved to other
  * architectures, and under every question. A figure with an error is a range that holds 90 %.
  */
-#ifndef PACE_FLEET_FLEET_FIGURES_H
-#define PACE_FLEET_FLEET_FIGURES_H
+#pragma once
 
 #include "fleet/fleet.h"
 
@@ -128,5 +127,3 @@ int pace_fleet_best(const pace_fleet_view *view, pace_asked_kind kind);
 bool pace_fleet_sensitivity_of(pace_fleet_sensitivity *out, const pace_fleet_view *view, int class);
 pace_fleet_tenth pace_fleet_tenth_of(const pace_fleet_view *view, size_t question, int tenth);
 pace_fleet_assumed pace_fleet_assumed_of(const pace_fleet_view *view, size_t assumption);
-
-#endif

@@ -2,8 +2,7 @@
  * What a fleet is asked: which resource is made faster, alone and in pairs, which software changes, which assumptions
  * are doubted. Made of the catalogue for a machine, and of what the command line adds.
  */
-#ifndef PACE_FLEET_FLEET_QUESTIONS_H
-#define PACE_FLEET_FLEET_QUESTIONS_H
+#pragma once
 
 #include "base/words.h"
 #include "fleet/job_model.h"
@@ -37,5 +36,3 @@ typedef struct {
 pace_status pace_fleet_questions_make(pace_fleet_questions *out, const pace_job_setting *setting,
                                       const pace_words *sweeps, const pace_words *prices) PACE_MUST_CHECK;
 void pace_fleet_questions_free(pace_fleet_questions *questions);
-
-#endif

@@ -1,7 +1,6 @@
 /* The data of the job model, from catalog/jobs.yaml: architectures, machines, upgrades and software changes. Every
  * figure of a machine carries its source and confidence for the report. */
-#ifndef PACE_FLEET_JOB_CATALOG_H
-#define PACE_FLEET_JOB_CATALOG_H
+#pragma once
 
 #include "machine/device.h"
 #include "machine/machine.h"
@@ -98,5 +97,3 @@ pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog
 pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, const char *value) PACE_MUST_CHECK;
 
 bool pace_job_resource_find(pace_job_resource *out, const char *name);
-
-#endif

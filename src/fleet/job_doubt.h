@@ -12,8 +12,7 @@
  * changes. An answer about many jobs is taken to be off as if all jobs were off together (the standard deviations add
  * up): jobs share the software, machines and assumptions that the x_r stand for, so errors do not average out.
  */
-#ifndef PACE_FLEET_JOB_DOUBT_H
-#define PACE_FLEET_JOB_DOUBT_H
+#pragma once
 
 #include "fleet/job_model.h"
 
@@ -42,5 +41,3 @@ typedef struct {
 } pace_job_shares;
 
 void pace_job_shares_of(pace_job_shares *out, const pace_job_parts *parts, size_t count, double sigma);
-
-#endif

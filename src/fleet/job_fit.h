@@ -4,8 +4,7 @@
  * near the catalogue's figure, because being off that by the doubt job_prior costs as much as one step time that is off
  * by the doubt job_sample.
  */
-#ifndef PACE_FLEET_JOB_FIT_H
-#define PACE_FLEET_JOB_FIT_H
+#pragma once
 
 #include "fleet/job_model.h"
 
@@ -40,5 +39,3 @@ pace_status pace_job_fit_load(pace_job_fit *out, const char *path) PACE_MUST_CHE
 
 /** Puts the fit's efficiencies and spread into a setting. */
 void pace_job_fit_apply(pace_job_setting *setting, const pace_job_fit *fit);
-
-#endif

@@ -1,6 +1,5 @@
 /* The machine of a job from one of catalog/machines.yaml, of a file, or of a short form (machine/machine.h). */
-#ifndef PACE_FLEET_JOB_MACHINE_DERIVE_H
-#define PACE_FLEET_JOB_MACHINE_DERIVE_H
+#pragma once
 
 #include "fleet/job_catalog.h"
 #include "machine/machine.h"
@@ -13,5 +12,3 @@
  * catalogue. Errors: PACE_E_MISSING for a device that is unknown or whose figures are. */
 pace_status pace_job_machine_derive(pace_job_machine *out, const pace_job_catalog *catalog,
                                     const pace_machine *machine) PACE_MUST_CHECK;
-
-#endif

@@ -12,8 +12,7 @@
  * parts. Everything that could be different (a faster link, fused operations, another efficiency) is a factor on some
  * parts, so a block's parts are computed once and each question is one pass over them.
  */
-#ifndef PACE_FLEET_JOB_MODEL_H
-#define PACE_FLEET_JOB_MODEL_H
+#pragma once
 
 #include "base/estimate.h"
 #include "fleet/job_catalog.h"
@@ -121,5 +120,3 @@ static inline pace_estimate pace_job_estimate(double step_s, const pace_job_sett
  * can. Numbers must be finite and not negative, efficiencies between 0 and 1, cNodes whole (1 for a single-GPU
  * architecture), and some work must be left. */
 bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, const pace_job_catalog *catalog);
-
-#endif

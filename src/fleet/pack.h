@@ -2,8 +2,7 @@
  * Values as bytes that are the same on every machine: little-endian 64-bit words, back to back. Partial results travel
  * in them between processes, and two results are the same when their bytes are.
  */
-#ifndef PACE_FLEET_PACK_H
-#define PACE_FLEET_PACK_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -27,5 +26,3 @@ pace_status pace_unpack_u64(uint64_t *out, pace_unpack *from) PACE_MUST_CHECK;
 pace_status pace_unpack_real(double *out, pace_unpack *from) PACE_MUST_CHECK;
 /** Text, not terminated, borrowed from the bytes. */
 pace_status pace_unpack_text(const char **out, size_t *length, pace_unpack *from) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * (catalog/job_population.yaml). Each job is drawn from its number and the seed alone, so a population is the same
  * however it is split, and the first million of a longer one.
  */
-#ifndef PACE_FLEET_POPULATION_H
-#define PACE_FLEET_POPULATION_H
+#pragma once
 
 #include "base/json_writer.h"
 #include "fleet/job_model.h"
@@ -43,5 +42,3 @@ void pace_population_job(double values[PACE_JOB_COLUMNS], pace_job_architecture 
 /** Writes jobs [0, count) as CSV, after a comment line that says they are synthetic. */
 pace_status pace_population_write(pace_sink *sink, const pace_population *population, uint64_t seed, uint64_t count,
                                   pace_progress_fn progress, void *progress_context) PACE_MUST_CHECK;
-
-#endif

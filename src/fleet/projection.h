@@ -5,8 +5,7 @@
  * replicas as the server has devices. Two gains count (Wang et al., IISWC 2019): of one cNode, T / T', and of the whole
  * job, (n' / T') / (n / T).
  */
-#ifndef PACE_FLEET_PROJECTION_H
-#define PACE_FLEET_PROJECTION_H
+#pragma once
 
 #include "fleet/job_model.h"
 
@@ -33,5 +32,3 @@ typedef struct {
 /** Moves jobs [first, first + count) to `architecture`; `step_s` are their step times as they are, above 0. */
 void pace_project(pace_projection *out, const pace_jobs *jobs, size_t first, size_t count, const double *step_s,
                   const pace_job_setting *setting, pace_job_architecture architecture);
-
-#endif

@@ -1,6 +1,5 @@
 /* Formats the rate of a resource. */
-#ifndef PACE_FLEET_RATE_TEXT_H
-#define PACE_FLEET_RATE_TEXT_H
+#pragma once
 
 #include "fleet/job_catalog.h"
 
@@ -10,5 +9,3 @@ typedef struct {
 
 /** "100 Gb/s" of a network, "16 TFLOP/s" of computation, "50 GB/s" elsewhere; at most three decimals. */
 pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate);
-
-#endif

@@ -11,8 +11,7 @@
  * greatest value seen. Least and greatest are exact. An exact sketch keeps every value instead, and grows with their
  * number.
  */
-#ifndef PACE_FLEET_SKETCH_H
-#define PACE_FLEET_SKETCH_H
+#pragma once
 
 #include "fleet/pack.h"
 
@@ -67,5 +66,3 @@ double pace_sketch_below(pace_sketch *sketch, double x);
 pace_status pace_sketch_pack(pace_bytes *bytes, pace_sketch *sketch) PACE_MUST_CHECK;
 /** Reads one back. PACE_E_INPUT for bytes that no sketch packs to. */
 pace_status pace_sketch_unpack(pace_sketch *out, pace_unpack *from) PACE_MUST_CHECK;
-
-#endif

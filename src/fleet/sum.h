@@ -3,8 +3,7 @@
  * rounded once, to the nearest unit; adding and merging are integer additions, so any split over threads or processes
  * gives the same bits. A sum holds up to 2^87 (1.5e26): a billion values of 2^57 (1.4e17) each.
  */
-#ifndef PACE_FLEET_SUM_H
-#define PACE_FLEET_SUM_H
+#pragma once
 
 #include "fleet/pack.h"
 
@@ -65,5 +64,3 @@ static inline double pace_sum_value(const pace_sum *sum) {
 
 pace_status pace_sum_pack(pace_bytes *bytes, const pace_sum *sum) PACE_MUST_CHECK;
 pace_status pace_sum_unpack(pace_sum *out, pace_unpack *from) PACE_MUST_CHECK;
-
-#endif

@@ -13,8 +13,7 @@
  * What a worker cost: in each iteration, by how much it was behind the next slowest one. Summed over workers that is
  * what the job would have saved if only the slowest had kept up with the second.
  */
-#ifndef PACE_FLEET_VARIABILITY_H
-#define PACE_FLEET_VARIABILITY_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -64,5 +63,3 @@ typedef struct {
  * C(k-1, N-1) / C(W, N). */
 pace_status pace_slowdown_of(pace_slowdown *out, const size_t *sizes, size_t count,
                              const pace_iterations *data) PACE_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* The jobs of a fleet that lose most to a bottleneck: a list of fixed length that does not depend on the order of
  * adding. */
-#ifndef PACE_FLEET_WORST_JOBS_H
-#define PACE_FLEET_WORST_JOBS_H
+#pragma once
 
 #include "fleet/pack.h"
 #include "source/job_table.h"
@@ -36,5 +35,3 @@ void pace_worst_jobs_add(pace_worst_jobs *list, const pace_worst_job *job);
 pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list) PACE_MUST_CHECK;
 /** Adds a packed list. PACE_E_INPUT for other bytes. */
 pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *from) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* How many samples a step has, where nothing says it: by the leading size that operators of one kind share. */
-#ifndef PACE_FORECAST_BATCH_SIZE_H
-#define PACE_FORECAST_BATCH_SIZE_H
+#pragma once
 
 #include "step/graph.h"
 
@@ -12,5 +11,3 @@ typedef struct {
 
 /** Asks, in this order, convolutions, attention, embeddings, losses and linear layers of the forward pass. */
 pace_status pace_batch_size_infer(pace_batch_size *out, const pace_graph *graph) PACE_MUST_CHECK;
-
-#endif

@@ -5,8 +5,7 @@
  * A forecast is made of a measured analysis, or of graphs that have no times. Running it gives an analysis on which
  * everything works that works on a trace: matrix, critical path, advice.
  */
-#ifndef PACE_FORECAST_FORECAST_H
-#define PACE_FORECAST_FORECAST_H
+#pragma once
 
 #include "forecast/forecast_data.h"
 
@@ -53,5 +52,3 @@ double pace_mean_step_ns(const pace_rank *rank, size_t first);
 
 /** The slowest rank's. */
 double pace_analysis_step_ns(const pace_analysis *analysis, size_t first);
-
-#endif

@@ -1,6 +1,5 @@
 /* A step to be predicted, and what comes of it: what the parts of a forecast hand to each other. */
-#ifndef PACE_FORECAST_FORECAST_DATA_H
-#define PACE_FORECAST_FORECAST_DATA_H
+#pragma once
 
 #include "cost/cost.h"
 #include "cost/host_costs_measure.h"
@@ -77,5 +76,3 @@ typedef struct {
     pace_doubts_used used; /* what step_s rests on */
     size_t beyond;         /* measured kernels faster than their device's roofline allows */
 } pace_forecast_result;
-
-#endif

@@ -1,6 +1,5 @@
 /* A scenario's edits of the graphs it runs. Private to the forecast. */
-#ifndef PACE_FORECAST_FORECAST_EDIT_H
-#define PACE_FORECAST_FORECAST_EDIT_H
+#pragma once
 
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
@@ -11,5 +10,3 @@ const pace_forecast_rank *pace_forecast_ranks(const pace_forecast *forecast, con
 /** Makes a variant of each rank (forecast->ranks.count of them) and edits it. On failure none is left. */
 pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edits, const pace_forecast *forecast,
                                const pace_scenario *scenario) PACE_MUST_CHECK;
-
-#endif

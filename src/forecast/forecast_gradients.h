@@ -3,8 +3,7 @@
  * says when each gradient is ready; the approach's lanes (schedule/gradients.h) say when each has been exchanged; and
  * the step is walked again with exchanges that take until then. Private to the forecast.
  */
-#ifndef PACE_FORECAST_FORECAST_GRADIENTS_H
-#define PACE_FORECAST_FORECAST_GRADIENTS_H
+#pragma once
 
 #include "forecast/forecast_price.h"
 #include "schedule/gradients.h"
@@ -16,5 +15,3 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
 
 /** How many ranks exchange gradients in a graph; 0 = none do. */
 int64_t pace_gradients_ranks(const pace_graph *graph);
-
-#endif

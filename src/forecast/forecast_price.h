@@ -1,6 +1,5 @@
 /* What every launch of a rank takes under a scenario. Private to the forecast. */
-#ifndef PACE_FORECAST_FORECAST_PRICE_H
-#define PACE_FORECAST_FORECAST_PRICE_H
+#pragma once
 
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
@@ -40,5 +39,3 @@ double pace_price_bound_ns(const pace_device *device, const pace_op *op);
 /** Whether the parts of a launch were measured to be faster than that already: their operation is not what it seems
  * (Winograd's convolutions, cached tensors), and nothing follows for another device. */
 bool pace_price_was_beyond(const pace_pricing *pricing, uint32_t launch);
-
-#endif

@@ -1,6 +1,5 @@
 /* What profiles of gradients take from a rank, measured or walked. Private to insight/. */
-#ifndef PACE_FORECAST_GRADIENT_PARTS_H
-#define PACE_FORECAST_GRADIENT_PARTS_H
+#pragma once
 
 #include "insight/rank.h"
 #include "schedule/gradients.h"
@@ -10,5 +9,3 @@ void pace_gradient_stages(pace_gradient_profile *profile, const pace_rank *rank,
 
 /** Backward's first and last instant in a step, on the device. */
 void pace_gradient_backward(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank, const pace_mark *mark);
-
-#endif

@@ -1,6 +1,5 @@
 /* One worker's step of a model on a device, as the exchange of its gradients sees it. */
-#ifndef PACE_FORECAST_GRADIENT_PROFILE_H
-#define PACE_FORECAST_GRADIENT_PROFILE_H
+#pragma once
 
 #include "base/estimate.h"
 #include "insight/rank.h"
@@ -23,5 +22,3 @@ pace_status pace_gradient_profile_of_rank(pace_gradient_profile *out, const pace
 
 /** Stretches all times so that the step takes `step_s`: as measured of one worker. */
 void pace_gradient_profile_scale(pace_gradient_profile *profile, double step_s);
-
-#endif

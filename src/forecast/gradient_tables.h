@@ -1,6 +1,5 @@
 /* Which of a model's parameters are tables of embeddings, of whose rows a step touches some. */
-#ifndef PACE_FORECAST_GRADIENT_TABLES_H
-#define PACE_FORECAST_GRADIENT_TABLES_H
+#pragma once
 
 #include "model/config.h"
 #include "model/model.h"
@@ -10,5 +9,3 @@
  * frees the vector, on failure too. */
 pace_status pace_gradient_tables_of(pace_gradient_tables *out, const pace_model *model,
                                     const pace_config *config) PACE_MUST_CHECK;
-
-#endif

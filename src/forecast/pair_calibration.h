@@ -10,8 +10,7 @@
  * answer counts as one pair more: a^2 + b^2 is added to the squares (ridge regression; Hoerl and Kennard 1970). Of n
  * pairs of large kernels alone b is then the mean logarithm over n + 1. Families that no pair has are left as they are.
  */
-#ifndef PACE_FORECAST_PAIR_CALIBRATION_H
-#define PACE_FORECAST_PAIR_CALIBRATION_H
+#pragma once
 
 #include "step/op.h"
 
@@ -47,5 +46,3 @@ double pace_pair_factor(const pace_pair_sums *sums, double start_share);
 /** What is left of the ladder's spread: its share by which the pairs shrink the variance of such a kernel's correction.
  */
 double pace_pair_spread(const pace_pair_sums *sums, double start_share, double spread);
-
-#endif

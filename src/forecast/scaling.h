@@ -1,6 +1,5 @@
 /* A data-parallel step on some number of workers, by approach. */
-#ifndef PACE_FORECAST_SCALING_H
-#define PACE_FORECAST_SCALING_H
+#pragma once
 
 #include "forecast/gradient_profile.h"
 
@@ -41,5 +40,3 @@ pace_status pace_scaling_over(pace_scaling_point *out, const pace_gradient_profi
 pace_status pace_scaling_at(pace_scaling_point *out, pace_catalog *catalog, const pace_gradient_profile *profile,
                             double compute_spread, const pace_approach *approach, const pace_machine *machine,
                             const pace_device *device, int workers) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What is different about a step that is to be predicted. */
-#ifndef PACE_FORECAST_SCENARIO_H
-#define PACE_FORECAST_SCENARIO_H
+#pragma once
 
 #include "base/memory.h"
 #include "cost/host_costs.h"
@@ -48,5 +47,3 @@ pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) PACE_
 /** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one by one: with every
  * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */
 bool pace_scenario_has_lanes(const pace_scenario *scenario);
-
-#endif

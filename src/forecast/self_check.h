@@ -2,8 +2,7 @@
  * What must hold of every prediction, whatever the numbers are. A prediction that breaks one is not given: the error
  * names the numbers. Of what was measured the same is counted, and told as a warning.
  */
-#ifndef PACE_FORECAST_SELF_CHECK_H
-#define PACE_FORECAST_SELF_CHECK_H
+#pragma once
 
 #include "forecast/forecast_price.h"
 #include "schedule/walk.h"
@@ -23,5 +22,3 @@ pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *ra
 
 /** The cells of stages and resources add up to each step. */
 pace_status pace_self_check_matrix(const pace_analysis *analysis) PACE_MUST_CHECK;
-
-#endif

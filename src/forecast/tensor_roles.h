@@ -3,8 +3,7 @@
  * operators say of their arguments (the weight of a linear layer is its second) and from autograd's accumulation of
  * gradients.
  */
-#ifndef PACE_FORECAST_TENSOR_ROLES_H
-#define PACE_FORECAST_TENSOR_ROLES_H
+#pragma once
 
 #include "step/graph.h"
 #include "step/op_shapes.h"
@@ -41,5 +40,3 @@ bool pace_node_accumulates(const pace_graph *graph, uint32_t node);
 
 /** The arguments of the nearest operator at or around the node that says any; false when none does. */
 bool pace_node_shapes(pace_op_shapes *out, const pace_graph *graph, uint32_t node);
-
-#endif

@@ -4,8 +4,7 @@
  * A launch is made of parts, the launches of the unedited graph: one, or several where what-ifs have put them into one
  * kernel. Its time is that of its parts times what its operation costs over what theirs do.
  */
-#ifndef PACE_FORECAST_VARIANT_H
-#define PACE_FORECAST_VARIANT_H
+#pragma once
 
 #include "machine/doubts.h"
 #include "step/graph.h"
@@ -43,5 +42,3 @@ const pace_op *pace_variant_part_op(const pace_variant *variant, uint32_t part);
 
 /** Adds to what is assumed of a launch; assumptions are taken to be independent. */
 void pace_variant_assume(pace_variant *variant, uint32_t launch, pace_doubt doubt, double spread);
-
-#endif

@@ -2,8 +2,7 @@
  * What-ifs, one row each: what it is called, how it is read, what it edits, what reports say of it. To add one, write
  * a file with its row and name the row in what_ifs.c.
  */
-#ifndef PACE_FORECAST_WHAT_IFS_H
-#define PACE_FORECAST_WHAT_IFS_H
+#pragma once
 
 #include "forecast/forecast_data.h"
 #include "forecast/variant.h"
@@ -80,5 +79,3 @@ pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) PACE_
  * fewer than two ranks have lookups. */
 pace_status pace_what_if_balance_tables(pace_variant *variants, const double *const *cost_s,
                                         size_t count) PACE_MUST_CHECK;
-
-#endif

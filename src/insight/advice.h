@@ -1,6 +1,5 @@
 /* What a step can spend its critical path on, and be advised to have more of. */
-#ifndef PACE_INSIGHT_ADVICE_H
-#define PACE_INSIGHT_ADVICE_H
+#pragma once
 
 /* Advice names, DESIGN §1. `gap` is delay no edge explains. */
 typedef enum {
@@ -16,5 +15,3 @@ typedef enum {
 } pace_advice;
 
 extern const char *const pace_advice_names[PACE_ADVICES];
-
-#endif

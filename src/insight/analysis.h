@@ -1,6 +1,5 @@
 /* All ranks of a question, loaded and understood. */
-#ifndef PACE_INSIGHT_ANALYSIS_H
-#define PACE_INSIGHT_ANALYSIS_H
+#pragma once
 
 #include "insight/analyze_options.h"
 #include "insight/collectives.h"
@@ -38,5 +37,3 @@ bool pace_analysis_has_devices(const pace_analysis *analysis);
 /** The rank whose devices were busy or waiting longest (the span of its trace); of several devices the one whose steps
  * took longest, for their spans differ by chance where they exchange. Ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);
-
-#endif

@@ -1,6 +1,5 @@
 /* What reading and understanding traces is asked with. */
-#ifndef PACE_INSIGHT_ANALYZE_OPTIONS_H
-#define PACE_INSIGHT_ANALYZE_OPTIONS_H
+#pragma once
 
 #include "paceline/paceline.h"
 
@@ -19,5 +18,3 @@ typedef struct {
     pace_progress_fn progress;  /**< may be NULL */
     void *progress_context;
 } pace_analyze_options;
-
-#endif

@@ -1,6 +1,5 @@
 /* What messages between two ranks cost: pipeline bubbles, and who waits for whom. */
-#ifndef PACE_INSIGHT_BUBBLES_H
-#define PACE_INSIGHT_BUBBLES_H
+#pragma once
 
 #include "insight/analysis.h"
 
@@ -28,5 +27,3 @@ typedef struct {
 typedef PACE_VEC(pace_message_pair) pace_message_pairs; /* free with PACE_VEC_FREE */
 
 pace_status pace_message_pairs_of(pace_message_pairs *out, const pace_analysis *analysis) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* One clock for all ranks, from what they exchange. */
-#ifndef PACE_INSIGHT_CLOCKS_H
-#define PACE_INSIGHT_CLOCKS_H
+#pragma once
 
 #include "insight/collectives.h"
 #include "insight/messages.h"
@@ -13,5 +12,3 @@
  * direction from below, and the middle is taken. Ranks that share nothing keep the wall clock their traces name. */
 pace_status pace_clocks_align(pace_rank *const *ranks, size_t rank_count, const pace_collectives *collectives,
                               const pace_messages *messages) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * Collectives across ranks: which kernels of different ranks are one exchange, and each exchange split into waiting for
  * the last rank and transfer.
  */
-#ifndef PACE_INSIGHT_COLLECTIVES_H
-#define PACE_INSIGHT_COLLECTIVES_H
+#pragma once
 
 #include "insight/rank.h"
 
@@ -38,5 +37,3 @@ void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ran
 pace_status pace_collectives_explain(pace_collectives *collectives, pace_rank *const *ranks,
                                      size_t rank_count) PACE_MUST_CHECK;
 void pace_collectives_free(pace_collectives *collectives);
-
-#endif

@@ -5,8 +5,7 @@
  * supports: launches, streams, blocking calls, hand-overs between threads and streams. Replaying it unchanged gives
  * back the measured starts to the nanosecond; the path is walked back through what decided each start.
  */
-#ifndef PACE_INSIGHT_CRITICAL_H
-#define PACE_INSIGHT_CRITICAL_H
+#pragma once
 
 #include "insight/advice.h"
 #include "insight/analysis.h"
@@ -49,5 +48,3 @@ pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_M
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
                                       const pace_rank *rank) PACE_MUST_CHECK;
 void pace_critical_free(pace_critical *critical);
-
-#endif

@@ -5,8 +5,7 @@
  * (a synchronising call was running when the device ran dry), or because it was late. Work that was queued already
  * waited for another stream, as far as the trace names it, or for its launch and for what the trace does not tell.
  */
-#ifndef PACE_INSIGHT_IDLE_CAUSES_H
-#define PACE_INSIGHT_IDLE_CAUSES_H
+#pragma once
 
 #include "insight/rank.h"
 
@@ -28,5 +27,3 @@ typedef struct {
 
 /** The gaps of [start, end) of a tiled rank. */
 pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t end_ns);
-
-#endif

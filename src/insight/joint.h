@@ -5,8 +5,7 @@
  * own, one segment of no length per arrival in order of time, so that its end is the last arrival; every transfer waits
  * for it. Whoever is last then decides, in the measured order or in any other.
  */
-#ifndef PACE_INSIGHT_JOINT_H
-#define PACE_INSIGHT_JOINT_H
+#pragma once
 
 #include "insight/analysis.h"
 #include "schedule/replay.h"
@@ -33,5 +32,3 @@ pace_status pace_joint_build(pace_joint *out, const pace_analysis *analysis, uin
 /** Takes the edges between ranks away: nobody waits for anybody. */
 void pace_joint_part(pace_joint *joint);
 void pace_joint_free(pace_joint *joint);
-
-#endif

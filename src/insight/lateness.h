@@ -1,6 +1,5 @@
 /* Who is late to collectives, and who waits. */
-#ifndef PACE_INSIGHT_LATENESS_H
-#define PACE_INSIGHT_LATENESS_H
+#pragma once
 
 #include "insight/analysis.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 
 /** One row a rank, to be freed with pace_free(). */
 pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis) PACE_MUST_CHECK;
-
-#endif

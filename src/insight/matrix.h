@@ -2,8 +2,7 @@
  * The matrix stage × resource. Every instant of the device is one tile: exactly one stage and one resource
  * (DESIGN §1). A window's matrix is the sum of the tiles clipped to it, so its cells add up to the window.
  */
-#ifndef PACE_INSIGHT_MATRIX_H
-#define PACE_INSIGHT_MATRIX_H
+#pragma once
 
 #include "insight/steps.h"
 #include "insight/work.h"
@@ -44,5 +43,3 @@ int64_t pace_matrix_total(const pace_matrix *matrix);
 
 /** Sets every step's device interval; steps without compute work get an empty one. */
 pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* The mean step of a rank, by stage and resource. */
-#ifndef PACE_INSIGHT_MEAN_STEP_H
-#define PACE_INSIGHT_MEAN_STEP_H
+#pragma once
 
 #include "insight/rank.h"
 
@@ -10,5 +9,3 @@ typedef struct {
 } pace_mean_step;
 
 pace_mean_step pace_mean_step_of(const pace_rank *rank);
-
-#endif

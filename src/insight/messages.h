@@ -6,8 +6,7 @@
  * or by the title of the range around the launch ("nccl:send 0->1"). A kernel launched for several at once
  * ("coalesced") carries all the sends and receives its thread recorded since the one before.
  */
-#ifndef PACE_INSIGHT_MESSAGES_H
-#define PACE_INSIGHT_MESSAGES_H
+#pragma once
 
 #include "insight/rank.h"
 
@@ -61,5 +60,3 @@ void pace_messages_split(pace_messages *messages, pace_rank *const *ranks);
 /** Finds the causes; needs the ranks' tiles. */
 void pace_messages_explain(pace_messages *messages, pace_rank *const *ranks);
 void pace_messages_free(pace_messages *messages);
-
-#endif

@@ -1,6 +1,5 @@
 /* The operators of two ranks, side by side. */
-#ifndef PACE_INSIGHT_OPERATOR_PAIRS_H
-#define PACE_INSIGHT_OPERATOR_PAIRS_H
+#pragma once
 
 #include "insight/operators.h"
 
@@ -17,5 +16,3 @@ typedef struct {
 
 pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_rank *a, const pace_rank *b) PACE_MUST_CHECK;
 void pace_operator_pairs_free(pace_operator_pairs *pairs);
-
-#endif

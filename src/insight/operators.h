@@ -1,6 +1,5 @@
 /* Where device time goes by name: by kernel, by launching operator, by module. */
-#ifndef PACE_INSIGHT_OPERATORS_H
-#define PACE_INSIGHT_OPERATORS_H
+#pragma once
 
 #include "insight/rank.h"
 #include "step/op_shapes.h"
@@ -27,5 +26,3 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
 
 /** Bytes per element of the operators that do most of the flop; 4 when nothing is known. */
 int pace_main_element_bytes(const pace_rank *rank);
-
-#endif

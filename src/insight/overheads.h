@@ -13,8 +13,7 @@
  * a stream is a runtime call too, but no T4. A call within a call (driver under runtime) belongs to the outer one.
  * A trace without device work and without calls is of the host alone: its operators are the work, so T5 has none.
  */
-#ifndef PACE_INSIGHT_OVERHEADS_H
-#define PACE_INSIGHT_OVERHEADS_H
+#pragma once
 
 #include "cost/host_costs.h"
 #include "insight/rank.h"
@@ -41,5 +40,3 @@ typedef struct {
 pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank,
                                    double profiler_event_ns) PACE_MUST_CHECK;
 void pace_overheads_free(pace_overheads *overheads);
-
-#endif

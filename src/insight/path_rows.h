@@ -1,6 +1,5 @@
 /* A critical path summed up: by what it runs through, and by rank. */
-#ifndef PACE_INSIGHT_PATH_ROWS_H
-#define PACE_INSIGHT_PATH_ROWS_H
+#pragma once
 
 #include "insight/critical.h"
 
@@ -29,5 +28,3 @@ void pace_path_rows_free(pace_path_rows *rows);
 
 /** How often the path comes to a rank. */
 int64_t pace_path_visits(const pace_critical *critical, uint32_t rank);
-
-#endif

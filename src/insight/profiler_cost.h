@@ -1,6 +1,5 @@
 /* What the profiler costs the host per event it records, guessed from one trace alone. */
-#ifndef PACE_INSIGHT_PROFILER_COST_H
-#define PACE_INSIGHT_PROFILER_COST_H
+#pragma once
 
 #include "base/estimate.h"
 #include "insight/rank.h"
@@ -11,5 +10,3 @@
  * of catalog/frameworks.yaml, measured where both were known. 0 when the trace has too few events to tell.
  */
 pace_status pace_profiler_cost_guess(pace_estimate *out, pace_catalog *catalog, const pace_rank *rank) PACE_MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
  * A process may drive several devices. Then each of them is a rank of its own (rank_devices.c): it has its own work,
  * steps and tiles, and borrows tasks, names and path from the rank that is the whole trace.
  */
-#ifndef PACE_INSIGHT_RANK_H
-#define PACE_INSIGHT_RANK_H
+#pragma once
 
 #include "insight/matrix.h"
 
@@ -45,5 +44,3 @@ enum { PACE_RANK_NAME = 64 };
 
 /** "rank 3", "device 1", "rank 3 device 1", or "-" when there is nothing to tell it by. */
 const char *pace_rank_name(char name[PACE_RANK_NAME], const pace_rank *rank);
-
-#endif

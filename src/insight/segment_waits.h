@@ -1,6 +1,5 @@
 /* The waits a trace records, as edges of the replay. Private to insight/. */
-#ifndef PACE_INSIGHT_SEGMENT_WAITS_H
-#define PACE_INSIGHT_SEGMENT_WAITS_H
+#pragma once
 
 #include "schedule/replay.h"
 #include "step/step.h"
@@ -8,5 +7,3 @@
 /** Adds step->waits between the segments of a replay; `first_segment` gives each task's first, PACE_NO_SEGMENT =
  * outside. Call before the edges that are inferred, so that these add only what is missing. */
 void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const uint32_t *first_segment);
-
-#endif

@@ -1,6 +1,5 @@
 /* A window of a measured rank as replayable segments with their edges. Private to insight/. */
-#ifndef PACE_INSIGHT_SEGMENTS_H
-#define PACE_INSIGHT_SEGMENTS_H
+#pragma once
 
 #include "insight/rank.h"
 #include "schedule/replay.h"
@@ -22,5 +21,3 @@ pace_status pace_segments_build(pace_replay *out, const pace_rank *rank, int64_t
  * communication item cut and listed in its device's `arrivals`: appended to, the caller's to free even on failure. */
 pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, pace_rank *const *devices, size_t count,
                                     int64_t from_ns, int64_t to_ns) PACE_MUST_CHECK;
-
-#endif

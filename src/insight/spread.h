@@ -1,6 +1,5 @@
 /* Steps against each other: which are unlike the rest, and in what. */
-#ifndef PACE_INSIGHT_SPREAD_H
-#define PACE_INSIGHT_SPREAD_H
+#pragma once
 
 #include "insight/rank.h"
 
@@ -24,5 +23,3 @@ typedef struct {
  * step, when longer, is the warm-up. */
 pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) PACE_MUST_CHECK;
 void pace_spread_free(pace_spread *spread);
-
-#endif

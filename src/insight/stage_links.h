@@ -1,6 +1,5 @@
 /* Stages from autograd's links: what the trace itself says is forward and backward. Private to insight/. */
-#ifndef PACE_INSIGHT_STAGE_LINKS_H
-#define PACE_INSIGHT_STAGE_LINKS_H
+#pragma once
 
 #include "insight/steps.h"
 
@@ -24,5 +23,3 @@ pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, co
  * the run's. In a step, what stands before a forward or backward run belongs to the forward pass, what stands behind
  * the last backward run is update. */
 uint8_t pace_stage_between(const pace_stage_runs *runs, const pace_marks *marks, int64_t host_ns);
-
-#endif

@@ -6,12 +6,9 @@
  * around it, and without links what is launched before the first backward task of a step is forward, what comes after
  * the last is update. Only work that none of these reaches is `other`.
  */
-#ifndef PACE_INSIGHT_STAGES_H
-#define PACE_INSIGHT_STAGES_H
+#pragma once
 
 #include "insight/steps.h"
 
 /** Fills step->stage for host and device tasks whose stage is not given. */
 pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) PACE_MUST_CHECK;
-
-#endif

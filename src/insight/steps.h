@@ -1,8 +1,7 @@
 /*
  * Where the steps of a trace begin and end.
  */
-#ifndef PACE_INSIGHT_STEPS_H
-#define PACE_INSIGHT_STEPS_H
+#pragma once
 
 #include "step/step.h"
 
@@ -35,5 +34,3 @@ static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) 
     uint32_t cause = step->cause[task];
     return step->start_ns[cause == PACE_NO_TASK ? task : cause];
 }
-
-#endif

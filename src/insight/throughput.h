@@ -1,6 +1,5 @@
 /* How much of a device's peak the steps of a rank reach. */
-#ifndef PACE_INSIGHT_THROUGHPUT_H
-#define PACE_INSIGHT_THROUGHPUT_H
+#pragma once
 
 #include "insight/mean_step.h"
 
@@ -15,5 +14,3 @@ typedef struct {
 } pace_throughput;
 
 pace_status pace_throughput_of(pace_throughput *out, const pace_rank *rank, const pace_mean_step *mean) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * The work of a device, in order of start: what every figure is computed from. With a device these are its
  * kernels, copies and memsets; without one the host is the device and its operators, by self time, the kernels.
  */
-#ifndef PACE_INSIGHT_WORK_H
-#define PACE_INSIGHT_WORK_H
+#pragma once
 
 #include "base/interval.h"
 #include "machine/device.h"
@@ -51,5 +50,3 @@ void pace_work_free(pace_work *work);
 
 /** Figures clipped to [start, end); kernels are those that start inside. */
 pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t end_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * figure of the world takes it. Documents are parsed when they are first asked for and stay parsed, so that a question
  * parses each at most once. Threads may share it.
  */
-#ifndef PACE_MACHINE_CATALOG_H
-#define PACE_MACHINE_CATALOG_H
+#pragma once
 
 #include "base/yaml.h"
 
@@ -42,5 +41,3 @@ typedef struct {
 
 pace_status pace_catalog_list(pace_catalog_names *out, const pace_catalog *catalog, const char *folder) PACE_MUST_CHECK;
 void pace_catalog_names_free(pace_catalog_names *list);
-
-#endif

@@ -2,8 +2,7 @@
  * Devices: what an accelerator can do at best and what was measured of it, from catalog/devices.yaml, found by its
  * catalogue name or by the name a trace or a table gives it ("NVIDIA A100-SXM4-40GB").
  */
-#ifndef PACE_MACHINE_DEVICE_H
-#define PACE_MACHINE_DEVICE_H
+#pragma once
 
 #include "machine/doubts.h"
 
@@ -93,5 +92,3 @@ pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog,
 pace_precision pace_device_rated_as(const pace_device *device, pace_precision precision);
 /** The device's dense peak rate for a precision, or that of the next wider one it has; 0 = unknown. */
 double pace_device_rate(const pace_device *device, pace_precision precision);
-
-#endif

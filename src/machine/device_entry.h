@@ -3,8 +3,7 @@
  * a line of the file's map `sources`. Figures that cannot be are refused with their place: not positive, beyond what
  * any device reaches, a measured rate above its peak, an L2 slower than the memory behind it.
  */
-#ifndef PACE_MACHINE_DEVICE_ENTRY_H
-#define PACE_MACHINE_DEVICE_ENTRY_H
+#pragma once
 
 #include "machine/device.h"
 
@@ -18,5 +17,3 @@ double *pace_device_figure(pace_device *device, const char *key, double *most);
 
 /** Whether the figures fit together. PACE_E_USAGE names two that do not. */
 pace_status pace_device_check(const pace_device *device) PACE_MUST_CHECK;
-
-#endif

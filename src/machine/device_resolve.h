@@ -10,8 +10,7 @@
  * fast streams twice as fast. Units: k M G T P, then B B/s FLOP/s s ms us ns or nothing; KiB MiB GiB TiB; "2x" is a
  * factor.
  */
-#ifndef PACE_MACHINE_DEVICE_RESOLVE_H
-#define PACE_MACHINE_DEVICE_RESOLVE_H
+#pragma once
 
 #include "machine/device.h"
 
@@ -25,5 +24,3 @@ pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *ca
  */
 pace_status pace_device_to_run_on(const pace_device **out, pace_device_catalog *catalog,
                                   const char *text) PACE_MUST_CHECK;
-
-#endif

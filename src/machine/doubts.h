@@ -3,8 +3,7 @@
  * what it was fitted on, or another device's figure, with the spread that it adds to an answer. Code names a doubt by
  * its enumerator; the file must have exactly the names below, so that a missing figure fails when it is read.
  */
-#ifndef PACE_MACHINE_DOUBTS_H
-#define PACE_MACHINE_DOUBTS_H
+#pragma once
 
 #include "base/estimate.h"
 #include "machine/catalog.h"
@@ -121,5 +120,3 @@ typedef struct {
 
 /** Figures and words. Errors: those of pace_doubts_load(); PACE_E_INPUT for an entry without all four texts. */
 pace_status pace_doubt_catalog_load(pace_doubt_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * What a GPU kernel does, judged by its name alone: for kernels whose operator's shapes a trace does not have, and
  * for telling communication from computation. The rules are catalog/kernels.yaml and catalog/communication.yaml.
  */
-#ifndef PACE_MACHINE_KERNEL_CLASS_H
-#define PACE_MACHINE_KERNEL_CLASS_H
+#pragma once
 
 #include "machine/catalog.h"
 
@@ -25,5 +24,3 @@ void pace_kernel_classes_free(pace_kernel_classes *classes);
 /** The first rule any of whose patterns occurs in `name`, ignoring case; communication rules come first. A pattern
  * that starts with "<" matches only where a word starts (the character before it is no letter and no digit). */
 pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const char *name);
-
-#endif

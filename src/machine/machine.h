@@ -2,8 +2,7 @@
  * A machine: nodes of devices, what joins the devices of a node, and what joins the nodes. From catalog/machines.yaml,
  * a YAML file of the same form, or a short form.
  */
-#ifndef PACE_MACHINE_MACHINE_H
-#define PACE_MACHINE_MACHINE_H
+#pragma once
 
 #include "machine/catalog.h"
 
@@ -146,5 +145,3 @@ bool pace_parse_time(double *out, const char *text);
 bool pace_parse_bytes(double *out, const char *text);
 /** An amount or a rate ("1.56T", "357MB", "15TFLOP/s", "25Gb/s", "16GiB"), always decimal but for KiB, MiB, GiB. */
 bool pace_parse_quantity(double *out, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads machines of a YAML document. Private to the room, and to its fuzz target. */
-#ifndef PACE_MACHINE_MACHINE_READ_H
-#define PACE_MACHINE_MACHINE_READ_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -10,5 +9,3 @@ pace_status pace_machines_read(pace_machine_catalog *out, pace_catalog *catalog,
 /** What devices and NICs hang on: {sockets, socket_bytes_per_s, nic_bytes_per_s, switches: [{socket or switch,
  * bytes_per_s, devices: [...], nics: [...]}]}. */
 pace_status pace_host_tree_read(pace_host_tree *out, const pace_yaml *yaml, const pace_yaml_node *map) PACE_MUST_CHECK;
-
-#endif

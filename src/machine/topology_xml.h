@@ -3,8 +3,7 @@
  * <pci> of <gpu> with <nvlink> or <xgmi>, and of <nic> with <net>. What it does not say in figures is
  * catalog/topology.yaml.
  */
-#ifndef PACE_MACHINE_TOPOLOGY_XML_H
-#define PACE_MACHINE_TOPOLOGY_XML_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -16,5 +15,3 @@ pace_status pace_topology_xml_parse(pace_machine *out, pace_catalog *catalog, co
 
 /** The same of a file. PACE_E_IO. */
 pace_status pace_topology_xml_load(pace_machine *out, pace_catalog *catalog, const char *path) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * the order in which backward forms them and goes when it holds its limit or more. The first holds 1 MiB, so that the
  * exchange begins early.
  */
-#ifndef PACE_MODEL_BUCKETS_H
-#define PACE_MODEL_BUCKETS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -30,5 +29,3 @@ static inline bool pace_bucket_is_full(const pace_gradient_bucket *bucket, doubl
     double limit = bucket->number == 0 && first_bytes < limit_bytes ? first_bytes : limit_bytes;
     return bucket->bytes >= limit;
 }
-
-#endif

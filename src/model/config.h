@@ -2,8 +2,7 @@
  * How a model is run: batch, precision, optimizer, execution, and how ranks share the work. What pace_model_lower()
  * cannot lower yet is refused there, never ignored.
  */
-#ifndef PACE_MODEL_CONFIG_H
-#define PACE_MODEL_CONFIG_H
+#pragma once
 
 #include "machine/device.h"
 #include "step/groups.h"
@@ -92,5 +91,3 @@ double pace_config_micro_batches(const pace_config *config);
 pace_precision pace_config_matrix_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);
-
-#endif

@@ -2,8 +2,7 @@
  * What lowering writes with: operators that open and close, launches, exchanges, and the operations of each family.
  * The first failure is kept in `status`; calls behind it do nothing, so that lowering reads as what it issues.
  */
-#ifndef PACE_MODEL_EMIT_H
-#define PACE_MODEL_EMIT_H
+#pragma once
 
 #include "model/buckets.h"
 #include "model/model.h"
@@ -125,5 +124,3 @@ static inline double pace_emit_places(const pace_lowering *to, const pace_shape 
 static inline double pace_emit_channels(const pace_lowering *to, const pace_shape *shape) {
     return shape->channels / (shape->sharded ? to->config->tp : 1);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Numbers of a model description as small expressions over named values: "4*hidden", "(size - 1) / 2 + 1".
  * Grammar: + - * / % of numbers, names and brackets; % is the remainder of whole numbers.
  */
-#ifndef PACE_MODEL_EXPRESSION_H
-#define PACE_MODEL_EXPRESSION_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -28,5 +27,3 @@ void pace_scope_free(pace_scope *scope);
 
 /** Evaluates `text`. PACE_E_INPUT says what was expected; the caller adds the place. */
 pace_status pace_expression(double *out, const char *text, const pace_scope *scope) PACE_MUST_CHECK;
-
-#endif

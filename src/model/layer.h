@@ -1,6 +1,5 @@
 /* Layers from their kind, their options and their inputs. */
-#ifndef PACE_MODEL_LAYER_H
-#define PACE_MODEL_LAYER_H
+#pragma once
 
 #include "model/model.h"
 
@@ -26,5 +25,3 @@ enum { PACE_LAYER_INPUTS = 64 }; /* a layer has at most */
  * 100,000 layers. */
 pace_status pace_model_append(pace_model *model, pace_layer layer, const pace_layer_rule *rule, const char *name,
                               const uint32_t *inputs, size_t count, const double *rows) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions that the rows of layer_rules.c name, kind by kind. */
-#ifndef PACE_MODEL_LAYER_KINDS_H
-#define PACE_MODEL_LAYER_KINDS_H
+#pragma once
 
 #include "model/layer.h"
 #include "model/lower_ops.h"
@@ -31,5 +30,3 @@ pace_layer_lower pace_backward_convolution, pace_backward_linear, pace_backward_
 /* model_totals.c */
 pace_layer_kept pace_kept_mask, pace_kept_squares, pace_kept_places, pace_kept_softmax, pace_kept_attention,
     pace_kept_additive_attention, pace_kept_lstm, pace_kept_experts, pace_kept_interaction;
-
-#endif

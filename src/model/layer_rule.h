@@ -2,8 +2,7 @@
  * What a layer is, and what is known of its kind: one row a kind (model/layer_rules.c). To add a kind, write its row and
  * the functions it names, which may stand in a file of their own.
  */
-#ifndef PACE_MODEL_LAYER_RULE_H
-#define PACE_MODEL_LAYER_RULE_H
+#pragma once
 
 #include "base/intern.h"
 #include "model/config.h"
@@ -166,5 +165,3 @@ typedef struct pace_layer_rule {
     bool recomputed;   /* selective recomputation forms its inside again */
     bool is_view;      /* its output is its input's memory */
 } pace_layer_rule;
-
-#endif

@@ -17,8 +17,7 @@
  * back). Tables of tokens and the output layer are split over the tensor-parallel ranks by words. Refused with
  * PACE_E_USAGE: pipelines and ZeRO, whose step is answered in closed form (plan/step_time.h).
  */
-#ifndef PACE_MODEL_LOWER_H
-#define PACE_MODEL_LOWER_H
+#pragma once
 
 #include "model/buckets.h"
 #include "model/model.h"
@@ -47,5 +46,3 @@ typedef enum {
  * tensor by tensor counts as one of all tensors at once. */
 pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, const pace_config *config,
                                   pace_model_rest rest) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Operations that forward and backward share, from a layer's options to a pace_op. */
-#ifndef PACE_MODEL_LOWER_OPS_H
-#define PACE_MODEL_LOWER_OPS_H
+#pragma once
 
 #include "model/emit.h"
 
@@ -58,5 +57,3 @@ double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *s
 bool pace_lower_is_cast(const pace_layer *layer);
 /** Parameters of the layer on one rank. */
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Models come from YAML (model_read.c has the language): catalog/models/ or a user's file.
  */
-#ifndef PACE_MODEL_MODEL_H
-#define PACE_MODEL_MODEL_H
+#pragma once
 
 #include "model/layer_rule.h"
 
@@ -50,5 +49,3 @@ int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config,
 static inline const pace_layer *pace_layer_input(const pace_model *model, const pace_layer *layer, uint32_t index) {
     return &model->layers.items[model->inputs.items[layer->first_input + index]];
 }
-
-#endif

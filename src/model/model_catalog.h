@@ -1,6 +1,5 @@
 /* The models of the catalogue by name, and a user's by file. */
-#ifndef PACE_MODEL_MODEL_CATALOG_H
-#define PACE_MODEL_MODEL_CATALOG_H
+#pragma once
 
 #include "model/model_files.h"
 #include "model/model_read.h"
@@ -14,5 +13,3 @@ pace_status pace_model_load(pace_model *out, pace_catalog *catalog, const char *
 /** Calls `visit` with every model of the catalogue, file by file, until it fails. */
 typedef pace_status (*pace_model_visit)(void *context, const pace_model *model);
 pace_status pace_model_each(pace_catalog *catalog, pace_model_visit visit, void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* The descriptions of models in catalog/models/, and how their names are compared. */
-#ifndef PACE_MODEL_MODEL_FILES_H
-#define PACE_MODEL_MODEL_FILES_H
+#pragma once
 
 #include "machine/catalog.h"
 
@@ -15,5 +14,3 @@ void pace_model_plain_name(char *out, size_t size, const char *name);
 typedef pace_status (*pace_description_visit)(void *context, const pace_yaml *yaml, const char *name, bool *stop);
 pace_status pace_model_each_description(pace_catalog *catalog, pace_description_visit visit,
                                         void *context) PACE_MUST_CHECK;
-
-#endif

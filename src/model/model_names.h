@@ -1,6 +1,5 @@
 /* What the catalogue's models are called: by themselves, and by tables, papers and hubs ("meta-llama/Llama-3.1-8B"). */
-#ifndef PACE_MODEL_MODEL_NAMES_H
-#define PACE_MODEL_MODEL_NAMES_H
+#pragma once
 
 #include "machine/catalog.h"
 
@@ -36,5 +35,3 @@ const char *pace_model_names_refusal(const pace_model_names *names, const char *
 
 /** Whether a parameter is one that a row may set. */
 bool pace_model_called_takes(const pace_model_called *one, const char *parameter);
-
-#endif

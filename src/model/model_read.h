@@ -29,8 +29,7 @@
  * that output itself), or names. `layers: […]` groups; `aux: […]` is a side branch with a loss of its own, in training
  * only. Every error has its line and column.
  */
-#ifndef PACE_MODEL_MODEL_READ_H
-#define PACE_MODEL_MODEL_READ_H
+#pragma once
 
 #include "base/yaml.h"
 #include "model/model.h"
@@ -48,5 +47,3 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
 
 /** The names of a document's models, in order; NULL behind the last. */
 const char *pace_model_variant(const pace_yaml *yaml, size_t index);
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers of a model description: scalars of its YAML are expressions over the names of a scope. */
-#ifndef PACE_MODEL_MODEL_VALUES_H
-#define PACE_MODEL_MODEL_VALUES_H
+#pragma once
 
 #include "base/yaml.h"
 #include "model/expression.h"
@@ -21,5 +20,3 @@ pace_status pace_model_numbers(pace_number_list *out, const pace_yaml *yaml, con
  * already stay. */
 pace_status pace_model_bind(pace_scope *scope, const pace_yaml *yaml, const pace_yaml_node *map,
                             const pace_scope *values, bool defaults) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * A model as a few parts: what comes before its repeated layers, each kind of layer that it repeats, and what comes
  * behind them. All turns of one kind are alike, so a closed form prices one and counts.
  */
-#ifndef PACE_MODEL_PARTS_H
-#define PACE_MODEL_PARTS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -29,5 +28,3 @@ typedef struct {
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model,
                                   const pace_config *config) PACE_MUST_CHECK;
 void pace_model_parts_free(pace_model_parts *parts);
-
-#endif

@@ -1,6 +1,5 @@
 /* How a framework runs a distributed step (catalog/steps.yaml): what it fuses, hides, keeps and spends on the host. */
-#ifndef PACE_PLAN_FRAMEWORK_H
-#define PACE_PLAN_FRAMEWORK_H
+#pragma once
 
 #include "model/config.h"
 
@@ -49,5 +48,3 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 
 /** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);
-
-#endif

@@ -1,7 +1,6 @@
 /* When the gradients of a model come, for a closed form: how much of backward is done, and how much is left to
  * exchange. */
-#ifndef PACE_PLAN_GRADIENT_HULL_H
-#define PACE_PLAN_GRADIENT_HULL_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -23,5 +22,3 @@ void pace_gradient_hull_make(pace_gradient_hull *out, pace_hull_point *points, s
 /** What of an exchange of `exchange_s` is left when a backward of `backward_s` ends, by one lane: the largest of
  * left x exchange_s - (1 - done) x backward_s (docs/scaling.md). */
 double pace_gradient_hull_behind_s(const pace_gradient_hull *hull, double exchange_s, double backward_s);
-
-#endif

@@ -1,6 +1,5 @@
 /* Buckets in which the gradients of one step are exchanged, by size: a model that repeats its layers has few sizes. */
-#ifndef PACE_PLAN_SLOT_BUCKETS_H
-#define PACE_PLAN_SLOT_BUCKETS_H
+#pragma once
 
 enum { PACE_BUCKET_SIZES = 16 };
 
@@ -15,5 +14,3 @@ typedef struct {
 
 /** Adds a bucket behind the others. Past PACE_BUCKET_SIZES sizes the closest ones share their mean. */
 void pace_slot_buckets_add(pace_slot_buckets *buckets, double bytes);
-
-#endif

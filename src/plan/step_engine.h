@@ -4,8 +4,7 @@
  * walk and says what parts and memory it has. What no walk lowers yet (pipelines, ZeRO, other frameworks than PyTorch) is
  * answered by the closed form.
  */
-#ifndef PACE_PLAN_STEP_ENGINE_H
-#define PACE_PLAN_STEP_ENGINE_H
+#pragma once
 
 #include "forecast/forecast.h"
 #include "plan/step_time.h"
@@ -75,5 +74,3 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,
  * it than the two are known to be (catalog/doubts.yaml, closed_form). Cases that no closed form answers pass. */
 pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_step_pricer *pricer,
                                  const pace_step_case *asked, pace_estimate walked_s) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What the host takes to issue a part of a step, where no more is known of a framework than its operators. */
-#ifndef PACE_PLAN_STEP_HOST_H
-#define PACE_PLAN_STEP_HOST_H
+#pragma once
 
 #include "cost/host_costs_measure.h"
 #include "machine/device.h"
@@ -27,5 +26,3 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
 /** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time. Of a
  * captured graph 0: one call issues all of a step. */
 pace_status pace_step_host_s(double *out_s, const pace_step_host *host, const pace_graph *graph) PACE_MUST_CHECK;
-
-#endif

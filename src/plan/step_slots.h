@@ -5,8 +5,7 @@
  * Prices depend on few fields of a configuration, so they are kept: a search over data and pipeline parallelism asks
  * for the same ones again and again.
  */
-#ifndef PACE_PLAN_STEP_SLOTS_H
-#define PACE_PLAN_STEP_SLOTS_H
+#pragma once
 
 #include "cost/price_cache.h"
 #include "exchange/algorithms.h"
@@ -84,5 +83,3 @@ pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *ca
  * once; *across = it leaves the node. */
 pace_status pace_group_exchange_s(double *out_s, bool *across, const pace_exchange *exchange,
                                   pace_collective collective, double bytes, double size, double stride) PACE_MUST_CHECK;
-
-#endif

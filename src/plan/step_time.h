@@ -6,8 +6,7 @@
  * the host takes to issue them, whichever is more. Stages are sums of slots, the pipeline is filled, runs at the pace
  * of its slowest stage and drains (Narayanan et al. 2021); then gradients are exchanged and parameters updated.
  */
-#ifndef PACE_PLAN_STEP_TIME_H
-#define PACE_PLAN_STEP_TIME_H
+#pragma once
 
 #include "plan/framework.h"
 #include "plan/step_slots.h"
@@ -80,5 +79,3 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
  * whose micro-batches are a multiple of the stages. Messages take no time. Equal to the schedule where stages are alike
  * or the last is the slowest; else at most a fill of the pipeline more (tests/unit/plan). */
 double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batches, double chunks);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of the analyze report, one file each. Private to report/. */
-#ifndef PACE_REPORT_ANALYZE_PARTS_H
-#define PACE_REPORT_ANALYZE_PARTS_H
+#pragma once
 
 #include "insight/analyze_options.h"
 #include "insight/analysis.h"
@@ -43,5 +42,3 @@ pace_status pace_write_overheads(const char *path, const pace_analysis *analysis
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
 pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;
 void pace_free_analysis(void *analysis);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the verbs' own files share: the answer to a question, by filling what an engine is asked with. */
-#ifndef PACE_REPORT_ASK_PARTS_H
-#define PACE_REPORT_ASK_PARTS_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "ask/question.h"
@@ -22,5 +21,3 @@ pace_status pace_asked_above_0(const pace_question *question, const char *field)
 
 pace_status pace_ask_predict(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* The engines behind the verbs, each with the report of what it found. pace_ask() words them. */
-#ifndef PACE_REPORT_ENGINES_H
-#define PACE_REPORT_ENGINES_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "report/report.h"
@@ -94,5 +93,3 @@ pace_status pace_synthesize_jobs(const pace_synthesize_options *options);
  * Errors: PACE_E_USAGE for another kind of output, PACE_E_IO when it cannot be written, and those of pace_predict(). */
 pace_status pace_convert(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_convert_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* Words of options about exchanges: sizes, collectives, stragglers, traffic of others. */
-#ifndef PACE_REPORT_EXCHANGE_WORDS_H
-#define PACE_REPORT_EXCHANGE_WORDS_H
+#pragma once
 
 #include "exchange/algorithms.h"
 #include "report/report_node.h"
@@ -25,5 +24,3 @@ pace_status pace_read_straggler(double *slowness, uint32_t ranks, const char *te
 /** "30%": of every link between nodes, into `share`; "0-8:10GB/s": from rank 0 to rank 8, appended. PACE_E_USAGE. */
 typedef PACE_VEC(pace_background) pace_backgrounds;
 pace_status pace_read_background(pace_backgrounds *out, double *share, const char *text) PACE_MUST_CHECK;
-
-#endif

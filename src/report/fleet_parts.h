@@ -1,6 +1,5 @@
 /* The parts of a fleet's report. Private to report/. */
-#ifndef PACE_REPORT_FLEET_PARTS_H
-#define PACE_REPORT_FLEET_PARTS_H
+#pragma once
 
 #include "fleet/fleet_figures.h"
 #include "report/job_parts.h"
@@ -15,5 +14,3 @@ void pace_put_fleet_questions(pace_node *root, const pace_fleet_view *view);
 void pace_put_fleet_assumptions(pace_node *root, const pace_fleet_view *view);
 void pace_put_fleet_curves(pace_node *root, pace_fleet_view *view);
 void pace_put_fleet_charts(pace_node *root, pace_fleet_view *view);
-
-#endif

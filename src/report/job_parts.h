@@ -1,6 +1,5 @@
 /* What the reports of one job, of rows of jobs and of a fleet share. Private to report/. */
-#ifndef PACE_REPORT_JOB_PARTS_H
-#define PACE_REPORT_JOB_PARTS_H
+#pragma once
 
 #include "ask/job_assume.h"
 #include "fleet/job_fit.h"
@@ -9,5 +8,3 @@
 
 /** What was assumed: machine, overlap, contention, and a table of the figures with source and confidence. */
 void pace_put_job_setting(pace_node *parent, const pace_job_setting *setting);
-
-#endif

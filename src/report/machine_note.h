@@ -1,6 +1,5 @@
 /* Which machine an answer is of, in words below its tables. */
-#ifndef PACE_REPORT_MACHINE_NOTE_H
-#define PACE_REPORT_MACHINE_NOTE_H
+#pragma once
 
 #include "machine/machine.h"
 #include "report/report_node.h"
@@ -10,5 +9,3 @@ void pace_put_machine_note(pace_node *root, const pace_machine *machine);
 
 /** The second alone; nothing of a machine that was called by its own name. */
 void pace_put_called_note(pace_node *root, const pace_machine *machine);
-
-#endif

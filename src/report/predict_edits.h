@@ -1,6 +1,5 @@
 /* What what-ifs found to change, and what they had to assume. */
-#ifndef PACE_REPORT_PREDICT_EDITS_H
-#define PACE_REPORT_PREDICT_EDITS_H
+#pragma once
 
 #include "forecast/forecast.h"
 #include "report/report.h"
@@ -8,5 +7,3 @@
 /** A table with a row for each scenario, and sentences on those that assume something. */
 void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const pace_forecast_result *results,
                     size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a predicted step says of the exchange of its gradients. */
-#ifndef PACE_REPORT_PREDICT_GRADIENTS_H
-#define PACE_REPORT_PREDICT_GRADIENTS_H
+#pragma once
 
 #include "forecast/forecast.h"
 #include "report/report.h"
@@ -11,5 +10,3 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
 
 /** The mean matrix of the slowest rank's steps, with what it waits for the slowest of ranks that are not alike. */
 void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result);
-
-#endif

@@ -3,8 +3,7 @@
  * Colours are variables, one per class of pace_class, for light and for dark screens. The script only sorts
  * tables and zooms timelines: the page reads without it.
  */
-#ifndef PACE_REPORT_RENDER_HTML_STYLE_H
-#define PACE_REPORT_RENDER_HTML_STYLE_H
+#pragma once
 
 static const char *const PACE_HTML_STYLE[] = {
     ":root{color-scheme:light dark;--bg:#fff;--panel:#f6f7f9;--text:#1a1f29;--soft:#5b6472;--line:#dfe3e9;--accent:#1d5fa8;--share:#d5e4f5;--on:#fff;--on-idle:#1a1f29;\n",
@@ -193,5 +192,3 @@ static const char *const PACE_HTML_SCRIPT[] = {
     "document.querySelectorAll('.lanes').forEach(view);\n",
     "})();\n",
 };
-
-#endif

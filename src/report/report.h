@@ -8,8 +8,7 @@
  * All text is copied. Builder calls never fail visibly: the first failure (out of memory) is kept and returned by
  * pace_report_status(), so builders stay readable and check once.
  */
-#ifndef PACE_REPORT_REPORT_H
-#define PACE_REPORT_REPORT_H
+#pragma once
 
 #include "base/json_writer.h"
 
@@ -131,5 +130,3 @@ void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *conte
  * no report comes with a failure. */
 pace_status pace_report_settle(pace_report **out, pace_report *report, pace_status status,
                                uint64_t failures) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What an answer takes for granted. */
-#ifndef PACE_REPORT_REPORT_ASSUMPTIONS_H
-#define PACE_REPORT_REPORT_ASSUMPTIONS_H
+#pragma once
 
 #include "machine/doubts.h"
 #include "report/report.h"
@@ -8,5 +7,3 @@
 /** A table of the doubts that an answer used, those that add most to its spread first. */
 pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog,
                                  const pace_doubts_used *used) PACE_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The report's tree as its renderers see it. Private to src/report.
  */
-#ifndef PACE_REPORT_REPORT_NODE_H
-#define PACE_REPORT_REPORT_NODE_H
+#pragma once
 
 #include "base/intern.h"
 #include "report/report.h"
@@ -173,5 +172,3 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink);
 pace_status pace_render_csv(const pace_report *report, const pace_write_options *options, pace_sink *sink);
 pace_status pace_render_html(const pace_report *report, pace_sink *sink);
 pace_status pace_render_perfetto(const pace_report *report, pace_sink *sink);
-
-#endif

@@ -1,6 +1,5 @@
 /* The reports of rows of one kind. Private to report/. */
-#ifndef PACE_REPORT_REPORT_ROWS_H
-#define PACE_REPORT_REPORT_ROWS_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "ask/row_kind.h"
@@ -11,5 +10,3 @@ pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *ki
                                       const pace_rows_options *options) PACE_MUST_CHECK;
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
                                   const pace_rows_options *options) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* A model's distributed step in closed form: what `paceline predict MODEL --on dgx-h100*4 --set pp=2 ...` answers. */
-#ifndef PACE_REPORT_REPORT_STEP_H
-#define PACE_REPORT_REPORT_STEP_H
+#pragma once
 
 #include "ask/engine_options.h"
 #include "ask/step_ask.h"
@@ -16,5 +15,3 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s);
 /** Puts beside a model's walk of `walked_s` what it rests on, and the closed form's time and memory as a check; warns
  * of a step that does not fit into the device's memory. */
 void pace_put_closed_form(pace_report *report, const pace_step_asked *step, const char *on, double walked_s);
-
-#endif

@@ -1,6 +1,5 @@
 /* Machines of catalog/machines.yaml in the report of `paceline machines`. Private to report/. */
-#ifndef PACE_REPORT_REPORT_TOPOLOGY_H
-#define PACE_REPORT_REPORT_TOPOLOGY_H
+#pragma once
 
 #include "machine/machine.h"
 #include "report/report.h"
@@ -13,5 +12,3 @@ void pace_put_machine(pace_node *root, const pace_machine *machine);
 
 /** By catalogue name, ignoring case; NULL when there is none. */
 const pace_machine *pace_machine_of_name(const pace_machine_catalog *catalog, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  * How values look to people: numbers with units, names, text made safe for a screen, and the grid of ready cells
  * that the table and HTML renderers lay out. Independent of the locale.
  */
-#ifndef PACE_REPORT_SHOW_H
-#define PACE_REPORT_SHOW_H
+#pragma once
 
 #include "report/report_node.h"
 
@@ -76,5 +75,3 @@ bool pace_node_visible(const pace_node *node);
 bool pace_node_is_field(const pace_node *node);
 /** A field's value as clean text. NULL: out of memory. */
 char *pace_node_field_text(const pace_node *field);
-
-#endif

@@ -1,6 +1,5 @@
 /* Findings shown as they are. Private to report/. */
-#ifndef PACE_REPORT_SHOW_FINDINGS_H
-#define PACE_REPORT_SHOW_FINDINGS_H
+#pragma once
 
 #include "ask/findings.h"
 #include "report/report.h"
@@ -13,5 +12,3 @@ pace_column pace_column_of_found(const pace_found_column *column);
 
 /** One cell of a table of such columns. */
 void pace_put_found_cell(pace_node *table, const pace_found_column *column, const pace_found_cell *cell);
-
-#endif

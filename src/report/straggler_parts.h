@@ -1,10 +1,7 @@
 /* The parts of a report about stragglers. Private to report/. */
-#ifndef PACE_REPORT_STRAGGLER_PARTS_H
-#define PACE_REPORT_STRAGGLER_PARTS_H
+#pragma once
 
 #include "ask/stragglers.h"
 #include "report/report.h"
 
 void pace_put_straggler_charts(pace_node *root, const pace_straggler_job *jobs, size_t count);
-
-#endif

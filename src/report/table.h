@@ -9,8 +9,7 @@
  *                                                {0}}};
  *     pace_put_table(root, &idle_causes, rows, count, sizeof *rows);
  */
-#ifndef PACE_REPORT_TABLE_H
-#define PACE_REPORT_TABLE_H
+#pragma once
 
 #include "report/report.h"
 
@@ -101,5 +100,3 @@ void pace_put_table(pace_node *parent, const pace_table *declared, const void *r
 /** A declared table of the rows of a vector. */
 #define PACE_PUT_ROWS(parent, declared, vector) \
     pace_put_table((parent), (declared), (vector)->items, (vector)->count, sizeof *(vector)->items)
-
-#endif

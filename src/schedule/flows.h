@@ -8,8 +8,7 @@
  *
  * Ranks that are alike are simulated once (exchange/fold.h).
  */
-#ifndef PACE_SCHEDULE_FLOWS_H
-#define PACE_SCHEDULE_FLOWS_H
+#pragma once
 
 #include "exchange/fabric.h"
 #include "exchange/program.h"
@@ -59,5 +58,3 @@ typedef struct {
  * naming operations that wait for ever, when a message is never received, or is received as one of another size. */
 pace_status pace_flows_run(pace_flows_result *out, const pace_flows_question *question,
                            double *rank_end_ns) PACE_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /* Flows under way on shared links: which cross every link, what rate each has, and which ends next. When flows come or
  * go, rates are given anew to those alone that they can touch: that share a link with them, or with one that does.
  * Inside of flows*.c. */
-#ifndef PACE_SCHEDULE_FLOWS_ACTIVE_H
-#define PACE_SCHEDULE_FLOWS_ACTIVE_H
+#pragma once
 
 #include "exchange/rates.h"
 
@@ -59,5 +58,3 @@ static inline double pace_active_flows_next(const pace_active_flows *active) {
 
 /** Gives rates to all that flows that came or went have touched. */
 pace_status pace_active_flows_rate(pace_active_flows *active, double now_ns) PACE_MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 /* Which links the messages of every lane cross; where ranks are folded, which kinds of links, and how often. Inside of
  * flows*.c. */
-#ifndef PACE_SCHEDULE_FLOWS_ROUTES_H
-#define PACE_SCHEDULE_FLOWS_ROUTES_H
+#pragma once
 
 #include "exchange/rates.h"
 #include "schedule/flows_state.h"
@@ -29,5 +28,3 @@ pace_status pace_flow_routes_apart(bool *out, const pace_flow_routes *routes, co
 /** Mixes into `kinds` (per rank) what links its messages cross, so that only ranks with like routes fold. */
 pace_status pace_flow_route_kinds(uint64_t *kinds, const pace_program *program,
                                   const pace_fabric *fabric) PACE_MUST_CHECK;
-
-#endif

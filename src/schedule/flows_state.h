@@ -1,6 +1,5 @@
 /* What a simulation of messages is made of: its lanes, and the queues between them. Inside of flows*.c. */
-#ifndef PACE_SCHEDULE_FLOWS_STATE_H
-#define PACE_SCHEDULE_FLOWS_STATE_H
+#pragma once
 
 #include "exchange/fold.h"
 #include "schedule/flows.h"
@@ -108,5 +107,3 @@ static inline double pace_flow_limit(const pace_wire *wire, double slower, doubl
 static inline uint32_t pace_flow_rank(const pace_flow_state *state, const pace_flow_lane *lane) {
     return state->fold.first[lane->unit];
 }
-
-#endif

@@ -2,8 +2,7 @@
  * A data-parallel step: when the gradients of one worker's step have been exchanged, and how much of that nothing else
  * hides. A closed form of lanes that take one piece of work after another (docs/scaling.md).
  */
-#ifndef PACE_SCHEDULE_GRADIENTS_H
-#define PACE_SCHEDULE_GRADIENTS_H
+#pragma once
 
 #include "exchange/approaches.h"
 
@@ -74,5 +73,3 @@ pace_status pace_gradients_ends(pace_gradient_ends *ends, pace_gradient_times *t
 
 /** Room for `count` tensors, all of them dense. */
 pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * messages, its collectives the operations of an algorithm. What the host does is left out: this is the replay of a
  * trace that says what waits for what (Chakra), on a network.
  */
-#ifndef PACE_SCHEDULE_GRAPH_PROGRAM_H
-#define PACE_SCHEDULE_GRAPH_PROGRAM_H
+#pragma once
 
 #include "exchange/program.h"
 #include "schedule/walk.h"
@@ -20,5 +19,3 @@ typedef struct {
  * not meet, or are not known. */
 pace_status pace_program_of_graphs(pace_program *out, const pace_walk_rank *ranks, size_t count,
                                    const pace_collective_choice *choices, size_t choice_count) PACE_MUST_CHECK;
-
-#endif

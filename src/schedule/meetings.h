@@ -1,7 +1,6 @@
 /* Which launches of several ranks exchange with each other: the same collective of the same group, the same time
  * around; a send with its receive. */
-#ifndef PACE_SCHEDULE_MEETINGS_H
-#define PACE_SCHEDULE_MEETINGS_H
+#pragma once
 
 #include "schedule/walk_rank.h"
 
@@ -26,5 +25,3 @@ typedef struct {
  * that are here; a send or receive whose partner is here but has no counterpart is PACE_E_INPUT. */
 pace_status pace_meetings_match(pace_meetings *out, const pace_walk_rank *ranks, size_t count) PACE_MUST_CHECK;
 void pace_meetings_free(pace_meetings *meetings);
-
-#endif

@@ -5,8 +5,7 @@
  * which is negative where the measurement overlapped), every dependency is met, and its own explicit delay is over.
  * Lanes are walked until they block; no global order is needed, and a schedule that cannot finish names what blocks.
  */
-#ifndef PACE_SCHEDULE_REPLAY_H
-#define PACE_SCHEDULE_REPLAY_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -48,5 +47,3 @@ void pace_replay_explain(pace_replay *replay);
  * the starts, `bound` (may be NULL) what decided each. PACE_E_INPUT when the schedule cannot finish. */
 pace_status pace_replay_run(const pace_replay *replay, const double factor[PACE_REPLAY_RESOURCES], int64_t *start_ns,
                             uint8_t *bound) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * A collective simulated on a machine, message by message, beside what the closed form says of it: contention,
  * stragglers, several jobs, and traffic of others.
  */
-#ifndef PACE_SCHEDULE_SIMULATION_H
-#define PACE_SCHEDULE_SIMULATION_H
+#pragma once
 
 #include "exchange/exchange.h"
 #include "schedule/flows.h"
@@ -47,5 +46,3 @@ void pace_simulation_close(pace_simulation *simulation);
 /** bytes as in pace_exchange_question. PACE_E_USAGE when the algorithm cannot do it. */
 pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *simulation,
                                 double bytes) PACE_MUST_CHECK;
-
-#endif

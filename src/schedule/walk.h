@@ -7,8 +7,7 @@
  * its stream is free and the launches it waits for have ended; a synchronisation holds its thread until they have.
  * Launches of several ranks that exchange with each other start together when the last has arrived.
  */
-#ifndef PACE_SCHEDULE_WALK_H
-#define PACE_SCHEDULE_WALK_H
+#pragma once
 
 #include "schedule/walk_rank.h"
 
@@ -23,5 +22,3 @@ typedef struct {
  * Errors: PACE_E_INPUT when the ranks' exchanges do not meet or wait for each other in a circle. */
 pace_status pace_walk(pace_step *out, const pace_walk_rank *ranks, size_t count,
                       const pace_walk_options *options) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* What a walk, and what matches ranks for one, is given of each rank. */
-#ifndef PACE_SCHEDULE_WALK_RANK_H
-#define PACE_SCHEDULE_WALK_RANK_H
+#pragma once
 
 #include "cost/host_costs.h"
 #include "step/graph.h"
@@ -13,5 +12,3 @@ typedef struct {
     double between_ns;    /* between kernels that follow at once on a stream */
     double start_ns;      /* when the rank begins, on a clock of all ranks */
 } pace_walk_rank;
-
-#endif

@@ -1,6 +1,5 @@
 /* From the segments of a walk back to tasks: what a trace of the predicted step would hold. */
-#ifndef PACE_SCHEDULE_WALK_TIMELINE_H
-#define PACE_SCHEDULE_WALK_TIMELINE_H
+#pragma once
 
 #include "schedule/replay.h"
 #include "schedule/walk_rank.h"
@@ -20,5 +19,3 @@ typedef struct {
 pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
                                const pace_replay *replay, const pace_walk_place *places,
                                const int64_t *start_ns) PACE_MUST_CHECK;
-
-#endif

@@ -7,8 +7,7 @@
  * before them; where there is none, by one call for all, since nothing is said of the host. Computation runs on the
  * stream its "tid" names, else 0; collectives on 1, sends on 2, receives on 3.
  */
-#ifndef PACE_SOURCE_CHAKRA_H
-#define PACE_SOURCE_CHAKRA_H
+#pragma once
 
 #include "source/kineto.h"
 #include "step/graph.h"
@@ -26,5 +25,3 @@ pace_status pace_chakra_read_json(pace_graph *out, pace_read_notes *notes, pace_
  * takes back stands in attributes of our own: duration_ns, write_bytes, group_size, group_stride. docs/formats.md lists
  * what is lost. PACE_E_IO when writing fails. */
 pace_status pace_chakra_write(const pace_graph *graph, pace_write_fn write, void *context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Nodes of a Chakra trace as recorded, whichever form they came in. Private to source/. */
-#ifndef PACE_SOURCE_CHAKRA_NODES_H
-#define PACE_SOURCE_CHAKRA_NODES_H
+#pragma once
 
 #include "base/intern.h"
 #include "source/chakra.h"
@@ -65,5 +64,3 @@ pace_status pace_chakra_build(pace_graph *out, pace_read_notes *notes, pace_chak
                               const pace_input *input) PACE_MUST_CHECK;
 
 void pace_chakra_nodes_free(pace_chakra_nodes *nodes);
-
-#endif

@@ -1,9 +1,6 @@
 /* Collectives by the names that kernels, operators and profilers give them. Private to source/. */
-#ifndef PACE_SOURCE_COLLECTIVE_NAMES_H
-#define PACE_SOURCE_COLLECTIVE_NAMES_H
+#pragma once
 
 /** "allreduce", "allgather", … as pace_graph_exchange has them, found anywhere in `text`, in any capitalisation and
  * with any underscores; "" when there is none. */
 const char *pace_collective_in(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Tables of an SQLite file as rows of named columns; read only. Private to source/. */
-#ifndef PACE_SOURCE_DATABASE_H
-#define PACE_SOURCE_DATABASE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -55,5 +54,3 @@ double pace_row_real(pace_rows *rows, size_t column);
 
 /** Text, borrowed until the next row; NULL for null. */
 const char *pace_row_text(pace_rows *rows, size_t column, size_t *length);
-
-#endif

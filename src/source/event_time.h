@@ -1,6 +1,5 @@
 /* Which times of a trace are time at all. Private to source/. */
-#ifndef PACE_SOURCE_EVENT_TIME_H
-#define PACE_SOURCE_EVENT_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
 static inline bool pace_time_is_sane(int64_t start_ns, int64_t duration_ns) {
     return start_ns > -PACE_FARTHEST_NS && start_ns < PACE_FARTHEST_NS && duration_ns < PACE_LONGEST_NS;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * what reads an exchange's memory, or comes after a wait for it, waits for it. An autograd thread starts after what its
  * caller issued before, and the caller's range ends after it.
  */
-#ifndef PACE_SOURCE_EXECUTION_TRACE_H
-#define PACE_SOURCE_EXECUTION_TRACE_H
+#pragma once
 
 #include "base/input.h"
 #include "step/graph.h"
@@ -23,5 +22,3 @@ typedef struct {
  * that hang in a circle and for schemas that are not known. Free with pace_graph_free() and pace_trace_ids_free(). */
 pace_status pace_execution_trace_read(pace_graph *out, pace_trace_ids *ids, pace_input *input) PACE_MUST_CHECK;
 void pace_trace_ids_free(pace_trace_ids *ids);
-
-#endif

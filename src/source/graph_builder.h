@@ -1,6 +1,5 @@
 /* What the parts of pace_graph_from_step() share. Private to source/. */
-#ifndef PACE_SOURCE_GRAPH_BUILDER_H
-#define PACE_SOURCE_GRAPH_BUILDER_H
+#pragma once
 
 #include "machine/kernel_class.h"
 #include "step/graph.h"
@@ -56,5 +55,3 @@ static inline int64_t pace_graph_issued_ns(const pace_step *step, uint32_t task)
 /** Whether a call returns only when device work has ended: by its name, or, of a copy, because it was done by then
  * (asynchronous copies of pageable memory are not). */
 bool pace_graph_call_blocks(const pace_graph_builder *b, uint32_t call);
-
-#endif

@@ -12,13 +12,10 @@
  * Links that the trace does not name are those its times show: a stream that starts because another reached a point, a
  * call that returns because work ended, a thread that wakes because another went quiet.
  */
-#ifndef PACE_SOURCE_GRAPH_FROM_STEP_H
-#define PACE_SOURCE_GRAPH_FROM_STEP_H
+#pragma once
 
 #include "step/graph.h"
 
 /** The graph of what the host issued in [from_ns, to_ns). `step` must be finished. Free with pace_graph_free(). */
 pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const pace_step *step, int64_t from_ns,
                                  int64_t to_ns) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Which files an input names: a file, "-", a glob, or a directory of traces. */
-#ifndef PACE_SOURCE_INPUTS_H
-#define PACE_SOURCE_INPUTS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -13,5 +12,3 @@ void pace_paths_free(pace_paths *paths);
 
 /** Keeps the first of the paths that name one file (by any name, "-" too); returns how many were dropped. */
 pace_status pace_paths_drop_repeats(size_t *out, pace_paths *paths) PACE_MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Which columns of a table are which of a job's, and what their numbers may be (catalog/job_columns.yaml).
  */
-#ifndef PACE_SOURCE_JOB_COLUMNS_H
-#define PACE_SOURCE_JOB_COLUMNS_H
+#pragma once
 
 #include "machine/catalog.h"
 #include "source/job_table.h"
@@ -47,5 +46,3 @@ pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, pa
 /** Whether a job can be: 1 = yes; else a reason is written to `why`. */
 bool pace_job_check(char *why, size_t size, const pace_job_limits *limits, pace_job_architecture architecture,
                     const double *values);
-
-#endif

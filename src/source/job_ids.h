@@ -3,8 +3,7 @@
  * with a chance of n^2 / 2^65: one in 37 000 for thirty million. The set stops growing at a limit; ids behind it are
  * not known to be new, and `unchecked` counts them.
  */
-#ifndef PACE_SOURCE_JOB_IDS_H
-#define PACE_SOURCE_JOB_IDS_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -22,5 +21,3 @@ void pace_job_ids_free(pace_job_ids *ids);
  * how many were in *repeats. */
 pace_status pace_job_ids_add(bool *seen, size_t *repeats, pace_job_ids *ids, const uint64_t *hashes,
                              size_t count) PACE_MUST_CHECK;
-
-#endif

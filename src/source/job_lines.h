@@ -3,8 +3,7 @@
  * threads. Cells may be quoted (RFC 4180), but a line break ends the row even within quotes, so that a table can be cut
  * into blocks anywhere and a quote left open costs one row.
  */
-#ifndef PACE_SOURCE_JOB_LINES_H
-#define PACE_SOURCE_JOB_LINES_H
+#pragma once
 
 #include "source/job_columns.h"
 
@@ -50,5 +49,3 @@ pace_status pace_job_block_add(pace_job_block *block, const pace_job_limits *lim
  * first). PACE_E_INPUT when a quote is left open. */
 pace_status pace_job_split_names(pace_job_block *block, size_t *count, const char *text,
                                  const char *end) PACE_MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
  * What others call the columns of a table of jobs, and the units that their headers say (names and units of
  * catalog/job_columns.yaml): "mem_access (GB)" is memory_access_bytes times 1e9.
  */
-#ifndef PACE_SOURCE_JOB_NAMES_H
-#define PACE_SOURCE_JOB_NAMES_H
+#pragma once
 
 #include "machine/catalog.h"
 #include "base/yaml.h"
@@ -19,5 +18,3 @@ pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) PACE
  * wanted: the unit as the header has it in lower case, "" = none; borrowed. PACE_JOB_NO_ROLE for a name that nobody
  * uses. */
 int pace_job_name_find(double *factor, const char **unit, const pace_job_names *names, const char *header);
-
-#endif

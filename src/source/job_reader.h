@@ -6,8 +6,7 @@
  * No row is dropped silently. A row that is no job (a cell missing, no number, a number that cannot be, an id that was
  * seen before) is counted, and listed with its line and the reason; where too many are refused, the table is, too.
  */
-#ifndef PACE_SOURCE_JOB_READER_H
-#define PACE_SOURCE_JOB_READER_H
+#pragma once
 
 #include "source/job_reading.h"
 
@@ -20,5 +19,3 @@ pace_status pace_jobs_read(pace_job_reading *out, const char *const *paths, size
 /** The same of an open input of comma-separated values, for tests and other callers that have one. */
 pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const pace_job_reader_options *options,
                                  pace_jobs_fn take, void *context) PACE_MUST_CHECK;
-
-#endif

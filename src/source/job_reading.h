@@ -1,6 +1,5 @@
 /* How tables of jobs are read, and what came of it. */
-#ifndef PACE_SOURCE_JOB_READING_H
-#define PACE_SOURCE_JOB_READING_H
+#pragma once
 
 #include "base/input.h"
 #include "source/job_columns.h"
@@ -52,5 +51,3 @@ pace_status pace_job_reading_judge(pace_job_reading *reading, const pace_job_rea
                                    const char *name) PACE_MUST_CHECK;
 
 void pace_job_reading_free(pace_job_reading *reading);
-
-#endif

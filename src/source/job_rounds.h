@@ -2,8 +2,7 @@
  * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A round's blocks are filled,
  * then settled in order (lines, ids seen before, refused rows), then given away by all threads. Private to the readers.
  */
-#ifndef PACE_SOURCE_JOB_ROUNDS_H
-#define PACE_SOURCE_JOB_ROUNDS_H
+#pragma once
 
 #include "base/json_writer.h"
 #include "source/job_ids.h"
@@ -47,5 +46,3 @@ pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_rejec
 /** Reads a table of comma-separated values / of a database. */
 pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) PACE_MUST_CHECK;
 pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) PACE_MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
  * cut into as many equal parts as there are processes. Plain text is cut at the beginnings of rows; a file that is
  * compressed or a database is whole, and is read by the process that has its first byte.
  */
-#ifndef PACE_SOURCE_JOB_STRETCHES_H
-#define PACE_SOURCE_JOB_STRETCHES_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -25,5 +24,3 @@ pace_status pace_job_stretches_of(pace_job_stretches *out, const char *const *pa
 
 /** The line ends in a stretch of a plain file. PACE_E_IO. */
 pace_status pace_job_stretch_lines(uint64_t *out, const pace_job_stretch *stretch, const char *path) PACE_MUST_CHECK;
-
-#endif

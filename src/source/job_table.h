@@ -3,8 +3,7 @@
  * (IISWC 2019, arXiv 1910.05930). Readers fill it, the job model and the fleet read it; a batch is cleared and filled
  * again, so that memory does not grow with the number of jobs.
  */
-#ifndef PACE_SOURCE_JOB_TABLE_H
-#define PACE_SOURCE_JOB_TABLE_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -90,5 +89,3 @@ void pace_job_values_clear(double *values);
 /** By name, case and "-_/ " between words ignored ("PS/Worker", "allreduce-local"). False when there is none. */
 bool pace_job_architecture_find(pace_job_architecture *out, const char *name, size_t length);
 bool pace_job_column_find(pace_job_column *out, const char *name, size_t length);
-
-#endif

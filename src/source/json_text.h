@@ -1,6 +1,5 @@
 /* A JSON value kept as compact text, and a walk over the elements of an array in such text. Private to source/. */
-#ifndef PACE_SOURCE_JSON_TEXT_H
-#define PACE_SOURCE_JSON_TEXT_H
+#pragma once
 
 #include "base/json_reader.h"
 #include "base/memory.h"
@@ -17,5 +16,3 @@ pace_json_token pace_json_capture(pace_text *out, pace_json *json, pace_status *
 /** The next element of the array that *at is inside of ('[' was the character before, or an element); false at its end,
  * with *at behind the bracket. Sets the element's place and length. */
 bool pace_json_element(const char **at, const char **element, size_t *length);
-
-#endif

@@ -2,8 +2,7 @@
  * Reads a Kineto / PyTorch-profiler trace (Chrome trace-event JSON), 2021 to today, CUDA and ROCm, as a stream
  * into a pace_step. docs/formats.md lists what is understood.
  */
-#ifndef PACE_SOURCE_KINETO_H
-#define PACE_SOURCE_KINETO_H
+#pragma once
 
 #include "base/input.h"
 #include "step/step.h"
@@ -18,5 +17,3 @@ typedef struct {
  * event is kept as far as it goes, with a warning; otherwise PACE_E_INPUT with file and byte offset. */
 pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
                              void *progress_context) PACE_MUST_CHECK;
-
-#endif

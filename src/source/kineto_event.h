@@ -1,6 +1,5 @@
 /* One trace event as read, before it becomes a task; and the tables that name its parts. Private to source/. */
-#ifndef PACE_SOURCE_KINETO_EVENT_H
-#define PACE_SOURCE_KINETO_EVENT_H
+#pragma once
 
 #include "base/intern.h"
 #include "base/json_reader.h"
@@ -47,5 +46,3 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
 
 /** The scalar at hand as interned text, escapes decoded. */
 pace_status pace_kineto_intern(pace_name *out, pace_json *json, pace_names *names) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* A model by whatever names it: the catalogue, a YAML description, an ONNX graph. */
-#ifndef PACE_SOURCE_MODEL_INPUTS_H
-#define PACE_SOURCE_MODEL_INPUTS_H
+#pragma once
 
 #include "model/model_catalog.h"
 
@@ -10,5 +9,3 @@ pace_status pace_model_open(pace_model *out, pace_catalog *catalog, const char *
 
 /** Whether a name is a file's that holds a model: it ends with ".onnx", ".yaml" or ".yaml:NAME". */
 bool pace_model_is_file(const char *name);
-
-#endif

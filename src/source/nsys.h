@@ -5,8 +5,7 @@
  * Source: SQLite Export Schema Reference, docs.nvidia.com/nsight-systems (2021.5, 2024.6); columns are looked up by
  * name, since their sets differ from version to version.
  */
-#ifndef PACE_SOURCE_NSYS_H
-#define PACE_SOURCE_NSYS_H
+#pragma once
 
 #include "source/kineto.h"
 
@@ -18,5 +17,3 @@ bool pace_is_database(const char *path);
  * that is no export or holds no event; PACE_E_MISSING when built without SQLite. */
 pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
                            void *progress_context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* How Nsight Systems writes what Kineto gives names and arguments. Private to source/. */
-#ifndef PACE_SOURCE_NSYS_NAMES_H
-#define PACE_SOURCE_NSYS_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool pace_nsys_copy_migrates(int64_t kind);
 
 /** The length of a call's name without the version of its entry point: "cudaLaunchKernel_v7000" has 16. */
 size_t pace_nsys_call_length(const char *name, size_t length);
-
-#endif

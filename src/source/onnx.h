@@ -2,8 +2,7 @@
  * ONNX graphs (onnx.proto3: ModelProto) as models: the operators of image classifiers, shapes inferred from the input.
  * Weights are skipped, not loaded: of an initializer only its sizes are read, or its numbers where they are sizes.
  */
-#ifndef PACE_SOURCE_ONNX_H
-#define PACE_SOURCE_ONNX_H
+#pragma once
 
 #include "model/model.h"
 
@@ -15,5 +14,3 @@ pace_status pace_onnx_read(pace_model *out, const char *path) PACE_MUST_CHECK;
 /** The same of bytes in memory; `name` is for messages and the model's name. */
 pace_status pace_onnx_parse(pace_model *out, const char *name, const unsigned char *bytes,
                             size_t length) PACE_MUST_CHECK;
-
-#endif

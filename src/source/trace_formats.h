@@ -2,8 +2,7 @@
  * The formats of files that hold a step, or a model, one row each: how a file tells its format, and what reads it.
  * To add a format, write its reader and its row (trace_formats.c).
  */
-#ifndef PACE_SOURCE_TRACE_FORMATS_H
-#define PACE_SOURCE_TRACE_FORMATS_H
+#pragma once
 
 #include "source/kineto.h"
 #include "step/graph.h"
@@ -46,5 +45,3 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
  * pace_step_free(). */
 pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
                             void *progress_context) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* The nodes of a PyTorch execution trace as recorded, before they become a graph. Private to source/. */
-#ifndef PACE_SOURCE_TRACE_NODES_H
-#define PACE_SOURCE_TRACE_NODES_H
+#pragma once
 
 #include "base/intern.h"
 #include "source/json_text.h"
@@ -47,5 +46,3 @@ void pace_trace_nodes_free(pace_trace_nodes *nodes);
 pace_status pace_trace_arguments_keep(pace_trace_node *node, pace_trace_nodes *nodes,
                                       pace_trace_arguments *arguments) PACE_MUST_CHECK;
 void pace_trace_arguments_free(pace_trace_arguments *arguments);
-
-#endif

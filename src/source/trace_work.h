@@ -1,6 +1,5 @@
 /* What the nodes of an execution trace put on the device, and through which memory they depend. Private to source/. */
-#ifndef PACE_SOURCE_TRACE_WORK_H
-#define PACE_SOURCE_TRACE_WORK_H
+#pragma once
 
 #include "source/trace_nodes.h"
 #include "step/graph.h"
@@ -39,5 +38,3 @@ pace_status pace_trace_flow_launch(pace_trace_flow *flow, pace_graph *graph, uin
 
 /** Takes notice of a node: it may be a wait for an exchange. */
 void pace_trace_flow_node(pace_trace_flow *flow, uint32_t i);
-
-#endif

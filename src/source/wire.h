@@ -2,8 +2,7 @@
  * Protocol buffers as they lie in a stream of length-delimited messages: the wire format alone, without descriptors.
  * Private to source/.
  */
-#ifndef PACE_SOURCE_WIRE_H
-#define PACE_SOURCE_WIRE_H
+#pragma once
 
 #include "base/input.h"
 #include "base/json_writer.h"
@@ -51,5 +50,3 @@ pace_status pace_wire_put_bytes(pace_wire_bytes *to, uint32_t field, const void 
 
 /** Writes a message with its length before it. */
 void pace_wire_send(pace_sink *sink, const pace_wire_bytes *message);
-
-#endif

@@ -1,6 +1,5 @@
 /* The arguments of an operator's call, as far as traces record them. */
-#ifndef PACE_STEP_CALL_ARGUMENTS_H
-#define PACE_STEP_CALL_ARGUMENTS_H
+#pragma once
 
 #include "step/op.h"
 
@@ -19,5 +18,3 @@ typedef struct {
     unsigned list_count[PACE_OP_ARGUMENTS];                                   /* tensors with elements */
     unsigned char list_mask[PACE_OP_ARGUMENTS]; /* bit k: the k-th of the first eight has elements */
 } pace_op_shapes;
-
-#endif

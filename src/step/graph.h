@@ -7,8 +7,7 @@
  * Nodes stand in issue order: a parent before its children, and the nodes of one thread in the order the thread runs
  * them (a child that starts later stands later). Launches stand in the order their thread issues them.
  */
-#ifndef PACE_STEP_GRAPH_H
-#define PACE_STEP_GRAPH_H
+#pragma once
 
 #include "step/groups.h"
 #include "step/op.h"
@@ -113,5 +112,3 @@ pace_status pace_graph_count_unknown(pace_graph *graph, pace_name name) PACE_MUS
 /** The invariants: parents come first and share the thread, links name what exists, and nothing waits for itself (no
  * cycle over after, waits, streams and issue order). PACE_E_INPUT names the first fault. */
 pace_status pace_graph_check(const pace_graph *graph) PACE_MUST_CHECK;
-
-#endif

@@ -1,6 +1,5 @@
 /* Copies and edits of graphs. */
-#ifndef PACE_STEP_GRAPH_EDIT_H
-#define PACE_STEP_GRAPH_EDIT_H
+#pragma once
 
 #include "step/graph.h"
 
@@ -12,5 +11,3 @@ pace_status pace_graph_copy(pace_graph *out, const pace_graph *graph) PACE_MUST_
  * themselves nor within, leave too, unless something waits for them or they wait. The rest is numbered anew, in the
  * same order. `into` receives the new numbers (of the launch that stands for each). */
 pace_status pace_graph_merge_launches(pace_graph *graph, uint32_t *into) PACE_MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
  * Lowering knows both and writes them as fields of graphs; the walk copies them into steps. Trace formats carry only
  * names: pace_graph_add_exchange() maps a group's name to these fields, and nothing else reads names for that.
  */
-#ifndef PACE_STEP_GROUPS_H
-#define PACE_STEP_GROUPS_H
+#pragma once
 
 typedef enum {
     PACE_GROUP_UNKNOWN, /* a trace's name says none of these */
@@ -34,5 +33,3 @@ pace_group_kind pace_group_kind_find(const char *name);
 
 /** What a collective of such a group moves, as far as group and collective tell. */
 pace_exchange_role pace_exchange_role_find(pace_group_kind group, const char *collective);
-
-#endif

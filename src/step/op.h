@@ -21,8 +21,7 @@
  *   pooling        n c h w r s stride_h stride_w pad_h pad_w
  *   other          elements
  */
-#ifndef PACE_STEP_OP_H
-#define PACE_STEP_OP_H
+#pragma once
 
 #include "machine/device.h"
 
@@ -85,5 +84,3 @@ bool pace_op_complete(pace_op *op);
 /** Whether two operations must cost the same: every field but the text of `kind` beyond its end. */
 bool pace_op_equal(const pace_op *a, const pace_op *b);
 uint64_t pace_op_hash(const pace_op *op);
-
-#endif

@@ -1,6 +1,5 @@
 /* What formulas ask of a call's arguments, and how they count. Private to step/. */
-#ifndef PACE_STEP_OP_ARGUMENTS_H
-#define PACE_STEP_OP_ARGUMENTS_H
+#pragma once
 
 #include "step/call_arguments.h"
 
@@ -108,5 +107,3 @@ static inline double pace_arg_broadcast(const pace_op_shapes *shapes) {
     }
     return product;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* From an operator's call to the operations it puts on a device. */
-#ifndef PACE_STEP_OP_CALL_H
-#define PACE_STEP_OP_CALL_H
+#pragma once
 
 #include "step/op_shapes.h"
 
@@ -25,5 +24,3 @@ bool pace_op_is_lookup_gradient(const char *name);
 
 /** The gradient of an operation as an operation: of the same sizes, all gradients in one. */
 pace_op pace_op_gradient(const pace_op *forward);
-
-#endif

@@ -1,6 +1,5 @@
 /* The same operation of another size or precision: how what-ifs change what is computed. */
-#ifndef PACE_STEP_OP_EDIT_H
-#define PACE_STEP_OP_EDIT_H
+#pragma once
 
 #include "step/op.h"
 
@@ -24,5 +23,3 @@ bool pace_op_is_matrix(pace_op_family family);
 /** Several element-wise operations in one kernel, each reading what the one before it wrote: what lies between is
  * neither written nor read. All must have the same number of elements. */
 pace_op pace_op_fuse(const pace_op *ops, unsigned count);
-
-#endif

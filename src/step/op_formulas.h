@@ -1,6 +1,5 @@
 /* How the arguments of an operator's call make an operation. Private to step/. */
-#ifndef PACE_STEP_OP_FORMULAS_H
-#define PACE_STEP_OP_FORMULAS_H
+#pragma once
 
 #include "step/op_arguments.h"
 
@@ -72,5 +71,3 @@ bool pace_call_optimizer(const pace_op_rule *, const pace_op_shapes *, pace_op_d
 
 /* numbers counted up: arange, linspace, tril_indices */
 bool pace_call_range(const pace_op_rule *, const pace_op_shapes *, pace_op_draft *);
-
-#endif

@@ -1,6 +1,5 @@
 /* From the shapes a trace recorded to what an operator computes and moves. */
-#ifndef PACE_STEP_OP_SHAPES_H
-#define PACE_STEP_OP_SHAPES_H
+#pragma once
 
 #include "step/op_work.h"
 #include "step/step.h"
@@ -32,5 +31,3 @@ bool pace_op_cache_amount(pace_op_amount *out, pace_op_cache *cache, const pace_
 
 /** Parses the shape text of a task ("[[2,3],[3]]\n[\"float\",\"float\"]\n[…]"). False when it is not one. */
 bool pace_op_shapes_parse(pace_op_shapes *out, const char *text);
-
-#endif

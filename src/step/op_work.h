@@ -2,8 +2,7 @@
  * How much arithmetic an operator is, and how many bytes it must move at least: from the shapes that a trace
  * records of its arguments. A table of operators (op_work.c) says which formula applies.
  */
-#ifndef PACE_STEP_OP_WORK_H
-#define PACE_STEP_OP_WORK_H
+#pragma once
 
 #include "step/call_arguments.h"
 
@@ -16,5 +15,3 @@ bool pace_op_make(pace_op *out, const char *name, const pace_op_shapes *shapes);
  * suffice: *flop and *bytes are 0 then. *bytes is 0 too when an element size is missing. *family is always set.
  * `shapes` may be NULL. */
 bool pace_op_work(const char *name, const pace_op_shapes *shapes, double *flop, double *bytes, pace_op_family *family);
-
-#endif

@@ -6,8 +6,7 @@
  * host call that launched it (cause). What else the trace says waits for what, and which operator a backward operator
  * differentiates, is true of few tasks and kept in tables beside the columns (waits, gradients).
  */
-#ifndef PACE_STEP_STEP_H
-#define PACE_STEP_STEP_H
+#pragma once
 
 #include "base/intern.h"
 
@@ -214,5 +213,3 @@ static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {
 static inline bool pace_task_on_device(uint8_t kind) {
     return kind == PACE_TASK_KERNEL || kind == PACE_TASK_COPY || kind == PACE_TASK_MEMSET;
 }
-
-#endif

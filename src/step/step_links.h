@@ -1,6 +1,5 @@
 /* The parts of pace_step_finish() that fill the tables beside the columns. Private to step/. */
-#ifndef PACE_STEP_STEP_LINKS_H
-#define PACE_STEP_STEP_LINKS_H
+#pragma once
 
 #include "step/step.h"
 
@@ -10,5 +9,3 @@ pace_status pace_step_link_waits(pace_step *step) PACE_MUST_CHECK;
 
 /** Fills step->gradients from autograd's notes and arrows, and frees these. Tasks must be sorted. */
 pace_status pace_step_link_gradients(pace_step *step) PACE_MUST_CHECK;
-
-#endif
