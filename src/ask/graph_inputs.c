@@ -2,8 +2,8 @@
 #include "ask/engine_options.h"
 
 #include "ask/context.h"
-#include "ask/model_settings.h"
 #include "ask/predict_inputs.h"
+#include "ask/step_ask.h"
 #include "model/lower.h"
 #include "source/inputs.h"
 #include "source/trace_formats.h"
@@ -38,12 +38,11 @@ static pace_status warn(pace_graph_inputs *out, const char *text) {
 }
 
 static pace_status read_model(pace_graph_inputs *out, const char *name, const pace_convert_options *options) {
-    pace_model model;
+    pace_step_asked step = {0};
     pace_graph graph;
-    pace_config config = pace_config_default();
-    PACE_TRY(pace_model_ask(&model, &config, options->context->catalog, name, &options->set));
-    pace_status status = pace_model_lower(&graph, &model, &config);
-    pace_model_free(&model);
+    pace_status status = pace_step_model_open(&step, options->context->catalog, name, &options->set);
+    if (status == PACE_OK) status = pace_model_lower(&graph, step.asked.model, &step.asked.config);
+    pace_step_asked_close(&step);
     return status == PACE_OK ? keep(out, name, 0, &graph) : status;
 }
 

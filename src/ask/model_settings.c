@@ -2,7 +2,6 @@
 #include "base/words.h"
 
 #include "base/decimal.h"
-#include "source/model_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +53,4 @@ void pace_model_settings_free(pace_model_settings *settings) {
     for (size_t i = 0; i < settings->texts.count; i++) pace_free(settings->texts.items[i]);
     PACE_VEC_FREE(&settings->texts);
     PACE_VEC_FREE(&settings->items);
-}
-
-pace_status pace_model_ask(pace_model *out, pace_config *config, pace_catalog *catalog, const char *name,
-                           const pace_words *set) {
-    pace_model_settings settings;
-    PACE_TRY(pace_model_settings_read(&settings, config, set));
-    pace_status status = pace_model_open(out, catalog, name, settings.items.items, settings.items.count);
-    pace_model_settings_free(&settings);
-    return status;
 }

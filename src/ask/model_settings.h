@@ -9,13 +9,10 @@ typedef struct {
     PACE_VEC(char *) texts;
 } pace_model_settings;
 
-/** Sets the configuration's fields in `config` and gathers the rest. PACE_E_USAGE says what was expected. */
+/** Sets the configuration's fields in `config` and gathers the rest, "framework=NAME" aside. PACE_E_USAGE says what was
+ * expected. */
 pace_status pace_model_settings_read(pace_model_settings *out, pace_config *config,
                                      const pace_words *set) PACE_MUST_CHECK;
-/** Opens a model with its settings; fields of the configuration that no setting names stay as they are. "framework=NAME"
- * is left to who answers. Errors: those of pace_model_open() and pace_model_settings_read(). */
-pace_status pace_model_ask(pace_model *out, pace_config *config, pace_catalog *catalog, const char *name,
-                           const pace_words *set) PACE_MUST_CHECK;
 /** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
 const char *pace_framework_asked(const pace_words *set);
 void pace_model_settings_free(pace_model_settings *settings);

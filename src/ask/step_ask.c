@@ -1,6 +1,7 @@
 #include "ask/step_ask.h"
 
 #include "ask/model_settings.h"
+#include "source/model_inputs.h"
 
 #include <string.h>
 
@@ -32,8 +33,8 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
-static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
-    const char *framework = pace_framework_asked(words->set);
+pace_status pace_step_model_open(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set) {
+    const char *framework = pace_framework_asked(set);
     pace_config *config = &a->asked.config, usual = pace_config_default();
     PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
     a->asked.framework = pace_frameworks_find(&a->frameworks, "");
@@ -41,7 +42,11 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     *config = usual;
     config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;
     config->zero_stage = config->sequence_parallel = config->ep = UNSAID;
-    PACE_TRY(pace_model_ask(&a->model, config, catalog, words->name, words->set));
+    pace_model_settings own;
+    PACE_TRY(pace_model_settings_read(&own, config, set));
+    pace_status status = pace_model_open(&a->model, catalog, name, own.items.items, own.items.count);
+    pace_model_settings_free(&own);
+    PACE_TRY(status);
     a->has_model = true;
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
@@ -92,7 +97,7 @@ static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, cons
 }
 
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
-    PACE_TRY(open_model(out, catalog, words));
+    PACE_TRY(pace_step_model_open(out, catalog, words->name, words->set));
     PACE_TRY(open_place(out, catalog, words));
     PACE_TRY(open_approach(out, catalog, words));
     PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));

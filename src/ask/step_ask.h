@@ -34,6 +34,11 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
 /** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. */
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
 
+/** Opens a case's model in its framework and configuration, without a device: what is lowered or counted, not yet timed.
+ * Errors: those of models, settings and frameworks. Close it also after a failure. */
+pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
+                                 const pace_words *set) PACE_MUST_CHECK;
+
 /** Opens a case and settles it. Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
  * machine has. Close it also after a failure. */
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,

@@ -2,6 +2,7 @@
  * The report of `paceline models`: the models of the catalogue as a table, or one model layer by layer.
  */
 #include "ask/model_settings.h"
+#include "ask/step_ask.h"
 #include "report/engines.h"
 #include "ask/context.h"
 #include "report/report.h"
@@ -12,13 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What "--set" says. */
-typedef struct {
-    pace_catalog *catalog;
-    pace_config config;
-    pace_model_settings settings;
-} request;
 
 typedef struct {
     const char *name, *family;
@@ -79,15 +73,22 @@ static void explain(pace_node *root, const pace_config *config) {
         pace_config_word(config, "precision"), pace_config_word(config, "attention"));
 }
 
-static pace_status describe_all(pace_report *report, const request *asked) {
+/* Every model as settings that are no model's own configure it. */
+static pace_status describe_all(pace_report *report, pace_catalog *catalog, const pace_words *set) {
     pace_node *root = pace_report_root(report);
-    if (asked->settings.items.count)
-        return pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name",
-                         asked->settings.items.items[0].key);
-    model_list list = {.config = &asked->config};
+    pace_config config = pace_config_default();
+    pace_model_settings settings;
+    PACE_TRY(pace_model_settings_read(&settings, &config, set));
+    pace_status status = pace_config_check(&config);
+    if (status == PACE_OK && settings.items.count)
+        status = pace_fail(PACE_E_USAGE, PACE_FIELD "set %.80s: a model's parameter needs a model's name",
+                           settings.items.items[0].key);
+    pace_model_settings_free(&settings);
+    PACE_TRY(status);
+    model_list list = {.config = &config};
     list.table = pace_open_table(root, &models, 0);
-    PACE_TRY(pace_model_each(asked->catalog, add_model, &list));
-    explain(root, &asked->config);
+    PACE_TRY(pace_model_each(catalog, add_model, &list));
+    explain(root, &config);
     return PACE_OK;
 }
 
@@ -141,50 +142,45 @@ static pace_shown show_count(double count) {
     return shown;
 }
 
-static pace_status describe_one(pace_report *report, const char *name, const request *asked) {
-    pace_model model;
-    pace_node *root = pace_report_root(report);
-    PACE_TRY(pace_model_open(&model, asked->catalog, name, asked->settings.items.items, asked->settings.items.count));
-    pace_model_totals total = pace_model_total(&model, &asked->config);
-    double sequence = pace_model_sequence(&model, &asked->config);
-    if (!(total.parameters < most_counted && total.multiply_adds < most_counted)) {
-        pace_status status = pace_fail(PACE_E_LIMIT, "%s: expected less than %g multiply-adds, found %g", name,
-                                       most_counted, total.multiply_adds);
-        pace_model_free(&model);
-        return status;
-    }
+static pace_status describe_model(pace_node *root, const char *name, const pace_model *model,
+                                  const pace_config *config) {
+    pace_model_totals total = pace_model_total(model, config);
+    double sequence = pace_model_sequence(model, config);
+    if (!(total.parameters < most_counted && total.multiply_adds < most_counted))
+        return pace_fail(PACE_E_LIMIT, "%s: expected less than %g multiply-adds, found %g", name, most_counted,
+                         total.multiply_adds);
     pace_node_sentence(root, true,
                        "%s: %s parameters, %s multiply-adds forward, %s of "
                        "activations per sample",
-                       pace_names_text(&model.names, model.name), show_count(total.parameters).text,
+                       pace_names_text(&model->names, model->name), show_count(total.parameters).text,
                        show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
-    pace_node_sentence(root, false, "%s.", pace_names_text(&model.names, model.about));
-    add_totals(root, &model, &total, sequence);
-    add_layers(root, &model, sequence);
-    explain(root, &asked->config);
-    pace_node_note(root, "Source: %s.", pace_names_text(&model.names, model.source));
-    pace_model_free(&model);
+    pace_node_sentence(root, false, "%s.", pace_names_text(&model->names, model->about));
+    add_totals(root, model, &total, sequence);
+    add_layers(root, model, sequence);
+    explain(root, config);
+    pace_node_note(root, "Source: %s.", pace_names_text(&model->names, model->source));
     return PACE_OK;
 }
 
-static pace_status build(pace_report **out, const char *name, const request *asked) {
-    pace_report *report = NULL;
-    PACE_TRY(pace_config_check(&asked->config));
-    PACE_TRY(pace_report_new(&report, "models", name ? "Model" : "Models"));
-    pace_status status = name ? describe_one(report, name, asked) : describe_all(report, asked);
-    if (status == PACE_OK) status = pace_report_status(report);
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
+/* One model in the configuration that a prediction of it has. */
+static pace_status describe_one(pace_report *report, pace_catalog *catalog, const char *name, const pace_words *set) {
+    pace_step_asked step = {0};
+    pace_status status = pace_step_model_open(&step, catalog, name, set);
+    if (status == PACE_OK) status = pace_config_check(&step.asked.config);
+    if (status == PACE_OK)
+        status = describe_model(pace_report_root(report), name, step.asked.model, &step.asked.config);
+    pace_step_asked_close(&step);
     return status;
 }
 
 pace_status pace_models(pace_report **out, pace_context *context, const char *name, const pace_words *set) {
-    request asked = {.catalog = context->catalog, .config = pace_config_default()};
+    pace_report *report = NULL;
     const char *framework = set ? pace_framework_asked(set) : NULL;
     if (framework)
-        return pace_fail(PACE_E_USAGE, "--set framework=%.80s: expected with `paceline predict MODEL --on` alone", framework);
-    PACE_TRY(pace_model_settings_read(&asked.settings, &asked.config, set));
-    pace_status status = build(out, name, &asked);
-    pace_model_settings_free(&asked.settings);
-    return status;
+        return pace_fail(PACE_E_USAGE, "--set framework=%.80s: expected with `paceline predict MODEL --on` alone",
+                         framework);
+    PACE_TRY(pace_report_new(&report, "models", name ? "Model" : "Models"));
+    pace_status status =
+        name ? describe_one(report, context->catalog, name, set) : describe_all(report, context->catalog, set);
+    return pace_report_give(out, report, status);
 }
