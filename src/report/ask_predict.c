@@ -20,11 +20,13 @@ static const struct {
     [SCALING] = {" scaling ", "a step of several workers"},
 };
 
-/* Whether the step is one of ranks that a model's configuration names: it is walked, by one approach. */
+/* Whether a model's configuration says how the step is shared out: it is one step, by one approach. */
 static bool names_ranks(const pace_question *question) {
+    static const char *const keys[] = {"dp=", "tp=", "pp=", "cp=", "ep=", "zero_stage="};
     pace_words set = pace_question_words(question, "set");
     for (size_t i = 0; i < set.count; i++)
-        if (strncmp(set.items[i], "dp=", 3) == 0) return true;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (strncmp(set.items[i], keys[k], strlen(keys[k])) == 0) return true;
     return false;
 }
 

@@ -5,187 +5,15 @@
 #include "report/machine_note.h"
 #include "ask/context.h"
 #include "report/analyze_parts.h"
-#include "ask/predict_calibration.h"
 #include "report/predict_edits.h"
 #include "report/predict_gradients.h"
-#include "ask/predict_inputs.h"
+#include "ask/prediction.h"
 #include "report/report_step.h"
-#include "ask/scenarios.h"
 #include "report/show.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef struct {
-    pace_device_catalog devices; /* of the scenarios */
-    pace_predict_inputs inputs;
-    pace_scenarios scenarios;
-    pace_step_asked step; /* of a model */
-    bool is_model;
-    pace_pair_calibration calibration;
-    bool shared;                   /* host costs of other runs */
-    pace_forecast_result *results; /* one per scenario */
-    size_t result_count;
-} prediction;
-
-static void free_prediction(prediction *p) {
-    for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
-    pace_free(p->results);
-    pace_scenarios_free(&p->scenarios);
-    pace_predict_inputs_free(&p->inputs);
-    pace_step_asked_close(&p->step);
-    pace_device_catalog_free(&p->devices);
-}
-
-/* How a step is issued depends on who does its work: the operators themselves, or a device that is handed it. */
-static pace_status check_one_kind(const prediction *p) {
-    const pace_device *first = NULL;
-    for (size_t i = 0; i < p->scenarios.items.count; i++) {
-        const pace_device *device = p->scenarios.items.items[i].device;
-        if (!first) first = device;
-        if (device && device->is_cpu != first->is_cpu)
-            return pace_fail(PACE_E_USAGE, "on: ask for CPUs and for accelerators in two calls, found %s and %s",
-                             first->name, device->name);
-    }
-    return PACE_OK;
-}
-
-static bool host_is_device(const prediction *p) {
-    return p->inputs.is_measured && pace_analysis_slowest(&p->inputs.measured)->work.host_is_device;
-}
-
-static const char left_alone[] =
-    "the trace has no device work: the other what-ifs are answered together with --on, not each alone";
-
-/* Of what-ifs about kernels those stay that a device is part of. */
-static pace_status keep_moved(prediction *p) {
-    size_t kept = 1; /* the step as it is */
-    for (size_t i = 1; i < p->scenarios.items.count; i++) {
-        if (p->scenarios.items.items[i].device) p->scenarios.items.items[kept++] = p->scenarios.items.items[i];
-        else pace_scenario_free(&p->scenarios.items.items[i]);
-    }
-    p->scenarios.items.count = kept;
-    char *said = pace_copy_text(left_alone, sizeof left_alone - 1);
-    if (!said) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&p->inputs.warnings, said);
-    if (status != PACE_OK) pace_free(said);
-    return status;
-}
-
-/* Steps of the host alone have no kernels to change until they are on a device. */
-static pace_status take_host_to_device(prediction *p, const pace_predict_options *options) {
-    bool at_odds;
-    bool about_device = pace_what_ifs_asked(&at_odds, options) || (options->overheads.count && !options->on.count);
-    if (!host_is_device(p)) return PACE_OK;
-    if (about_device && (!options->on.count || at_odds))
-        return pace_fail(PACE_E_INPUT,
-                         "%s: this what-if needs a trace with device work, found host operators alone (" PACE_FIELD
-                         "on moves them, with one " PACE_FIELD "batch and one " PACE_FIELD "precision at most)",
-                         p->inputs.measured.traces.items[0]->path);
-    if (!options->on.count) return PACE_OK;
-    if (about_device) PACE_TRY(keep_moved(p));
-    PACE_TRY(check_one_kind(p));
-    return pace_forecast_offload(&p->inputs.forecast, p->scenarios.items.items[p->scenarios.items.count - 1].device,
-                                 NULL);
-}
-
-/* On a CPU the operators of a step with device work do that work themselves. */
-static pace_status take_device_to_host(prediction *p) {
-    bool on_cpu = false;
-    for (size_t i = 0; i < p->scenarios.items.count; i++) {
-        const pace_device *device = p->scenarios.items.items[i].device;
-        on_cpu |= device && device->is_cpu;
-    }
-    if (!on_cpu || !p->inputs.is_measured || host_is_device(p)) return PACE_OK;
-    PACE_TRY(check_one_kind(p));
-    return pace_forecast_onload(&p->inputs.forecast);
-}
-
-/* Host costs of files, pooled, in place of the inputs' own. */
-static pace_status share_overheads(prediction *p, const pace_predict_options *options) {
-    pace_host_costs shared;
-    p->shared = options->overheads.count > 0;
-    if (!p->shared) return PACE_OK;
-    PACE_TRY(pace_host_costs_init(&shared));
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < options->overheads.count; i++)
-        status = pace_host_costs_read(&shared, options->overheads.items[i]);
-    if (status == PACE_OK && !(shared.types[PACE_T2].log_count > 0))
-        status = pace_fail(PACE_E_INPUT, "%s: expected host overheads of operators that launch (t2), found none",
-                           options->overheads.items[0]);
-    if (status == PACE_OK) status = pace_forecast_share_costs(&p->inputs.forecast, &shared);
-    pace_host_costs_free(&shared);
-    return status;
-}
-
-static pace_status calibrate(prediction *p, const pace_predict_options *options) {
-    if (options->calibrate.count && !p->inputs.is_measured)
-        return pace_fail(PACE_E_USAGE, PACE_FIELD "calibrate is of moves from a trace, found a step without times");
-    for (size_t i = 0; i < options->calibrate.count; i++)
-        PACE_TRY(
-            pace_predict_calibrate(&p->calibration, options->calibrate.items[i], p->inputs.forecast.cost, options));
-    p->inputs.forecast.calibration = &p->calibration;
-    return PACE_OK;
-}
-
-/* A model is asked about on the first device or machine that is named. */
-static pace_status open_model(prediction *p, const char *name, const pace_predict_options *options) {
-    const pace_scenario *base = &p->scenarios.items.items[0];
-    if (!base->device)
-        return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", name);
-    pace_step_words words = {.name = name,
-                             .set = &options->set,
-                             .approach = options->approach,
-                             .jitter = options->jitter,
-                             .device = base->device,
-                             .machine = base->has_exchange ? &base->machine : NULL};
-    return pace_step_asked_open(&p->step, options->context->catalog, &words);
-}
-
-/* What is asked; models are opened, everything else is read later. */
-static pace_status open_asked(prediction *p, const char *const *paths, size_t path_count,
-                              const pace_predict_options *options) {
-    bool timed;
-    pace_predict_options usual = *options;
-    PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
-    PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
-    if (!p->is_model && options->approach)
-        return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
-    if (p->is_model && path_count > 1)
-        return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[1], paths[0]);
-    if (p->is_model && !usual.approach) usual.approach = "ddp";
-    PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
-    PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
-    if (!timed) PACE_TRY(check_one_kind(p));
-    return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
-}
-
-/* Kernels and hosts of files are the walk's alone. */
-static pace_status check_walk(const prediction *p, const pace_predict_options *options) {
-    if (!p->is_model || p->step.asked.device->is_cpu || options->fits.count || options->overheads.count) return PACE_OK;
-    return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
-}
-
-static pace_status run(prediction *p, const char *const *paths, size_t path_count,
-                       const pace_predict_options *options) {
-    const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
-    PACE_TRY(
-        pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
-    for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
-        p->scenarios.items.items[i].samples = p->inputs.samples;
-    PACE_TRY(take_host_to_device(p, options));
-    PACE_TRY(share_overheads(p, options));
-    PACE_TRY(take_device_to_host(p));
-    PACE_TRY(calibrate(p, options));
-    p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
-    if (!p->results) return PACE_E_MEMORY;
-    for (; p->result_count < p->scenarios.items.count; p->result_count++)
-        PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
-                                   &p->scenarios.items.items[p->result_count]));
-    if (p->results[0].step_s.median > 0) return check_walk(p, options);
-    return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
-}
 
 /* --- the report -------------------------------------------------------------------------------------------------- */
 
@@ -207,7 +35,7 @@ static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
     return sum;
 }
 
-static void put_scenario(pace_node *table, const prediction *p, size_t number) {
+static void put_scenario(pace_node *table, const pace_prediction *p, size_t number) {
     const pace_forecast_result *result = &p->results[number];
     pace_matrix matrix;
     pace_predicted_matrix(&matrix, result);
@@ -224,7 +52,7 @@ static void put_scenario(pace_node *table, const prediction *p, size_t number) {
     pace_table_text(table, pace_rung_names[result->step_s.rung]);
 }
 
-static void put_called(pace_node *root, const prediction *p) {
+static void put_called(pace_node *root, const pace_prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) {
         const pace_scenario *scenario = &p->scenarios.items.items[i];
         bool own = i == 0 || scenario->device; /* others run on the first's */
@@ -232,7 +60,7 @@ static void put_called(pace_node *root, const prediction *p) {
     }
 }
 
-static void put_scenarios(pace_node *root, const prediction *p) {
+static void put_scenarios(pace_node *root, const pace_prediction *p) {
     static const pace_column columns[] = {
         {"scenario", "what if", PACE_SHOW_TEXT}, {"step_ns", "step", PACE_SHOW_NS},
         {"low_ns", "low", PACE_SHOW_NS},         {"high_ns", "high", PACE_SHOW_NS},
@@ -248,7 +76,7 @@ static void put_scenarios(pace_node *root, const prediction *p) {
               "measured here are moved to another device by the ratio of two estimates.");
 }
 
-static void put_measured(pace_node *root, const prediction *p) {
+static void put_measured(pace_node *root, const pace_prediction *p) {
     double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, walked_s = p->results[0].step_s.median;
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
     pace_node_sentence(root, true,
@@ -260,7 +88,7 @@ static void put_measured(pace_node *root, const prediction *p) {
     pace_node_real(step, "walk_error", error);
 }
 
-static void put_predicted(pace_node *root, const prediction *p) {
+static void put_predicted(pace_node *root, const pace_prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.", pace_show_ns(ns(step_s->median)).text,
                        pace_show_ns(low_ns(&p->results[0])).text, pace_show_ns(high_ns(&p->results[0])).text,
@@ -271,7 +99,7 @@ static void put_predicted(pace_node *root, const prediction *p) {
     pace_node_null(step, "walk_error");
 }
 
-static void put_headline(pace_node *root, const prediction *p) {
+static void put_headline(pace_node *root, const pace_prediction *p) {
     const pace_forecast_result *end = &p->results[p->result_count - 1];
     char speedup[48] = ""; /* of a step that takes no time, none is defined */
     if (p->inputs.is_measured) put_measured(root, p);
@@ -287,7 +115,7 @@ static void put_headline(pace_node *root, const prediction *p) {
 }
 
 /* Each rank as measured and walked anew. */
-static void put_ranks(pace_node *root, const prediction *p) {
+static void put_ranks(pace_node *root, const pace_prediction *p) {
     static const pace_column columns[] = {
         {"rank", "rank", PACE_SHOW_INT},
         {"measured_ns", "measured", PACE_SHOW_NS},
@@ -333,7 +161,7 @@ static void put_families(pace_node *root, const pace_forecast_result *result) {
 }
 
 /* Operators of the first rank that work on the device without saying how much. */
-static void put_unknown(pace_node *root, const prediction *p, const pace_forecast_result *result) {
+static void put_unknown(pace_node *root, const pace_prediction *p, const pace_forecast_result *result) {
     static const pace_column columns[] = {{"operator", NULL, PACE_SHOW_TEXT}, {"calls", NULL, PACE_SHOW_INT}};
     const pace_forecast *forecast = &p->inputs.forecast;
     const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
@@ -364,10 +192,11 @@ static void put_unknown(pace_node *root, const prediction *p, const pace_forecas
 }
 
 /* Whose figures the host costs are. */
-static pace_status put_host_costs(pace_node *root, const prediction *p) {
+static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
     size_t count[PACE_HOST_LEVELS], sum = 0;
     PACE_TRY(pace_forecast_host_levels(count, &p->inputs.forecast));
-    bool measured = p->inputs.is_measured && !p->shared && !(host_is_device(p) && p->inputs.forecast.offloaded.count);
+    bool measured =
+        p->inputs.is_measured && !p->shared && !(pace_prediction_of_host(p) && p->inputs.forecast.offloaded.count);
     pace_node *node = pace_node_object(root, "host_costs", NULL, PACE_FOR_JSON);
     pace_node_text(node, "source", p->shared ? "shared" : measured ? "measured" : "catalogue");
     for (int level = 0; level < PACE_HOST_LEVELS; level++) {
@@ -384,7 +213,7 @@ static pace_status put_host_costs(pace_node *root, const prediction *p) {
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, prediction *p, const pace_predict_options *options) {
+static pace_status build(pace_report *report, pace_prediction *p, const pace_predict_options *options) {
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
@@ -410,7 +239,7 @@ static pace_status build(pace_report *report, prediction *p, const pace_predict_
 }
 
 /* The last scenario's timeline is the report's: the analysis moves over. */
-static pace_status give_timeline(pace_report *report, prediction *p) {
+static pace_status give_timeline(pace_report *report, pace_prediction *p) {
     pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
     if (!analysis) return PACE_E_MEMORY;
     *analysis = p->results[--p->result_count].analysis;
@@ -421,15 +250,15 @@ static pace_status give_timeline(pace_report *report, prediction *p) {
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
-    prediction p = {0};
+    pace_prediction p = {0};
     pace_report *report = NULL;
-    pace_status status = open_asked(&p, paths, path_count, options);
+    pace_status status = pace_prediction_open(&p, paths, path_count, options);
     if (status == PACE_OK && p.is_model && !pace_step_is_walked(&p.step.asked)) {
         status = pace_predict_step(&report, &p.step, options);
-        free_prediction(&p);
+        pace_prediction_close(&p);
         return status == PACE_OK ? pace_report_give(out, report, status) : status;
     }
-    if (status == PACE_OK) status = run(&p, paths, path_count, options);
+    if (status == PACE_OK) status = pace_prediction_run(&p, paths, path_count, options);
     if (status == PACE_OK) {
         pace_analyze_options echo = {.context = options->context,
                                      .command = options->command,
@@ -443,6 +272,6 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     }
     if (status == PACE_OK) status = build(report, &p, options);
     if (status == PACE_OK) status = give_timeline(report, &p);
-    free_prediction(&p);
+    pace_prediction_close(&p);
     return pace_report_give(out, report, status);
 }

@@ -1,0 +1,169 @@
+#include "ask/prediction.h"
+
+#include "ask/context.h"
+#include "ask/predict_calibration.h"
+#include "base/text.h"
+
+#include <string.h>
+
+void pace_prediction_close(pace_prediction *p) {
+    for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
+    pace_free(p->results);
+    pace_scenarios_free(&p->scenarios);
+    pace_predict_inputs_free(&p->inputs);
+    pace_step_asked_close(&p->step);
+    pace_device_catalog_free(&p->devices);
+}
+
+/* How a step is issued depends on who does its work: the operators themselves, or a device that is handed it. */
+static pace_status check_one_kind(const pace_prediction *p) {
+    const pace_device *first = NULL;
+    for (size_t i = 0; i < p->scenarios.items.count; i++) {
+        const pace_device *device = p->scenarios.items.items[i].device;
+        if (!first) first = device;
+        if (device && device->is_cpu != first->is_cpu)
+            return pace_fail(PACE_E_USAGE, "on: ask for CPUs and for accelerators in two calls, found %s and %s",
+                             first->name, device->name);
+    }
+    return PACE_OK;
+}
+
+bool pace_prediction_of_host(const pace_prediction *p) {
+    return p->inputs.is_measured && pace_analysis_slowest(&p->inputs.measured)->work.host_is_device;
+}
+
+static const char left_alone[] =
+    "the trace has no device work: the other what-ifs are answered together with --on, not each alone";
+
+/* Of what-ifs about kernels those stay that a device is part of. */
+static pace_status keep_moved(pace_prediction *p) {
+    size_t kept = 1; /* the step as it is */
+    for (size_t i = 1; i < p->scenarios.items.count; i++) {
+        if (p->scenarios.items.items[i].device) p->scenarios.items.items[kept++] = p->scenarios.items.items[i];
+        else pace_scenario_free(&p->scenarios.items.items[i]);
+    }
+    p->scenarios.items.count = kept;
+    char *said = pace_copy_text(left_alone, sizeof left_alone - 1);
+    if (!said) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&p->inputs.warnings, said);
+    if (status != PACE_OK) pace_free(said);
+    return status;
+}
+
+/* Steps of the host alone have no kernels to change until they are on a device. */
+static pace_status take_host_to_device(pace_prediction *p, const pace_predict_options *options) {
+    bool at_odds;
+    bool about_device = pace_what_ifs_asked(&at_odds, options) || (options->overheads.count && !options->on.count);
+    if (!pace_prediction_of_host(p)) return PACE_OK;
+    if (about_device && (!options->on.count || at_odds))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: this what-if needs a trace with device work, found host operators alone (" PACE_FIELD
+                         "on moves them, with one " PACE_FIELD "batch and one " PACE_FIELD "precision at most)",
+                         p->inputs.measured.traces.items[0]->path);
+    if (!options->on.count) return PACE_OK;
+    if (about_device) PACE_TRY(keep_moved(p));
+    PACE_TRY(check_one_kind(p));
+    return pace_forecast_offload(&p->inputs.forecast, p->scenarios.items.items[p->scenarios.items.count - 1].device,
+                                 NULL);
+}
+
+/* On a CPU the operators of a step with device work do that work themselves. */
+static pace_status take_device_to_host(pace_prediction *p) {
+    bool on_cpu = false;
+    for (size_t i = 0; i < p->scenarios.items.count; i++) {
+        const pace_device *device = p->scenarios.items.items[i].device;
+        on_cpu |= device && device->is_cpu;
+    }
+    if (!on_cpu || !p->inputs.is_measured || pace_prediction_of_host(p)) return PACE_OK;
+    PACE_TRY(check_one_kind(p));
+    return pace_forecast_onload(&p->inputs.forecast);
+}
+
+/* Host costs of files, pooled, in place of the inputs' own. */
+static pace_status share_overheads(pace_prediction *p, const pace_predict_options *options) {
+    pace_host_costs shared;
+    p->shared = options->overheads.count > 0;
+    if (!p->shared) return PACE_OK;
+    PACE_TRY(pace_host_costs_init(&shared));
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < options->overheads.count; i++)
+        status = pace_host_costs_read(&shared, options->overheads.items[i]);
+    if (status == PACE_OK && !(shared.types[PACE_T2].log_count > 0))
+        status = pace_fail(PACE_E_INPUT, "%s: expected host overheads of operators that launch (t2), found none",
+                           options->overheads.items[0]);
+    if (status == PACE_OK) status = pace_forecast_share_costs(&p->inputs.forecast, &shared);
+    pace_host_costs_free(&shared);
+    return status;
+}
+
+static pace_status calibrate(pace_prediction *p, const pace_predict_options *options) {
+    if (options->calibrate.count && !p->inputs.is_measured)
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "calibrate is of moves from a trace, found a step without times");
+    for (size_t i = 0; i < options->calibrate.count; i++)
+        PACE_TRY(
+            pace_predict_calibrate(&p->calibration, options->calibrate.items[i], p->inputs.forecast.cost, options));
+    p->inputs.forecast.calibration = &p->calibration;
+    return PACE_OK;
+}
+
+/* A model is asked about on the first device or machine that is named. */
+static pace_status open_model(pace_prediction *p, const char *name, const pace_predict_options *options) {
+    const pace_scenario *base = &p->scenarios.items.items[0];
+    if (!base->device)
+        return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", name);
+    pace_step_words words = {.name = name,
+                             .set = &options->set,
+                             .approach = options->approach,
+                             .jitter = options->jitter,
+                             .device = base->device,
+                             .machine = base->has_exchange ? &base->machine : NULL};
+    return pace_step_asked_open(&p->step, options->context->catalog, &words);
+}
+
+/* What is asked; models are opened, everything else is read later. */
+pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, size_t path_count,
+                                 const pace_predict_options *options) {
+    bool timed;
+    pace_approach ddp;
+    pace_predict_options usual = *options;
+    PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
+    PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
+    if (!p->is_model && options->approach)
+        return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
+    if (p->is_model && path_count > 1)
+        return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[1], paths[0]);
+    if (p->is_model && !usual.approach) {
+        PACE_TRY(pace_step_usual_approach(&ddp, options->context->catalog));
+        usual.approach = ddp.name;
+    }
+    PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
+    PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
+    if (!timed) PACE_TRY(check_one_kind(p));
+    return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
+}
+
+/* Kernels and hosts of files are the walk's alone. */
+static pace_status check_walk(const pace_prediction *p, const pace_predict_options *options) {
+    if (!p->is_model || p->step.asked.device->is_cpu || options->fits.count || options->overheads.count) return PACE_OK;
+    return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
+}
+
+pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
+                                const pace_predict_options *options) {
+    const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
+    PACE_TRY(
+        pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
+    for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
+        p->scenarios.items.items[i].samples = p->inputs.samples;
+    PACE_TRY(take_host_to_device(p, options));
+    PACE_TRY(share_overheads(p, options));
+    PACE_TRY(take_device_to_host(p));
+    PACE_TRY(calibrate(p, options));
+    p->results = pace_alloc(p->scenarios.items.count, sizeof *p->results);
+    if (!p->results) return PACE_E_MEMORY;
+    for (; p->result_count < p->scenarios.items.count; p->result_count++)
+        PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
+                                   &p->scenarios.items.items[p->result_count]));
+    if (p->results[0].step_s.median > 0) return check_walk(p, options);
+    return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
+}

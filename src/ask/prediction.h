@@ -1,0 +1,35 @@
+/* What `predict` finds of one step: as it is and under every what-if. */
+#pragma once
+
+#include "ask/engine_options.h"
+#include "ask/predict_inputs.h"
+#include "ask/scenarios.h"
+#include "ask/step_ask.h"
+#include "forecast/pair_calibration.h"
+
+typedef struct {
+    pace_device_catalog devices; /* of the scenarios */
+    pace_predict_inputs inputs;
+    pace_scenarios scenarios;
+    pace_step_asked step; /* of a model */
+    bool is_model;
+    pace_pair_calibration calibration;
+    bool shared;                   /* host costs of other runs */
+    pace_forecast_result *results; /* one per scenario */
+    size_t result_count;
+} pace_prediction;
+
+/** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is open.
+ * Errors: those of the inputs and options; PACE_E_USAGE for an approach of a trace. Close it also after a failure. */
+pace_status pace_prediction_open(pace_prediction *out, const char *const *paths, size_t path_count,
+                                 const pace_predict_options *options) PACE_MUST_CHECK;
+
+/** Reads what else is asked about and walks every scenario: `results`, one each. Not for a model that is not walked
+ * (pace_step_is_walked()). Errors: those of reading and walking; PACE_E_INTERNAL where walk and closed form contradict
+ * each other. */
+pace_status pace_prediction_run(pace_prediction *prediction, const char *const *paths, size_t path_count,
+                                const pace_predict_options *options) PACE_MUST_CHECK;
+void pace_prediction_close(pace_prediction *prediction);
+
+/** Whether the step was measured and is the host's alone. */
+bool pace_prediction_of_host(const pace_prediction *prediction);
