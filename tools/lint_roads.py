@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Checks in the built objects that each part of the answer for a model's step exists once and is reached by its road alone.
+
+    lint_roads.py ARCHIVE
+
+ROADS names, for each part, the function, the object that defines it, and the objects that may refer to it. A second definition,
+a caller that is not named here, and a function that nobody calls any more are faults; so is a function of another object whose
+name says that it does the same (ALONE). Whoever adds a caller adds it here, with the reason why the road has a fork.
+Prints what is wrong; exits 1 then.
+"""
+import re
+import subprocess
+import sys
+
+ROADS = {
+    "one default configuration": {
+        "pace_step_defaults_of": ("step_ask", "step_row_config"),  # of words; of a table's row, before its columns
+        "pace_step_spreads_tables": ("step_ask", "step_row_config"),
+        "pace_step_usual_approach": ("step_engine", "prediction step_ask step_rows_read"),
+    },
+    "one case of words": {
+        "pace_step_asked_open": ("step_ask", "prediction scaling_solve"),
+        "pace_step_model_open": ("step_ask", "graph_inputs report_models"),  # converted; counted: never timed
+    },
+    "one lowering": {
+        "pace_lower_forward": ("lower_forward", "lower lower_part"),
+        "pace_lower_backward": ("lower_backward", "lower lower_part"),
+        "pace_model_lower": ("lower", "step_engine graph_inputs gradient_profile"),  # walked; written; curves of a fit
+        "pace_model_lower_part": ("lower_part", "step_slots"),
+        "pace_model_lower_rest": ("lower", "step_slots"),
+    },
+    "one emission of gradients": {
+        "pace_lower_gradient": ("lower_backward", "lower"),
+        "pace_emit_gradients": ("emit", "lower_backward"),
+        "pace_lower_last_bucket": ("lower_backward", "lower"),
+        "pace_model_lower_gradients": ("lower", "step_slots"),
+    },
+    "one filling of buckets": {
+        "pace_slot_buckets_add": ("slot_buckets", "step_slots"),  # both ask pace_bucket_is_full(), model/buckets.h
+    },
+    "one placement of groups on nodes": {
+        "pace_group_place_find": ("exchange", "forecast_gradients forecast_price step_slots"),
+    },
+    "one overlap": {
+        "pace_walk_timeline": ("walk_timeline", "walk"),
+        "pace_gradient_hull_make": ("gradient_hull", "step_slots"),  # the closed form's stand-in for it
+        "pace_gradient_hull_behind_s": ("gradient_hull", "step_time"),
+        "pace_gradients_ends": ("gradients", "forecast_gradients"),  # approaches whose exchanges occupy lanes
+    },
+    "one walk": {
+        "pace_walk": ("walk", "forecast step_host"),
+        "pace_step_forecast": ("step_engine", "predict_inputs"),
+    },
+    "one closed form": {
+        "pace_step_slots_get": ("step_slot_cache", "step_engine"),
+        "pace_step_plan_make": ("step_plan", "step_engine"),
+        "pace_step_settle": ("step_engine", "step_ask"),
+        "pace_step_check_walk": ("step_engine", "prediction"),
+    },
+    "one answer": {
+        "pace_step_solve": ("step_engine", "scaling_solve step_answer"),
+    },
+}
+
+# What a name says a function does, and the objects where it may stand.
+ALONE = {
+    r"bucket\w*full|fills?_bucket|bucket\w*fill|exchange_bucket": {"lower_backward", "slot_buckets"},
+    r"group_place|place_group": {"exchange"},
+    r"gradient_hull|overlap_gradients|hide_gradients": {"gradient_hull"},
+    r"step_defaults|defaults_of_step|usual_config": {"step_ask"},
+    r"closed_form_s|step_closed": {"step_engine", "step_time"},
+}
+
+
+def symbols(archive):
+    """Which objects define each function or table, and which refer to it: {name: {object, ...}} twice."""
+    listed = subprocess.run(["nm", "-A", archive], check=True, capture_output=True, text=True).stdout
+    defined, used = {}, {}
+    for one in re.finditer(r"^[^:]*:([^:]+):\S* +([A-Za-z]) (\S+)$", listed, re.M):
+        kind, name = one.group(2), one.group(3)
+        where = defined if kind in "TtDdRrBb" else used if kind == "U" else None
+        if where is not None:
+            where.setdefault(name, set()).add(re.sub(r"(\.c)?\.o$", "", one.group(1)))
+    return defined, used
+
+
+def faults_of(defined, used):
+    for road, functions in ROADS.items():
+        for name, (home, callers) in functions.items():
+            at, by, may = defined.get(name, set()), used.get(name, set()), set(callers.split())
+            if at != {home}:
+                yield f"{road}: {name}() stands in {', '.join(sorted(at)) or 'no object'}, expected {home}"
+            for other in sorted(by - may):
+                yield f"{road}: {other} calls {name}(), expected {', '.join(sorted(may))} alone"
+            for gone in sorted(may - by):
+                yield f"{road}: {gone} no longer calls {name}(): take it out of tools/lint_roads.py"
+    for pattern, homes in ALONE.items():
+        for name, at in sorted(defined.items()):
+            if re.search(pattern, name):
+                for other in sorted(at - homes):
+                    yield f"{name}() in {other}: {', '.join(sorted(homes))} does this"
+
+
+def main():
+    faults = list(faults_of(*symbols(sys.argv[1])))
+    for fault in faults:
+        print(fault)
+    if not faults:
+        print(f"roads: {sum(map(len, ROADS.values()))} functions, each with one definition and its own callers")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
