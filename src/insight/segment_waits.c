@@ -7,11 +7,15 @@ enum {
 
 static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
 
+bool pace_segment_goes_on(const pace_replay *replay, uint32_t segment) {
+    const pace_segment *s = &replay->segments.items[segment];
+    return segment + 1 < replay->segments.count && s[1].task == s->task;
+}
+
 /* Device work may be cut in several segments; the last of them ends it. */
 static uint32_t last_segment(const pace_replay *replay, uint32_t first) {
     if (first == PACE_NO_SEGMENT) return first;
-    const pace_segment *s = replay->segments.items;
-    while (first + 1 < replay->segments.count && s[first + 1].task == s[first].task) first++;
+    while (pace_segment_goes_on(replay, first)) first++;
     return first;
 }
 
@@ -53,8 +57,8 @@ static int64_t own_time(const pace_replay *replay, const pace_segment *s) {
     return segment_end(s) - (first ? replay->origin_ns : segment_end(s - 1));
 }
 
-/* A call that returned after what it waits for had ended inside it is cut there: the segment keeps the part behind, its
- * own work before is the gap in front of it, and the wait becomes an edge. */
+/* A call that returned after what it waits for had ended inside it is cut there: its last segment keeps the part
+ * behind, and the wait becomes an edge. */
 static void cut_call(const pace_replay *replay, pace_segment *s, const wait_list *list) {
     int64_t released = segment_end(&replay->segments.items[list->on[0]]), end = segment_end(s);
     if (released > end) released = end; /* by the rounding of whole microseconds */
@@ -67,7 +71,7 @@ void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const u
     for (uint32_t i = 0; i < replay->segments.count; i++) {
         pace_segment *s = &replay->segments.items[i];
         bool call = step->kind[s->task] == PACE_TASK_CALL;
-        if (!call && first_segment[s->task] != i) continue; /* a later part of the same task */
+        if (call ? pace_segment_goes_on(replay, i) : first_segment[s->task] != i) continue; /* another part waits */
         wait_list list = choose(replay, step, first_segment, s, call ? segment_end(s) : s->start_ns);
         if (list.count == 0) continue;
         bool held = !call || segment_end(&replay->segments.items[list.on[0]]) > s->start_ns;

@@ -39,6 +39,27 @@ static uint8_t host_resource(const pace_step *step, uint32_t task) {
     return step->stage[task] == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
 }
 
+static bool is_blocking(const char *name) {
+    return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy");
+}
+
+static bool may_block(const pace_step *step, uint32_t task) {
+    size_t recorded;
+    if (step->kind[task] != PACE_TASK_CALL) return false;
+    pace_step_waits(&recorded, step, task);
+    return recorded || is_blocking(pace_step_name(step, task));
+}
+
+/* The time of a task between its children. A call that may block begins with a segment of no length: what the call
+ * launches depends on it, wherever the rest of the call is cut. */
+static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end) {
+    const pace_step *step = &b->rank->step;
+    uint8_t resource = host_resource(step, task);
+    if (b->first_segment[task] == PACE_NO_SEGMENT && may_block(step, task))
+        PACE_TRY(add_segment(b, task, lane, start, start, resource));
+    return add_segment(b, task, lane, start, end, resource);
+}
+
 /* --- host lanes: operators and calls by self time ----------------------------------------------------------- */
 
 static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t number, uint32_t *stack) {
@@ -54,12 +75,11 @@ static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t num
             int64_t end = pace_step_end_ns(step, top);
             bool fresh = b->first_segment[top] == PACE_NO_SEGMENT;
             if (end > b->from_ns && (end > at || (fresh && end == at)))
-                PACE_TRY(add_segment(b, top, number, at, end, host_resource(step, top)));
+                PACE_TRY(add_host_segment(b, top, number, at, end));
             if (end > at) at = end;
         }
         if (last) return PACE_OK;
-        if (depth && now > at && now > b->from_ns)
-            PACE_TRY(add_segment(b, stack[depth - 1], number, at, now, host_resource(step, stack[depth - 1])));
+        if (depth && now > at && now > b->from_ns) PACE_TRY(add_host_segment(b, stack[depth - 1], number, at, now));
         if (now > at) at = now;
         stack[depth++] = task;
     }
@@ -167,10 +187,6 @@ static void add_launch_edges(builder *b) {
 
 static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
 
-static bool is_blocking(const char *name) {
-    return strstr(name, "Synchronize") || strstr(name, "hipMemcpyWithStream") || strstr(name, "Memcpy");
-}
-
 /* The device segment that ended last inside (after, until], of those issued by `issued_by`. */
 static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, int64_t issued_by, uint32_t not_lane) {
     uint32_t best = PACE_NO_SEGMENT;
@@ -197,14 +213,14 @@ static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, 
     return best;
 }
 
-/* A blocking call that returns after device work ended inside it waited for that work: it is cut in two there, the
- * first part its own, the second what was left to do once the device was done. Cutting happens in place: the call's
- * single segment keeps the second part, and the wait becomes an edge. */
+/* A blocking call that returns after device work ended inside it waited for that work: its last segment keeps what was
+ * left to do once the device was done, and the wait becomes an edge. */
 static void add_blocking_edges(builder *b) {
     const pace_step *step = &b->rank->step;
     for (uint32_t i = 0; i < b->replay->segments.count; i++) {
         pace_segment *s = &b->replay->segments.items[i];
         if (step->kind[s->task] != PACE_TASK_CALL || !is_blocking(pace_step_name(step, s->task))) continue;
+        if (pace_segment_goes_on(b->replay, i)) continue;
         size_t recorded;
         pace_step_waits(&recorded, step, s->task);
         if (recorded) continue; /* the trace says what it waits for (segment_waits.c) */

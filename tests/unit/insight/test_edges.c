@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,8 +116,9 @@ static void test_contradicted(void **state) {
     pace_rank_free(&rank);
 }
 
+/* The last segment of a task. */
 static uint32_t segment_of(const pace_replay *replay, const char *name) {
-    for (uint32_t i = 0; i < replay->segments.count; i++)
+    for (uint32_t i = (uint32_t)replay->segments.count; i-- > 0;)
         if (replay->segments.items[i].task == find(name)) return i;
     fail_msg("no segment of %s", name);
     return 0;
@@ -189,6 +191,35 @@ static void test_share(void **state) {
     assert_int_equal(all.recorded_handovers, 4);
     assert_true(none.handovers > 0);
     assert_int_equal(none.recorded_handovers, 0);
+}
+
+/* A copy that runs inside the call that launched it still depends on that call: the operator before the call holds up
+ * everything, however late the copy ends. */
+static void test_copy_inside_its_call(void **state) {
+    (void)state;
+    static const char *const copies[] = {
+        WORK("gpu_memcpy", "copy", 7, 1, 100050, 900), /* inside the call */
+        WORK("gpu_memcpy", "copy", 7, 1, 100050, 1050) /* 100 us longer than the call */
+    };
+    for (int i = 0; i < 2; i++) {
+        char events[2048];
+        snprintf(events, sizeof events, "%s%s",
+                 EVENT("cpu_op", "slow", 9, 9, 0, 100000, "") CALL("cudaMemcpyAsync", 1, 100000, 1000)
+                     CALL("cudaLaunchKernel", 2, 101105, 5) WORK("kernel", "a", 7, 2, 101112, 10000),
+                 copies[i]);
+        read_trace(events);
+        pace_critical critical;
+        int64_t all = 111112000;
+        rank.work.window.first_ns = 0; /* the whole trace from the host's first work */
+        assert_int_equal(pace_critical_find(&critical, &rank), PACE_OK);
+        assert_int_equal(critical.worst_error_ns, 0);
+        assert_int_equal(critical.to_ns - critical.from_ns, all);
+        assert_in_range(critical.by_resource_ns[PACE_ADVICE_HOST], all * 90 / 100, all * 92 / 100);
+        assert_in_range(critical.without_ns[PACE_ADVICE_HOST], all * 9 / 100, all * 10 / 100);
+        assert_int_equal(critical.unexplained_ns, 0);
+        pace_critical_free(&critical);
+        pace_rank_free(&rank);
+    }
 }
 
 /* Four gaps: the device runs dry in a synchronising call; the host is late; a stream waits for another; a launch. */
@@ -325,9 +356,11 @@ static int end_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_causes),  cmocka_unit_test(test_late_call), cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_contradicted), cmocka_unit_test(test_replay),    cmocka_unit_test(test_share),
-        cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stages),    cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_idle_causes), cmocka_unit_test(test_late_call),
+        cmocka_unit_test(test_waits),       cmocka_unit_test(test_contradicted),
+        cmocka_unit_test(test_replay),      cmocka_unit_test(test_share),
+        cmocka_unit_test(test_gradients),   cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_modules),     cmocka_unit_test(test_copy_inside_its_call),
     };
     return cmocka_run_group_tests(tests, start_all, end_all);
 }
