@@ -62,29 +62,16 @@ static const bench_case cases[] = {
     {"rabenseifner-131072-folded", "allreduce", "rabenseifner", 131072, 0, 0, GiB, APART, false, false},
     {"rabenseifner-16384", "allreduce", "rabenseifner", 16384, 0, 0, GiB, APART, true, false},
     {"ring-512-shared", "allreduce", "ring", 512, 0, 0, GiB, SWITCH, true, false},
-    {"alltoallv-512-shared", "alltoallv", "pairwise", 512, 0, 0, 0, SWITCH, true, false},
-    {"alltoallv-512-direct-shared", "alltoallv", "direct", 512, 0, 0, 0, SWITCH, true, false},
     {"double-tree-256-shared", "allreduce", "double_tree", 256, 0, 64, GiB, SWITCH, true, false},
     {"hierarchical-16384-leaves-folded", "allreduce", "rails", 16384, 8, 0, GiB, LEAVES, false, false},
     {"hierarchical-131072-leaves-folded", "allreduce", "rails", 131072, 8, 0, GiB, LEAVES, false, false},
     {"hierarchical-16384-leaves", "allreduce", "rails", 16384, 8, 0, GiB, LEAVES, true, false},
 };
 
-static double *random_sizes(uint32_t ranks) {
-    double *between = malloc((size_t)ranks * ranks * sizeof *between);
-    uint64_t seed = 1;
-    for (size_t i = 0; i < (size_t)ranks * ranks; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        between[i] = i % (ranks + 1) ? (double)(seed >> 43) : 0;
-    }
-    return between;
-}
-
 static void run(const bench_case *c) {
     pace_program program;
     pace_fabric fabric = {0};
     pace_flows_result result;
-    double *between = strcmp(c->collective, "alltoallv") ? NULL : random_sizes(c->ranks);
     double *slowness = malloc(c->ranks * sizeof *slowness);
     for (uint32_t r = 0; r < c->ranks; r++) slowness[r] = c->slow && r * 2654435761u % 100 == 7 ? 2 : 1;
     double begin = now_s();
@@ -92,8 +79,7 @@ static void run(const bench_case *c) {
                                          .bytes = c->bytes,
                                          .group = c->group,
                                          .segments = c->segments};
-    if (between) check(pace_program_alltoallv(&program, c->ranks, between, !strcmp(c->algorithm, "pairwise")));
-    else check(pace_program_build(&program, c->collective, c->algorithm, &sizes));
+    check(pace_program_build(&program, c->collective, c->algorithm, &sizes));
     const pace_fabric_nodes_shape shape = {c->ranks / 8, 8, 32, true, 450e9, rate, 32 * 8 * rate / 4};
     if (c->shared == SWITCH) check(pace_fabric_switch(&fabric, c->ranks, rate, NULL));
     if (c->shared == LEAVES) check(pace_fabric_nodes(&fabric, &shape));
@@ -112,7 +98,6 @@ static void run(const bench_case *c) {
            result.end_ns / 1e9);
     pace_program_free(&program);
     pace_fabric_free(&fabric);
-    free(between);
     free(slowness);
 }
 

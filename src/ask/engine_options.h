@@ -160,17 +160,6 @@ typedef struct {
     size_t command_count;
 } pace_cluster_options;
 
-/** Options of pace_synthesize_jobs(). */
-typedef struct {
-    pace_context *context; /**< what is asked; must be given */
-    uint64_t jobs, seed;
-    const char *path; /**< the file to write; NULL = give the bytes to `write` */
-    pace_write_fn write;
-    void *write_context;
-    pace_progress_fn progress; /**< may be NULL; `done` and `total` count jobs */
-    void *progress_context;
-} pace_synthesize_options;
-
 /** Options of pace_convert(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context;      /**< what is asked; must be given */

@@ -45,8 +45,6 @@ typedef struct {
 } pace_exchange_defaults;
 
 /** Errors: PACE_E_INPUT for a missing column (named) or a log that does not say how many ranks it ran on or what. */
-pace_status pace_exchange_rows_open(pace_exchange_rows *out, pace_catalog *catalog, const char *path,
-                                    const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
 pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catalog, pace_input *input,
                                     const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
 void pace_exchange_rows_free(pace_exchange_rows *rows);

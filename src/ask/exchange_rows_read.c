@@ -277,15 +277,6 @@ pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catal
     return status;
 }
 
-pace_status pace_exchange_rows_open(pace_exchange_rows *out, pace_catalog *catalog, const char *path,
-                                    const pace_exchange_defaults *defaults) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_exchange_rows_read(out, catalog, input, defaults);
-    pace_input_free(input);
-    return status;
-}
-
 /* --- to a fit ----------------------------------------------------------------------------------------------------- */
 
 static bool usable(const pace_exchange_row *row) {

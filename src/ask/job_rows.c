@@ -153,12 +153,6 @@ static pace_status finish(pace_job_rows *out, pace_job_rows *rows, const pace_jo
     return status;
 }
 
-pace_status pace_job_rows_open(pace_job_rows *out, const char *path, const pace_job_catalog *catalog) {
-    pace_job_rows rows = {0};
-    PACE_TRY(pace_csv_open(&rows.csv, path));
-    return finish(out, &rows, catalog);
-}
-
 pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace_job_catalog *catalog) {
     pace_job_rows rows = {0};
     PACE_TRY(pace_csv_read(&rows.csv, input));

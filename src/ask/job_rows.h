@@ -25,8 +25,7 @@ typedef struct {
     char unit[8];
 } pace_job_rows;
 
-/** Errors: those of pace_csv_open(), PACE_E_INPUT for a missing column with the closest that is there. */
-pace_status pace_job_rows_open(pace_job_rows *out, const char *path, const pace_job_catalog *catalog) PACE_MUST_CHECK;
+/** Errors: those of pace_csv_read(), PACE_E_INPUT for a missing column with the closest that is there. */
 pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace_job_catalog *catalog) PACE_MUST_CHECK;
 void pace_job_rows_free(pace_job_rows *rows);
 

@@ -531,15 +531,6 @@ pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, cons
     return status;
 }
 
-pace_status pace_kernel_rows_open(pace_kernel_rows *out, const char *path, const pace_device_catalog *catalog,
-                                  const pace_device *device) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_kernel_rows_read(out, input, catalog, device);
-    pace_input_free(input);
-    return status;
-}
-
 void pace_kernel_rows_free(pace_kernel_rows *rows) {
     pace_csv_free(&rows->csv);
     PACE_VEC_FREE(&rows->rows);

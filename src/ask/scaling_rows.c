@@ -158,12 +158,3 @@ pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog
     else pace_scaling_rows_free(&rows);
     return status;
 }
-
-pace_status pace_scaling_rows_open(pace_scaling_rows *out, pace_catalog *catalog, const char *path,
-                                   const char *machine) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_scaling_rows_read(out, catalog, input, machine);
-    pace_input_free(input);
-    return status;
-}

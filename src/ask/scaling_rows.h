@@ -43,8 +43,6 @@ typedef struct {
 /** Reads a table; `machine` (may be NULL) is of rows that name none. Errors: PACE_E_INPUT for a table without a column
  * for the model, the number of workers or, with no default, the machine. A row that gives nodes or says
  * that its workers are spread has them there, nodes as full as the fullest. */
-pace_status pace_scaling_rows_open(pace_scaling_rows *out, pace_catalog *catalog, const char *path,
-                                   const char *machine) PACE_MUST_CHECK;
 pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog, pace_input *input,
                                    const char *machine) PACE_MUST_CHECK;
 /** A row's step of so many seconds as the table measures it. */

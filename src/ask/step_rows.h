@@ -51,8 +51,6 @@ double pace_step_row_amount(const pace_step_row *row, const char *rate);
 
 /** Reads a table. Errors: PACE_E_INPUT for a table without any column of a model's size, PACE_E_USAGE and
  * PACE_E_MISSING for an unknown default. */
-pace_status pace_step_rows_open(pace_step_rows *out, pace_catalog *catalog, const char *path,
-                                const pace_step_defaults *defaults) PACE_MUST_CHECK;
 pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace_input *input,
                                 const pace_step_defaults *defaults) PACE_MUST_CHECK;
 void pace_step_rows_free(pace_step_rows *rows);

@@ -2,7 +2,6 @@
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
-
 /* In the order of pace_step_column. */
 static const char *const keys[PACE_STEP_COLUMNS] = {
     "device",      "machine",       "model",     "family",   "framework", "task",        "mode",         "precision",
@@ -95,14 +94,5 @@ pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace
     for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
     if (status != PACE_OK) pace_step_rows_free(&rows);
     else *out = rows;
-    return status;
-}
-
-pace_status pace_step_rows_open(pace_step_rows *out, pace_catalog *catalog, const char *path,
-                                const pace_step_defaults *defaults) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_step_rows_read(out, catalog, input, defaults);
-    pace_input_free(input);
     return status;
 }

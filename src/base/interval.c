@@ -12,12 +12,6 @@ pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t en
     return PACE_PUSH(set, ((pace_interval){start_ns, end_ns}));
 }
 
-int64_t pace_intervals_total(const pace_intervals *set) {
-    int64_t total = 0;
-    for (size_t i = 0; i < set->count; i++) total += set->items[i].end_ns - set->items[i].start_ns;
-    return total;
-}
-
 /* The first interval that ends after `at`. */
 static size_t first_after(const pace_intervals *set, int64_t at) {
     size_t low = 0, high = set->count;

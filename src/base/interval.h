@@ -14,9 +14,6 @@ typedef PACE_VEC(pace_interval) pace_intervals;
 /** Adds [start, end) to the union; starts must come in ascending order. Empty intervals change nothing. */
 pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;
 
-/** Total length. */
-int64_t pace_intervals_total(const pace_intervals *set);
-
 /** Length of the part inside [start, end). */
 int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64_t end_ns);
 

@@ -14,10 +14,6 @@ typedef struct {
 /** Every row comes from the memory. */
 pace_embedding_traffic pace_embedding_plain(const pace_op *op);
 
-/** Rows of the tables being worked on stay in the L2 cache; `warps` are resident at once (all multiprocessors). The
- * share of hits is the probability that all L rows of a sample lie in the resident part (HiPC 2022). */
-pace_embedding_traffic pace_embedding_hit(const pace_op *op, double l2_bytes, double warps);
-
 /** Rows hit when they were looked up before and still fit: unique rows of B L uniform draws against the part of the L2
  * cache that a table has (2024). */
 pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes, double sm_count);

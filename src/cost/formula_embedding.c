@@ -31,28 +31,6 @@ pace_embedding_traffic pace_embedding_plain(const pace_op *op) {
     return (pace_embedding_traffic){at.samples * (offset_bytes + at.index + at.rows * at.row + at.row), 0};
 }
 
-/* prod (X - i) / (E - i) for i < L: a sample's rows all lie among the X resident ones of E. */
-static double all_resident(double x, double e, double l) {
-    double share = 1;
-    for (double i = 0; i < l && i < 1e6 && share > 1e-12; i++) {
-        if (x - i <= 0 || e - i <= 0) return 0;
-        share *= (x - i) / (e - i);
-    }
-    return share > 1 ? 1 : share;
-}
-
-pace_embedding_traffic pace_embedding_hit(const pace_op *op, double l2_bytes, double warps) {
-    lookup at = lookup_of(op);
-    double row = element(op) * op->size[D], tables = ceil(warps / op->size[B]);
-    double resident = fmin(floor(l2_bytes / fmax(tables, 1)), row * op->size[E]);
-    double hits = all_resident(resident / row, op->size[E], op->size[L]);
-    double all = op->size[B] * op->size[L] * at.row, again = fmax(all - resident, 0);
-    double back = is_backward(op) ? 2 : 1;
-    return (pace_embedding_traffic){op->size[T] * (op->size[B] * (at.index + at.row) +
-                                                   back * ((1 - hits) * again + fmin(resident, all))),
-                                    op->size[T] * (offset_bytes * op->size[B] + back * hits * again)};
-}
-
 /* 45 warps of a multiprocessor's 64 are resident (71 % occupancy), and 90 % of the cache holds rows: the authors'. */
 pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes, double sm_count) {
     static const double warps_per_sm = 45, cache_share = 0.9;

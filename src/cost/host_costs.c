@@ -21,8 +21,6 @@ void pace_host_costs_free(pace_host_costs *costs) {
     PACE_VEC_FREE(&costs->alike);
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) PACE_VEC_FREE(&costs->types[type].by_name);
     PACE_VEC_FREE(&costs->optimizers);
-    PACE_VEC_FREE(&costs->lists);
-    PACE_VEC_FREE(&costs->calls);
     *costs = (pace_host_costs){0};
 }
 
@@ -97,33 +95,6 @@ pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *na
     return PACE_OK;
 }
 
-pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls, uint32_t count) {
-    pace_name number;
-    PACE_TRY(pace_names_add(&number, &costs->names, op, strlen(op)));
-    while (costs->lists.count <= number) PACE_TRY(PACE_PUSH(&costs->lists, ((pace_call_list){0})));
-    if (count <= costs->lists.items[number].count) return PACE_OK;
-    pace_call_list list = {(uint32_t)costs->calls.count, count};
-    for (uint32_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&costs->calls, calls[i]));
-    costs->lists.items[number] = list;
-    return PACE_OK;
-}
-
-static pace_status pool_calls(pace_host_costs *costs, const pace_host_costs *from, pace_name op) {
-    pace_call_list list = from->lists.items[op];
-    PACE_VEC(pace_name) calls = {0};
-    pace_status status = PACE_OK;
-    for (uint32_t i = 0; status == PACE_OK && i < list.count; i++) {
-        const char *call = pace_names_text(&from->names, from->calls.items[list.first + i]);
-        pace_name number;
-        status = pace_names_add(&number, &costs->names, call, strlen(call));
-        if (status == PACE_OK) status = PACE_PUSH(&calls, number);
-    }
-    if (status == PACE_OK)
-        status = pace_host_costs_add_calls(costs, pace_names_text(&from->names, op), calls.items, list.count);
-    PACE_VEC_FREE(&calls);
-    return status;
-}
-
 pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *from) {
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
         double log_sum = costs->types[type].log_sum + from->types[type].log_sum;
@@ -140,8 +111,6 @@ pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *
         PACE_TRY(optimizer_of(&line, costs, pace_names_text(&from->names, name)));
         pace_optimizer_line_pool(line, &from->optimizers.items[name]);
     }
-    for (pace_name op = 0; op < from->lists.count; op++)
-        if (from->lists.items[op].count) PACE_TRY(pool_calls(costs, from, op));
     return PACE_OK;
 }
 
@@ -211,10 +180,4 @@ double pace_host_costs_optimizer_ns(const pace_host_costs *costs, const char *na
     if (ns > 0 || (known && own_figure(costs, PACE_T2, number))) return ns;
     for (size_t i = 0; i < costs->optimizers.count; i++) pace_optimizer_line_pool(&all, &costs->optimizers.items[i]);
     return pace_optimizer_line_at(&all, parameters);
-}
-
-pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op) {
-    pace_name number;
-    bool known = pace_names_find(&number, &costs->names, op, strlen(op)) && number < costs->lists.count;
-    return known ? costs->lists.items[number] : (pace_call_list){0};
 }

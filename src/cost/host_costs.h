@@ -1,6 +1,6 @@
 /*
  * What the host spends per operator besides the device's work: the five overheads of Lin et al. (HiPC 2022), one figure
- * per operator and type, and which runtime calls an operator makes.
+ * per operator and type.
  *
  *   T1  before a top-level operator, since the one before it ended
  *   T2  from its start to its first runtime call
@@ -41,13 +41,8 @@ typedef enum {
 
 extern const char *const pace_host_level_names[PACE_HOST_LEVELS];
 
-/* The calls an operator makes, in order: `count` of them from `first` in calls. */
 typedef struct {
-    uint32_t first, count;
-} pace_call_list;
-
-typedef struct {
-    pace_names names; /* operators and calls */
+    pace_names names; /* of operators and calls */
     pace_names plain; /* the same without what frameworks add to them */
     PACE_VEC(struct {
         pace_name plain;
@@ -59,8 +54,6 @@ typedef struct {
         double log_sum, log_count; /* of all samples: what is typical, whatever a few may be */
     } types[PACE_OVERHEAD_TYPES];
     PACE_VEC(pace_optimizer_line) optimizers; /* by name; empty = of none are several numbers of parameters known */
-    PACE_VEC(pace_call_list) lists;           /* by name */
-    PACE_VEC(pace_name) calls;
 } pace_host_costs;
 
 pace_status pace_host_costs_init(pace_host_costs *costs) PACE_MUST_CHECK;
@@ -83,11 +76,7 @@ pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *na
  * has no figure at all; 0 = no line is known, and pace_host_costs_get() has what there is. */
 double pace_host_costs_optimizer_ns(const pace_host_costs *costs, const char *name, double parameters);
 
-/** Remembers the calls an operator makes, as numbers of costs->names; the longest list seen is kept. */
-pace_status pace_host_costs_add_calls(pace_host_costs *costs, const char *op, const pace_name *calls,
-                                      uint32_t count) PACE_MUST_CHECK;
-
-/** Pools all figures and calls of `from` in. */
+/** Pools all figures of `from` in. */
 pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *from) PACE_MUST_CHECK;
 
 /** The figure of a name (NULL = of the type), or of the closest that was measured; `level` (may be NULL) tells which.
@@ -97,15 +86,12 @@ pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *
 pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_type type, const char *name,
                                    bool launching, pace_host_level *level);
 
-/** The calls of an operator; count 0 = none known. */
-pace_call_list pace_host_costs_calls(const pace_host_costs *costs, const char *op);
-
 /** Pools a file in: what `paceline analyze --overheads` writes, or the seeds' form ({"t1": [mean, std], "t2": {op:
- * [mean, std]}, …, "launches": {op: [call, …]}} in microseconds). Errors name file and offset. */
+ * [mean, std]}, …} in microseconds). Errors name file and offset. */
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) PACE_MUST_CHECK;
 
 /** The figures of a file one by one, to take(context, workload, type, name, figure); "" = a workload or name that is
- * not said. Lists of calls are checked and passed over. */
+ * not said. */
 typedef pace_status (*pace_host_take_fn)(void *context, const char *workload, pace_overhead_type type, const char *name,
                                          pace_host_cost figure);
 pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void *context) PACE_MUST_CHECK;

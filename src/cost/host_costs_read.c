@@ -7,12 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 1024, MOST_CALLS = 4096 };
+enum { LONGEST_NAME = 1024 };
 
 typedef struct {
     pace_json *json;
     pace_input *input;
-    pace_host_costs *costs; /* for calls; NULL = nobody wants them */
     pace_host_take_fn take;
     void *context;
 } reader;
@@ -131,40 +130,6 @@ static pace_status read_type(reader *r, pace_overhead_type type) {
     }
 }
 
-static pace_status read_calls(reader *r, const char *op) {
-    PACE_VEC(pace_name) calls = {0};
-    pace_json_token token;
-    pace_status status = PACE_OK;
-    while (status == PACE_OK && (status = next(r, &token)) == PACE_OK && token == PACE_JSON_STRING) {
-        char name[LONGEST_NAME];
-        pace_name number;
-        status = calls.count < MOST_CALLS ? take_name(r, name) : expected(r, "fewer calls");
-        if (status != PACE_OK || !r->costs) continue;
-        status = pace_names_add(&number, &r->costs->names, name, strlen(name));
-        if (status == PACE_OK) status = PACE_PUSH(&calls, number);
-    }
-    if (status == PACE_OK && token != PACE_JSON_ARRAY_END) status = expected(r, "the name of a runtime call");
-    if (status == PACE_OK && r->costs)
-        status = pace_host_costs_add_calls(r->costs, op, calls.items, (uint32_t)calls.count);
-    PACE_VEC_FREE(&calls);
-    return status;
-}
-
-static pace_status read_launches(reader *r) {
-    pace_json_token token;
-    PACE_TRY(next(r, &token));
-    if (token != PACE_JSON_OBJECT) return expected(r, "an object of call lists");
-    for (;;) {
-        char name[LONGEST_NAME];
-        PACE_TRY(next(r, &token));
-        if (token == PACE_JSON_OBJECT_END) return PACE_OK;
-        PACE_TRY(take_name(r, name));
-        PACE_TRY(next(r, &token));
-        if (token != PACE_JSON_ARRAY) return expected(r, "an array of calls");
-        PACE_TRY(read_calls(r, name));
-    }
-}
-
 static pace_status read_document(reader *r) {
     size_t known = 0;
     pace_json_token token;
@@ -175,7 +140,6 @@ static pace_status read_document(reader *r) {
         if (token == PACE_JSON_OBJECT_END) break;
         int type = find_type(r);
         if (pace_json_is(r->json, "rows")) PACE_TRY(read_rows(r));
-        else if (pace_json_is(r->json, "launches")) PACE_TRY(read_launches(r));
         else if (type >= 0) PACE_TRY(read_type(r, (pace_overhead_type)type));
         else {
             PACE_TRY(skip(r));
@@ -231,7 +195,7 @@ pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input
     pace_host_samples by_workload;
     pool to = {costs, &by_workload};
     PACE_TRY(pace_host_samples_init(&by_workload));
-    pace_status status = read_input(&(reader){.input = input, .costs = costs, .take = pool_figure, .context = &to});
+    pace_status status = read_input(&(reader){.input = input, .take = pool_figure, .context = &to});
     if (status == PACE_OK) status = add_optimizers(&to);
     pace_host_samples_free(&by_workload);
     return status;

@@ -93,25 +93,6 @@ pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_pe
 
 /* --- a ring ------------------------------------------------------------------------------------------------------- */
 
-/* Links 0 … n-1 lead from a rank to the next, n … 2n-1 to the one before. */
-static pace_status ring_route(pace_route *out, const pace_fabric *fabric, uint32_t from, uint32_t to) {
-    uint32_t ranks = fabric->place_count, ahead = to > from ? to - from : ranks - from + to;
-    bool forward = 2 * (uint64_t)ahead <= ranks;
-    for (uint32_t at = from; at != to;) {
-        PACE_TRY(cross(out, forward ? at : ranks + at));
-        at = forward ? (at + 1 == ranks ? 0 : at + 1) : (at ? at - 1 : ranks - 1);
-    }
-    return PACE_OK;
-}
-
-pace_status pace_fabric_ring(pace_fabric *out, uint32_t ranks, double bytes_per_s) {
-    PACE_TRY(check_rate("link of the ring", bytes_per_s));
-    PACE_TRY(pace_fabric_make(out, ranks, 2 * (uint64_t)ranks, 2));
-    out->route = ring_route;
-    for (uint32_t link = 0; link < 2 * ranks; link++) set_link(out, link, link / ranks, bytes_per_s);
-    return PACE_OK;
-}
-
 /* --- nodes on leaves ---------------------------------------------------------------------------------------------- */
 
 enum { DEVICE_OUT, DEVICE_IN, NIC_OUT, NIC_IN, LEAF_UP, LEAF_DOWN, NODE_CLASSES };

@@ -57,9 +57,6 @@ pace_status pace_fabric_make(pace_fabric *out, uint32_t ranks, uint64_t links, u
 pace_status pace_fabric_switch(pace_fabric *out, uint32_t ranks, double bytes_per_s,
                                const double *slowness) PACE_MUST_CHECK;
 
-/** A link to either neighbour, in either direction; messages take the shorter way. */
-pace_status pace_fabric_ring(pace_fabric *out, uint32_t ranks, double bytes_per_s) PACE_MUST_CHECK;
-
 /* Nodes on leaf switches below a spine. */
 typedef struct {
     uint32_t nodes, ranks_per_node, nodes_per_leaf; /* nodes_per_leaf 0: one switch for all */

@@ -231,31 +231,3 @@ pace_status pace_program_message(pace_program *p, const sizes *q) {
     PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, 1), 0, q->bytes));
     return pace_program_receive(p, pace_peer_shift(1, q->ranks, -1), 0, q->bytes);
 }
-
-/* One rank's sends and receives, in one round or first all sends. */
-static pace_status exchange_with_all(pace_program *p, uint32_t rank, const double *between, bool pairwise) {
-    uint32_t n = p->rank_count;
-    for (uint32_t round = 0; round < 2; round++)
-        for (uint32_t step = 1; step < n; step++) {
-            uint32_t to = (rank + step) % n, from = (rank + n - step) % n;
-            if (!round) PACE_TRY(pace_program_send(p, pace_peer_of_rank(to), 0, between[(size_t)rank * n + to]));
-            if (pairwise ? !round : round)
-                PACE_TRY(pace_program_receive(p, pace_peer_of_rank(from), 0, between[(size_t)from * n + rank]));
-        }
-    return PACE_OK;
-}
-
-pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const double *between, bool pairwise) {
-    pace_program program;
-    PACE_TRY(pace_program_init(&program, ranks));
-    pace_status status = PACE_OK;
-    for (uint32_t rank = 0; rank < ranks && status == PACE_OK; rank++) {
-        program.class_of[rank] = rank;
-        status = pace_program_open_class(&program);
-        if (status == PACE_OK) status = exchange_with_all(&program, rank, between, pairwise);
-    }
-    if (status == PACE_OK) status = pace_program_finish(&program);
-    if (status == PACE_OK) *out = program;
-    else pace_program_free(&program);
-    return status;
-}

@@ -21,11 +21,6 @@ enum { PACE_KNOMIAL = 4 };
 static inline bool pace_program_gathers(const pace_program_question *q) { return q->collective != PACE_REDUCESCATTER; }
 static inline bool pace_program_reduces(const pace_program_question *q) { return q->collective != PACE_ALLGATHER; }
 
-/** An all-to-all of any sizes: bytes from rank i to rank j at between[i * ranks + j]. Pairwise: a rank waits for one
- * partner before it sends to the next; else all sends are under way at once. */
-pace_status pace_program_alltoallv(pace_program *out, uint32_t ranks, const double *between,
-                                   bool pairwise) PACE_MUST_CHECK;
-
 /** Makes a program that so many jobs, of as many ranks each, run side by side: job by job, one after the other in rank
  * numbers, a job's switch behind its ranks. PACE_E_INPUT for too many. */
 pace_status pace_program_repeat(pace_program *program, uint32_t jobs) PACE_MUST_CHECK;

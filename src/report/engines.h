@@ -84,10 +84,6 @@ pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t 
 pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path,
                                   const pace_cluster_options *options);
 
-/** Makes up a table of jobs with the marginals that are published of Alibaba's PAI (Wang et al., IISWC 2019): the same
- * for the same seed. Errors: PACE_E_IO. */
-pace_status pace_synthesize_jobs(const pace_synthesize_options *options);
-
 /** Writes traces, execution traces or one model of the catalogue or a YAML file as Chakra execution traces (protobuf),
  * and reports what was written and what the format has no place for. A file takes its name only when it is whole.
  * Errors: PACE_E_USAGE for another kind of output, PACE_E_IO when it cannot be written, and those of pace_predict(). */
