@@ -1,11 +1,8 @@
 #include "ask/case_table.h"
 
-#include "base/text.h"
-
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

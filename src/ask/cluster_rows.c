@@ -5,7 +5,6 @@
 #include "ask/time_column.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MOST_CELLS = 8 };

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const pace_yaml_node *member(const pace_columns *columns, const char *key) {

@@ -1,12 +1,8 @@
 #include "ask/csv.h"
 
 #include "base/decimal.h"
-#include "base/text.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { FIRST_CURRENT_MINOR = 19 }; /* NCCL 2.19: late 2023 */
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static pace_status column_called(size_t *out, const pace_csv *csv, const char *name, size_t length) {

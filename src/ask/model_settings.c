@@ -3,7 +3,6 @@
 
 #include "base/decimal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static pace_status keep_text(char **out, pace_model_settings *settings, const char *word) {

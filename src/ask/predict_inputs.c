@@ -8,7 +8,6 @@
 #include "source/trace_formats.h"
 #include "source/model_inputs.h"
 
-#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,9 +2,6 @@
 
 #include "ask/context.h"
 #include "ask/predict_calibration.h"
-#include "base/text.h"
-
-#include <string.h>
 
 void pace_prediction_close(pace_prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);

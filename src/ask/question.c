@@ -2,7 +2,6 @@
 #include "base/words.h"
 
 #include "base/decimal.h"
-#include "base/text.h"
 
 #include <string.h>
 

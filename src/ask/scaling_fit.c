@@ -1,7 +1,6 @@
 #include "ask/scaling_fit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNITS_MOST = PACE_HELD_OUT_UNITS, LEAST = 8, EVALUATIONS = 600, ROUNDS = 2, FACTORS = 5 };

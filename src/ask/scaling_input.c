@@ -4,8 +4,6 @@
 
 #include "source/model_inputs.h"
 
-#include <string.h>
-
 void pace_scaling_input_free(pace_scaling_input *input) {
     for (size_t i = 0; i < input->steps.count; i++) pace_gradient_profile_free(&input->steps.items[i].profile);
     PACE_VEC_FREE(&input->steps);

@@ -1,14 +1,12 @@
 #include "ask/scenarios.h"
 #include "ask/engine_options.h"
 
-#include "base/text.h"
 #include "machine/device_resolve.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pace_scenarios_free(pace_scenarios *scenarios) {

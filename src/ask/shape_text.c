@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double largest_dimension = 1e12;

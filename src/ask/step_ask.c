@@ -3,8 +3,6 @@
 #include "ask/model_settings.h"
 #include "source/model_inputs.h"
 
-#include <string.h>
-
 enum { UNSAID = -1 };
 
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model) {

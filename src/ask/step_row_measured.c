@@ -1,14 +1,11 @@
 /* What a table measured of its steps: a time, a multiple of it (days of a training run), or a rate that a step's
  * tokens, samples or operations turn into one. */
 #include "ask/column_finder.h"
-#include "base/text.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 

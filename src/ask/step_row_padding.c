@@ -4,7 +4,6 @@
 #include "ask/step_row.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

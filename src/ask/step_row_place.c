@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* The machine of the catalogue with this name, "_" read as "-"; NULL when there is none. */
 static const pace_machine *machine_named(const pace_step_things *things, const char *text) {

@@ -5,11 +5,8 @@
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text) {
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(things->columns), "step");

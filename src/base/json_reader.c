@@ -7,9 +7,7 @@
 #include "base/json_reader.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SINK_BYTES = 64 << 10, DEEPEST_BIT = 63 };

@@ -3,7 +3,6 @@
 #include "base/print.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "base/print.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static _Thread_local char marked[2048]; /* with PACE_FIELD before names of fields */

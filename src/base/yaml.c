@@ -7,7 +7,6 @@
 #include "base/decimal.h"
 #include "base/input.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

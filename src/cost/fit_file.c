@@ -1,6 +1,5 @@
 #include "cost/fit.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char magic[7] = {'P', 'A', 'C', 'E', 'F', 'I', 'T'};

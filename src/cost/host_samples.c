@@ -1,7 +1,5 @@
 #include "cost/host_samples.h"
 
-#include "base/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 

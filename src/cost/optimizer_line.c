@@ -1,7 +1,6 @@
 #include "cost/optimizer_line.h"
 
 #include "base/text.h"
-#include "cost/host_names.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const pace_approach_family_names[PACE_APPROACH_FAMILIES] = {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* All of these were chosen on the NCCL 2.27 curves of one A100 node (docs/exchange.md) and on nothing else. */
 static const double probe_from_bytes = 32768, probe_to_bytes = 33554432; /* where protocols change */

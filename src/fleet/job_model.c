@@ -1,7 +1,5 @@
 #include "fleet/job_model.h"
 
-#include <math.h>
-
 const pace_job_resource pace_job_part_resources[PACE_JOB_PARTS] = {PACE_JOB_PCIE,    PACE_JOB_COMPUTE, PACE_JOB_MEMORY,
                                                                    PACE_JOB_NETWORK, PACE_JOB_PCIE,    PACE_JOB_NVLINK};
 

@@ -5,7 +5,6 @@
 #include "machine/catalog.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- reading ---- */

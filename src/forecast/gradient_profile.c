@@ -5,8 +5,6 @@
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
 
-#include <stdlib.h>
-
 /* A link between two ranks that costs next to nothing: what waits for it shows when a gradient is ready. */
 static const pace_link free_link = {.kind = PACE_LINK_NVLINK, .bytes_per_s = 1e18, .efficiency = 1, .latency_s = 1e-12};
 
@@ -37,7 +35,8 @@ static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_f
         lowered.gradients = PACE_GRADIENTS_TENSORS;
     }
     PACE_TRY(pace_model_lower(&graph, model, &lowered));
-    PACE_TRY(pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, pace_execution_modes[config->execution]));
+    PACE_TRY(
+        pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, pace_execution_modes[config->execution]));
     pace_status status = open_scenario(&scenario, catalog, device);
     if (status == PACE_OK) status = pace_forecast_run(out, forecast, &scenario);
     pace_scenario_free(&scenario);

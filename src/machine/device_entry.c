@@ -2,7 +2,6 @@
 
 #include "base/numbers.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "base/yaml_member.h"
 
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     const pace_yaml_node *match;

@@ -1,8 +1,6 @@
 /* Machines by the names that tables and logs give them (catalog/system_names.yaml). */
 #include "machine/machine.h"
 
-#include "base/text.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

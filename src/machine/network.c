@@ -3,7 +3,6 @@
 #include "machine/machine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

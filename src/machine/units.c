@@ -3,10 +3,7 @@
 #include "base/text.h"
 #include "machine/machine.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     const char *word;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const modes[] = {"inference", "training", NULL};

@@ -4,7 +4,6 @@
 #include "model/model_read.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* The next letter or digit, or a point between digits; the end of the name when there is none. */
 static const char *next_letter(const char *name, const char *at) {

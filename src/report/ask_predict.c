@@ -2,7 +2,6 @@
 #include "report/ask_parts.h"
 #include "report/engines.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, KINDS } kind;

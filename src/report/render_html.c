@@ -7,7 +7,6 @@
 #include "report/render_html_style.h"
 #include "report/show.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

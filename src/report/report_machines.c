@@ -9,7 +9,6 @@
 #include "report/report_topology.h"
 #include "report/table.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "report/analyze_parts.h"
 #include "report/show.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,

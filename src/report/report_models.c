@@ -11,7 +11,6 @@
 #include "source/model_inputs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

@@ -7,7 +7,6 @@
 #include "report/report_node.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const CLASS_NAMES[PACE_CLASS_COUNT] = {

@@ -12,8 +12,6 @@
 #include "report/show.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- the report -------------------------------------------------------------------------------------------------- */
 

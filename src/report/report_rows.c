@@ -6,7 +6,6 @@
 #include "report/report_rows.h"
 #include "report/show_findings.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 

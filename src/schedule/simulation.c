@@ -4,7 +4,6 @@
 #include "exchange/program_by_name.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- who is where ------------------------------------------------------------------------------------------------- */
 

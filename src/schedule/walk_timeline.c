@@ -1,6 +1,5 @@
 #include "schedule/walk_timeline.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

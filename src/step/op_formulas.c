@@ -6,7 +6,6 @@
 #include "step/op_arguments.h"
 #include "step/op_formulas.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* --- products ------------------------------------------------------------------------------------------------- */
