@@ -194,9 +194,7 @@ static pace_status add_group(pace_case_groups *groups, const char *cells) {
         if (strcmp(groups->items.items[i], cells) == 0) return PACE_OK;
     char *copy = pace_copy_text(cells, strlen(cells));
     if (!copy) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&groups->items, copy);
-    if (status != PACE_OK) pace_free(copy);
-    return status;
+    return PACE_KEEP(&groups->items, copy, pace_free(copy));
 }
 
 static pace_status add_groups(pace_case_groups *groups, const pace_case *one, const pace_csv *csv) {

@@ -49,9 +49,7 @@ static pace_status add_model(int *out, pace_cluster *cluster, const char *name) 
     char *copy = pace_copy_text(name, strlen(name));
     if (!copy) return PACE_E_MEMORY;
     *out = (int)cluster->models.count;
-    pace_status status = PACE_PUSH(&cluster->models, copy);
-    if (status != PACE_OK) pace_free(copy);
-    return status;
+    return PACE_KEEP(&cluster->models, copy, pace_free(copy));
 }
 
 static pace_status read_node(pace_cluster *cluster, const table *t, size_t row) {

@@ -4,9 +4,7 @@ pace_status pace_context_open(pace_context **out) {
     pace_context *context = pace_alloc(1, sizeof *context);
     if (!context) return PACE_E_MEMORY;
     pace_status status = pace_catalog_open(&context->catalog);
-    if (status != PACE_OK) pace_free(context);
-    else *out = context;
-    return status;
+    return PACE_GIVE(out, context, status, pace_free(context));
 }
 
 void pace_context_free(pace_context *context) {

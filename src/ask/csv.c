@@ -153,18 +153,12 @@ pace_status pace_csv_read(pace_csv *out, pace_input *input) {
     reader r = {.csv = &csv, .line = 1};
     pace_status status = csv.name ? read_all(&r, input) : PACE_E_MEMORY;
     csv.bytes = pace_input_stored_bytes(input);
-    if (status != PACE_OK) pace_csv_free(&csv);
-    else *out = csv;
-    return status;
+    return PACE_GIVE(out, csv, status, pace_csv_free(&csv));
 }
 
-pace_status pace_csv_open(pace_csv *out, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_csv_read(out, input);
-    pace_input_free(input);
-    return status;
-}
+static pace_status read_input(void *out, pace_input *input) { return pace_csv_read(out, input); }
+
+pace_status pace_csv_open(pace_csv *out, const char *path) { return pace_input_read_file(out, path, read_input); }
 
 void pace_csv_free(pace_csv *csv) {
     pace_free(csv->name);

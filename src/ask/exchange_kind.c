@@ -65,9 +65,7 @@ static pace_status read_table(void *state, pace_input *input) {
     exchanges *e = state;
     pace_exchange_rows rows;
     PACE_TRY(pace_exchange_rows_read(&rows, e->asker.catalog, input, &e->defaults));
-    pace_status status = PACE_PUSH(&e->tables, rows);
-    if (status != PACE_OK) pace_exchange_rows_free(&rows);
-    return status;
+    return PACE_KEEP(&e->tables, rows, pace_exchange_rows_free(&rows));
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

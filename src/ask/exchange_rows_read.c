@@ -235,29 +235,13 @@ static pace_status read_table(pace_exchange_rows *out, pace_catalog *catalog, co
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
-typedef PACE_VEC(char) bytes_vec;
-
-static pace_status read_all(bytes_vec *text, pace_input *input) {
-    size_t got = 1;
-    while (got > 0) {
-        PACE_TRY(pace_grow(&text->items, &text->capacity, text->count + 65537, 1));
-        PACE_TRY(pace_input_read(input, text->items + text->count, 65536, &got));
-        text->count += got;
-        if (text->count > LARGEST_LOG)
-            return pace_fail(PACE_E_LIMIT, "%s: expected at most 64 MiB of rows", pace_input_name(input));
-    }
-    text->items[text->count] = '\0';
-    if (memchr(text->items, '\0', text->count))
-        return pace_fail(PACE_E_INPUT, "%s: a NUL byte: expected text", pace_input_name(input));
-    return PACE_OK;
-}
-
-static pace_status read_text(pace_exchange_rows *rows, pace_catalog *catalog, bytes_vec *text,
+static pace_status read_text(pace_exchange_rows *rows, pace_catalog *catalog, char *text, size_t length,
                              const pace_exchange_defaults *defaults) {
-    pace_log_kind kind = pace_log_kind_of(text->items);
+    pace_log_kind kind = pace_log_kind_of(text);
     pace_input *memory;
-    if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text->items, text->count, defaults);
-    PACE_TRY(pace_input_open_memory(&memory, rows->name, text->items, text->count));
+    if (memchr(text, '\0', length)) return pace_fail(PACE_E_INPUT, "%s: a NUL byte: expected text", rows->name);
+    if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text, length, defaults);
+    PACE_TRY(pace_input_open_memory(&memory, rows->name, text, length));
     pace_status status = pace_csv_read(&rows->csv, memory);
     pace_input_free(memory);
     return status == PACE_OK ? read_table(rows, catalog, defaults) : status;
@@ -266,15 +250,14 @@ static pace_status read_text(pace_exchange_rows *rows, pace_catalog *catalog, by
 pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catalog, pace_input *input,
                                     const pace_exchange_defaults *defaults) {
     pace_exchange_rows rows = {.measured = -1, .unit_s = 1, .unit = "s"};
-    bytes_vec text = {0};
+    char *text;
+    size_t length;
     snprintf(rows.name, sizeof rows.name, "%.255s", pace_input_name(input));
-    pace_status status = read_all(&text, input);
+    PACE_TRY(pace_input_read_all(&text, &length, input, LARGEST_LOG));
     rows.bytes = pace_input_stored_bytes(input);
-    if (status == PACE_OK) status = read_text(&rows, catalog, &text, defaults);
-    PACE_VEC_FREE(&text);
-    if (status == PACE_OK) *out = rows;
-    else pace_exchange_rows_free(&rows);
-    return status;
+    pace_status status = read_text(&rows, catalog, text, length, defaults);
+    pace_free(text);
+    return PACE_GIVE(out, rows, status, pace_exchange_rows_free(&rows));
 }
 
 /* --- to a fit ----------------------------------------------------------------------------------------------------- */
@@ -349,7 +332,5 @@ pace_status pace_exchange_rows_fit(pace_exchange_fit *out, const pace_exchange_r
                 status = PACE_PUSH(&rows, &tables[t].rows.items[i]);
     if (status == PACE_OK) status = add_curves(&fit, rows.items, rows.count, probes);
     PACE_VEC_FREE(&rows);
-    if (status == PACE_OK) *out = fit;
-    else pace_exchange_fit_free(&fit);
-    return status;
+    return PACE_GIVE(out, fit, status, pace_exchange_fit_free(&fit));
 }

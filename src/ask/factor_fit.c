@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/yaml_member.h"
 #include "cost/simplex.h"
 
 #include <math.h>
@@ -85,6 +86,35 @@ pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const
     pace_free(left);
     pace_free(seen);
     return status;
+}
+
+void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset) {
+    pace_jsonw_key(json, "groups");
+    pace_jsonw_array(json);
+    for (unsigned i = 0; i < count; i++) {
+        pace_jsonw_object(json);
+        pace_jsonw_key_text(json, "name", groups[i].name);
+        pace_jsonw_key_real(json, offset, groups[i].log_offset);
+        pace_jsonw_key_real(json, "rows", groups[i].rows);
+        pace_jsonw_object_end(json);
+    }
+    pace_jsonw_array_end(json);
+}
+
+pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml, const char *offset) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "groups");
+    size_t there = pace_yaml_count(list);
+    if (there > PACE_FIT_GROUPS_MOST)
+        return pace_fail(PACE_E_INPUT, "%s: expected at most %d groups", pace_yaml_place(yaml, list),
+                         PACE_FIT_GROUPS_MOST);
+    for (size_t i = 0; i < there; i++) {
+        const pace_yaml_node *node = pace_yaml_item(list, i);
+        PACE_TRY(pace_yaml_copy(groups[i].name, sizeof groups[i].name, yaml, node, "name"));
+        PACE_TRY(pace_yaml_real(&groups[i].log_offset, yaml, node, offset, -10, 10));
+        PACE_TRY(pace_yaml_real(&groups[i].rows, yaml, node, "rows", 0, 1e15));
+    }
+    *count = (unsigned)there;
+    return PACE_OK;
 }
 
 /* --- candidates --------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 #pragma once
 
 #include "ask/held_out.h"
+#include "base/json_writer.h"
+#include "base/yaml.h"
 
 #include <stdbool.h>
 
@@ -23,6 +25,12 @@ typedef struct {
 
 /** What the group of this name adds to the logarithm of a time; 0 where there is none. */
 double pace_fit_group_offset(const pace_fit_group *groups, unsigned count, const char *name);
+
+/** Members of a fit's document: "groups", a list of {"name", `offset`, "rows"}. */
+void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset);
+/** Errors: PACE_E_INPUT with the place. */
+pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml,
+                                 const char *offset) PACE_MUST_CHECK;
 
 /** ln(predicted / measured) of a sample. */
 typedef double (*pace_log_error_fn)(const void *context, size_t sample);

@@ -147,22 +147,17 @@ pace_status pace_fit_rows(pace_fit_model *out, pace_fit_outcome *outcome, const 
 
 void pace_fit_outcome_free(pace_fit_outcome *outcome) { PACE_VEC_FREE(&outcome->families); }
 
-pace_status pace_fit_load(pace_fit_model *out, const char *path) {
-    enum { CHUNK = 1 << 16 };
-    pace_input *input;
-    PACE_VEC(unsigned char) bytes = {0};
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = PACE_OK;
-    for (size_t got = 1; status == PACE_OK && got > 0;) {
-        status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK, 1);
-        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
-        if (status == PACE_OK) bytes.count += got;
-    }
-    if (status == PACE_OK) status = pace_fit_parse(out, pace_input_name(input), bytes.items, bytes.count);
-    pace_input_free(input);
-    PACE_VEC_FREE(&bytes);
+static pace_status read_fit(void *out, pace_input *input) {
+    enum { LARGEST_FIT = 1 << 30 };
+    char *bytes;
+    size_t length;
+    PACE_TRY(pace_input_read_all(&bytes, &length, input, LARGEST_FIT));
+    pace_status status = pace_fit_parse(out, pace_input_name(input), (unsigned char *)bytes, length);
+    pace_free(bytes);
     return status;
 }
+
+pace_status pace_fit_load(pace_fit_model *out, const char *path) { return pace_input_read_file(out, path, read_fit); }
 
 typedef struct {
     unsigned char *bytes;

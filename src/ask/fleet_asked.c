@@ -140,9 +140,7 @@ pace_status pace_fleet_ask(pace_fleet_asked **out, const char *const *paths, siz
         status = read_jobs(c, paths, count, options);
         if (processes) status = pace_fleet_agree(status, processes);
     }
-    if (status == PACE_OK) *out = c;
-    else pace_fleet_asked_free(c);
-    return status;
+    return PACE_GIVE(out, c, status, pace_fleet_asked_free(c));
 }
 
 void pace_fleet_asked_free(pace_fleet_asked *c) {

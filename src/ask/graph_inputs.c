@@ -107,7 +107,5 @@ pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *in
     PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     if (model && count > 1) return pace_fail(PACE_E_USAGE, "expected one model, found also '%.80s'", inputs[1]);
     pace_status status = model ? read_model(&read, inputs[0], options) : read_recorded(&read, inputs, count, options);
-    if (status == PACE_OK) *out = read;
-    else pace_graph_inputs_free(&read);
-    return status;
+    return PACE_GIVE(out, read, status, pace_graph_inputs_free(&read));
 }

@@ -133,9 +133,7 @@ pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_input *input
     pace_csv_free(&t.csv);
     PACE_VEC_FREE(&t.slots);
     PACE_VEC_FREE(&t.seen);
-    if (status != PACE_OK) pace_iteration_rows_free(&rows);
-    else *out = rows;
-    return status;
+    return PACE_GIVE(out, rows, status, pace_iteration_rows_free(&rows));
 }
 
 void pace_iteration_rows_free(pace_iteration_rows *rows) {

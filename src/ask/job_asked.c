@@ -82,7 +82,7 @@ static pace_status read_words(described *d, const char *text) {
 
 static pace_status read_file(described *d, const char *path) {
     pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    PACE_TRY(pace_yaml_load(&yaml, path));
     const pace_yaml_node *root = pace_yaml_root(yaml);
     pace_status status = pace_yaml_is_map(root) ? PACE_OK : pace_fail(PACE_E_INPUT, "%s: expected KEY: VALUE", path);
     for (size_t i = 0; i < pace_yaml_count(root) && status == PACE_OK; i++) {

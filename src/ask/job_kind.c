@@ -67,9 +67,7 @@ static pace_status read_table(void *state, pace_input *input) {
     jobs *j = state;
     pace_job_rows rows;
     PACE_TRY(pace_job_rows_read(&rows, input, &j->catalog));
-    pace_status status = PACE_PUSH(&j->tables, rows);
-    if (status != PACE_OK) pace_job_rows_free(&rows);
-    return status;
+    return PACE_KEEP(&j->tables, rows, pace_job_rows_free(&rows));
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

@@ -106,9 +106,7 @@ static pace_status add_row(pace_job_rows *rows, const layout *columns, size_t ro
                            values, csv->lines.items[row]));
     if (!*why) pace_job_fault(why, sizeof why, &rows->jobs, row, catalog);
     if (*why && !(fault = pace_copy_text(why, strlen(why)))) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&rows->faults, fault);
-    if (status != PACE_OK) pace_free(fault);
-    return status;
+    return PACE_KEEP(&rows->faults, fault, pace_free(fault));
 }
 
 /* Rows name few machines many times, and some cost a look into the catalogue. */
@@ -148,9 +146,7 @@ static pace_status add_rows(pace_job_rows *rows, const pace_job_catalog *catalog
 
 static pace_status finish(pace_job_rows *out, pace_job_rows *rows, const pace_job_catalog *catalog) {
     pace_status status = add_rows(rows, catalog);
-    if (status == PACE_OK) *out = *rows;
-    else pace_job_rows_free(rows);
-    return status;
+    return PACE_GIVE(out, *rows, status, pace_job_rows_free(rows));
 }
 
 pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace_job_catalog *catalog) {

@@ -66,9 +66,7 @@ static pace_status read_table(void *state, pace_input *input) {
     kernels *k = state;
     pace_kernel_rows rows;
     PACE_TRY(pace_kernel_rows_read(&rows, input, &k->catalog, k->device));
-    pace_status status = PACE_PUSH(&k->tables, rows);
-    if (status != PACE_OK) pace_kernel_rows_free(&rows);
-    return status;
+    return PACE_KEEP(&k->tables, rows, pace_kernel_rows_free(&rows));
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

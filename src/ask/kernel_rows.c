@@ -526,9 +526,7 @@ pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, cons
     pace_kernel_rows rows = {0};
     PACE_TRY(pace_csv_read(&rows.csv, input));
     pace_status status = read_rows(&rows, catalog, device);
-    if (status != PACE_OK) pace_kernel_rows_free(&rows);
-    else *out = rows;
-    return status;
+    return PACE_GIVE(out, rows, status, pace_kernel_rows_free(&rows));
 }
 
 void pace_kernel_rows_free(pace_kernel_rows *rows) {

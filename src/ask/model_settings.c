@@ -9,9 +9,7 @@ static pace_status keep_text(char **out, pace_model_settings *settings, const ch
     char *copy = pace_copy_text(word, strlen(word));
     if (!copy) return PACE_E_MEMORY;
     pace_status status = PACE_PUSH(&settings->texts, copy);
-    if (status != PACE_OK) pace_free(copy);
-    else *out = copy;
-    return status;
+    return PACE_GIVE(out, copy, status, pace_free(copy));
 }
 
 static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
@@ -43,9 +41,7 @@ pace_status pace_model_settings_read(pace_model_settings *out, pace_config *conf
     pace_status status = PACE_OK;
     for (size_t i = 0; set && status == PACE_OK && i < set->count; i++)
         if (!names_framework(set->items[i])) status = read_word(&settings, config, set->items[i]);
-    if (status != PACE_OK) pace_model_settings_free(&settings);
-    else *out = settings;
-    return status;
+    return PACE_GIVE(out, settings, status, pace_model_settings_free(&settings));
 }
 
 void pace_model_settings_free(pace_model_settings *settings) {

@@ -45,9 +45,7 @@ static pace_status keep(void *list, const char *text) {
     texts *kept = list;
     char *copy = pace_copy_text(text, strlen(text));
     if (!copy) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(kept, copy);
-    if (status != PACE_OK) pace_free(copy);
-    return status;
+    return PACE_KEEP(kept, copy, pace_free(copy));
 }
 
 static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, const pace_trace_format *format,
@@ -212,7 +210,5 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
     else if (model) status = read_model(&read, inputs[0], model, options->context->catalog);
     else status = read_files(&read, inputs, count, device, options);
     if (status == PACE_OK) status = add_fits(&read.forecast, options);
-    if (status == PACE_OK) *out = read;
-    else pace_predict_inputs_free(&read);
-    return status;
+    return PACE_GIVE(out, read, status, pace_predict_inputs_free(&read));
 }

@@ -27,11 +27,7 @@ pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *
 }
 
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = kind->read(state, input);
-    pace_input_free(input);
-    return status;
+    return pace_input_read_file(state, path, kind->read);
 }
 
 /* --- whose table a file is ---------------------------------------------------------------------------------------- */

@@ -62,6 +62,5 @@ pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *sc
 /** Whole or not at all. */
 pace_status pace_scaling_fit_save(const pace_scaling_fit *fit, const char *path) PACE_MUST_CHECK;
 /** Errors: PACE_E_INPUT with the place, PACE_E_IO. */
-pace_status pace_scaling_fit_read(pace_scaling_fit *out, const char *name, const void *bytes,
-                                  size_t length) PACE_MUST_CHECK;
+pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_scaling_fit_load(pace_scaling_fit *out, const char *path) PACE_MUST_CHECK;

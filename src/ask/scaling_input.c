@@ -62,9 +62,7 @@ pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, c
     bool is_model;
     PACE_TRY(pace_predict_is_model(&is_model, name));
     pace_status status = is_model ? open_model(&input, options) : open_recorded(&input, options);
-    if (status == PACE_OK) *out = input;
-    else pace_scaling_input_free(&input);
-    return status;
+    return PACE_GIVE(out, input, status, pace_scaling_input_free(&input));
 }
 
 double pace_scaling_input_batch(const pace_scaling_input *input) {
@@ -103,7 +101,6 @@ pace_status pace_scaling_input_step(const pace_worker_step **out, pace_scaling_i
         step.spread = 0;
     }
     pace_status status = PACE_PUSH(&input->steps, step);
-    if (status != PACE_OK) pace_gradient_profile_free(&step.profile);
-    else *out = &input->steps.items[input->steps.count - 1];
-    return status;
+    return PACE_GIVE(out, &input->steps.items[input->steps.count - 1], status,
+                     pace_gradient_profile_free(&step.profile));
 }

@@ -47,9 +47,7 @@ static pace_status read_table(void *state, pace_input *input) {
     scalings *s = state;
     pace_scaling_rows rows;
     PACE_TRY(pace_scaling_rows_read(&rows, s->options->context->catalog, input, s->options->device));
-    pace_status status = PACE_PUSH(&s->tables, rows);
-    if (status != PACE_OK) pace_scaling_rows_free(&rows);
-    return status;
+    return PACE_KEEP(&s->tables, rows, pace_scaling_rows_free(&rows));
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

@@ -154,7 +154,5 @@ pace_status pace_scaling_rows_read(pace_scaling_rows *out, pace_catalog *catalog
     pace_scaling_rows rows = {.measured = -1};
     PACE_TRY(pace_csv_read(&rows.csv, input));
     pace_status status = read_rows(&rows, catalog, machine);
-    if (status == PACE_OK) *out = rows;
-    else pace_scaling_rows_free(&rows);
-    return status;
+    return PACE_GIVE(out, rows, status, pace_scaling_rows_free(&rows));
 }

@@ -203,7 +203,5 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
     for (size_t i = 0; i < scenarios.items.count; i++) scenarios.items.items[i].samples = options->samples;
     if (status == PACE_OK && m.base) status = put_device(&scenarios.items.items[0], m.base, devices);
     if (status == PACE_OK && m.base) share_base(&scenarios);
-    if (status == PACE_OK) *out = scenarios;
-    else pace_scenarios_free(&scenarios);
-    return status;
+    return PACE_GIVE(out, scenarios, status, pace_scenarios_free(&scenarios));
 }

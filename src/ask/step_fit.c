@@ -45,9 +45,7 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
     *one = (sample){.plan = plan, .slots = *plan.slots, .row = row, .measured_s = row->measured_s, .group = row->group};
     one->beside = solution.time_s.median / pace_step_compose(&plan, &none).total_s;
     one->plan.slots = &one->slots;
-    pace_status status = PACE_PUSH(&s->items, one);
-    if (status != PACE_OK) pace_free(one);
-    return status;
+    return PACE_KEEP(&s->items, one, pace_free(one));
 }
 
 /* Rows of one size of model are held out together; with few sizes, those of one way to share it. */

@@ -66,5 +66,5 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score, c
 /** Whole or not at all. */
 pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) PACE_MUST_CHECK;
 /** Errors: PACE_E_INPUT with the place, PACE_E_IO. */
-pace_status pace_step_fit_read(pace_step_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
+pace_status pace_step_fit_read(void *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_step_fit_load(pace_step_fit *out, const char *path) PACE_MUST_CHECK;

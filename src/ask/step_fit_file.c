@@ -1,8 +1,6 @@
 /* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "groups": [{…}]}. */
-#include "base/json_writer.h"
 #include "base/whole_file.h"
 #include "base/yaml_member.h"
-#include "machine/catalog.h"
 #include "ask/step_fit.h"
 
 static const char schema[] = "paceline.step-fit/1";
@@ -20,16 +18,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     pace_jsonw_object(&json);
     for (int i = 0; i < PACE_STEP_FACTORS; i++) pace_jsonw_key_real(&json, pace_step_factor_names[i], factors[i]);
     pace_jsonw_object_end(&json);
-    pace_jsonw_key(&json, "groups");
-    pace_jsonw_array(&json);
-    for (unsigned i = 0; i < fit->group_count; i++) {
-        pace_jsonw_object(&json);
-        pace_jsonw_key_text(&json, "name", fit->groups[i].name);
-        pace_jsonw_key_real(&json, "log_offset", fit->groups[i].log_offset);
-        pace_jsonw_key_real(&json, "rows", fit->groups[i].rows);
-        pace_jsonw_object_end(&json);
-    }
-    pace_jsonw_array_end(&json);
+    pace_fit_groups_write(&json, fit->groups, fit->group_count, "log_offset");
     pace_jsonw_document_end(&json);
     return PACE_OK;
 }
@@ -39,21 +28,6 @@ pace_status pace_step_fit_save(const pace_step_fit *fit, const char *path) {
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
-
-static pace_status read_groups(pace_step_fit *fit, const pace_yaml *yaml, const pace_yaml_node *list) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *node = pace_yaml_item(list, i);
-        pace_fit_group *group = &fit->groups[fit->group_count];
-        if (fit->group_count == PACE_FIT_GROUPS_MOST)
-            return pace_fail(PACE_E_INPUT, "%s: expected at most %d groups", pace_yaml_place(yaml, node),
-                             PACE_FIT_GROUPS_MOST);
-        PACE_TRY(pace_yaml_copy(group->name, sizeof group->name, yaml, node, "name"));
-        PACE_TRY(pace_yaml_real(&group->log_offset, yaml, node, "log_offset", -10, 10));
-        PACE_TRY(pace_yaml_real(&group->rows, yaml, node, "rows", 0, 1e15));
-        fit->group_count++;
-    }
-    return PACE_OK;
-}
 
 static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
     const pace_yaml_node *root = pace_yaml_root(yaml), *factors;
@@ -69,20 +43,16 @@ static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_member(&factors, yaml, root, "factors"));
     for (int i = 0; i < PACE_STEP_FACTORS; i++)
         PACE_TRY(pace_yaml_real(&values[i], yaml, factors, pace_step_factor_names[i], 0, 1e6));
-    return read_groups(fit, yaml, pace_yaml_get(root, "groups"));
+    return pace_fit_groups_read(fit->groups, &fit->group_count, yaml, "log_offset");
 }
 
-pace_status pace_step_fit_read(pace_step_fit *out, const pace_yaml *yaml) {
+pace_status pace_step_fit_read(void *out, const pace_yaml *yaml) {
     pace_step_fit fit = {0};
     PACE_TRY(read_fit(&fit, yaml));
-    *out = fit;
+    *(pace_step_fit *)out = fit;
     return PACE_OK;
 }
 
 pace_status pace_step_fit_load(pace_step_fit *out, const char *path) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
-    pace_status status = pace_step_fit_read(out, yaml);
-    pace_yaml_free(yaml);
-    return status;
+    return pace_yaml_read_file(out, path, pace_step_fit_read);
 }

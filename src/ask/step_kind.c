@@ -46,9 +46,7 @@ static pace_status read_table(void *state, pace_input *input) {
     pace_step_rows rows;
     const char *on = s->options->device ? s->options->device : s->loaded && *s->fit.on ? s->fit.on : NULL;
     PACE_TRY(pace_step_rows_read(&rows, s->options->context->catalog, input, &(pace_step_defaults){on}));
-    pace_status status = PACE_PUSH(&s->tables, rows);
-    if (status != PACE_OK) pace_step_rows_free(&rows);
-    return status;
+    return PACE_KEEP(&s->tables, rows, pace_step_rows_free(&rows));
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

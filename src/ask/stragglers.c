@@ -14,13 +14,7 @@ static size_t choose_sizes(size_t *sizes, size_t workers) {
     return count;
 }
 
-static pace_status read_job(pace_straggler_job *j, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_iteration_rows_read(&j->rows, input);
-    pace_input_free(input);
-    return status;
-}
+static pace_status read_rows(void *out, pace_input *input) { return pace_iteration_rows_read(out, input); }
 
 static pace_status study(pace_straggler_job *j) {
     size_t sizes[PACE_STRAGGLER_SIZES];
@@ -56,7 +50,7 @@ pace_status pace_stragglers_ask(pace_stragglers_asked *out, const char *const *p
         const char *slash = strrchr(paths[i], '/');
         job->path = strcmp(paths[i], "-") == 0 ? "<stdin>" : paths[i];
         job->name = slash && slash[1] ? slash + 1 : job->path;
-        PACE_TRY(read_job(job, paths[i]));
+        PACE_TRY(pace_input_read_file(&job->rows, paths[i], read_rows));
         PACE_TRY(study(job));
     }
     return PACE_OK;

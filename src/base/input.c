@@ -112,12 +112,7 @@ pace_status pace_input_open(pace_input **out, const char *path) {
     pace_input *input = new_input(strcmp(path, "-") == 0 ? "<stdin>" : path);
     if (!input) return PACE_E_MEMORY;
     pace_status status = open_file(input, path);
-    if (status != PACE_OK) {
-        pace_input_free(input);
-        return status;
-    }
-    *out = input;
-    return PACE_OK;
+    return PACE_GIVE(out, input, status, pace_input_free(input));
 }
 
 pace_status pace_input_peek(pace_input **out, const char *path) {
@@ -375,4 +370,27 @@ pace_status pace_input_read(pace_input *input, void *buffer, size_t capacity, si
     input->status = status;
     snprintf(input->message, sizeof input->message, "%s", pace_message_marked());
     return *got > 0 ? PACE_OK : status;
+}
+
+pace_status pace_input_read_all(char **out, size_t *length, pace_input *input, size_t most) {
+    enum { CHUNK = 1 << 16 };
+    PACE_VEC(char) bytes = {0};
+    pace_status status = PACE_OK;
+    for (size_t got = 1; status == PACE_OK && got > 0;) {
+        status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK + 1, 1);
+        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
+        if (status == PACE_OK) bytes.count += got;
+        if (status == PACE_OK && bytes.count > most)
+            status = pace_fail(PACE_E_LIMIT, "%s: expected at most %zu MiB", pace_input_name(input), most >> 20);
+    }
+    if (status == PACE_OK) bytes.items[bytes.count] = '\0', *length = bytes.count;
+    return PACE_GIVE(out, bytes.items, status, PACE_VEC_FREE(&bytes));
+}
+
+pace_status pace_input_read_file(void *out, const char *path, pace_status (*read)(void *out, pace_input *input)) {
+    pace_input *input;
+    PACE_TRY(pace_input_open(&input, path));
+    pace_status status = read(out, input);
+    pace_input_free(input);
+    return status;
 }

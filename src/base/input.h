@@ -27,6 +27,13 @@ pace_status pace_input_seek(pace_input *input, uint64_t at) PACE_MUST_CHECK;
  * offset in the compressed file. Expansion beyond 2000 times its input past 1 GiB fails with PACE_E_LIMIT. */
 pace_status pace_input_read(pace_input *input, void *buffer, size_t capacity, size_t *got) PACE_MUST_CHECK;
 
+/** All that is left of it, of at most `most` bytes, with a NUL behind; PACE_E_LIMIT for more. Free with pace_free(). */
+pace_status pace_input_read_all(char **out, size_t *length, pace_input *input, size_t most) PACE_MUST_CHECK;
+
+/** Opens `path` for read(out, input). */
+pace_status pace_input_read_file(void *out, const char *path,
+                                 pace_status (*read)(void *out, pace_input *input)) PACE_MUST_CHECK;
+
 /** The name for messages ("<stdin>" for "-"). */
 const char *pace_input_name(const pace_input *input);
 

@@ -45,6 +45,11 @@ void pace_sink_bytes(pace_sink *sink, const void *bytes, size_t length) {
     sink->used += length;
 }
 
+int pace_sink_write(void *sink, const void *bytes, size_t length) {
+    pace_sink_bytes(sink, bytes, length);
+    return ((pace_sink *)sink)->error;
+}
+
 void pace_sink_text(pace_sink *sink, const char *text) { pace_sink_bytes(sink, text, strlen(text)); }
 
 static void sink_long_format(pace_sink *sink, size_t length, const char *format, va_list arguments) {

@@ -19,6 +19,8 @@ pace_status pace_sink_open(pace_sink *sink, pace_write_fn write, void *context) 
 void pace_sink_bytes(pace_sink *sink, const void *bytes, size_t length);
 void pace_sink_text(pace_sink *sink, const char *text);
 void pace_sink_format(pace_sink *sink, const char *format, ...) PACE_PRINTF(2, 3);
+/** Writes into a sink: a pace_write_fn. */
+int pace_sink_write(void *sink, const void *bytes, size_t length);
 /** Flushes and frees the buffer; PACE_E_IO with the system's reason when any write failed. */
 pace_status pace_sink_close(pace_sink *sink) PACE_MUST_CHECK;
 

@@ -39,6 +39,9 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
          ? ((vec)->items[(vec)->count++] = (value), PACE_OK)                                         \
          : PACE_E_MEMORY)
 
+/** Appends a `value` that owns memory, which `release` frees when there is no room; evaluates to a pace_status. */
+#define PACE_KEEP(vec, value, release) (PACE_PUSH(vec, value) == PACE_OK ? PACE_OK : ((void)(release), PACE_E_MEMORY))
+
 #define PACE_VEC_FREE(vec) (pace_free((vec)->items), (vec)->items = NULL, (vec)->count = (vec)->capacity = 0)
 
 /** How many allocations have failed so far on this thread, and on those that worked for it in pace_for_each(). A caller

@@ -38,6 +38,10 @@ pace_status pace_fail_in(pace_status status, const char *prefix);
         if (PACE_UNLIKELY(pace_try_status_ != PACE_OK)) return pace_try_status_; \
     } while (0)
 
+/** How a function ends that made something: it is the caller's on success, else `release` frees it. The status. */
+#define PACE_GIVE(out, made, status, release) \
+    ((status) == PACE_OK ? (*(out) = (made), PACE_OK) : ((void)(release), (status)))
+
 /** Forwards a failure through a cleanup label: `status` must be the local the label returns. */
 #define PACE_TRY_GOTO(expression, label)                  \
     do {                                                  \

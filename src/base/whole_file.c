@@ -33,15 +33,13 @@ static pace_status write_beside(const char *beside, const char *path, pace_fill_
 }
 
 pace_status pace_whole_file_write(const char *path, pace_fill_fn fill, void *context) {
-    static const char suffix[] = ".part";
     struct stat about;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* a pipe or a device must stay one */
         return write_beside(path, path, fill, context);
-    size_t length = strlen(path);
-    char *beside = pace_alloc(length + sizeof suffix, 1);
+    size_t size = strlen(path) + sizeof ".part";
+    char *beside = pace_alloc(size, 1);
     if (!beside) return PACE_E_MEMORY;
-    memcpy(beside, path, length);
-    memcpy(beside + length, suffix, sizeof suffix);
+    snprintf(beside, size, "%s.part", path);
     pace_status status = write_beside(beside, path, fill, context);
     pace_free(beside);
     return status;

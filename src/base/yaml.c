@@ -106,9 +106,7 @@ static pace_status read_node(yaml_reader *reader, const yaml_event_t *event, uns
 static pace_status add_child(yaml_reader *reader, const yaml_event_t *event, unsigned depth, pace_yaml_node *parent) {
     pace_yaml_node *child = NULL;
     PACE_TRY(read_node(reader, event, depth + 1, &child));
-    pace_status status = PACE_PUSH(&parent->children, child);
-    if (status != PACE_OK) free_node(child);
-    return status;
+    return PACE_KEEP(&parent->children, child, free_node(child));
 }
 
 static pace_status read_list(yaml_reader *reader, unsigned depth, pace_yaml_node *list) {
@@ -128,9 +126,7 @@ static pace_status add_key(yaml_reader *reader, const yaml_event_t *event, pace_
     if (anchor_of(event)) return fail_at(reader, event, PACE_E_INPUT, "anchors are not accepted");
     char *key = NULL;
     PACE_TRY(copy_scalar(&key, reader, event));
-    pace_status status = PACE_PUSH(&map->keys, key);
-    if (status != PACE_OK) pace_free(key);
-    return status;
+    return PACE_KEEP(&map->keys, key, pace_free(key));
 }
 
 static int compare_keys(const void *a, const void *b) {
@@ -188,9 +184,7 @@ static pace_status read_node(yaml_reader *reader, const yaml_event_t *event, uns
     pace_yaml_node *node = NULL;
     PACE_TRY(new_node(&node, reader, event));
     pace_status status = fill_node(reader, event, depth, node);
-    if (status != PACE_OK) free_node(node);
-    else *out = node;
-    return status;
+    return PACE_GIVE(out, node, status, free_node(node));
 }
 
 /* One document; a second one is refused rather than dropped. */
@@ -235,9 +229,7 @@ pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes
     } else {
         status = pace_fail(PACE_E_MEMORY, "%s: out of memory in the YAML parser", name);
     }
-    if (status != PACE_OK) pace_yaml_free(yaml);
-    else *out = yaml;
-    return status;
+    return PACE_GIVE(out, yaml, status, pace_yaml_free(yaml));
 }
 
 void pace_yaml_free(pace_yaml *yaml) {
@@ -315,29 +307,22 @@ pace_status pace_yaml_number(double *out, const pace_yaml *yaml, const pace_yaml
     return PACE_OK;
 }
 
-static pace_status read_all(char **out, size_t *length, pace_input *input) {
-    enum { CHUNK = 1 << 16, MOST = 16 << 20 };
-    PACE_VEC(char) bytes = {0};
-    pace_status status = PACE_OK;
-    for (size_t got = 1; status == PACE_OK && got > 0; bytes.count += got) {
-        if (bytes.count > MOST) status = pace_fail(PACE_E_LIMIT, "%s: larger than 16 MiB", pace_input_name(input));
-        if (status == PACE_OK) status = pace_grow(&bytes.items, &bytes.capacity, bytes.count + CHUNK, 1);
-        got = 0;
-        if (status == PACE_OK) status = pace_input_read(input, bytes.items + bytes.count, CHUNK, &got);
-    }
-    *out = bytes.items;
-    *length = bytes.count;
+static pace_status read_input(void *out, pace_input *input) {
+    enum { MOST = 16 << 20 };
+    char *bytes;
+    size_t length;
+    PACE_TRY(pace_input_read_all(&bytes, &length, input, MOST));
+    pace_status status = pace_yaml_parse(out, pace_input_name(input), bytes, length);
+    pace_free(bytes);
     return status;
 }
 
-pace_status pace_yaml_load(pace_yaml **out, const char *path) {
-    pace_input *input;
-    char *bytes = NULL;
-    size_t length = 0;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = read_all(&bytes, &length, input);
-    if (status == PACE_OK) status = pace_yaml_parse(out, pace_input_name(input), bytes, length);
-    pace_free(bytes);
-    pace_input_free(input);
+pace_status pace_yaml_load(pace_yaml **out, const char *path) { return pace_input_read_file(out, path, read_input); }
+
+pace_status pace_yaml_read_file(void *out, const char *path, pace_status (*read)(void *out, const pace_yaml *yaml)) {
+    pace_yaml *yaml;
+    PACE_TRY(pace_yaml_load(&yaml, path));
+    pace_status status = read(out, yaml);
+    pace_yaml_free(yaml);
     return status;
 }

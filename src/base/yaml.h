@@ -15,6 +15,9 @@ pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes
 /** The same of a file or standard input ("-"), plain or compressed, of at most 16 MiB. PACE_E_IO when it cannot be
  * read. */
 pace_status pace_yaml_load(pace_yaml **out, const char *path) PACE_MUST_CHECK;
+/** Loads `path` for read(out, yaml), which keeps nothing of the document. */
+pace_status pace_yaml_read_file(void *out, const char *path,
+                                pace_status (*read)(void *out, const pace_yaml *yaml)) PACE_MUST_CHECK;
 void pace_yaml_free(pace_yaml *yaml);
 const pace_yaml_node *pace_yaml_root(const pace_yaml *yaml);
 

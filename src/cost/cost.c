@@ -15,9 +15,7 @@ pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) {
     if (!cost) return PACE_E_MEMORY;
     pace_status status = pace_cost_figures_load(&cost->figures, catalog);
     if (status == PACE_OK) status = pace_doubts_load(&cost->doubts, catalog);
-    if (status != PACE_OK) pace_cost_free(cost);
-    else *out = cost;
-    return status;
+    return PACE_GIVE(out, cost, status, pace_cost_free(cost));
 }
 
 void pace_cost_free(pace_cost *cost) {
@@ -31,8 +29,7 @@ void pace_cost_free(pace_cost *cost) {
 const pace_doubts *pace_cost_doubts(const pace_cost *cost) { return &cost->doubts; }
 
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
-    pace_status status = PACE_PUSH(&cost->fits, *fit);
-    if (status != PACE_OK) pace_fit_free(fit);
+    pace_status status = PACE_KEEP(&cost->fits, *fit, pace_fit_free(fit));
     *fit = (pace_fit_model){0};
     return status;
 }

@@ -150,9 +150,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     if (status == PACE_OK) status = read_roofline(&figures, yaml);
     if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
-    if (status != PACE_OK) pace_cost_figures_free(&figures);
-    else *out = figures;
-    return status;
+    return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 
 void pace_cost_figures_free(pace_cost_figures *figures) {

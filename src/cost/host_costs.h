@@ -95,4 +95,5 @@ pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) PACE_
 typedef pace_status (*pace_host_take_fn)(void *context, const char *workload, pace_overhead_type type, const char *name,
                                          pace_host_cost figure);
 pace_status pace_host_costs_scan(pace_input *input, pace_host_take_fn take, void *context) PACE_MUST_CHECK;
-pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) PACE_MUST_CHECK;
+/** The same of an input; `costs` is a pace_host_costs. */
+pace_status pace_host_costs_read_input(void *costs, pace_input *input) PACE_MUST_CHECK;

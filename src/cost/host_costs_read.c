@@ -191,7 +191,7 @@ static pace_status add_optimizers(pool *to) {
     return PACE_OK;
 }
 
-pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input) {
+pace_status pace_host_costs_read_input(void *costs, pace_input *input) {
     pace_host_samples by_workload;
     pool to = {costs, &by_workload};
     PACE_TRY(pace_host_samples_init(&by_workload));
@@ -202,9 +202,5 @@ pace_status pace_host_costs_read_input(pace_host_costs *costs, pace_input *input
 }
 
 pace_status pace_host_costs_read(pace_host_costs *costs, const char *path) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = pace_host_costs_read_input(costs, input);
-    pace_input_free(input);
-    return status;
+    return pace_input_read_file(costs, path, pace_host_costs_read_input);
 }

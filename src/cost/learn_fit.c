@@ -385,7 +385,5 @@ pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const
     /* The search trees borrow the points, which move with the vector's owner: they are built anew. */
     release(&l);
     if (status == PACE_OK) status = pace_learned_ready(&learned);
-    if (status != PACE_OK) pace_learned_free(&learned);
-    else *out = learned;
-    return status;
+    return PACE_GIVE(out, learned, status, pace_learned_free(&learned));
 }

@@ -270,9 +270,7 @@ pace_status pace_trees_fit(pace_trees *out, const float *features, unsigned feat
     }
     void *blocks[] = {b.bins, b.edges, b.used, b.predictions, b.residuals, b.scratch, b.rows, b.moved, b.histograms};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pace_free(blocks[i]);
-    if (status != PACE_OK) pace_trees_free(&trees);
-    else *out = trees;
-    return status;
+    return PACE_GIVE(out, trees, status, pace_trees_free(&trees));
 }
 
 void pace_trees_free(pace_trees *trees) {

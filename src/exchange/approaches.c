@@ -135,9 +135,7 @@ pace_status pace_approaches_load(pace_approaches *out, pace_catalog *catalog) {
     PACE_TRY(pace_catalog_document(&yaml, catalog, "approaches.yaml"));
     pace_status status = read_rows(&rows, yaml);
     if (status == PACE_OK) status = read_spellings(&rows, yaml);
-    if (status == PACE_OK) *out = rows;
-    else pace_approaches_free(&rows);
-    return status;
+    return PACE_GIVE(out, rows, status, pace_approaches_free(&rows));
 }
 
 void pace_approaches_free(pace_approaches *approaches) {

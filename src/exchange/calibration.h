@@ -71,5 +71,5 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
 
 /** A fit as a JSON file, and back. */
 pace_status pace_exchange_fit_save(const pace_exchange_fit *fit, const char *path) PACE_MUST_CHECK;
-pace_status pace_exchange_fit_read(pace_exchange_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
+pace_status pace_exchange_fit_read(void *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_exchange_fit_load(pace_exchange_fit *out, const char *path) PACE_MUST_CHECK;

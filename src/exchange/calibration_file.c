@@ -93,18 +93,12 @@ static pace_status read_fit(pace_exchange_fit *fit, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-pace_status pace_exchange_fit_read(pace_exchange_fit *out, const pace_yaml *yaml) {
+pace_status pace_exchange_fit_read(void *out, const pace_yaml *yaml) {
     pace_exchange_fit fit = {0};
     pace_status status = read_fit(&fit, yaml);
-    if (status == PACE_OK) *out = fit;
-    else pace_exchange_fit_free(&fit);
-    return status;
+    return PACE_GIVE((pace_exchange_fit *)out, fit, status, pace_exchange_fit_free(&fit));
 }
 
 pace_status pace_exchange_fit_load(pace_exchange_fit *out, const char *path) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
-    pace_status status = pace_exchange_fit_read(out, yaml);
-    pace_yaml_free(yaml);
-    return status;
+    return pace_yaml_read_file(out, path, pace_exchange_fit_read);
 }

@@ -223,9 +223,7 @@ pace_status pace_node_graph_init(pace_node_graph *out, const pace_machine *m) {
     pace_status status = add_links(&b);
     if (status == PACE_OK) status = find_all_ways(&b);
     if (status == PACE_OK) status = choose_nics(&b);
-    if (status == PACE_OK) *out = graph;
-    else pace_node_graph_free(&graph);
-    return status;
+    return PACE_GIVE(out, graph, status, pace_node_graph_free(&graph));
 }
 
 void pace_node_graph_free(pace_node_graph *graph) {

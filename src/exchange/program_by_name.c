@@ -36,7 +36,5 @@ pace_status pace_program_build(pace_program *out, const char *collective, const 
     PACE_TRY(pace_program_init(&program, asked.ranks + pace_exchange_algorithms[row].in_switch));
     pace_status status = pace_exchange_algorithms[row].program(&program, &asked);
     if (status == PACE_OK) status = pace_program_finish(&program);
-    if (status == PACE_OK) *out = program;
-    else pace_program_free(&program);
-    return status;
+    return PACE_GIVE(out, program, status, pace_program_free(&program));
 }

@@ -86,9 +86,8 @@ pace_status pace_server_lanes_make(pace_server_lanes *out, const pace_approach *
         for (size_t i = 0; i < count; i++)
             work_s[(servers + (size_t)lane) * count + i] = worker_work(&t, lane, gradients->bytes[i]);
     for (size_t i = 0; setup->slowness > 0 && i < (servers + WORKER_LANES) * count; i++) work_s[i] *= setup->slowness;
-    if (status == PACE_OK) *out = (pace_server_lanes){servers + WORKER_LANES, count, servers, work_s};
-    else pace_free(work_s);
-    return status;
+    return PACE_GIVE(out, ((pace_server_lanes){servers + WORKER_LANES, count, servers, work_s}), status,
+                     pace_free(work_s));
 }
 
 void pace_server_lanes_free(pace_server_lanes *lanes) {

@@ -399,9 +399,7 @@ pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, si
     pace_free(r.events);
     pace_free(r.shapes);
     pace_free(r.used);
-    if (status != PACE_OK) pace_capacity_free(&capacity);
-    else *out = capacity;
-    return status;
+    return PACE_GIVE(out, capacity, status, pace_capacity_free(&capacity));
 }
 
 void pace_capacity_free(pace_capacity *capacity) {

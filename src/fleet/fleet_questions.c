@@ -209,9 +209,7 @@ pace_status pace_fleet_questions_make(pace_fleet_questions *out, const pace_job_
                                       const pace_words *sweeps, const pace_words *prices) {
     pace_fleet_questions questions = {0};
     pace_status status = make(&questions, setting, sweeps, prices);
-    if (status == PACE_OK) *out = questions;
-    else pace_fleet_questions_free(&questions);
-    return status;
+    return PACE_GIVE(out, questions, status, pace_fleet_questions_free(&questions));
 }
 
 void pace_fleet_questions_free(pace_fleet_questions *questions) {

@@ -150,8 +150,7 @@ static pace_status read_sweep(pace_job_catalog *catalog, const pace_yaml *yaml, 
     if (!pace_job_resource_find(&sweep.resource, pace_yaml_text(pace_yaml_get(entry, "resource"))))
         return pace_fail(PACE_E_INPUT, "%s: expected a resource", pace_yaml_place(yaml, entry));
     pace_status status = read_values(&sweep, yaml, pace_yaml_get(entry, "values"));
-    if (status == PACE_OK) status = PACE_PUSH(&catalog->sweeps, sweep);
-    if (status != PACE_OK) PACE_VEC_FREE(&sweep.values);
+    if (status == PACE_OK) status = PACE_KEEP(&catalog->sweeps, sweep, PACE_VEC_FREE(&sweep.values));
     return status;
 }
 
@@ -219,9 +218,7 @@ static pace_status read_all(pace_job_catalog *catalog) {
 pace_status pace_job_catalog_read(pace_job_catalog *out, const pace_yaml *yaml) {
     pace_job_catalog catalog = {.yaml = yaml};
     pace_status status = read_all(&catalog);
-    if (status == PACE_OK) *out = catalog;
-    else pace_job_catalog_free(&catalog);
-    return status;
+    return PACE_GIVE(out, catalog, status, pace_job_catalog_free(&catalog));
 }
 
 pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) {
@@ -231,9 +228,7 @@ pace_status pace_job_catalog_load(pace_job_catalog *out, pace_catalog *catalog) 
     PACE_TRY(pace_job_catalog_read(&jobs, yaml));
     pace_status status = pace_device_catalog_load(&jobs.devices, catalog);
     if (status == PACE_OK) status = pace_machine_catalog_load(&jobs.named, catalog);
-    if (status == PACE_OK) *out = jobs;
-    else pace_job_catalog_free(&jobs);
-    return status;
+    return PACE_GIVE(out, jobs, status, pace_job_catalog_free(&jobs));
 }
 
 void pace_job_catalog_free(pace_job_catalog *catalog) {

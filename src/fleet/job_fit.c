@@ -122,17 +122,13 @@ static pace_status read_fit(pace_job_fit *out, const pace_yaml *yaml) {
     return PACE_OK;
 }
 
-pace_status pace_job_fit_read(pace_job_fit *out, const pace_yaml *yaml) {
+pace_status pace_job_fit_read(void *out, const pace_yaml *yaml) {
     pace_job_fit fit = {0};
     PACE_TRY(read_fit(&fit, yaml));
-    *out = fit;
+    *(pace_job_fit *)out = fit;
     return PACE_OK;
 }
 
 pace_status pace_job_fit_load(pace_job_fit *out, const char *path) {
-    pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
-    pace_status status = pace_job_fit_read(out, yaml);
-    pace_yaml_free(yaml);
-    return status;
+    return pace_yaml_read_file(out, path, pace_job_fit_read);
 }

@@ -34,7 +34,7 @@ pace_status pace_job_fit_samples(pace_job_fit *out, const pace_job_sample *sampl
 
 /** A fit as a JSON file, and back. */
 pace_status pace_job_fit_save(const pace_job_fit *fit, const char *path) PACE_MUST_CHECK;
-pace_status pace_job_fit_read(pace_job_fit *out, const pace_yaml *yaml) PACE_MUST_CHECK;
+pace_status pace_job_fit_read(void *out, const pace_yaml *yaml) PACE_MUST_CHECK;
 pace_status pace_job_fit_load(pace_job_fit *out, const char *path) PACE_MUST_CHECK;
 
 /** Puts the fit's efficiencies and spread into a setting. */

@@ -254,7 +254,5 @@ static pace_status unpack_all(pace_sketch *sketch, pace_unpack *from) {
 pace_status pace_sketch_unpack(pace_sketch *out, pace_unpack *from) {
     pace_sketch sketch = {0};
     pace_status status = unpack_all(&sketch, from);
-    if (status != PACE_OK) pace_sketch_free(&sketch);
-    else *out = sketch;
-    return status;
+    return PACE_GIVE(out, sketch, status, pace_sketch_free(&sketch));
 }

@@ -171,9 +171,7 @@ pace_status pace_variability_of(pace_variability *out, const pace_iterations *da
     pace_status status = v.workers && s.ratio && s.some ? find_all(&v, &s) : PACE_E_MEMORY;
     pace_free(s.ratio);
     pace_free(s.some);
-    if (status != PACE_OK) pace_variability_free(&v);
-    else *out = v;
-    return status;
+    return PACE_GIVE(out, v, status, pace_variability_free(&v));
 }
 
 void pace_variability_free(pace_variability *variability) {

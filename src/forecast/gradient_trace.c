@@ -164,7 +164,5 @@ pace_status pace_gradient_profile_of_rank(pace_gradient_profile *out, const pace
     pace_status status = find(&profile, &s);
     pace_free(s.list);
     PACE_VEC_FREE(&s.found);
-    if (status == PACE_OK) *out = profile;
-    else pace_gradient_profile_free(&profile);
-    return status;
+    return PACE_GIVE(out, profile, status, pace_gradient_profile_free(&profile));
 }

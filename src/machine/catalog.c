@@ -129,8 +129,6 @@ size_t pace_catalog_parses(pace_catalog *catalog, const char *name) {
     return parses;
 }
 
-pace_status pace_catalog_load_file(pace_yaml **out, const char *path) { return pace_yaml_load(out, path); }
-
 void pace_catalog_names_free(pace_catalog_names *list) {
     for (size_t i = 0; i < list->names.count; i++) pace_free(list->names.items[i]);
     PACE_VEC_FREE(&list->names);
@@ -175,7 +173,5 @@ pace_status pace_catalog_list(pace_catalog_names *out, const pace_catalog *catal
     pace_status status = catalog->directory ? list_directory(&list, catalog->directory, folder) : PACE_OK;
     for (const pace_catalog_file *file = pace_catalog_files; status == PACE_OK && file->name; file++)
         if (pace_starts(file->name, folder)) status = add_name(&list, folder, file->name + length);
-    if (status != PACE_OK) pace_catalog_names_free(&list);
-    else *out = list;
-    return status;
+    return PACE_GIVE(out, list, status, pace_catalog_names_free(&list));
 }

@@ -31,9 +31,6 @@ pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, 
 /** How often the file was parsed, well or not; NULL: all files together. */
 size_t pace_catalog_parses(pace_catalog *catalog, const char *name);
 
-/** Parses a YAML file of the user's. PACE_E_IO when it cannot be opened. */
-pace_status pace_catalog_load_file(pace_yaml **out, const char *path) PACE_MUST_CHECK;
-
 /** The names of the catalogue's files in a folder ("models/"): compiled in, and those of the directory. */
 typedef struct {
     PACE_VEC(char *) names; /* sorted, each once */

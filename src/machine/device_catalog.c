@@ -31,9 +31,7 @@ static pace_status read_devices(pace_device_catalog *catalog) {
 
 static pace_status take(pace_device_catalog *out, pace_device_catalog devices) {
     pace_status status = read_devices(&devices);
-    if (status != PACE_OK) pace_device_catalog_free(&devices);
-    else *out = devices;
-    return status;
+    return PACE_GIVE(out, devices, status, pace_device_catalog_free(&devices));
 }
 
 pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) {
@@ -44,7 +42,7 @@ pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *cat
 
 pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) {
     pace_yaml *yaml;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    PACE_TRY(pace_yaml_load(&yaml, path));
     return take(out, (pace_device_catalog){.yaml = yaml, .own = yaml});
 }
 

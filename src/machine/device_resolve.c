@@ -63,9 +63,7 @@ static pace_status add_extra(pace_device_extra **out, pace_device_catalog *catal
     pace_device_extra *extra = pace_alloc(1, sizeof *extra);
     if (!extra) return PACE_E_MEMORY;
     pace_status status = PACE_PUSH(&catalog->extras, extra);
-    if (status != PACE_OK) pace_free(extra);
-    else *out = extra;
-    return status;
+    return PACE_GIVE(out, extra, status, pace_free(extra));
 }
 
 static pace_status choose(const pace_device **out, const pace_device_catalog *file, const char *path,

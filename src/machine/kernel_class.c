@@ -95,9 +95,7 @@ pace_status pace_kernel_classes_load(pace_kernel_classes **out, pace_catalog *ca
     if (status == PACE_OK)
         status = read_rules(&classes->communication, catalog, "communication.yaml", "communication",
                             read_communication_rule);
-    if (status != PACE_OK) pace_kernel_classes_free(classes);
-    else *out = classes;
-    return status;
+    return PACE_GIVE(out, classes, status, pace_kernel_classes_free(classes));
 }
 
 void pace_kernel_classes_free(pace_kernel_classes *classes) {

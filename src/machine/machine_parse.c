@@ -131,7 +131,7 @@ static void set_nodes(pace_machine *m, int nodes) {
 static pace_status of_file(pace_machine *out, pace_catalog *catalog, const char *path, int nodes) {
     pace_yaml *yaml;
     pace_machine_catalog list;
-    PACE_TRY(pace_catalog_load_file(&yaml, path));
+    PACE_TRY(pace_yaml_load(&yaml, path));
     pace_status status = pace_machines_read(&list, catalog, yaml);
     pace_yaml_free(yaml);
     if (status != PACE_OK) return status;

@@ -373,33 +373,12 @@ pace_status pace_topology_xml_parse(pace_machine *out, pace_catalog *catalog, co
     return status;
 }
 
-static pace_status read_all(char **out, size_t *length, pace_input *input) {
-    char *text = NULL;
-    size_t capacity = 0, count = 0, got = 1;
-    pace_status status = PACE_OK;
-    while (got && status == PACE_OK) {
-        status = pace_grow(&text, &capacity, count + 65537, 1);
-        if (status == PACE_OK) status = pace_input_read(input, text + count, 65536, &got);
-        if (status == PACE_OK) count += got;
-        if (status == PACE_OK && count > MOST_BYTES)
-            status = pace_fail(PACE_E_LIMIT, "%s: expected at most 16 MiB", pace_input_name(input));
-    }
-    if (status != PACE_OK) {
-        pace_free(text);
-        return status;
-    }
-    text[count] = '\0';
-    *out = text;
-    *length = count;
-    return PACE_OK;
-}
-
 pace_status pace_topology_xml_load(pace_machine *out, pace_catalog *catalog, const char *path) {
     pace_input *input;
     char *text;
     size_t length;
     PACE_TRY(pace_input_open(&input, path));
-    pace_status status = read_all(&text, &length, input);
+    pace_status status = pace_input_read_all(&text, &length, input, MOST_BYTES);
     pace_input_free(input);
     if (status != PACE_OK) return status;
     status = pace_topology_xml_parse(out, catalog, path, text, length);

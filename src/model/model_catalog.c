@@ -65,7 +65,7 @@ static pace_status load_file(pace_model *out, const char *name, const char *suff
     char *path = pace_copy_text(name, length);
     pace_yaml *yaml = NULL;
     if (!path) return PACE_E_MEMORY;
-    pace_status status = pace_catalog_load_file(&yaml, path);
+    pace_status status = pace_yaml_load(&yaml, path);
     if (status == PACE_OK)
         status = pace_model_build(out, yaml, name[length] == ':' ? name + length + 1 : NULL, settings, setting_count);
     pace_yaml_free(yaml);

@@ -47,9 +47,7 @@ pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) 
     pace_model_names names = {0};
     pace_status status = pace_catalog_document(&names.words, catalog, "model_names.yaml");
     if (status == PACE_OK) status = pace_model_each_description(catalog, add_model, &names);
-    if (status != PACE_OK) pace_model_names_free(&names);
-    else *out = names;
-    return status;
+    return PACE_GIVE(out, names, status, pace_model_names_free(&names));
 }
 
 void pace_model_names_free(pace_model_names *names) { PACE_VEC_FREE(&names->all); }

@@ -63,9 +63,7 @@ static pace_status save_output(model_reader *reader, const char *name, uint32_t 
         }
     saved_output saved = {pace_copy_text(name, strlen(name)), layer};
     if (!saved.name) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&reader->saved, saved);
-    if (status != PACE_OK) pace_free(saved.name);
-    return status;
+    return PACE_KEEP(&reader->saved, saved, pace_free(saved.name));
 }
 
 static pace_status find_output(uint32_t *out, const model_reader *reader, const pace_yaml_node *node) {
@@ -240,8 +238,7 @@ static pace_status read_layer(model_reader *reader, const layer_item *item, cons
     pace_number_list rows = {0};
     pace_status status = read_options(&layer, &rows, reader, rule, item, scope);
     if (status == PACE_OK) status = read_shard(&layer, reader, rule, item);
-    if (status == PACE_OK && rule->lists_rows)
-        status = settle_tables(&layer, &rows, reader, item);
+    if (status == PACE_OK && rule->lists_rows) status = settle_tables(&layer, &rows, reader, item);
     if (status == PACE_OK)
         status = add_layer(reader, item->node, layer, rule, item->name, inputs, input_count, rows.items);
     PACE_VEC_FREE(&rows);
@@ -551,7 +548,5 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
     for (size_t i = 0; i < reader.saved.count; i++) pace_free(reader.saved.items[i].name);
     PACE_VEC_FREE(&reader.saved);
     pace_scope_free(&scope);
-    if (status != PACE_OK) pace_model_free(&model);
-    else *out = model;
-    return status;
+    return PACE_GIVE(out, model, status, pace_model_free(&model));
 }

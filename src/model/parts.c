@@ -69,7 +69,5 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model, const pace_config *config) {
     pace_model_parts parts = {0};
     pace_status status = divide(&parts, model, config);
-    if (status != PACE_OK) pace_model_parts_free(&parts);
-    else *out = parts;
-    return status;
+    return PACE_GIVE(out, parts, status, pace_model_parts_free(&parts));
 }

@@ -27,9 +27,7 @@ static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int ex
         return status;
     }
     status = pace_host_costs_default(&host->costs, &host->launch, catalog, pace_execution_modes[execution], vendor);
-    if (status != PACE_OK) free_host(host);
-    else *out = host;
-    return status;
+    return PACE_GIVE(out, host, status, free_host(host));
 }
 
 pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
@@ -43,9 +41,7 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
     }
     PACE_TRY(read_host(&host, catalog, execution, vendor));
     pace_status status = PACE_PUSH(&hosts->items, host);
-    if (status != PACE_OK) free_host(host);
-    else *out = host;
-    return status;
+    return PACE_GIVE(out, host, status, free_host(host));
 }
 
 static double host_end_ns(const pace_step *step) {

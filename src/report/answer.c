@@ -89,8 +89,7 @@ static pace_status lay_table(layout *l, const pace_node *node) {
         status = lay_column(&columns[i], held, i);
         laid.table.column_count++;
     }
-    if (status == PACE_OK) status = PACE_PUSH(&l->answer->tables, laid);
-    if (status != PACE_OK) free_table(&laid);
+    if (status == PACE_OK) status = PACE_KEEP(&l->answer->tables, laid, free_table(&laid));
     return status;
 }
 
@@ -100,9 +99,7 @@ static pace_status add_value(layout *l, pace_value value) {
     char *path = pace_copy_text(l->path, strlen(l->path));
     if (!path) return PACE_E_MEMORY;
     value.path = path;
-    pace_status status = PACE_PUSH(&l->answer->values, value);
-    if (status != PACE_OK) pace_free(path);
-    return status;
+    return PACE_KEEP(&l->answer->values, value, pace_free(path));
 }
 
 static size_t enter(layout *l, const char *key) {
@@ -194,9 +191,7 @@ pace_status pace_answer_of_report(pace_answer **out, pace_report *report, bool h
         status = lay_members(l, report->root);
     }
     pace_free(l);
-    if (status != PACE_OK) pace_answer_free(answer);
-    else *out = answer;
-    return status;
+    return PACE_GIVE(out, answer, status, pace_answer_free(answer));
 }
 
 void pace_answer_free(pace_answer *answer) {

@@ -87,9 +87,7 @@ static pace_status build(pace_report **out, const pace_calibration *calibration)
         pace_node_note(root, "Spread: standard deviation of ln(time) between batches. Caches are warm.");
     for (size_t i = 0; i < calibration->note_count; i++) pace_node_note(root, "%s", calibration->notes[i]);
     pace_status status = pace_report_status(report);
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
-    return status;
+    return PACE_GIVE(out, report, status, pace_report_free(report));
 }
 
 pace_status pace_calibration_answer(pace_answer **out, const pace_calibration *calibration) {

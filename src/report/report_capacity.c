@@ -215,7 +215,5 @@ pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, cons
     pace_report_set_command(report, options->command, options->command_count);
     pace_status status = answer(report, &cluster, pods_path, nodes_path);
     pace_cluster_free(&cluster);
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
-    return status;
+    return PACE_GIVE(out, report, status, pace_report_free(report));
 }

@@ -1,7 +1,7 @@
 /* The report of `paceline convert`: which files were written, what they hold and what the format has no place for. */
 #include "ask/graph_inputs.h"
 #include "report/engines.h"
-#include "base/replace_file.h"
+#include "base/whole_file.h"
 #include "base/text.h"
 #include "report/table.h"
 #include "source/chakra.h"
@@ -33,7 +33,7 @@ static const char *const losses[] = {
     "a wait that ends a thread: no later node can depend on it",
 };
 
-static pace_status fill(void *graph, pace_write_fn write, void *file) { return pace_chakra_write(graph, write, file); }
+static pace_status fill(pace_sink *sink, void *graph) { return pace_chakra_write(graph, pace_sink_write, sink); }
 
 /* One rank has the name itself; of several, rank 3 of "run.et" is "run.3.et", as readers of several ranks expect. */
 static char *path_of(const char *output, int64_t rank, bool several) {
@@ -60,7 +60,7 @@ static pace_status write_all(file_row *rows, pace_graph_inputs *inputs, const ch
         pace_graph *graph = &inputs->items.items[i].graph;
         rows[i].path = path_of(output, (int64_t)i, several);
         if (!rows[i].path) return PACE_E_MEMORY;
-        PACE_TRY(pace_replace_file(rows[i].path, fill, graph));
+        PACE_TRY(pace_whole_file_write(rows[i].path, fill, graph));
         count(&rows[i], graph);
     }
     return PACE_OK;

@@ -269,9 +269,7 @@ static pace_status build(pace_report **out, pace_device_catalog *catalog, const 
     else if (device) describe_one(report, catalog, device);
     else describe_all(report, catalog, machines);
     pace_status status = pace_report_status(report);
-    if (status != PACE_OK) pace_report_free(report);
-    else *out = report;
-    return status;
+    return PACE_GIVE(out, report, status, pace_report_free(report));
 }
 
 pace_status pace_machines(pace_report **out, pace_context *context, const char *name) {

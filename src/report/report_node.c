@@ -496,9 +496,7 @@ void pace_chart_point(pace_node *node, double x, double y) {
 }
 
 pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status) {
-    if (status == PACE_OK) *out = report;
-    else pace_report_free(report);
-    return status;
+    return PACE_GIVE(out, report, status, pace_report_free(report));
 }
 
 pace_status pace_report_settle(pace_report **out, pace_report *report, pace_status status, uint64_t failures) {

@@ -86,9 +86,7 @@ static pace_status add_approach(asked *a, const char *text) {
     PACE_TRY(PACE_PUSH(&a->approaches, approach));
     char *label = pace_copy_text(text, strlen(text));
     if (!label) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&a->labels, label);
-    if (status != PACE_OK) pace_free(label);
-    return status;
+    return PACE_KEEP(&a->labels, label, pace_free(label));
 }
 
 static pace_status read_approaches(asked *a, const pace_words *given) {

@@ -225,17 +225,13 @@ void pace_grid_free(pace_grid *grid) {
 static pace_status add_column(pace_grid *grid, const char *title, bool numeric, bool share) {
     pace_grid_column column = {.title = pace_show_clean(title), .numeric = numeric, .share = share};
     if (!column.title) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&grid->columns, column);
-    if (status != PACE_OK) pace_free(column.title);
-    return status;
+    return PACE_KEEP(&grid->columns, column, pace_free(column.title));
 }
 
 static pace_status add_cell(pace_grid *grid, const char *text, double value) {
     pace_grid_cell cell = {.text = pace_show_clean(text), .value = value};
     if (!cell.text) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&grid->cells, cell);
-    if (status != PACE_OK) pace_free(cell.text);
-    return status;
+    return PACE_KEEP(&grid->cells, cell, pace_free(cell.text));
 }
 
 static pace_status add_word(pace_grid *grid, const char *word) {

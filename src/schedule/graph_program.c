@@ -62,12 +62,7 @@ static pace_status find_part(const pace_program **out, builder *b, const char *c
             status =
                 pace_fail(PACE_E_INPUT, "the algorithm '%s' needs several lanes a rank: a stream has one", algorithm);
     if (status == PACE_OK) status = PACE_PUSH(&b->parts, made);
-    if (status != PACE_OK) {
-        pace_program_free(&made.program);
-        return status;
-    }
-    *out = &b->parts.items[b->parts.count - 1].program;
-    return PACE_OK;
+    return PACE_GIVE(out, &b->parts.items[b->parts.count - 1].program, status, pace_program_free(&made.program));
 }
 
 /* What a launch becomes: work, a message, or a lane of a part. */
@@ -191,7 +186,5 @@ pace_status pace_program_of_graphs(pace_program *out, const pace_walk_rank *rank
     for (uint32_t rank = 0; rank < count && status == PACE_OK; rank++) status = add_rank(&program, &b, rank);
     if (status == PACE_OK) status = pace_program_finish(&program);
     free_builder(&b);
-    if (status == PACE_OK) *out = program;
-    else pace_program_free(&program);
-    return status;
+    return PACE_GIVE(out, program, status, pace_program_free(&program));
 }

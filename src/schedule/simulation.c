@@ -150,9 +150,7 @@ pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machi
     if (status == PACE_OK) status = number_ranks(&s);
     if (status == PACE_OK && s.question.network_share != 0)
         status = pace_fabric_load_network(&s.fabric, s.question.network_share);
-    if (status == PACE_OK) *out = s;
-    else pace_simulation_close(&s);
-    return status;
+    return PACE_GIVE(out, s, status, pace_simulation_close(&s));
 }
 
 void pace_simulation_close(pace_simulation *simulation) {

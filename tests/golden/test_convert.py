@@ -102,14 +102,14 @@ def test_refused(folder):
         (2, "--set is for models", [DEMO, "--set", "dp=2", "-o", path]),
         (2, "one model", ["gpt2", "resnet50", "-o", path]),
         (3, "bad.json", [bad, "-o", path]),
-        (3, "cannot be written", ["lenet", "-o", os.path.join(folder, "no", "x.et")]),
+        (3, "cannot be created", ["lenet", "-o", os.path.join(folder, "no", "x.et")]),
         (2, "is an input", [path, "-o", path]),
     ):
         done, _, err = run("convert", *words)
         expect_line(done, err, code, word)
     with open(path) as file:
         expect(file.read() == "kept", "a failure leaves the file as it was")
-    left = [name for name in os.listdir(folder) if name.endswith(".new")]
+    left = [name for name in os.listdir(folder) if name.endswith(".part")]
     expect(not left, "left behind", left)
     if os.path.exists("/dev/full"):
         link = os.path.join(folder, "full.et")

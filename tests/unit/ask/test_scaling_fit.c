@@ -128,7 +128,11 @@ static void test_file(void **state) {
     assert_true(back.compute == 1.25 && back.inside == 0.5 && back.between == 3 && back.jitter == 0.02);
     assert_true(back.fixed_s == 0.004 && back.spread == 0.2 && back.group_count == 2);
     assert_true(pace_scaling_fit_compute(&back, "x", "b") == 1.25 * exp(0.1 - 0.3));
-    assert_int_equal(pace_scaling_fit_read(&back, "f", "{\"schema\": \"paceline.step-fit/1\"}", 32), PACE_E_INPUT);
+    pace_yaml *other;
+    const char steps[] = "{\"schema\": \"paceline.step-fit/1\"}";
+    assert_int_equal(pace_yaml_parse(&other, "f", steps, sizeof steps - 1), PACE_OK);
+    assert_int_equal(pace_scaling_fit_read(&back, other), PACE_E_INPUT);
+    pace_yaml_free(other);
 }
 
 static void test_refused(void **state) {
