@@ -1,6 +1,7 @@
 #include "insight/critical.h"
 
 #include "insight/joint.h"
+#include "insight/without.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,38 +120,7 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, const 
     return PACE_OK;
 }
 
-/* --- what-ifs --------------------------------------------------------------------------------------------------- */
-
-static int64_t end_at(const pace_replay *replay, const double *factor, const int64_t *start, uint32_t segment,
-                      int64_t otherwise) {
-    if (segment == PACE_NO_SEGMENT) return otherwise;
-    const pace_segment *s = &replay->segments.items[segment];
-    return start[segment] + (int64_t)((double)s->duration_ns * factor[s->resource] + 0.5);
-}
-
-/* The step, between the same two ends on the home rank, if one resource took no time on any rank. The last, without
- * waiting, is not one resource's speed: its run is of ranks that do not wait for each other. */
-static pace_status replay_without(pace_critical *out, pace_joint *joint, int64_t *start) {
-    const pace_replay *replay = &joint->replay;
-    uint32_t last = segment_ending_at(joint, out->to_ns), first = segment_ending_at(joint, out->from_ns);
-    if (first != PACE_NO_SEGMENT) {
-        const pace_segment *s = &replay->segments.items[first];
-        if (s->start_ns + s->duration_ns != out->from_ns)
-            first = PACE_NO_SEGMENT; /* the step begins at an annotation */
-    }
-    for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
-        int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
-        if (r == PACE_ADVICE_BALANCE) pace_joint_part(joint);
-        double factor[PACE_REPLAY_RESOURCES];
-        for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
-        PACE_TRY(pace_replay_run(replay, factor, start, NULL));
-        int64_t took =
-            end_at(replay, factor, start, last, out->to_ns) - end_at(replay, factor, start, first, out->from_ns);
-        int64_t step = out->to_ns - out->from_ns;
-        out->without_ns[r] = took < 0 ? 0 : took > step ? step : took;
-    }
-    return PACE_OK;
-}
+/* --- all of it -------------------------------------------------------------------------------------------------- */
 
 /* On the home rank; where it met others is counted by nobody. */
 static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
@@ -163,7 +133,7 @@ static void count_handovers(pace_critical *out, const pace_joint *joint, const u
     }
 }
 
-static pace_status analyse(pace_critical *out, pace_joint *joint) {
+static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_rank *rank) {
     const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
@@ -178,7 +148,7 @@ static pace_status analyse(pace_critical *out, pace_joint *joint) {
     }
     if (status == PACE_OK) count_handovers(out, joint, bound);
     if (status == PACE_OK) status = walk_back(out, joint, bound);
-    if (status == PACE_OK) status = replay_without(out, joint, start);
+    if (status == PACE_OK) status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, start);
     pace_free(start);
     pace_free(bound);
     return status;
@@ -195,7 +165,7 @@ static pace_status make_joint(pace_joint *out, const pace_critical *critical, co
 
 static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
                         pace_path_scope scope) {
-    pace_critical critical = {.mark = SIZE_MAX, .scope = scope};
+    pace_critical critical = {.mark = SIZE_MAX, .scope = scope, .home = index};
     if (rank->work.items.count == 0) {
         *out = critical;
         return PACE_OK;
@@ -205,7 +175,7 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
-    if (status == PACE_OK) status = analyse(&critical, &joint);
+    if (status == PACE_OK) status = analyse(&critical, &joint, rank);
     pace_joint_free(&joint);
     if (status != PACE_OK) pace_critical_free(&critical);
     else *out = critical;

@@ -29,13 +29,16 @@ typedef enum {
 typedef struct {
     size_t mark; /* index of the step; SIZE_MAX = the whole trace */
     pace_path_scope scope;
+    uint32_t home;                    /* index of the rank whose step it is; 0 when it was asked for alone */
     int64_t from_ns, to_ns;           /* on the rank's clock */
     PACE_VEC(pace_path_piece) pieces; /* tile [from, to) exactly, in order */
     int64_t by_resource_ns[PACE_ADVICES];
-    PACE_VEC(int64_t) by_rank_ns;     /* by index; of all ranks together */
-    int64_t without_ns[PACE_ADVICES]; /* the step if the resource were free, on all ranks; balance: if none waited */
-    int64_t worst_error_ns;           /* largest |replayed - measured| start of any segment; 0 */
-    int64_t unexplained_ns;           /* delay on the path that no edge explains */
+    PACE_VEC(int64_t) by_rank_ns; /* by index; of all ranks together */
+    int64_t
+        without_ns[PACE_ADVICES]; /* the step if the resource were free, on all ranks; balance: if none waited; never
+                                         less than the busiest stream of the rank */
+    int64_t worst_error_ns;       /* largest |replayed - measured| start of any segment; 0 */
+    int64_t unexplained_ns;       /* delay on the path that no edge explains */
     /* starts that another lane decided by what it finished: all of the step, and those whose wait the trace names */
     size_t handovers, recorded_handovers;
 } pace_critical;

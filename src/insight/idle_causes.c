@@ -38,7 +38,10 @@ static bool waited_for_stream(const pace_step *step, uint32_t task) {
     return false;
 }
 
-static pace_idle_cause cause_of(const pace_rank *rank, const pace_tile *tile, int64_t gap_start_ns) {
+/* `*call_out` is the synchronising call of such a gap. */
+static pace_idle_cause cause_of(uint32_t *call_out, const pace_rank *rank, const pace_tile *tile,
+                                int64_t gap_start_ns) {
+    *call_out = PACE_NO_TASK;
     const pace_step *step = rank->work.step;
     if (tile->resource == PACE_IDLE_INPUT) return PACE_IDLE_BY_INPUT;
     if (rank->work.host_is_device) return PACE_IDLE_BY_HOST;
@@ -46,8 +49,8 @@ static pace_idle_cause cause_of(const pace_rank *rank, const pace_tile *tile, in
     if (call == PACE_NO_TASK) return PACE_IDLE_BY_LAUNCH;
     if (tile->resource == PACE_IDLE_OTHER)
         return waited_for_stream(step, task) ? PACE_IDLE_BY_STREAM : PACE_IDLE_BY_LAUNCH;
-    bool synchronised = synchronising_at(step, step->lane[call], gap_start_ns) != PACE_NO_TASK;
-    return synchronised ? PACE_IDLE_BY_SYNCHRONISATION : PACE_IDLE_BY_HOST;
+    *call_out = synchronising_at(step, step->lane[call], gap_start_ns);
+    return *call_out != PACE_NO_TASK ? PACE_IDLE_BY_SYNCHRONISATION : PACE_IDLE_BY_HOST;
 }
 
 static bool is_gap(const pace_tile *tile) {
@@ -55,8 +58,8 @@ static bool is_gap(const pace_tile *tile) {
 }
 
 pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
-    pace_idle_sums sums = {{0}, {0}};
-    int64_t gap_start_ns = INT64_MIN;
+    pace_idle_sums sums = {.synchroniser = PACE_NO_TASK};
+    int64_t gap_start_ns = INT64_MIN, longest_ns = 0;
     for (size_t i = 0; i < rank->tiles.count && rank->tiles.items[i].start_ns < end_ns; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
         if (!is_gap(tile)) continue;
@@ -65,7 +68,12 @@ pace_idle_sums pace_idle_causes(const pace_rank *rank, int64_t start_ns, int64_t
         int64_t from = tile->start_ns > start_ns ? tile->start_ns : start_ns;
         int64_t to = tile->end_ns < end_ns ? tile->end_ns : end_ns;
         if (to <= from) continue;
-        pace_idle_cause cause = cause_of(rank, tile, gap_start_ns);
+        uint32_t call;
+        pace_idle_cause cause = cause_of(&call, rank, tile, gap_start_ns);
+        if (call != PACE_NO_TASK && to - from > longest_ns) {
+            longest_ns = to - from;
+            sums.synchroniser = call;
+        }
         sums.gaps[cause]++;
         sums.time_ns[cause] += to - from;
     }

@@ -23,6 +23,7 @@ extern const char *const pace_idle_cause_names[PACE_IDLE_CAUSES];
 typedef struct {
     size_t gaps[PACE_IDLE_CAUSES];
     int64_t time_ns[PACE_IDLE_CAUSES]; /* add up to the idle columns of the matrix (but idle_rank) of the window */
+    uint32_t synchroniser; /* the synchronising call before the longest gap of that cause; PACE_NO_TASK = none */
 } pace_idle_sums;
 
 /** The gaps of [start, end) of a tiled rank. */

@@ -1,5 +1,7 @@
 #include "insight/matrix.h"
 
+#include "insight/input_time.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +43,7 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
 typedef struct {
     pace_tiles *tiles;
     const pace_work *work;
-    pace_intervals input;      /* host time spent fetching input */
+    pace_input_times input;
     PACE_VEC(uint32_t) active; /* items running, by start */
 } tiler;
 
@@ -88,17 +90,21 @@ static pace_status tile_busy(tiler *t, int64_t start, int64_t end) {
     }
 }
 
-/* The host's own time inside [start, end): what of it went to fetching input, piece by piece. */
+/* The host's own time inside [start, end), on the thread that was to launch `next`: what of it went to fetching input,
+ * piece by piece. */
 static pace_status tile_host(tiler *t, int64_t start, int64_t end, uint8_t stage, uint32_t next) {
-    size_t low = 0, high = t->input.count;
+    const pace_step *step = t->work->step;
+    uint32_t task = t->work->items.items[next].task;
+    const pace_intervals *input = &t->input.by_lane[step->lane[t->work->host_is_device ? task : step->cause[task]]];
+    size_t low = 0, high = input->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (t->input.items[middle].end_ns > start) high = middle;
+        if (input->items[middle].end_ns > start) high = middle;
         else low = middle + 1;
     }
-    for (; low < t->input.count && t->input.items[low].start_ns < end; low++) {
-        int64_t from = t->input.items[low].start_ns > start ? t->input.items[low].start_ns : start;
-        int64_t to = t->input.items[low].end_ns < end ? t->input.items[low].end_ns : end;
+    for (; low < input->count && input->items[low].start_ns < end; low++) {
+        int64_t from = input->items[low].start_ns > start ? input->items[low].start_ns : start;
+        int64_t to = input->items[low].end_ns < end ? input->items[low].end_ns : end;
         PACE_TRY(push_tile(t, start, from, stage, PACE_IDLE_HOST, next));
         PACE_TRY(push_tile(t, from, to, PACE_STAGE_INPUT, PACE_IDLE_INPUT, next));
         start = to;
@@ -154,30 +160,6 @@ static pace_status sweep(tiler *t, int64_t now) {
     return PACE_OK;
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_interval *a = left, *b = right;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
-
-static pace_status find_input(pace_intervals *out, const pace_step *step) {
-    pace_intervals raw = {0};
-    pace_status status = PACE_OK;
-    for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
-        if (step->kind[task] > PACE_TASK_ANNOTATION || step->stage[task] != PACE_STAGE_INPUT) continue;
-        uint32_t parent = step->parent[task]; /* a child may outlast it by the rounding of its times */
-        bool covered = parent != PACE_NO_TASK && step->stage[parent] == PACE_STAGE_INPUT &&
-                       step->kind[parent] <= PACE_TASK_ANNOTATION &&
-                       pace_step_end_ns(step, task) <= pace_step_end_ns(step, parent);
-        if (covered) continue;
-        status = PACE_PUSH(&raw, ((pace_interval){step->start_ns[task], pace_step_end_ns(step, task)}));
-    }
-    if (raw.count) qsort(raw.items, raw.count, sizeof *raw.items, by_start);
-    for (size_t i = 0; status == PACE_OK && i < raw.count; i++)
-        status = pace_intervals_add(out, raw.items[i].start_ns, raw.items[i].end_ns);
-    PACE_VEC_FREE(&raw);
-    return status;
-}
-
 pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_marks *marks) {
     pace_tiles tiles = {0};
     tiler t = {.tiles = &tiles, .work = work};
@@ -185,10 +167,10 @@ pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_
     if (work->items.count) {
         int64_t begin = work->items.items[0].start_ns;
         if (marks->items.count && marks->items.items[0].start_ns < begin) begin = marks->items.items[0].start_ns;
-        status = find_input(&t.input, work->step);
+        status = pace_input_times_find(&t.input, work->step);
         if (status == PACE_OK) status = sweep(&t, begin);
     }
-    PACE_VEC_FREE(&t.input);
+    pace_input_times_free(&t.input);
     PACE_VEC_FREE(&t.active);
     if (status != PACE_OK) PACE_VEC_FREE(&tiles);
     else *out = tiles;

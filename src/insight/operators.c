@@ -29,9 +29,7 @@ static uint32_t forward_of(const pace_step *step, uint32_t task) {
     return task;
 }
 
-/* nn.Module frames of the Python tracer, else the innermost annotation the user wrote. Backward work belongs to the
- * module of its forward operator. */
-static uint32_t module_of(const pace_step *step, uint32_t task) {
+uint32_t pace_module_of(const pace_step *step, uint32_t task) {
     uint32_t at = step->kind[task] == PACE_TASK_OP ? task : step->cause[task];
     uint32_t annotation = PACE_NO_TASK;
     if (at != PACE_NO_TASK) at = forward_of(step, at);
@@ -115,7 +113,7 @@ static bool amount_of(pace_op_amount *out, summer *s, uint32_t op) {
 static pace_status add_item(summer *s, const pace_work_item *item) {
     const pace_step *step = &s->rank->step;
     bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
-    uint32_t op = s->grouping == PACE_BY_MODULE ? module_of(step, item->task)
+    uint32_t op = s->grouping == PACE_BY_MODULE ? pace_module_of(step, item->task)
                   : by_operator                 ? operator_of(step, &s->cache, item->task)
                                                 : PACE_NO_TASK;
     pace_name name = s->grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];

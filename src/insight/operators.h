@@ -26,3 +26,7 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
 
 /** Bytes per element of the operators that do most of the flop; 4 when nothing is known. */
 int pace_main_element_bytes(const pace_rank *rank);
+
+/** The module of a device task or operator: an nn.Module frame of the Python tracer, else the innermost annotation the
+ * user wrote; PACE_NO_TASK = none. Backward work belongs to the module of its forward operator. */
+uint32_t pace_module_of(const pace_step *step, uint32_t task);

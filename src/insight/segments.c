@@ -1,6 +1,7 @@
 #include "insight/segments.h"
 
 #include "insight/advice.h"
+#include "insight/input_time.h"
 #include "insight/segment_waits.h"
 
 #include <stdlib.h>
@@ -60,7 +61,17 @@ static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, in
     return add_segment(b, task, lane, start, end, resource);
 }
 
-/* --- host lanes: operators and calls by self time ----------------------------------------------------------- */
+/* --- host lanes: operators, calls and what fetches input, by self time --------------------------------------- */
+
+static bool takes_host_time(const pace_step *step, uint32_t task) {
+    return step->kind[task] == PACE_TASK_CALL || pace_task_is_operator(step, task) ||
+           pace_task_fetches_input(step, task);
+}
+
+/* Then its first segment has no length, but it stands where the task starts: that is what its launches depend on. */
+static bool starts_with_its_child(const builder *b, uint32_t task, int64_t child_start_ns) {
+    return b->first_segment[task] == PACE_NO_SEGMENT && b->rank->step.start_ns[task] == child_start_ns;
+}
 
 static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t number, uint32_t *stack) {
     const pace_step *step = &b->rank->step;
@@ -68,7 +79,7 @@ static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t num
     int64_t at = INT64_MIN;
     for (uint32_t task = lane->first;; task++) {
         bool last = task == lane->first + lane->count || step->start_ns[task] >= b->to_ns;
-        if (!last && step->kind[task] != PACE_TASK_CALL && !pace_task_is_operator(step, task)) continue;
+        if (!last && !takes_host_time(step, task)) continue;
         int64_t now = last ? INT64_MAX : step->start_ns[task];
         while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
             uint32_t top = stack[--depth];
@@ -79,7 +90,8 @@ static pace_status add_host_lane(builder *b, const pace_lane *lane, uint32_t num
             if (end > at) at = end;
         }
         if (last) return PACE_OK;
-        if (depth && now > at && now > b->from_ns) PACE_TRY(add_host_segment(b, stack[depth - 1], number, at, now));
+        bool opens = depth && (now > at || starts_with_its_child(b, stack[depth - 1], now));
+        if (opens && now > b->from_ns) PACE_TRY(add_host_segment(b, stack[depth - 1], number, at, now));
         if (now > at) at = now;
         stack[depth++] = task;
     }

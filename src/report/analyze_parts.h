@@ -3,6 +3,7 @@
 
 #include "insight/analyze_options.h"
 #include "insight/analysis.h"
+#include "insight/critical.h"
 #include "insight/mean_step.h"
 #include "report/report.h"
 
@@ -23,6 +24,10 @@ void pace_put_json_matrices(pace_node *item, const pace_rank *rank);
 /** Overheads, critical path, collectives, operators, advice. */
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_mean_step *mean, const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** What saves most, and what stands behind it: the sentences that lead. */
+pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank) PACE_MUST_CHECK;
 
 /** Critical path, advice, collectives, and the drawing of the step. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;

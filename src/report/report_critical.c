@@ -113,8 +113,8 @@ static pace_status put_top(pace_node *path, const pace_critical *critical, const
     for (size_t i = 0; i < rows.count; i++) {
         const pace_path_row *row = &rows.items[i];
         pace_table_put(table, &(top_row){*row->name ? row->name : "(before the first recorded work of the step)",
-                                         row->waiting ? "before it" : "itself", row->resource, row->count,
-                                         row->time_ns, length > 0 ? (double)row->time_ns / (double)length : 0});
+                                         row->waiting ? "before it" : "itself", row->resource, row->count, row->time_ns,
+                                         length > 0 ? (double)row->time_ns / (double)length : 0});
     }
     pace_path_rows_free(&rows);
     return PACE_OK;
@@ -153,14 +153,19 @@ static const pace_table advice = {
                {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
                {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
 
+/* Whether freeing resource `a` saves less than `b`; where both save alike, whether it is less of the path. */
+static bool helps_less(const pace_critical *critical, int a, int b) {
+    if (critical->without_ns[a] != critical->without_ns[b]) return critical->without_ns[a] > critical->without_ns[b];
+    return critical->by_resource_ns[a] < critical->by_resource_ns[b];
+}
+
 static void put_advice(pace_node *root, const pace_critical *critical) {
     int64_t length = critical->to_ns - critical->from_ns;
     int order[PACE_ADVICE_GAP] = {0}, count = 0;
     for (int r = 0; r < PACE_ADVICE_GAP; r++) {
         if (critical->by_resource_ns[r] == 0 && critical->without_ns[r] >= length) continue;
         int at = count++;
-        for (; at > 0 && critical->by_resource_ns[order[at - 1]] < critical->by_resource_ns[r]; at--)
-            order[at] = order[at - 1];
+        for (; at > 0 && helps_less(critical, order[at - 1], r); at--) order[at] = order[at - 1];
         order[at] = r;
     }
     pace_node *table = pace_open_table(root, &advice, 0);
@@ -170,13 +175,6 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                        &(advice_row){pace_advice_names[r], (double)critical->by_resource_ns[r] / (double)length,
                                      1 - (double)critical->without_ns[r] / (double)length, critical->without_ns[r]});
     }
-    if (count)
-        pace_node_sentence(
-            root, true,
-            "What would help most: %s, %.0f %% of the critical path. If it took no time, the %s would be %.1f %% shorter.",
-            pace_advice_names[order[0]], 100.0 * (double)critical->by_resource_ns[order[0]] / (double)length,
-            critical->mark == SIZE_MAX ? "trace" : "step",
-            100 - 100.0 * (double)critical->without_ns[order[0]] / (double)length);
 }
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
@@ -335,6 +333,7 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
     if (critical.to_ns > critical.from_ns) {
         status = put_lanes(root, analysis, rank, &critical);
         put_advice(root, &critical);
+        if (status == PACE_OK) status = pace_put_lead(root, &critical, analysis, rank);
         if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);
     }
     put_collectives(root, analysis);

@@ -17,18 +17,23 @@ static int by_key(const void *left, const void *right) {
     return (a->task > b->task) - (a->task < b->task);
 }
 
+/* Of tasks that start together the longer one encloses the shorter; of equally long ones an operator encloses the call
+ * it makes (times of whole microseconds). */
+static int64_t nesting_of(const pace_step *step, uint32_t task) {
+    return -2 * step->duration_ns[task] + (step->kind[task] == PACE_TASK_CALL);
+}
+
 static bool lane_is_sorted(const pace_step *step, const uint32_t *order, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint32_t a = order[i - 1], b = order[i];
         if (step->start_ns[a] > step->start_ns[b]) return false;
-        if (step->start_ns[a] == step->start_ns[b] && step->duration_ns[a] < step->duration_ns[b]) return false;
+        if (step->start_ns[a] == step->start_ns[b] && nesting_of(step, a) > nesting_of(step, b)) return false;
     }
     return true;
 }
 
-/* What starts together: the longer one encloses the shorter. */
 static void sort_by_length(const pace_step *step, sort_key *keys, size_t count) {
-    for (size_t i = 0; i < count; i++) keys[i].by_ns = -step->duration_ns[keys[i].task];
+    for (size_t i = 0; i < count; i++) keys[i].by_ns = nesting_of(step, keys[i].task);
     qsort(keys, count, sizeof *keys, by_key);
 }
 

@@ -119,11 +119,50 @@ static uint32_t running(int64_t at) {
     return best;
 }
 
-static bool fetching(int64_t at) {
-    for (uint32_t task = 0; task < step.count; task++)
-        if (strncmp(pace_step_name(&step, task), "enumerate", 9) == 0 && step.start_ns[task] <= at &&
-            at < pace_step_end_ns(&step, task))
-            return true;
+static bool fetches(uint32_t task) { return strncmp(pace_step_name(&step, task), "enumerate", 9) == 0; }
+
+static bool covers(uint32_t task, int64_t at) {
+    return step.start_ns[task] <= at && at < pace_step_end_ns(&step, task);
+}
+
+/* The end of the input without a pause that a thread is in at an instant; the instant itself when it is in none. */
+static int64_t input_end(uint32_t lane, int64_t at) {
+    int64_t end = at;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t task = 0; task < step.count; task++) {
+            bool on = step.lane[task] == lane && fetches(task) && step.start_ns[task] <= end;
+            bool joins = end > at || covers(task, at);
+            if (!on || !joins || pace_step_end_ns(&step, task) <= end) continue;
+            end = pace_step_end_ns(&step, task);
+            more = true;
+        }
+    }
+    return end;
+}
+
+static bool acts(uint32_t task, uint32_t lane) {
+    return step.lane[task] == lane && (step.kind[task] == PACE_TASK_CALL || step.kind[task] == PACE_TASK_OP);
+}
+
+/* Whether the thread fetches, or does nothing until after another has fetched and rests when this one goes on. */
+static bool fetching(int64_t at, uint32_t lane) {
+    int64_t goes_on = INT64_MAX;
+    if (input_end(lane, at) > at) return true;
+    for (uint32_t task = 0; task < step.count; task++) {
+        if (!acts(task, lane)) continue;
+        if (covers(task, at)) return false;
+        if (step.start_ns[task] > at && step.start_ns[task] < goes_on) goes_on = step.start_ns[task];
+    }
+    for (uint32_t other = 0; other < step.lanes.count && goes_on < INT64_MAX; other++) {
+        int64_t end = input_end(other, at);
+        if (step.lanes.items[other].device || other == lane || end == at || end > goes_on) continue;
+        bool rests = true;
+        for (uint32_t task = 0; task < step.count; task++)
+            if (acts(task, other) && step.start_ns[task] < goes_on && pace_step_end_ns(&step, task) > goes_on)
+                rests = false;
+        if (rests) return true;
+    }
     return false;
 }
 
@@ -146,7 +185,7 @@ static void paint(pace_matrix *matrix, int64_t at, int64_t begin) {
     uint32_t cause = step.cause[next];
     if (cause == PACE_NO_TASK || pace_step_end_ns(&step, cause) <= since)
         matrix->cell_ns[stage_of(next)][PACE_IDLE_OTHER]++;
-    else if (fetching(at)) matrix->cell_ns[PACE_STAGE_INPUT][PACE_IDLE_INPUT]++;
+    else if (fetching(at, step.lane[cause])) matrix->cell_ns[PACE_STAGE_INPUT][PACE_IDLE_INPUT]++;
     else matrix->cell_ns[stage_of(next)][PACE_IDLE_HOST]++;
 }
 

@@ -1,0 +1,181 @@
+#include "insight/culprit.h"
+
+#include "base/text.h"
+#include "insight/operators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *name, *around; /* "" = none */
+    bool before;
+    int64_t time_ns, longest_ns;
+} behind;
+
+typedef struct {
+    const char *name;
+    int64_t time_ns;
+} holder;
+
+static bool is_operator(const pace_step *step, uint32_t task) {
+    return pace_task_is_operator(step, task) && !pace_name_is_label(pace_step_name(step, task));
+}
+
+uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {
+    uint32_t found = PACE_NO_TASK;
+    for (; task != PACE_NO_TASK; task = step->parent[task])
+        if (is_operator(step, task)) found = task;
+    return found;
+}
+
+/* A frame of the user's own code: not PyTorch's, not a builtin. */
+static bool is_own_frame(const char *name) {
+    return !pace_starts(name, "torch/") && !pace_starts(name, "<") && !strstr(name, "/torch/") &&
+           !pace_starts(name, "threading.py") && !pace_starts(name, "nn.Module");
+}
+
+/* The innermost function of the user's, module or annotation at or around a host task. */
+static const char *place_of(const pace_step *step, uint32_t task) {
+    for (; task != PACE_NO_TASK; task = step->parent[task]) {
+        const char *name = pace_step_name(step, task);
+        if (pace_name_marks_step(name)) continue;
+        bool module = pace_starts(name, "nn.Module");
+        if (step->kind[task] == PACE_TASK_PYTHON && (module || is_own_frame(name))) return name;
+        bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);
+        if (annotation && step->kind[task] <= PACE_TASK_ANNOTATION) return name;
+    }
+    return NULL;
+}
+
+/* The innermost task of a host thread that covers an instant. */
+static uint32_t task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] <= at_ns) low = middle + 1;
+        else high = middle;
+    }
+    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
+    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) <= at_ns) task = step->parent[task];
+    return task;
+}
+
+static const char *name_or_none(const pace_step *step, uint32_t task) {
+    return task == PACE_NO_TASK ? "" : pace_step_name(step, task);
+}
+
+/* Time of a piece is in its rank's clock already when it is the home rank's; a place needs no more than the task. */
+static const char *place_of_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
+    const pace_rank *rank = analysis->ranks.items[piece->rank];
+    const pace_step *step = &rank->step;
+    if (piece->task == PACE_NO_TASK) return NULL;
+    if (pace_task_on_device(step->kind[piece->task])) {
+        uint32_t module = pace_module_of(step, piece->task);
+        return module == PACE_NO_TASK ? NULL : pace_step_name(step, module);
+    }
+    if (!piece->waiting) return place_of(step, piece->task);
+    int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
+    int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
+    return place_of(step, task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
+}
+
+static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece) {
+    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+    behind one = {.name = "", .around = "", .before = piece->waiting, .time_ns = piece->end_ns - piece->start_ns};
+    one.longest_ns = one.time_ns;
+    if (piece->task == PACE_NO_TASK) return one;
+    bool device = pace_task_on_device(step->kind[piece->task]);
+    uint32_t op = pace_outermost_operator(step, device ? step->cause[piece->task] : piece->task);
+    one.name = pace_step_name(step, piece->task);
+    if (op != PACE_NO_TASK && op != piece->task) one.around = name_or_none(step, op);
+    if (!device && piece->waiting && op != PACE_NO_TASK) { /* the host comes to an operator, whichever call is first */
+        one.name = one.around[0] ? one.around : one.name;
+        one.around = "";
+    }
+    return one;
+}
+
+static int by_behind(const void *left, const void *right) {
+    const behind *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    if (order == 0) order = strcmp(a->around, b->around);
+    return order ? order : (int)a->before - (int)b->before;
+}
+
+static int by_holder(const void *left, const void *right) {
+    return strcmp(((const holder *)left)->name, ((const holder *)right)->name);
+}
+
+static behind longest_behind(behind *all, size_t count) {
+    behind best = {.name = "", .around = ""}, sum = best;
+    if (count) qsort(all, count, sizeof *all, by_behind);
+    for (size_t i = 0; i < count; i++) {
+        behind before = i && by_behind(&all[i - 1], &all[i]) == 0 ? sum : (behind){0};
+        sum = all[i];
+        sum.time_ns += before.time_ns;
+        if (before.longest_ns > sum.longest_ns) sum.longest_ns = before.longest_ns;
+        if (sum.time_ns > best.time_ns) best = sum;
+    }
+    return best;
+}
+
+static holder longest_holder(holder *all, size_t count) {
+    holder best = {.name = NULL}, sum = best;
+    if (count) qsort(all, count, sizeof *all, by_holder);
+    for (size_t i = 0; i < count; i++) {
+        int64_t before = i && by_holder(&all[i - 1], &all[i]) == 0 ? sum.time_ns : 0;
+        sum = all[i];
+        sum.time_ns += before;
+        if (sum.time_ns > best.time_ns) best = sum;
+    }
+    return best;
+}
+
+static double share_of(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
+
+/* The rank that spends most of the resource's time on the path. */
+static void find_rank(pace_culprit *out, const pace_critical *critical, pace_advice resource, int64_t *by_rank) {
+    int64_t whole = critical->by_resource_ns[resource];
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        if (piece->resource == resource) by_rank[piece->rank] += piece->end_ns - piece->start_ns;
+    }
+    for (uint32_t r = 1; r < critical->by_rank_ns.count; r++)
+        if (by_rank[r] > by_rank[out->rank]) out->rank = r;
+    out->rank_share = share_of(by_rank[out->rank], whole);
+}
+
+pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
+                              pace_advice resource) {
+    size_t pieces = critical->pieces.count, count = 0, held = 0;
+    pace_culprit culprit = {0};
+    behind *all = pace_alloc(pieces, sizeof *all);
+    holder *holders = pace_alloc(pieces, sizeof *holders);
+    int64_t *by_rank = pace_alloc(critical->by_rank_ns.count, sizeof *by_rank);
+    pace_status status = all && holders && by_rank ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < pieces; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        if (piece->resource != resource) continue;
+        all[count++] = behind_piece(analysis, piece);
+        const char *place = place_of_piece(analysis, piece, critical->home);
+        if (place) holders[held++] = (holder){place, piece->end_ns - piece->start_ns};
+    }
+    if (status == PACE_OK && count) {
+        behind most = longest_behind(all, count);
+        holder holds = longest_holder(holders, held);
+        int64_t whole = critical->by_resource_ns[resource];
+        culprit = (pace_culprit){.name = most.name[0] ? most.name : NULL,
+                                 .around = most.around[0] ? most.around : NULL,
+                                 .within = holds.name,
+                                 .before = most.before,
+                                 .share = share_of(most.time_ns, whole),
+                                 .longest_share = share_of(most.longest_ns, whole),
+                                 .within_share = share_of(holds.time_ns, whole)};
+        find_rank(&culprit, critical, resource, by_rank);
+    }
+    pace_free(all);
+    pace_free(holders);
+    pace_free(by_rank);
+    if (status == PACE_OK) *out = culprit;
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Which operator, kernel, module and rank a resource's time on the critical path goes to. */
+#pragma once
+
+#include "insight/critical.h"
+
+/* What most of a resource's time on the path goes to. All names are borrowed from a rank's step. */
+typedef struct {
+    const char *name;   /* a kernel, an operator or a call; NULL = nothing recorded */
+    const char *around; /* the operator that launched the kernel or made the call; NULL = none, or the name itself */
+    const char *within; /* the module, annotation or Python function that holds most of it; NULL = none */
+    bool before;        /* the time that passes before it; nothing was recorded then */
+    double share, within_share; /* of the resource's time on the path */
+    double longest_share;       /* of its longest stretch under one name: 1 = it stands there once */
+    uint32_t rank;              /* index of the rank that spends most of it */
+    double rank_share;
+} pace_culprit;
+
+/** What takes most of `resource` on the path; all zero when it has no time there. */
+pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
+                              pace_advice resource) PACE_MUST_CHECK;
+
+/** The outermost operator around a host task, itself included; PACE_NO_TASK = none. */
+uint32_t pace_outermost_operator(const pace_step *step, uint32_t task);

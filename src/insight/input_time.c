@@ -1,0 +1,99 @@
+#include "insight/input_time.h"
+
+#include <stdlib.h>
+
+void pace_input_times_free(pace_input_times *times) {
+    for (size_t i = 0; times->by_lane && i < times->lanes; i++) PACE_VEC_FREE(&times->by_lane[i]);
+    pace_free(times->by_lane);
+}
+
+static pace_status add_own(pace_intervals *out, const pace_step *step, const pace_lane *lane) {
+    for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
+        if (pace_task_fetches_input(step, task))
+            PACE_TRY(pace_intervals_add(out, step->start_ns[task], pace_step_end_ns(step, task)));
+    return PACE_OK;
+}
+
+static bool is_busy_task(const pace_step *step, uint32_t task) {
+    return step->kind[task] == PACE_TASK_CALL || pace_task_is_operator(step, task) ||
+           pace_task_fetches_input(step, task);
+}
+
+/* Whether a thread does something at an instant. */
+static bool busy_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] < at_ns) low = middle + 1;
+        else high = middle;
+    }
+    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
+    while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) <= at_ns || !is_busy_task(step, task)))
+        task = step->parent[task];
+    return task != PACE_NO_TASK;
+}
+
+/* What a thread that pauses in [from, to) waits for on another: input that ends in the pause. */
+static pace_status add_handed(pace_intervals *raw, const pace_intervals *input, size_t *next, int64_t from,
+                              int64_t to) {
+    while (*next < input->count && input->items[*next].end_ns <= from) ++*next;
+    for (; *next < input->count && input->items[*next].end_ns <= to; ++*next) {
+        pace_interval one = input->items[*next];
+        if (one.start_ns < from) one.start_ns = from;
+        PACE_TRY(PACE_PUSH(raw, one));
+    }
+    return PACE_OK;
+}
+
+static pace_status add_from(pace_intervals *raw, const pace_step *step, const pace_lane *lane, const pace_lane *other,
+                            const pace_intervals *input) {
+    int64_t busy_until = INT64_MIN;
+    size_t next = 0;
+    for (uint32_t task = lane->first; task < lane->first + lane->count && next < input->count; task++) {
+        if (!is_busy_task(step, task)) continue;
+        if (step->start_ns[task] > busy_until && !busy_at(step, other, step->start_ns[task]))
+            PACE_TRY(add_handed(raw, input, &next, busy_until, step->start_ns[task]));
+        if (pace_step_end_ns(step, task) > busy_until) busy_until = pace_step_end_ns(step, task);
+    }
+    return PACE_OK;
+}
+
+static int by_start(const void *left, const void *right) {
+    const pace_interval *a = left, *b = right;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Its own input and what others handed to it, as one union. */
+static pace_status join(pace_intervals *out, const pace_intervals *own, pace_intervals *raw) {
+    for (size_t i = 0; i < own->count; i++) PACE_TRY(PACE_PUSH(raw, own->items[i]));
+    if (raw->count) qsort(raw->items, raw->count, sizeof *raw->items, by_start);
+    for (size_t i = 0; i < raw->count; i++)
+        PACE_TRY(pace_intervals_add(out, raw->items[i].start_ns, raw->items[i].end_ns));
+    return PACE_OK;
+}
+
+static pace_status find_lane(pace_intervals *out, const pace_step *step, const pace_intervals *own, size_t number) {
+    pace_intervals raw = {0};
+    pace_status status = PACE_OK;
+    for (size_t other = 0; status == PACE_OK && other < step->lanes.count; other++)
+        if (other != number && own[other].count)
+            status = add_from(&raw, step, &step->lanes.items[number], &step->lanes.items[other], &own[other]);
+    if (status == PACE_OK) status = join(out, &own[number], &raw);
+    PACE_VEC_FREE(&raw);
+    return status;
+}
+
+pace_status pace_input_times_find(pace_input_times *out, const pace_step *step) {
+    size_t lanes = step->lanes.count;
+    pace_input_times times = {pace_alloc(lanes, sizeof *times.by_lane), lanes};
+    pace_input_times own = {pace_alloc(lanes, sizeof *own.by_lane), lanes};
+    pace_status status = times.by_lane && own.by_lane ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < lanes; i++)
+        if (!step->lanes.items[i].device) status = add_own(&own.by_lane[i], step, &step->lanes.items[i]);
+    for (size_t i = 0; status == PACE_OK && i < lanes; i++)
+        if (!step->lanes.items[i].device) status = find_lane(&times.by_lane[i], step, own.by_lane, i);
+    pace_input_times_free(&own);
+    if (status != PACE_OK) pace_input_times_free(&times);
+    else *out = times;
+    return status;
+}

@@ -1,0 +1,81 @@
+#include "insight/lead.h"
+
+#include "insight/culprit.h"
+#include "insight/idle_causes.h"
+
+const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies"};
+
+/* A saving is worth leading with from a tenth of the step on. */
+static bool is_worth(int64_t saved_ns, int64_t step_ns) { return saved_ns * 10 >= step_ns; }
+
+static pace_advice saves_most(const pace_critical *critical) {
+    int best = 0;
+    for (int r = 1; r < PACE_ADVICE_GAP; r++) {
+        int64_t less = critical->without_ns[best] - critical->without_ns[r];
+        if (less > 0 || (less == 0 && critical->by_resource_ns[r] > critical->by_resource_ns[best])) best = r;
+    }
+    return (pace_advice)best;
+}
+
+/* --- why the host ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t kernels, copies;
+    int64_t kernel_ns, copy_ns;
+} device_work;
+
+static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
+    device_work sum = {0};
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        if (item->start_ns < from_ns || item->start_ns >= to_ns) continue;
+        if (item->class == PACE_WORK_COPY) {
+            sum.copies++;
+            sum.copy_ns += item->end_ns - item->start_ns;
+        } else {
+            sum.kernels++;
+            sum.kernel_ns += item->end_ns - item->start_ns;
+        }
+    }
+    return sum;
+}
+
+/* Launch by launch the host takes longer than the device. */
+static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
+    enum { FEW = 16 };
+    device_work sum = work_within(rank, critical->from_ns, critical->to_ns);
+    size_t all = sum.kernels + sum.copies;
+    if (all < FEW) return;
+    bool copies = sum.copies > sum.kernels;
+    lead->times = copies ? sum.copies : sum.kernels;
+    lead->mean_ns = copies ? sum.copy_ns / (int64_t)sum.copies : sum.kernel_ns / (int64_t)sum.kernels;
+    lead->host_mean_ns = critical->by_resource_ns[PACE_ADVICE_HOST] / (int64_t)lead->times;
+    if (lead->host_mean_ns > lead->mean_ns) lead->reason = copies ? PACE_HOST_COPIES_BITS : PACE_HOST_LAUNCHES;
+}
+
+static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
+    if (rank->work.host_is_device || lead->culprit.longest_share > 0.25) return; /* one stretch stands out */
+    pace_idle_sums idle = pace_idle_causes(rank, critical->from_ns, critical->to_ns);
+    if (idle.time_ns[PACE_IDLE_BY_SYNCHRONISATION] > idle.time_ns[PACE_IDLE_BY_HOST]) {
+        lead->reason = PACE_HOST_WAITS;
+        lead->times = idle.gaps[PACE_IDLE_BY_SYNCHRONISATION];
+        uint32_t in = pace_outermost_operator(&rank->step, idle.synchroniser);
+        lead->waits_in = pace_step_name(&rank->step, in == PACE_NO_TASK ? idle.synchroniser : in);
+    } else {
+        judge_launches(lead, rank, critical);
+    }
+}
+
+pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
+                           const pace_rank *rank) {
+    pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
+    if (critical->pieces.count) {
+        lead.resource = saves_most(critical);
+        lead.saved_ns = lead.step_ns - critical->without_ns[lead.resource];
+        lead.matters = is_worth(lead.saved_ns, lead.step_ns);
+        PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, lead.resource));
+        if (lead.resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
+    }
+    *out = lead;
+    return PACE_OK;
+}

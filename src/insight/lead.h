@@ -1,0 +1,34 @@
+/*
+ * What a report leads with: the resource whose time costs the step most, by the replay without it, and what stands
+ * behind it on the critical path.
+ */
+#pragma once
+
+#include "insight/culprit.h"
+
+/* Why the host holds up the device. */
+typedef enum {
+    PACE_HOST_IS_BUSY,     /* with what is named */
+    PACE_HOST_WAITS,       /* for the device: a synchronising call, then the device runs dry */
+    PACE_HOST_LAUNCHES,    /* of many kernels, which take less time than the host takes for each */
+    PACE_HOST_COPIES_BITS, /* the same of copies */
+    PACE_HOST_REASONS
+} pace_host_reason;
+
+extern const char *const pace_host_reason_names[PACE_HOST_REASONS];
+
+typedef struct {
+    pace_advice resource; /* PACE_ADVICES = the step has no critical path */
+    int64_t step_ns, saved_ns;
+    bool matters; /* at least a tenth of the step is saved */
+    pace_culprit culprit;
+    pace_host_reason reason; /* where the resource is the host */
+    size_t times;            /* waits of the host in the step, launches, or copies */
+    int64_t mean_ns;         /* of a kernel, or a copy */
+    int64_t host_mean_ns;    /* host time on the path for each */
+    const char *waits_in;    /* the operator or call most waits stand in; NULL = unknown */
+} pace_lead;
+
+/** `rank` is the one the path was found for. */
+pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
+                           const pace_rank *rank) PACE_MUST_CHECK;

@@ -1,0 +1,84 @@
+#include "insight/without.h"
+
+#include <math.h>
+
+typedef struct {
+    const pace_joint *joint;
+    const pace_rank *home;
+    int64_t from_ns, to_ns;
+    const double *factor;
+    const int64_t *start; /* of the run */
+} bounded_run;
+
+/* Whether the home rank's work runs on a lane: a stream of its device, or a thread where the host is the device. */
+static bool lane_works(const bounded_run *r, size_t lane) {
+    uint32_t first = r->joint->replay.lane_first.items[lane];
+    if (r->joint->lane_rank.items[lane] != r->joint->home || first == r->joint->replay.lane_first.items[lane + 1])
+        return false;
+    return r->home->work.host_is_device ||
+           pace_task_on_device(r->home->step.kind[r->joint->replay.segments.items[first].task]);
+}
+
+static int64_t end_in_run(const bounded_run *r, uint32_t segment) {
+    const pace_segment *s = &r->joint->replay.segments.items[segment];
+    return r->start[segment] + llround((double)s->duration_ns * r->factor[s->resource]);
+}
+
+/* When the run has done all the work that had ended by a measured instant; that instant if no work had. */
+static int64_t work_done(const bounded_run *r, int64_t measured_ns) {
+    int64_t done = INT64_MIN;
+    for (size_t lane = 0; lane + 1 < r->joint->replay.lane_first.count; lane++) {
+        if (!lane_works(r, lane)) continue;
+        for (uint32_t i = r->joint->replay.lane_first.items[lane]; i < r->joint->replay.lane_first.items[lane + 1];
+             i++) {
+            const pace_segment *s = &r->joint->replay.segments.items[i];
+            if (s->start_ns + s->duration_ns <= measured_ns && end_in_run(r, i) > done) done = end_in_run(r, i);
+        }
+    }
+    return done == INT64_MIN ? measured_ns : done;
+}
+
+/* How long a lane is busy inside the step with what the run does not leave out. */
+static int64_t lane_busy(const bounded_run *r, size_t lane) {
+    int64_t busy = 0, at = r->from_ns;
+    for (uint32_t i = r->joint->replay.lane_first.items[lane]; i < r->joint->replay.lane_first.items[lane + 1]; i++) {
+        const pace_segment *s = &r->joint->replay.segments.items[i];
+        int64_t from = s->start_ns > at ? s->start_ns : at, to = s->start_ns + s->duration_ns;
+        if (to > r->to_ns) to = r->to_ns;
+        if (r->factor[s->resource] == 0 || to <= from) continue;
+        busy += to - from;
+        at = to;
+    }
+    return busy;
+}
+
+/* Steps follow one another, so none takes less than its busiest stream. */
+static int64_t busiest_lane(const bounded_run *r) {
+    int64_t most = 0;
+    for (size_t lane = 0; lane + 1 < r->joint->replay.lane_first.count; lane++) {
+        int64_t busy = lane_works(r, lane) ? lane_busy(r, lane) : 0;
+        if (busy > most) most = busy;
+    }
+    return most;
+}
+
+static int64_t step_in_run(const bounded_run *r) {
+    int64_t step = r->to_ns - r->from_ns, took = work_done(r, r->to_ns) - work_done(r, r->from_ns);
+    int64_t least = busiest_lane(r);
+    if (took < least) took = least;
+    return took > step ? step : took;
+}
+
+pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], pace_joint *joint, const pace_rank *home,
+                              int64_t from_ns, int64_t to_ns, int64_t *start) {
+    for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
+        int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
+        if (r == PACE_ADVICE_BALANCE) pace_joint_part(joint);
+        double factor[PACE_REPLAY_RESOURCES];
+        for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
+        PACE_TRY(pace_replay_run(&joint->replay, factor, start, NULL));
+        bounded_run run = {joint, home, from_ns, to_ns, factor, start};
+        without_ns[r] = step_in_run(&run);
+    }
+    return PACE_OK;
+}

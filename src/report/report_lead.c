@@ -1,0 +1,115 @@
+/* What the analyze report leads with: what saves most, and what stands behind it. */
+#include "report/analyze_parts.h"
+
+#include "insight/lead.h"
+#include "report/show.h"
+
+#include <stdio.h>
+
+/* What each resource's time is, for the reader who meets the word first here. */
+static const char *const meaning[PACE_ADVICES] = {
+    [PACE_ADVICE_COMPUTE] = "kernels limited by arithmetic",
+    [PACE_ADVICE_MEMORY] = "kernels limited by memory bandwidth",
+    [PACE_ADVICE_COPY] = "copies between host and device",
+    [PACE_ADVICE_NETWORK] = "communication that no compute hides",
+    [PACE_ADVICE_HOST] = "the CPU that launches the work",
+    [PACE_ADVICE_INPUT] = "fetching samples",
+    [PACE_ADVICE_BALANCE] = "waiting for late ranks",
+    [PACE_ADVICE_GAP] = "no recorded cause",
+};
+
+enum { NAME_COLUMNS = 60, NAME_SIZE = 4 * NAME_COLUMNS + 8 };
+
+/* A name of a trace, short enough for a sentence. */
+static const char *shown_name(char out[NAME_SIZE], const char *name) {
+    char *clean = pace_show_clean(name ? name : ""), *text = clean ? pace_text_shorten(clean, NAME_COLUMNS) : NULL;
+    snprintf(out, NAME_SIZE, "%s", text ? text : "");
+    pace_free(clean);
+    pace_free(text);
+    return out;
+}
+
+static void put_saving(pace_node *root, const pace_lead *lead, const char *whole) {
+    double saved = 100.0 * (double)lead->saved_ns / (double)lead->step_ns;
+    if (lead->matters)
+        pace_node_sentence(root, true,
+                           "What would help most: %s (%s). If it took no time, the %s would be %.1f %% shorter.",
+                           pace_advice_names[lead->resource], meaning[lead->resource], whole, saved);
+    else
+        pace_node_sentence(root, true, "No single resource would save 10 %% of the %s. The most, %.1f %%, is %s (%s).",
+                           whole, saved, pace_advice_names[lead->resource], meaning[lead->resource]);
+}
+
+/* The operator, kernel or call, and the module or function. */
+static void put_culprit(pace_node *root, const pace_lead *lead) {
+    const pace_culprit *c = &lead->culprit;
+    char name[NAME_SIZE], around[NAME_SIZE], within[NAME_SIZE];
+    const char *resource = pace_advice_names[lead->resource];
+    if (c->within && c->within_share >= 0.5)
+        pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path is in '%s'.", 100 * c->within_share,
+                           resource, shown_name(within, c->within));
+    if (!c->name) return;
+    shown_name(name, c->name);
+    shown_name(around, c->around);
+    pace_node_sentence(root, true,
+                       "The largest part of the %s time on the critical path is %s'%s'%s%s%s: %.0f %% of it.", resource,
+                       c->before ? "before " : "", name, c->around ? " of '" : "", around, c->around ? "'" : "",
+                       100 * c->share);
+}
+
+static void put_reason(pace_node *root, const pace_lead *lead) {
+    char name[NAME_SIZE];
+    pace_shown mean = pace_show_ns(lead->mean_ns), host = pace_show_ns(lead->host_mean_ns);
+    const char *plural = lead->times == 1 ? "" : "s";
+    if (lead->reason == PACE_HOST_WAITS)
+        pace_node_sentence(root, true,
+                           "%zu time%s the host waits for the device and then the device for the host; the longest gap "
+                           "follows '%s'.",
+                           lead->times, plural, shown_name(name, lead->waits_in));
+    if (lead->reason == PACE_HOST_LAUNCHES || lead->reason == PACE_HOST_COPIES_BITS)
+        pace_node_sentence(root, true, "The device runs %zu %s of %s on average; the host takes %s for each.",
+                           lead->times, lead->reason == PACE_HOST_LAUNCHES ? "kernels" : "copies", mean.text,
+                           host.text);
+}
+
+static void put_rank(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
+    char name[PACE_RANK_NAME];
+    if (analysis->ranks.count < 2 || lead->culprit.rank_share <= 0) return;
+    pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path is on %s.",
+                       100 * lead->culprit.rank_share, pace_advice_names[lead->resource],
+                       pace_rank_name(name, analysis->ranks.items[lead->culprit.rank]));
+}
+
+static void put_figures(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
+    const pace_culprit *c = &lead->culprit;
+    pace_node *node = pace_node_object(root, "lead", NULL, PACE_FOR_JSON);
+    pace_node_text(node, "resource", pace_advice_names[lead->resource]);
+    pace_node_int(node, "saved_ns", lead->saved_ns);
+    pace_node_real(node, "saved_share", (double)lead->saved_ns / (double)lead->step_ns);
+    pace_node_bool(node, "matters", lead->matters);
+    pace_node_text(node, "name", c->name);
+    pace_node_text(node, "around", c->around);
+    pace_node_bool(node, "before", c->before);
+    pace_node_real(node, "share", c->share);
+    pace_node_text(node, "within", c->within);
+    pace_node_real(node, "within_share", c->within_share);
+    int64_t rank = analysis->ranks.items[c->rank]->step.rank;
+    if (rank >= 0) pace_node_int(node, "rank", rank);
+    else pace_node_null(node, "rank");
+    pace_node_text(node, "host_reason",
+                   lead->resource == PACE_ADVICE_HOST ? pace_host_reason_names[lead->reason] : NULL);
+    pace_node_text(node, "waits_in", lead->waits_in);
+}
+
+pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                          const pace_rank *rank) {
+    pace_lead lead;
+    PACE_TRY(pace_lead_find(&lead, critical, analysis, rank));
+    if (lead.resource == PACE_ADVICES) return PACE_OK;
+    put_figures(root, &lead, analysis);
+    put_saving(root, &lead, critical->mark == SIZE_MAX ? "trace" : "step");
+    put_reason(root, &lead);
+    put_culprit(root, &lead);
+    put_rank(root, &lead, analysis);
+    return PACE_OK;
+}

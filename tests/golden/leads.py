@@ -1,0 +1,48 @@
+"""The recordings whose cause is known (accuracy/leads.csv), and whether the report leads with that cause."""
+import csv
+import json
+import os
+import subprocess
+import tempfile
+
+import planted_traces
+
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+SHARED = os.environ.get("PACELINE_SHARED", "")
+
+
+def table(split):
+    with open(os.path.join(SOURCE, "accuracy", "leads.csv"), encoding="utf-8") as file:
+        return [line for line in csv.DictReader(file) if line["split"] == split]
+
+
+def analyze(paths, *options):
+    run = subprocess.run([os.environ["PACELINE"], "analyze", "--check", "--format", "json", *options, *paths],
+                         capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(f"{paths}: {run.stderr}")
+    return json.loads(run.stdout)
+
+
+def document_of(line):
+    """The report on a recording; None when it is not at hand."""
+    if line["split"] == "planted":
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, line["recording"] + ".json.gz")
+            return analyze(getattr(planted_traces, line["recording"])(path))
+    path = os.path.join(SHARED, line["recording"])
+    return analyze([path]) if os.path.exists(path) else None
+
+
+def found(document):
+    """What the report leads with: a resource, "none" where nothing is worth it, "unknown" where the trace cannot tell."""
+    lead = document.get("lead")
+    if not lead:
+        return "unknown"
+    return lead["resource"] if lead["matters"] else "none"
+
+
+def is_right(line, document):
+    """The resource leads, and the sentences name what stands behind it."""
+    said = " ".join(document["summary"])
+    return found(document) == line["resource"] and line["names"] in said

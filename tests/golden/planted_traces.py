@@ -1,0 +1,344 @@
+"""Synthetic training recordings with one planted cause each, in the profiler's own JSON.
+
+A Rank issues operators on a host thread and work on FIFO streams, as a framework does; a Run is the same program on several
+ranks whose collectives end together. What makes each program slow is written in it, so the cause is known without reading
+the trace.
+"""
+import gzip
+import json
+import os
+
+LAUNCH_US, LATENCY_US = 4.0, 3.0
+
+
+class Rank:
+    """One process: a main thread, streams by number, and the events both left behind. Times in microseconds."""
+
+    def __init__(self, rank=None, world=None, start=1000.0):
+        self.now, self.events, self.free, self.correlation = start, [], {}, 0
+        self.rank, self.world, self.thread, self.open = rank, world, 100, []
+
+    def event(self, category, name, start, duration, pid, tid, **args):
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": round(start, 3),
+                            "dur": round(duration, 3), "args": args})
+
+    def host(self, category, name, start, duration, **args):
+        self.event(category, name, start, duration, 1, self.thread, **args)
+
+    def annotate(self, name, category="user_annotation"):
+        return Span(self, category, name)
+
+    def operator(self, name, **args):
+        return Span(self, "cpu_op", name, **args)
+
+    def function(self, name):
+        return Span(self, "python_function", name)
+
+    def work(self, us):
+        self.now += us
+
+    def run(self, name, us, **args):
+        with self.operator(name, **args):
+            self.work(us)
+
+    def issue(self, call, category, name, us, stream, **args):
+        """The launch of one piece of device work; returns when it ends."""
+        self.correlation += 1
+        self.host("cuda_runtime", call, self.now, LAUNCH_US, correlation=self.correlation)
+        start = max(self.now + LATENCY_US, self.free.get(stream, 0.0))
+        self.now += LAUNCH_US
+        self.event(category, name, start, us, 0, stream, device=0, stream=stream, correlation=self.correlation, **args)
+        self.free[stream] = start + us
+        return start + us
+
+    def kernel(self, op, us, stream=7, host_us=6.0, name=None, **args):
+        """An operator that launches one kernel."""
+        with self.operator(op, **args):
+            self.work(host_us)
+            return self.issue("cudaLaunchKernel", "kernel", name or op.replace("aten::", "") + "_kernel", us, stream)
+
+    def copy(self, us, stream=7, op="aten::copy_", name="Memcpy HtoD (Pinned -> Device)", size=4096, host_us=4.0):
+        with self.operator(op):
+            self.work(host_us)
+            self.issue("cudaMemcpyAsync", "gpu_memcpy", name, us, stream, bytes=size)
+
+    def blocking_copy(self, us, staging_us=40.0, stream=7, op="aten::copy_", size=1 << 20):
+        """A pageable copy: it ends inside the call that issued it."""
+        with self.operator(op):
+            self.correlation += 1
+            begin = max(self.now + staging_us, self.free.get(stream, 0.0))
+            self.event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", begin, us, 0, stream, device=0, stream=stream,
+                       correlation=self.correlation, bytes=size)
+            self.host("cuda_runtime", "cudaMemcpyAsync", self.now, begin + us + 2 - self.now, correlation=self.correlation)
+            self.free[stream], self.now = begin + us, begin + us + 2
+
+    def wait(self, stream=7, call="cudaStreamSynchronize"):
+        self.correlation += 1
+        until = max(self.now + 2.0, self.free.get(stream, 0.0) + 2.0)
+        self.host("cuda_runtime", call, self.now, until - self.now, correlation=self.correlation)
+        self.now = until
+
+    def item(self):
+        with self.operator("aten::item"):
+            with self.operator("aten::_local_scalar_dense"):
+                self.work(3)
+                self.issue("cudaMemcpyAsync", "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 2, 7, bytes=4)
+                self.wait()
+
+    def document(self):
+        out = {"schemaVersion": 1, "traceEvents": sorted(reversed(self.events), key=lambda e: (e["ts"], -e["dur"])),
+               "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85899345920}]}
+        if self.rank is not None:
+            out["distributedInfo"] = {"rank": self.rank, "world_size": self.world, "backend": "nccl"}
+        return out
+
+    def write(self, path):
+        opener = gzip.open if path.endswith(".gz") else open
+        with opener(path, "wt") as file:
+            json.dump(self.document(), file)
+        return path
+
+
+class Span:
+    def __init__(self, rank, category, name, **args):
+        self.rank, self.category, self.name, self.args = rank, category, name, args
+
+    def __enter__(self):
+        self.start = self.rank.now
+
+    def __exit__(self, *_):
+        self.rank.host(self.category, self.name, self.start, self.rank.now - self.start, **self.args)
+
+
+def collective(ranks, us, stream=20, name="ncclDevKernel_AllReduce_Sum_f32_RING_LL", lag=None, **args):
+    """Every rank launches it; it begins where its stream is free and ends on all ranks together."""
+    begun = []
+    for rank in ranks:
+        rank.correlation += 1
+        rank.host("cuda_runtime", "cudaLaunchKernelExC", rank.now, LAUNCH_US, correlation=rank.correlation)
+        begun.append(max(rank.now + LATENCY_US, rank.free.get(stream, 0.0), rank.free.get(7, 0.0)))
+        rank.now += LAUNCH_US
+    end = max(begun) + us
+    for rank, start in zip(ranks, begun):
+        rank.event("kernel", name, start, end - start, 0, stream, device=0, stream=stream, correlation=rank.correlation,
+                   **{"Collective name": "allreduce", "In msg nelems": 1 << 20, "Out msg nelems": 1 << 20,
+                      "dtype": "Float", "Group size": len(ranks), "Process Group Name": "0",
+                      "Process Group Ranks": str(list(range(len(ranks)))), **args})
+        rank.free[stream] = end
+
+
+def steps(rank, count, body, first=1):
+    for number in range(first, first + count):
+        with rank.annotate(f"ProfilerStep#{number}"):
+            body(rank, number)
+    rank.wait(call="cudaDeviceSynchronize")
+
+
+def layers(rank, count=12, us=400.0, host_us=6.0):
+    """A forward and a backward pass of large kernels: the device is busy, the host far ahead."""
+    for layer in range(count):
+        with rank.annotate(f"nn.Module: Linear_{layer}", "python_function"):
+            rank.kernel("aten::addmm", us, host_us=host_us, name="ampere_sgemm_128x128_tn")
+    with rank.annotate("## backward ##"):
+        for layer in range(count):
+            rank.kernel("AddmmBackward0", 2 * us, host_us=host_us, name="ampere_sgemm_128x128_nt")
+
+
+def update(rank, us=150.0):
+    with rank.annotate("Optimizer.step#SGD.step"):
+        rank.kernel("aten::_foreach_add_", us, name="multi_tensor_apply_kernel")
+
+
+# --- the programs: each a function of a path that writes one or more recordings -------------------------------------
+
+def slow_loader(path):
+    """The loader decodes for 30 ms on the main thread, inside its annotation but outside any operator."""
+    def body(rank, _):
+        with rank.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
+            rank.run("aten::empty", 5)
+            rank.work(30000)
+            rank.run("aten::stack", 50)
+        rank.copy(80)
+        layers(rank)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    steps(rank, 6, body)
+    return [rank.write(path)]
+
+
+def loader_on_another_thread(path):
+    """A loader thread decodes for 30 ms, the main thread waits for it without recording anything."""
+    def body(rank, _):
+        rank.thread = 200
+        rank.work(20)
+        with rank.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
+            rank.run("aten::empty", 5)
+            rank.work(30000)
+        rank.thread = 100
+        rank.work(20)
+        rank.copy(80)
+        layers(rank)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    steps(rank, 6, body)
+    return [rank.write(path)]
+
+
+def item_in_loop(path):
+    """Every layer ends with .item(): the host waits for the device, then the device for the host."""
+    def body(rank, _):
+        for _ in range(40):
+            rank.kernel("aten::mul", 60, host_us=15, name="vectorized_elementwise_kernel")
+            rank.item()
+            rank.work(60)
+        update(rank, 20)
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def small_kernels(path):
+    """Kernels of 2 us behind operators of 12 us."""
+    def body(rank, _):
+        for _ in range(300):
+            rank.kernel("aten::add", 2, host_us=8, name="vectorized_elementwise_kernel")
+        update(rank, 3)
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def fragmented_copies(path):
+    """2000 pinned copies of 64 bytes, one after another, each on the device longer than its issue takes."""
+    def body(rank, _):
+        for _ in range(400):
+            rank.copy(12, size=64, host_us=1.0)
+        rank.kernel("aten::mul", 900, name="vectorized_elementwise_kernel")
+        update(rank, 50)
+        rank.item()
+    rank = Rank()
+    steps(rank, 4, body)
+    return [rank.write(path)]
+
+
+def slow_function(path):
+    """A function of the user's takes 15 ms before the first operator of every step."""
+    def body(rank, _):
+        with rank.function("train.py(31): augment"):
+            rank.work(15000)
+        layers(rank, 8, 300)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    with rank.function("train.py(80): main"):
+        steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def inside_blocking_copy(path):
+    """A host operator of 40 ms, then a pageable copy that ends inside its call, then short kernels."""
+    def body(rank, _):
+        rank.run("my::preprocess", 40000)
+        rank.blocking_copy(600)
+        layers(rank, 4, 300)
+        update(rank)
+        rank.item()
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def large_kernels(path):
+    """Nothing but matrix kernels of milliseconds."""
+    def body(rank, _):
+        rank.copy(20)
+        layers(rank, 8, 3000)
+        update(rank)
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def memory_kernels(path):
+    """Element-wise kernels of milliseconds."""
+    def body(rank, _):
+        for _ in range(10):
+            rank.kernel("aten::mul", 2500, name="vectorized_elementwise_kernel")
+        update(rank)
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def evenly_spread(path):
+    """Matrix kernels, element-wise kernels and copies overlap on three streams: none alone is worth a tenth."""
+    def body(rank, _):
+        for _ in range(20):
+            rank.kernel("aten::addmm", 1000, stream=7, name="ampere_sgemm_128x128_tn")
+            rank.kernel("aten::mul", 980, stream=8, name="vectorized_elementwise_kernel")
+            rank.copy(990, stream=9, size=1 << 24)
+    rank = Rank()
+    steps(rank, 5, body)
+    return [rank.write(path)]
+
+
+def run_ranks(path, world, count, body):
+    """One program on `world` ranks, step by step; `body` works on all of them."""
+    ranks = [Rank(rank, world) for rank in range(world)]
+    for number in range(1, count + 1):
+        spans = [rank.annotate(f"ProfilerStep#{number}") for rank in ranks]
+        for span in spans:
+            span.__enter__()
+        body(ranks, number)
+        for span in spans:
+            span.__exit__()
+    for rank in ranks:
+        rank.wait(20)
+        rank.wait(7)
+    folder = path[:-len(".json.gz")]
+    os.makedirs(folder, exist_ok=True)
+    return [rank.write(os.path.join(folder, f"rank{rank.rank}.json.gz")) for rank in ranks]
+
+
+def slow_rank(path, world=4, slow=2, copies=False):
+    """One rank's kernels take 1.6 times as long; all meet in an all-reduce after the backward pass."""
+    def body(ranks, _):
+        for rank in ranks:
+            layers(rank, 8, 640 if rank.rank == slow else 400)
+        collective(ranks, 300)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            update(rank)
+            rank.item()
+    return run_ranks(path, world, 5, body)
+
+
+def slow_host_rank(path, world=4, slow=1):
+    """One rank's host pauses for 8 ms before its backward pass."""
+    def body(ranks, _):
+        for rank in ranks:
+            if rank.rank == slow:
+                with rank.function("train.py(44): log_metrics"):
+                    rank.work(8000)
+            layers(rank, 8, 200)
+        collective(ranks, 300)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            update(rank)
+            rank.item()
+    return run_ranks(path, world, 5, body)
+
+
+def late_all_reduce(path, world=4):
+    """The all-reduce of all gradients begins only after the last of them and takes 12 ms: nothing hides it."""
+    def body(ranks, _):
+        for rank in ranks:
+            layers(rank, 8, 250)
+        collective(ranks, 12000)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            update(rank)
+            rank.item()
+    return run_ranks(path, world, 5, body)
