@@ -108,6 +108,7 @@ static double gradient_bytes(const pace_step_plan *plan) {
 /* Exchanges of one step's gradients, alone. */
 typedef struct {
     double all_s, last_s; /* last: of the last bucket, which nothing hides */
+    double starts_s;      /* of all_s: what buckets take whatever their size */
     bool across;
 } gradient_exchange;
 
@@ -135,6 +136,21 @@ static pace_status exchange_buckets(gradient_exchange *out, const pace_step_plan
     return PACE_OK;
 }
 
+/* A full bucket and a sixteenth of one are on a line: what is left of it at no bytes. */
+static pace_status find_starts(gradient_exchange *out, const pace_step_plan *plan, const pace_step_place *place,
+                               const pace_slot_buckets *buckets, const gradient_group *group) {
+    const double parts = 16, bytes = plan->config.bucket_bytes;
+    double full_s, part_s, count = 1;
+    if (plan->config.zero_stage > 0 || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(&full_s, &out->across, place->exchange, PACE_ALLREDUCE, bytes, group->ranks,
+                                   group->stride));
+    PACE_TRY(pace_group_exchange_s(&part_s, &out->across, place->exchange, PACE_ALLREDUCE, bytes / parts, group->ranks,
+                                   group->stride));
+    for (unsigned i = 0; i < buckets->size_count; i++) count += buckets->sizes[i].count;
+    out->starts_s = fmin(out->all_s, count * fmax(0, (parts * part_s - full_s) / (parts - 1)));
+    return PACE_OK;
+}
+
 /* ZeRO 1 and 2: gradients are reduced and scattered, parameters gathered; else gradients are all-reduced. */
 static pace_status exchange_gradients(gradient_exchange *out, const pace_step_plan *plan,
                                       const pace_slot_buckets *buckets, double parameters, const gradient_group *group,
@@ -144,6 +160,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
     *out = (gradient_exchange){0};
     if (group->ranks < 2 || !(parameters > 0)) return PACE_OK;
     PACE_TRY(exchange_buckets(out, plan, place, buckets, parameters * gradient_bytes(plan), group));
+    PACE_TRY(find_starts(out, plan, place, buckets, group));
     if (config->zero_stage == 1 || config->zero_stage == 2)
         PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
                                        parameters * pace_config_parameter_bytes(config), group->ranks, group->stride));
@@ -154,12 +171,14 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     gradient_group replicas = {config->dp * config->cp, (double)pace_config_stride(config, PACE_GROUP_DATA)};
-    gradient_group of_experts = {replicas.ranks / config->ep, (double)pace_config_stride(config, PACE_GROUP_EXPERT_DATA)};
+    gradient_group of_experts = {replicas.ranks / config->ep,
+                                 (double)pace_config_stride(config, PACE_GROUP_EXPERT_DATA)};
     share held = fullest(plan);
     gradient_exchange dense, expert;
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
     plan->gradient_s = dense.all_s;
+    plan->gradient_starts_s = dense.starts_s + expert.starts_s;
     plan->gradient_across = dense.across;
     plan->expert_gradient_s = expert.all_s;
     plan->expert_across = expert.across;

@@ -81,20 +81,58 @@ static pace_status price_graph(pace_slot *slot, pace_step_slots *slots, const pa
     return PACE_OK;
 }
 
+/* Layers that are lowered by themselves. */
+static pace_status price_layers(pace_slot *out, pace_step_slots *slots, const pace_model *model,
+                                const pace_config *config, uint32_t first, uint32_t last, pace_part_pass pass,
+                                const pace_step_place *place) {
+    pace_graph graph;
+    pace_slot slot = {0};
+    PACE_TRY(pace_model_lower_part(&graph, model, config, first, last, pass));
+    pace_status status = price_graph(&slot, slots, &graph, place);
+    if (status == PACE_OK && place->host) status = pace_step_host_s(&slot.host_s, place->host, &graph);
+    if (place->host) slot.gap_s = slot.launches * place->host->launch.between_ns / 1e9;
+    pace_graph_free(&graph);
+    if (status == PACE_OK) *out = slot;
+    return status;
+}
+
+static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
+    into->matrix_s += times * slot->matrix_s;
+    into->attention_s += times * slot->attention_s;
+    into->stream_s += times * slot->stream_s;
+    into->gap_s += times * slot->gap_s;
+    into->host_s += times * slot->host_s;
+    into->launches += times * slot->launches;
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
+}
+
+/* Compiled, the last work of a part is fused with the first of the layers that follow it, and one operator issues both:
+ * what the two take together is more or less than what each takes alone. */
+static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
+                              const pace_config *config, const pace_model_part *part, pace_part_pass pass,
+                              const pace_step_place *place) {
+    const pace_layer *layers = model->layers.items;
+    uint32_t next = part->last + 1, end = next;
+    pace_slot alone, joined;
+    if (!place->host || config->execution == PACE_EAGER || next >= model->layers.count) return PACE_OK;
+    while (end + 1 < model->layers.count && layers[end + 1].segment == layers[next].segment) end++;
+    PACE_TRY(price_layers(&joined, slots, model, config, part->first, end, pass, place));
+    PACE_TRY(price_layers(&alone, slots, model, config, next, end, pass, place));
+    add_slot(&joined, &alone, -1);
+    *slot = joined;
+    return PACE_OK;
+}
+
 static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
-    pace_graph graph;
     if (pass != PACE_PART_FORWARD && config->mode != PACE_TRAINING) return PACE_OK;
     if (pass == PACE_PART_RECOMPUTE && config->recompute == PACE_RECOMPUTE_NONE) return PACE_OK;
-    PACE_TRY(pace_model_lower_part(&graph, model, config, part->first, part->last, pass));
-    pace_status status = price_graph(slot, slots, &graph, place);
-    if (status == PACE_OK && place->host) status = pace_step_host_s(&slot->host_s, place->host, &graph);
-    if (place->host) slot->gap_s = slot->launches * place->host->launch.between_ns / 1e9;
-    pace_graph_free(&graph);
+    PACE_TRY(price_layers(slot, slots, model, config, part->first, part->last, pass, place));
+    PACE_TRY(price_seam(slot, slots, model, config, part, pass, place));
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
         slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
-    return status;
+    return PACE_OK;
 }
 
 static double kept(const pace_model *model, const pace_config *config, const pace_model_part *part) {
@@ -129,17 +167,38 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     return status;
 }
 
+/* Buckets as backward fills them (model/buckets.h): of each that goes, when, and what is then left to exchange. */
+typedef struct {
+    pace_hull_point *points;
+    size_t count;
+    pace_gradient_bucket bucket[2]; /* of all, of experts */
+    double all_bytes, gone_bytes, limit_bytes;
+} bucket_points;
+
+static void send_bucket(bucket_points *to, pace_gradient_bucket *bucket, double done_s) {
+    to->points[to->count] = (pace_hull_point){done_s, 1 - to->gone_bytes / to->all_bytes, (double)to->count};
+    to->count++;
+    to->gone_bytes += bucket->bytes;
+    *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
+}
+
+static void take_tensor(bucket_points *to, const pace_gradient_tensor *tensor, double element_bytes, double done_s) {
+    pace_gradient_bucket *bucket = &to->bucket[tensor->expert];
+    bucket->bytes += tensor->elements * element_bytes;
+    if (pace_bucket_is_full(bucket, to->limit_bytes)) send_bucket(to, bucket, done_s);
+}
+
 /* Backward goes on by what a launch takes on the device or, if that is more, on the host. */
-static pace_status find_points(pace_hull_point *points, double host_s, const pace_graph *graph,
-                               const pace_gradient_tensors *tensors, const pace_step_place *place) {
-    double all = 0, done_s = 0, bytes = 0;
+static pace_status find_points(bucket_points *to, double host_s, const pace_graph *graph,
+                               const pace_gradient_tensors *tensors, const pace_config *config,
+                               const pace_step_place *place) {
+    double done_s = 0, element_bytes = pace_config_parameter_bytes(config);
     size_t next = 0;
-    for (size_t i = 0; i < tensors->count; i++) all += tensors->items[i].elements;
+    to->limit_bytes = config->bucket_bytes;
+    for (size_t i = 0; i < tensors->count; i++) to->all_bytes += tensors->items[i].elements * element_bytes;
     for (size_t i = 0; i <= graph->launches.count; i++) {
-        for (; next < tensors->count && tensors->items[next].launches <= i; next++) {
-            points[next] = (pace_hull_point){done_s, 1 - bytes / all};
-            bytes += tensors->items[next].elements;
-        }
+        for (; next < tensors->count && tensors->items[next].launches <= i; next++)
+            take_tensor(to, &tensors->items[next], element_bytes, done_s);
         if (i == graph->launches.count) break;
         const pace_launch *launch = &graph->launches.items[i];
         pace_estimate price_s = {0};
@@ -148,7 +207,12 @@ static pace_status find_points(pace_hull_point *points, double host_s, const pac
                                        &graph->ops.items[launch->op], PACE_SUSTAINED));
         done_s += fmax(price_s.median, host_s);
     }
-    for (size_t i = 0; i < tensors->count && done_s > 0; i++) points[i].done /= done_s;
+    for (int kind = 0; kind < 2; kind++)
+        if (to->bucket[kind].bytes > 0) send_bucket(to, &to->bucket[kind], done_s);
+    for (size_t i = 0; i < to->count; i++) {
+        to->points[i].buckets_left = 1 - to->points[i].buckets_left / (double)to->count;
+        if (done_s > 0) to->points[i].done /= done_s;
+    }
     return PACE_OK;
 }
 
@@ -163,11 +227,12 @@ static pace_status find_hull(pace_step_slots *slots, const pace_model *model, co
         launches += slots->parts[i].part.turns * back->launches;
     }
     PACE_TRY(pace_model_lower_gradients(&graph, &tensors, model, config));
-    pace_hull_point *points = pace_alloc(tensors.count + 1, sizeof *points);
-    pace_status status = points ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) status = find_points(points, launches > 0 ? host_s / launches : 0, &graph, &tensors, place);
-    if (status == PACE_OK) pace_gradient_hull_make(&slots->hull, points, tensors.count);
-    pace_free(points);
+    bucket_points sent = {.points = pace_alloc(tensors.count + 2, sizeof *sent.points)};
+    pace_status status = sent.points ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK)
+        status = find_points(&sent, launches > 0 ? host_s / launches : 0, &graph, &tensors, config, place);
+    if (status == PACE_OK) pace_gradient_hull_make(&slots->hull, sent.points, sent.count);
+    pace_free(sent.points);
     pace_graph_free(&graph);
     PACE_VEC_FREE(&tensors);
     return status;

@@ -135,7 +135,10 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
         factor(f, plan->gradient_across) * plan->gradient_s + factor(f, plan->expert_across) * plan->expert_gradient_s;
     double last_s = factor(f, plan->gradient_across) * plan->last_bucket_s;
     if (is_lowered(plan) && plan->config.pp == 1 && plan->config.zero_stage == 0)
-        return larger(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s, backward_s), last_s);
+        return larger(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s,
+                                                  factor(f, plan->gradient_across) * plan->gradient_starts_s,
+                                                  backward_s),
+                      last_s);
     return larger(exposed(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
 }
 

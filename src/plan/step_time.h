@@ -41,6 +41,7 @@ typedef struct {
     double pass_s;                    /* one message to the next stage */
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
+    double gradient_starts_s;             /* of both: what buckets take whatever their size */
     bool gradient_across, expert_across;
     double gradient_cover_s; /* kernels of gradients beside their exchange */
     double gather_s;         /* ZeRO 3: the parameters of one layer */

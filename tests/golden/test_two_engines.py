@@ -1,8 +1,8 @@
 """The walk and its shortcut, the closed form, answer the same question alike: every model of the catalogue, on three
 machines, alone and with each way to share the work that both know.
 
-Half of all questions agree within 1 %, all within 8.5 %: the worst found is 8.01 %, vision transformers that are compiled and
-split over context. The bar asked for is 8 %."""
+Half of all questions agree within 1 %, all within 8 %; the worst found are vision transformers that are compiled and split over
+context."""
 import json
 import os
 import random
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 PACELINE = os.environ["PACELINE"]
 MACHINES = {"dgx-h100*2": 16, "hgx-a100-80*2": 16, "dgx-1-v100": 8}
-MEDIAN, WORST = 0.01, 0.085
+MEDIAN, WORST = 0.01, 0.08
 EACH = 1 if "ASAN_OPTIONS" in os.environ else 3  # questions a model
 
 
