@@ -10,9 +10,7 @@
 /** Options of pace_predict(): what-ifs, each walked alone, and all together when there are several of different kinds.
  * Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;    /**< what is asked; must be given */
     pace_words on;            /**< devices it would run on: names, files, changed figures */
     const char *from;         /**< device it was measured on; NULL = what the trace says */
     pace_words scale;         /**< "REGEX:FACTOR": kernels or operators so named take FACTOR times as long */
@@ -47,9 +45,7 @@ typedef struct {
 
 /** Options of pace_fit() and pace_predict_rows(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;  /**< what is asked; must be given */
     const char *kind;       /**< "kernel" (NULL), "exchange", "step", "job"; pace_fit() too: "overhead", "profiler" */
     const char *device;     /**< catalogue name or trace name for rows that name none; NULL = as the fit or rows say */
     const char *fit_path;   /**< pace_fit(): the file to write; pace_predict_rows(): the fit to use, NULL = none */
@@ -64,9 +60,7 @@ typedef struct {
 
 /** Options of pace_predict_exchange(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;  /**< what is asked; must be given */
     const char *on;         /**< the machine: "dgx-h100*2", FILE.yaml, "a100*4 nvlink=300GB/s"; must be given */
     const char *collective; /**< "allreduce" (NULL), "allgather", "reducescatter", "alltoall", "broadcast", … */
     const char *bytes;      /**< sizes as nccl-tests counts them: "8..1G" (NULL), each twice the last, or "1M,25MB" */
@@ -77,18 +71,14 @@ typedef struct {
 
 /** Options of pace_predict_job(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
-    const char *job; /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
+    pace_context *context; /**< what is asked; must be given */
+    const char *job;       /**< "architecture=ps_worker,flop=105.8G,...", or the path of a YAML file of such members */
     pace_job_assumptions assume;
 } pace_job_options;
 
 /** Options of pace_simulate_exchange() and pace_simulate_traces(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;  /**< what is asked; must be given */
     const char *on;         /**< the machine, as in pace_exchange_options; must be given */
     const char *collective; /**< "allreduce" (NULL), … */
     const char *bytes;      /**< "8..1G" (NULL), or "1M,25MB" */
@@ -102,10 +92,8 @@ typedef struct {
 
 /** Options of pace_predict_scaling(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
-    const char *on;      /**< the machine; as many nodes as the workers need, or those it names; must be given */
+    pace_context *context; /**< what is asked; must be given */
+    const char *on;        /**< the machine; as many nodes as the workers need, or those it names; must be given */
     const char *workers; /**< "1..128": each twice the last, or "1,2,4,8"; NULL = 1 up to all devices of the machine */
     pace_words approach; /**< how gradients are exchanged (catalog/approaches.yaml), each "NAME:KEY=NUMBER,NAME"; none =
                               PyTorch's DistributedDataParallel */
@@ -121,9 +109,7 @@ typedef struct {
 
 /** Options of pace_characterize(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context; /**< what is asked; must be given */
     pace_job_assumptions assume;
     pace_words sweep;                /**< "network=200Gb/s,400Gb/s": rates to ask about in place of the catalogue's */
     pace_words price;                /**< "network=100Gb/s:3000": what the upgrade of one cNode costs */
@@ -141,9 +127,7 @@ typedef struct {
 
 /** Options of pace_validate(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;  /**< what is asked; must be given */
     const char *cases_path; /**< NULL = "accuracy/cases.yaml" */
     const char *data_path;  /**< folder the cases' files lie in */
     const char *glob;       /**< only cases whose name matches; NULL = all */
@@ -153,18 +137,9 @@ typedef struct {
     void *progress_context;
 } pace_validate_options;
 
-/** Options of questions about a cluster. Zero-initialise for defaults. */
-typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
-} pace_cluster_options;
-
 /** Options of pace_convert(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;     /**< what is asked; must be given */
     const char *output;        /**< the file to write, "NAME.et"; of several ranks "NAME.RANK.et" */
     pace_words set;            /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */

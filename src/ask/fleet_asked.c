@@ -134,6 +134,7 @@ pace_status pace_fleet_ask(pace_fleet_asked **out, const char *const *paths, siz
                            const pace_fleet_options *options) {
     const pace_processes *processes = options->processes;
     pace_fleet_asked *c = pace_alloc(1, sizeof *c);
+    if (c) c->paths = paths, c->path_count = count;
     pace_status status = c ? prepare(c, options) : PACE_E_MEMORY;
     if (processes) status = pace_fleet_agree(status, processes);
     if (status == PACE_OK) {

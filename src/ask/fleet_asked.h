@@ -6,6 +6,8 @@
 #include "source/job_reader.h"
 
 typedef struct {
+    const char *const *paths; /* borrowed */
+    size_t path_count;
     pace_job_catalog catalog;
     pace_job_setting setting;
     pace_fleet_questions questions;

@@ -182,9 +182,7 @@ pace_words pace_question_words(const pace_question *question, const char *field)
     return (pace_words){(const char *const *)value->texts.items, value->texts.count};
 }
 
-pace_status pace_question_only_text(const char **out, const pace_question *question, const char *field) {
-    pace_words words = pace_question_words(question, field);
-    if (words.count > 1) return pace_fail(PACE_E_USAGE, "%s: expected one at most, found %zu", field, words.count);
-    *out = words.count ? words.items[0] : NULL;
-    return PACE_OK;
+pace_status pace_question_check_single(const pace_question *question, const char *field) {
+    size_t count = pace_question_words(question, field).count;
+    return count < 2 ? PACE_OK : pace_fail(PACE_E_USAGE, "%s: expected one at most, found %zu", field, count);
 }

@@ -28,6 +28,6 @@ struct pace_question {
 
 /** The texts of a list, or the one of a text. Borrowed. */
 pace_words pace_question_words(const pace_question *question, const char *field);
-/** The one text of a list; NULL without; PACE_E_USAGE with more of them. */
-pace_status pace_question_only_text(const char **out, const pace_question *question, const char *field) PACE_MUST_CHECK;
+/** PACE_E_USAGE where a list has more than one text. */
+pace_status pace_question_check_single(const pace_question *question, const char *field) PACE_MUST_CHECK;
 bool pace_question_flag(const pace_question *question, const char *field);

@@ -9,7 +9,7 @@
 /* --- the verbs with one kind of question -------------------------------------------------------------------------- */
 
 static pace_status ask_analyze(pace_report **out, const pace_question *question) {
-    pace_analyze_options options = {PACE_ASKED_BY(question),
+    pace_analyze_options options = {.context = question->context,
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .overheads_path = pace_question_text(question, "overheads"),
                                     .device = pace_question_text(question, "on"),
@@ -28,13 +28,15 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
 }
 
 static pace_status ask_compare(pace_report **out, const pace_question *question) {
-    pace_analyze_options options = {PACE_ASKED_BY(question), .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress, .progress_context = question->progress_context};
+    pace_analyze_options options = {.context = question->context,
+                                    .step_regex = pace_question_text(question, "step_regex"),
+                                    .progress = question->progress,
+                                    .progress_context = question->progress_context};
     return pace_compare(out, question->inputs.items[0], question->inputs.items[1], &options);
 }
 
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
-    pace_convert_options options = {PACE_ASKED_BY(question),
+    pace_convert_options options = {.context = question->context,
                                     .output = pace_question_text(question, "output"),
                                     .set = pace_question_words(question, "set"),
                                     .step_regex = pace_question_text(question, "step_regex"),
@@ -45,7 +47,7 @@ static pace_status ask_convert(pace_report **out, const pace_question *question)
 
 static pace_status ask_fit(pace_report **out, const pace_question *question) {
     double probes = pace_question_number(question, "probes");
-    pace_rows_options options = {PACE_ASKED_BY(question),
+    pace_rows_options options = {.context = question->context,
                                  .kind = pace_question_text(question, "kind"),
                                  .device = pace_question_text(question, "on"),
                                  .fit_path = pace_question_text(question, "output"),
@@ -73,7 +75,7 @@ static pace_status ask_models(pace_report **out, const pace_question *question) 
 }
 
 static pace_status ask_validate(pace_report **out, size_t *missed, const pace_question *question) {
-    pace_validate_options options = {PACE_ASKED_BY(question),
+    pace_validate_options options = {.context = question->context,
                                      .cases_path = pace_question_text(question, "cases"),
                                      .data_path = pace_question_text(question, "data"),
                                      .glob = only_input(question),
@@ -126,7 +128,10 @@ pace_status pace_ask(pace_answer **out, pace_context *context, const pace_questi
     size_t missed = 0;
     asked.context = context;
     PACE_TRY(ask_engine(&report, &missed, &asked));
-    if (report) return pace_answer_of_report(out, report, missed == 0);
+    if (report) {
+        pace_report_set_command(report, (const char *const *)question->command.items, question->command.count);
+        return pace_answer_of_report(out, report, missed == 0);
+    }
     *out = NULL; /* another process has it */
     return PACE_OK;
 }

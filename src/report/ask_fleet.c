@@ -6,7 +6,7 @@
 
 static pace_status ask_jobs(pace_report **out, const pace_question *question) {
     bool limited = pace_question_has(question, "most_rejected");
-    pace_fleet_options options = {PACE_ASKED_BY(question),
+    pace_fleet_options options = {.context = question->context,
                                   .assume = pace_asked_of_jobs(question),
                                   .sweep = pace_question_words(question, "sweep"),
                                   .price = pace_question_words(question, "price"),
@@ -19,8 +19,6 @@ static pace_status ask_jobs(pace_report **out, const pace_question *question) {
                                   .processes = question->processes,
                                   .progress = question->progress,
                                   .progress_context = question->progress_context};
-    options.assume.on = pace_question_text(question, "on");
-    options.assume.fit_path = pace_question_text(question, "fit");
     if (!(options.most_rejected > 0 && options.most_rejected <= 1))
         return pace_fail(PACE_E_USAGE, "most_rejected: expected a share above 0, at most 1, found %g",
                          options.most_rejected);
@@ -63,17 +61,15 @@ static pace_status make_up(pace_report **out, const pace_question *question) {
 
 static pace_status ask_capacity(pace_report **out, const pace_question *question) {
     const char *pods = pace_question_text(question, "pods"), *nodes = pace_question_text(question, "nodes");
-    pace_cluster_options options = {PACE_ASKED_BY(question)};
     if (!pods || !nodes || question->inputs.count > 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a table of pods and one of nodes, and no others",
                          pods ? "pods" : "nodes");
-    return pace_cluster_capacity(out, pods, nodes, &options);
+    return pace_cluster_capacity(out, pods, nodes);
 }
 
 static pace_status ask_iterations(pace_report **out, const pace_question *question) {
-    pace_cluster_options options = {PACE_ASKED_BY(question)};
     if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected tables of iterations, found none");
-    return pace_stragglers(out, PACE_ASKED_INPUTS(question), &options);
+    return pace_stragglers(out, PACE_ASKED_INPUTS(question));
 }
 
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {

@@ -2,7 +2,9 @@
 #include "ask/engine_options.h"
 
 pace_job_assumptions pace_asked_of_jobs(const pace_question *question) {
-    return (pace_job_assumptions){.overlap = pace_question_text(question, "overlap"),
+    return (pace_job_assumptions){.on = pace_question_text(question, "on"),
+                                  .fit_path = pace_question_text(question, "fit"),
+                                  .overlap = pace_question_text(question, "overlap"),
                                   .contention = pace_question_text(question, "contention"),
                                   .nvlink = pace_question_text(question, "nvlink"),
                                   .efficiency = pace_question_text(question, "efficiency")};

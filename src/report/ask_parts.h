@@ -5,15 +5,10 @@
 #include "ask/question.h"
 #include "report/engines.h"
 
-/** Begins every engine's options of `question`: the context and the words of its command. */
-#define PACE_ASKED_BY(question)                                                                \
-    .context = (question)->context, .command = (const char *const *)(question)->command.items, \
-    .command_count = (question)->command.count
-
 /** The inputs, borrowed. */
 #define PACE_ASKED_INPUTS(question) (const char *const *)(question)->inputs.items, (question)->inputs.count
 
-/** Assumptions about jobs; the machine and the fit are the caller's. */
+/** Assumptions about jobs. */
 pace_job_assumptions pace_asked_of_jobs(const pace_question *question);
 
 /** PACE_E_USAGE unless a number that was said is above 0. */

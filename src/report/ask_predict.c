@@ -73,6 +73,8 @@ static pace_status kind_of(kind *out, const pace_question *question) {
 /* Every field that was said must be of the kind. */
 static pace_status check_fields(const pace_question *question, kind asked) {
     const pace_option *option;
+    if (asked != STEP) PACE_TRY(pace_question_check_single(question, "on"));
+    if (asked != STEP) PACE_TRY(pace_question_check_single(question, "fit"));
     for (size_t i = 0; (option = pace_option_at("predict", i)); i++) {
         if (!question->values[i].said || option->role == PACE_OPTION_RENDERS) continue;
         if (option->kinds && !strstr(option->kinds, kinds[asked].word))
@@ -85,39 +87,39 @@ static pace_status check_fields(const pace_question *question, kind asked) {
 /* --- the kinds ---------------------------------------------------------------------------------------------------- */
 
 static pace_status ask_rows(pace_report **out, const pace_question *question) {
-    pace_rows_options options = {PACE_ASKED_BY(question),
+    pace_rows_options options = {.context = question->context,
                                  .kind = pace_question_text(question, "kind"),
+                                 .device = pace_question_text(question, "on"),
+                                 .fit_path = pace_question_text(question, "fit"),
                                  .collective = pace_question_text(question, "collective"),
                                  .job = pace_asked_of_jobs(question),
                                  .progress = question->progress,
                                  .progress_context = question->progress_context};
-    PACE_TRY(pace_question_only_text(&options.device, question, "on"));
-    PACE_TRY(pace_question_only_text(&options.fit_path, question, "fit"));
     return pace_predict_rows(out, pace_question_text(question, "rows"), &options);
 }
 
 static pace_status ask_job(pace_report **out, const pace_question *question) {
-    pace_job_options options = {PACE_ASKED_BY(question), .job = pace_question_text(question, "job"),
+    pace_job_options options = {.context = question->context,
+                                .job = pace_question_text(question, "job"),
                                 .assume = pace_asked_of_jobs(question)};
-    PACE_TRY(pace_question_only_text(&options.assume.on, question, "on"));
-    PACE_TRY(pace_question_only_text(&options.assume.fit_path, question, "fit"));
     return pace_predict_job(out, &options);
 }
 
 static pace_status ask_exchange(pace_report **out, const pace_question *question) {
-    pace_exchange_options options = {PACE_ASKED_BY(question),
+    pace_exchange_options options = {.context = question->context,
+                                     .on = pace_question_text(question, "on"),
+                                     .fit_path = pace_question_text(question, "fit"),
                                      .collective = pace_question_text(question, "collective"),
                                      .bytes = pace_question_text(question, "bytes"),
                                      .library = pace_question_text(question, "library"),
                                      .algorithm = pace_question_text(question, "algorithm"),
                                      .protocol = pace_question_text(question, "protocol")};
-    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
-    PACE_TRY(pace_question_only_text(&options.fit_path, question, "fit"));
     return pace_predict_exchange(out, &options);
 }
 
 static pace_status ask_simulation(pace_report **out, const pace_question *question) {
-    pace_simulate_options options = {PACE_ASKED_BY(question),
+    pace_simulate_options options = {.context = question->context,
+                                     .on = pace_question_text(question, "on"),
                                      .collective = pace_question_text(question, "collective"),
                                      .bytes = pace_question_text(question, "bytes"),
                                      .algorithm = pace_question_text(question, "algorithm"),
@@ -126,13 +128,13 @@ static pace_status ask_simulation(pace_report **out, const pace_question *questi
                                      .straggler = pace_question_words(question, "straggler"),
                                      .background = pace_question_words(question, "background"),
                                      .unfolded = pace_question_flag(question, "unfolded")};
-    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
     if (question->inputs.count) return pace_simulate_traces(out, PACE_ASKED_INPUTS(question), &options);
     return pace_simulate_exchange(out, &options);
 }
 
 static pace_status ask_scaling(pace_report **out, const pace_question *question) {
-    pace_scaling_options options = {PACE_ASKED_BY(question),
+    pace_scaling_options options = {.context = question->context,
+                                    .on = pace_question_text(question, "on"),
                                     .workers = pace_question_text(question, "workers"),
                                     .approach = pace_question_words(question, "approach"),
                                     .jitter = pace_question_text(question, "jitter"),
@@ -145,7 +147,6 @@ static pace_status ask_scaling(pace_report **out, const pace_question *question)
                                     .step_regex = pace_question_text(question, "step_regex")};
     if (options.strong && pace_question_flag(question, "weak"))
         return pace_fail(PACE_E_USAGE, "weak: expected either " PACE_FIELD "weak or " PACE_FIELD "strong, found both");
-    PACE_TRY(pace_question_only_text(&options.on, question, "on"));
     return pace_predict_scaling(out, PACE_ASKED_INPUTS(question), &options);
 }
 
@@ -161,7 +162,7 @@ static pace_status approach_of(const char **out, const pace_question *question) 
 }
 
 static pace_status ask_step(pace_report **out, const pace_question *question) {
-    pace_predict_options options = {PACE_ASKED_BY(question),
+    pace_predict_options options = {.context = question->context,
                                     .on = pace_question_words(question, "on"),
                                     .from = pace_question_text(question, "from"),
                                     .scale = pace_question_words(question, "scale"),

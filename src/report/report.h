@@ -39,6 +39,9 @@ typedef struct {
 /** A new report of `verb`: {"schema":"paceline.<verb>/1","paceline":…,"command":[…],"inputs":[…],…}. */
 pace_status pace_report_new(pace_report **out, const char *verb, const char *title) PACE_MUST_CHECK;
 pace_status pace_report_status(const pace_report *report);
+/** A new report that build(report, context) fills; none when either fails. */
+pace_status pace_report_build(pace_report **out, const char *verb, const char *title,
+                              pace_status (*build)(pace_report *report, void *context), void *context) PACE_MUST_CHECK;
 /** Hands a report that was built over to `*out`, or frees it when `status` is a failure; returns `status`. */
 pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status);
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count);

@@ -75,9 +75,8 @@ static void put_head(pace_node *root, const pace_calibration *c) {
     pace_node_text(root, "entry_path", c->entry_path);
 }
 
-static pace_status build(pace_report **out, const pace_calibration *calibration) {
-    pace_report *report;
-    PACE_TRY(pace_report_new(&report, "calibrate", "Calibration"));
+static pace_status build(pace_report *report, void *context) {
+    const pace_calibration *calibration = context;
     pace_report_set_command(report, calibration->command, calibration->command_count);
     pace_node *root = pace_report_root(report);
     put_head(root, calibration);
@@ -86,14 +85,13 @@ static pace_status build(pace_report **out, const pace_calibration *calibration)
     if (!calibration->list)
         pace_node_note(root, "Spread: standard deviation of ln(time) between batches. Caches are warm.");
     for (size_t i = 0; i < calibration->note_count; i++) pace_node_note(root, "%s", calibration->notes[i]);
-    pace_status status = pace_report_status(report);
-    return PACE_GIVE(out, report, status, pace_report_free(report));
+    return PACE_OK;
 }
 
 pace_status pace_calibration_answer(pace_answer **out, const pace_calibration *calibration) {
     pace_report *report;
     pace_calibration known = {0};
     memcpy(&known, calibration, calibration->size < sizeof known ? calibration->size : sizeof known);
-    PACE_TRY(build(&report, &known));
+    PACE_TRY(pace_report_build(&report, "calibrate", "Calibration", build, &known));
     return pace_answer_of_report(out, report, true);
 }

@@ -197,23 +197,25 @@ static pace_status read_file(pace_cluster *cluster, pace_report *report, const c
     return status;
 }
 
-static pace_status answer(pace_report *report, pace_cluster *cluster, const char *pods, const char *nodes) {
+typedef struct {
+    pace_cluster cluster;
+    const char *pods, *nodes;
+} asked;
+
+static pace_status answer(pace_report *report, void *context) {
+    asked *a = context;
     pace_capacity capacity;
-    PACE_TRY(read_file(cluster, report, nodes, pace_cluster_read_nodes));
-    PACE_TRY(read_file(cluster, report, pods, pace_cluster_read_pods));
-    PACE_TRY(pace_capacity_of(&capacity, cluster, INSTANTS));
-    describe(pace_report_root(report), cluster, &capacity);
+    PACE_TRY(read_file(&a->cluster, report, a->nodes, pace_cluster_read_nodes));
+    PACE_TRY(read_file(&a->cluster, report, a->pods, pace_cluster_read_pods));
+    PACE_TRY(pace_capacity_of(&capacity, &a->cluster, INSTANTS));
+    describe(pace_report_root(report), &a->cluster, &capacity);
     pace_capacity_free(&capacity);
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
-pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path,
-                                  const pace_cluster_options *options) {
-    pace_report *report;
-    pace_cluster cluster = {0};
-    PACE_TRY(pace_report_new(&report, "capacity", "Capacity of a cluster"));
-    pace_report_set_command(report, options->command, options->command_count);
-    pace_status status = answer(report, &cluster, pods_path, nodes_path);
-    pace_cluster_free(&cluster);
-    return PACE_GIVE(out, report, status, pace_report_free(report));
+pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path) {
+    asked a = {.pods = pods_path, .nodes = nodes_path};
+    pace_status status = pace_report_build(out, "capacity", "Capacity of a cluster", answer, &a);
+    pace_cluster_free(&a.cluster);
+    return status;
 }

@@ -66,7 +66,7 @@ static pace_status write_all(file_row *rows, pace_graph_inputs *inputs, const ch
     return PACE_OK;
 }
 
-static pace_status describe(pace_report *report, const file_row *rows, const pace_graph_inputs *inputs) {
+static void describe(pace_report *report, const file_row *rows, const pace_graph_inputs *inputs) {
     pace_node *root = pace_report_root(report);
     int64_t host = 0, device = 0, timed = 0;
     size_t n = inputs->items.count;
@@ -84,14 +84,20 @@ static pace_status describe(pace_report *report, const file_row *rows, const pac
     pace_put_table(root, &files, rows, n, sizeof *rows);
     pace_node_note(root, "Chakra has no place for these, which are lost:");
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) pace_node_note(root, "%s.", losses[i]);
-    return pace_report_status(report);
 }
 
-static pace_status convert(pace_report *report, pace_graph_inputs *inputs, const pace_convert_options *options) {
+typedef struct {
+    pace_graph_inputs inputs;
+    const char *output;
+} conversion;
+
+static pace_status convert(pace_report *report, void *context) {
+    conversion *c = context;
+    pace_graph_inputs *inputs = &c->inputs;
     file_row *rows = pace_alloc(inputs->items.count, sizeof *rows);
     if (!rows) return PACE_E_MEMORY;
-    pace_status status = write_all(rows, inputs, options->output);
-    if (status == PACE_OK) status = describe(report, rows, inputs);
+    pace_status status = write_all(rows, inputs, c->output);
+    if (status == PACE_OK) describe(report, rows, inputs);
     for (size_t i = 0; i < inputs->items.count; i++) pace_free(rows[i].path);
     pace_free(rows);
     return status;
@@ -99,17 +105,13 @@ static pace_status convert(pace_report *report, pace_graph_inputs *inputs, const
 
 pace_status pace_convert(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_convert_options *options) {
-    pace_graph_inputs inputs;
-    pace_report *report = NULL;
+    conversion c = {.output = options->output};
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected a trace or a model to convert");
     if (!options->output || !pace_ends(options->output, ".et"))
         return pace_fail(PACE_E_USAGE, "output: expected a name that ends with .et, found '%.200s'",
                          options->output ? options->output : "");
-    PACE_TRY(pace_graph_inputs_read(&inputs, paths, path_count, options));
-    pace_status status = pace_report_new(&report, "convert", "Converted");
-    if (status == PACE_OK && options->command)
-        pace_report_set_command(report, options->command, options->command_count);
-    if (status == PACE_OK) status = convert(report, &inputs, options);
-    pace_graph_inputs_free(&inputs);
-    return pace_report_give(out, report, status);
+    PACE_TRY(pace_graph_inputs_read(&c.inputs, paths, path_count, options));
+    pace_status status = pace_report_build(out, "convert", "Converted", convert, &c);
+    pace_graph_inputs_free(&c.inputs);
+    return status;
 }

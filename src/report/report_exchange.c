@@ -44,11 +44,11 @@ static const pace_table help = {
                {"largest_saved_share", "of largest size", PACE_SHOW_SHARE, PACE_OF(help_row, of_largest)})};
 
 typedef struct {
+    const pace_exchange_options *options;
     pace_exchange exchange;
     pace_exchange_fit fit;
     pace_exchange_question question;
     pace_sizes sizes;
-    const char *collective; /* as asked for; NULL = none was named */
 } asked;
 
 static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
@@ -74,7 +74,6 @@ static pace_status open_asked(asked *a, const pace_exchange_options *options) {
     PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
     PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
     a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
-    a->collective = options->collective;
     PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
     if (options->algorithm)
         PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
@@ -152,10 +151,12 @@ static pace_status put_help(pace_node *root, const asked *a) {
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, const asked *a, pace_catalog *catalog) {
+static pace_status build(pace_report *report, void *context) {
+    const asked *a = context;
     const pace_machine *m = &a->exchange.machine;
     pace_node *root = pace_report_root(report);
     pace_exchange_answer largest;
+    if (a->options->fit_path) pace_report_add_input(report, a->options->fit_path, 0);
     double bytes = a->sizes.items[a->sizes.count - 1];
     PACE_TRY(answer(&largest, a, bytes));
     pace_node_text(root, "machine", m->name);
@@ -176,27 +177,21 @@ static pace_status build(pace_report *report, const asked *a, pace_catalog *cata
                        pace_estimate_high(largest.time_s) * 1e3, largest.bottleneck);
     PACE_TRY(put_sizes(root, a));
     PACE_TRY(put_help(root, a));
-    PACE_TRY(pace_put_assumptions(root, catalog, &largest.used));
+    PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used));
     pace_node_note(
         root,
         "Size is defined as in nccl-tests: for allgather and reducescatter, the whole vector. algbw = size / time; "
         "busbw = algbw times the traffic factor of a ring. GB = 1e9 bytes.");
-    pace_put_pieces_note(root, a->collective);
+    pace_put_pieces_note(root, a->options->collective);
     pace_put_machine_note(root, m);
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
 pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options) {
-    asked a = {0};
-    pace_report *report = NULL;
+    asked a = {.options = options};
     pace_status status = open_asked(&a, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "exchange", "How long an exchange takes");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        if (options->fit_path) pace_report_add_input(report, options->fit_path, 0);
-        status = build(report, &a, options->context->catalog);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "exchange", "How long an exchange takes", build, &a);
     PACE_VEC_FREE(&a.sizes);
     pace_exchange_fit_free(&a.fit);
-    return pace_report_give(out, report, status);
+    return status;
 }

@@ -13,31 +13,33 @@ static pace_status learn(const pace_row_kind *kind, void *state, const char *con
     return options->fit_path ? kind->save(state, options->fit_path) : PACE_OK;
 }
 
-static pace_status build(pace_report *report, const pace_row_kind *kind, const void *state, size_t count) {
+typedef struct {
+    const pace_row_kind *kind;
+    void *state;
+    size_t tables;
+} fitted;
+
+static pace_status build(pace_report *report, void *context) {
+    const fitted *f = context;
     pace_findings findings = {0};
-    for (size_t i = 0; i < count; i++) {
-        pace_row_table table = kind->table(state, i);
+    for (size_t i = 0; i < f->tables; i++) {
+        pace_row_table table = f->kind->table(f->state, i);
         pace_report_add_input(report, table.name, table.bytes);
     }
-    pace_status status = kind->describe(&findings, state);
+    pace_status status = f->kind->describe(&findings, f->state);
     if (status == PACE_OK) status = pace_put_findings(report, &findings);
     pace_findings_free(&findings);
-    return status == PACE_OK ? pace_report_status(report) : status;
+    return status;
 }
 
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
                                   const pace_rows_options *options) {
-    void *state = NULL;
-    pace_report *report = NULL;
-    pace_status status = kind->open(&state, options);
-    if (status == PACE_OK) status = learn(kind, state, paths, count, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "fit", kind->title ? kind->title : "Fit");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, kind, state, count);
-    }
-    kind->close(state);
-    return pace_report_give(out, report, status);
+    fitted f = {.kind = kind, .tables = count};
+    pace_status status = kind->open(&f.state, options);
+    if (status == PACE_OK) status = learn(kind, f.state, paths, count, options);
+    if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
+    kind->close(f.state);
+    return status;
 }
 
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options) {

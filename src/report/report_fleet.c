@@ -122,8 +122,11 @@ static void warn(pace_report *report, const pace_fleet_asked *c) {
                          c->view.fleet.first_fault);
 }
 
-static pace_status build(pace_report *report, pace_fleet_asked *c) {
+static pace_status build(pace_report *report, void *context) {
+    pace_fleet_asked *c = context;
     pace_node *root = pace_report_root(report);
+    for (size_t i = 0; i < c->path_count; i++)
+        pace_report_add_input(report, c->paths[i], i < c->reading.bytes.count ? c->reading.bytes.items[i] : 0);
     warn(report, c);
     put_counts(root, c);
     say_composition(root, c);
@@ -152,18 +155,7 @@ static pace_status build(pace_report *report, pace_fleet_asked *c) {
         "(catalog/jobs.yaml).",
         c->setting.spread);
     pace_node_note(root, "Confidence recalled-...: quoted from memory of the paper, not checked against its text.");
-    return pace_report_status(report);
-}
-
-static pace_status describe(pace_report **out, pace_fleet_asked *c, const char *const *paths, size_t count,
-                            const pace_fleet_options *options) {
-    pace_report *report;
-    PACE_TRY(pace_report_new(&report, "fleet", "A fleet of jobs"));
-    pace_report_set_command(report, options->command, options->command_count);
-    for (size_t i = 0; i < count; i++)
-        pace_report_add_input(report, paths[i], i < c->reading.bytes.count ? c->reading.bytes.items[i] : 0);
-    pace_status status = build(report, c);
-    return pace_report_give(out, report, status);
+    return PACE_OK;
 }
 
 pace_status pace_characterize(pace_report **out, const char *const *paths, size_t path_count,
@@ -174,7 +166,7 @@ pace_status pace_characterize(pace_report **out, const char *const *paths, size_
     bool silent = options->processes && options->processes->rank > 0;
     pace_status status = PACE_OK;
     if (silent) *out = NULL;
-    else status = describe(out, asked, paths, path_count, options);
+    else status = pace_report_build(out, "fleet", "A fleet of jobs", build, asked);
     pace_fleet_asked_free(asked);
     return status;
 }

@@ -55,7 +55,8 @@ static void put_answer(pace_node *root, const pace_job_asked *a) {
                        pace_show_share(a->components_s[a->bottleneck] / sum).text, words[a->bottleneck]);
 }
 
-static pace_status build(pace_report *report, const pace_job_asked *a) {
+static pace_status build(pace_report *report, void *context) {
+    const pace_job_asked *a = context;
     pace_node *root = pace_report_root(report);
     put_answer(root, a);
     PACE_PUT_ROWS(root, &parts, &a->times);
@@ -66,20 +67,15 @@ static pace_status build(pace_report *report, const pace_job_asked *a) {
                            a->gains.items[a->best].change, pace_show_fixed(a->gains.items[a->best].speedup, 2).text);
     pace_put_job_setting(root, &a->setting);
     pace_node_note(root, "Confidence recalled-...: quoted from memory of the paper, not checked against its text.");
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
 pace_status pace_predict_job(pace_report **out, const pace_job_options *options) {
-    pace_report *report = NULL;
     pace_job_asked *a = pace_alloc(1, sizeof *a);
     if (!a) return PACE_E_MEMORY;
     pace_status status = pace_job_ask(a, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "job", "A job's step");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, a);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "job", "A job's step", build, a);
     pace_job_asked_free(a);
     pace_free(a);
-    return pace_report_give(out, report, status);
+    return status;
 }

@@ -258,27 +258,34 @@ static void describe_one(pace_report *report, const pace_device_catalog *catalog
     for (int i = 0; i < d.source_count; i++) pace_node_note(root, "Source %d: %s.", i + 1, d.sources[i]);
 }
 
-static pace_status build(pace_report **out, pace_device_catalog *catalog, const pace_machine_catalog *machines,
-                         const char *name) {
-    const pace_device *device = NULL;
-    const pace_machine *machine = name ? pace_machine_of_name(machines, name) : NULL;
-    if (name && !machine) PACE_TRY(pace_device_resolve(&device, catalog, name, 0));
-    pace_report *report = NULL;
-    PACE_TRY(pace_report_new(&report, "machines", machine ? "Machine" : name ? "Device" : "Devices"));
-    if (machine) pace_put_machine(pace_report_root(report), machine);
-    else if (device) describe_one(report, catalog, device);
-    else describe_all(report, catalog, machines);
-    pace_status status = pace_report_status(report);
-    return PACE_GIVE(out, report, status, pace_report_free(report));
+typedef struct {
+    pace_device_catalog devices;
+    pace_machine_catalog machines;
+    const pace_device *device; /* NULL, as the machine: not asked for */
+    const pace_machine *machine;
+} asked;
+
+static pace_status build(pace_report *report, void *context) {
+    const asked *a = context;
+    if (a->machine) pace_put_machine(pace_report_root(report), a->machine);
+    else if (a->device) describe_one(report, &a->devices, a->device);
+    else describe_all(report, &a->devices, &a->machines);
+    return PACE_OK;
+}
+
+static pace_status find(asked *a, const char *name) {
+    if (name) a->machine = pace_machine_of_name(&a->machines, name);
+    return name && !a->machine ? pace_device_resolve(&a->device, &a->devices, name, 0) : PACE_OK;
 }
 
 pace_status pace_machines(pace_report **out, pace_context *context, const char *name) {
-    pace_device_catalog catalog;
-    PACE_TRY(pace_device_catalog_load(&catalog, context->catalog));
-    pace_machine_catalog machines = {0};
-    pace_status status = pace_machine_catalog_load(&machines, context->catalog);
-    if (status == PACE_OK) status = build(out, &catalog, &machines, name);
-    pace_machine_catalog_free(&machines);
-    pace_device_catalog_free(&catalog);
+    asked a = {0};
+    PACE_TRY(pace_device_catalog_load(&a.devices, context->catalog));
+    pace_status status = pace_machine_catalog_load(&a.machines, context->catalog);
+    if (status == PACE_OK) status = find(&a, name);
+    const char *title = a.machine ? "Machine" : name ? "Device" : "Devices";
+    if (status == PACE_OK) status = pace_report_build(out, "machines", title, build, &a);
+    pace_machine_catalog_free(&a.machines);
+    pace_device_catalog_free(&a.devices);
     return status;
 }

@@ -499,6 +499,15 @@ pace_status pace_report_give(pace_report **out, pace_report *report, pace_status
     return PACE_GIVE(out, report, status, pace_report_free(report));
 }
 
+pace_status pace_report_build(pace_report **out, const char *verb, const char *title,
+                              pace_status (*build)(pace_report *report, void *context), void *context) {
+    pace_report *report = NULL;
+    PACE_TRY(pace_report_new(&report, verb, title));
+    pace_status status = build(report, context);
+    if (status == PACE_OK) status = pace_report_status(report);
+    return pace_report_give(out, report, status);
+}
+
 pace_status pace_report_settle(pace_report **out, pace_report *report, pace_status status, uint64_t failures) {
     bool made = status == PACE_OK;
     if (made) status = pace_report_status(report);

@@ -258,9 +258,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     }
     if (status == PACE_OK) status = pace_prediction_run(&p, paths, path_count, options);
     if (status == PACE_OK) {
-        pace_analyze_options echo = {.context = options->context,
-                                     .command = options->command,
-                                     .command_count = options->command_count};
+        const pace_analyze_options echo = {.context = options->context};
         const pace_analysis *const one[] = {&p.inputs.measured};
         status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
         for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)

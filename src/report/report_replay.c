@@ -48,6 +48,7 @@ typedef struct {
 } trace_file;
 
 typedef struct {
+    pace_paths paths;
     pace_machine machine;
     pace_device_catalog devices;
     const pace_device *device; /* NULL = the machine does not say */
@@ -234,10 +235,13 @@ static pace_status open_replayer(replayer *r, const pace_simulate_options *optio
     return pace_cost_create(&r->cost, options->context->catalog);
 }
 
-static pace_status replay_all(pace_report *report, const replayer *r, const pace_paths *paths) {
+static pace_status replay_all(pace_report *report, void *context) {
+    const replayer *r = context;
+    const pace_paths *paths = &r->paths;
     trace_file *files = pace_alloc(paths->count, sizeof *files);
     pace_node *root = pace_report_root(report);
     pace_status status = files ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; i < paths->count; i++) pace_report_add_input(report, paths->items[i], 0);
     pace_node_text(root, "machine", r->machine.name);
     pace_node *table = pace_open_table(root, &workloads, 0);
     for (size_t i = 0; i < paths->count && files; i++) files[i] = file_of(paths->items[i]);
@@ -251,24 +255,18 @@ static pace_status replay_all(pace_report *report, const replayer *r, const pace
                    "Unless --algorithm says otherwise, collectives run as a ring, broadcasts as a binomial tree and "
                    "all-to-alls pairwise. Work without a time is priced on the machine's device; the host is ignored.");
     pace_put_machine_note(root, &r->machine);
-    return status == PACE_OK ? pace_report_status(report) : status;
+    return status;
 }
 
 pace_status pace_simulate_traces(pace_report **out, const char *const *paths, size_t count,
                                  const pace_simulate_options *options) {
     replayer r = {0};
-    pace_paths files = {0};
-    pace_report *report = NULL;
     pace_status status = open_replayer(&r, options);
-    if (status == PACE_OK) status = pace_paths_expand(&files, paths, count);
-    if (status == PACE_OK) status = pace_report_new(&report, "replay", "Traces replayed, message by message");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        for (size_t i = 0; i < files.count; i++) pace_report_add_input(report, files.items[i], 0);
-        status = replay_all(report, &r, &files);
-    }
-    pace_paths_free(&files);
+    if (status == PACE_OK) status = pace_paths_expand(&r.paths, paths, count);
+    if (status == PACE_OK)
+        status = pace_report_build(out, "replay", "Traces replayed, message by message", replay_all, &r);
+    pace_paths_free(&r.paths);
     pace_cost_free(r.cost);
     pace_device_catalog_free(&r.devices);
-    return pace_report_give(out, report, status);
+    return status;
 }

@@ -97,8 +97,10 @@ static pace_status put_remarks(pace_report *report, const answers *a) {
     return status;
 }
 
-static pace_status build(pace_report *report, answers *a) {
+static pace_status build(pace_report *report, void *context) {
+    answers *a = context;
     pace_node *root = pace_report_root(report);
+    pace_report_add_input(report, a->from.name, a->from.bytes);
     choose_columns(a);
     PACE_TRY(begin(a, report));
     put_rows(a);
@@ -108,7 +110,7 @@ static pace_status build(pace_report *report, answers *a) {
     if (a->answered < a->from.questions)
         pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
                          a->from.questions - a->answered, a->from.questions);
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
 static pace_status open_rows(answers *a, const char *path, const pace_rows_options *options) {
@@ -123,16 +125,10 @@ static pace_status open_rows(answers *a, const char *path, const pace_rows_optio
 pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *path,
                                       const pace_rows_options *options) {
     answers a = {.kind = kind};
-    pace_report *report = NULL;
     pace_status status = open_rows(&a, path, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "predict", "Rows predicted");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        pace_report_add_input(report, a.from.name, a.from.bytes);
-        status = build(report, &a);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "predict", "Rows predicted", build, &a);
     kind->close(a.state);
-    return pace_report_give(out, report, status);
+    return status;
 }
 
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {

@@ -341,22 +341,6 @@ static pace_status put_points(pace_node *root, asked *a) {
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, asked *a) {
-    pace_node *root = pace_report_root(report);
-    pace_node_text(root, "machine", a->machine.name);
-    pace_node_text(root, "device", a->device->name);
-    pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
-    PACE_TRY(put_points(root, a));
-    pace_node_note(
-        root,
-        "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
-        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval.",
-        a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
-        a->options->one_worker > 0 ? ", whose time is the one given" : "");
-    pace_put_machine_note(root, &a->machine);
-    return pace_report_status(report);
-}
-
 /* A model has no usual batch in the catalogue: that one was taken is said, as little else decides so much. */
 static void tell_batches(pace_report *report, const asked *a) {
     bool said = a->batches.count > 0;
@@ -371,17 +355,29 @@ static void tell_batches(pace_report *report, const asked *a) {
     }
 }
 
+static pace_status build(pace_report *report, void *context) {
+    asked *a = context;
+    pace_node *root = pace_report_root(report);
+    pace_node_text(root, "machine", a->machine.name);
+    pace_node_text(root, "device", a->device->name);
+    pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
+    PACE_TRY(put_points(root, a));
+    pace_node_note(
+        root,
+        "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "
+        "the rest: the update, the exposed part of the exchange, and waiting for the slowest worker. low–high is a 90 %% prediction interval.",
+        a->options->strong ? "Strong" : "Weak", a->options->strong ? "all workers" : "each worker",
+        a->options->one_worker > 0 ? ", whose time is the one given" : "");
+    pace_put_machine_note(root, &a->machine);
+    tell_batches(report, a);
+    return PACE_OK;
+}
+
 pace_status pace_predict_scaling(pace_report **out, const char *const *inputs, size_t count,
                                  const pace_scaling_options *options) {
     asked a = {0};
-    pace_report *report = NULL;
     pace_status status = open_asked(&a, inputs, count, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "scaling", "How a step scales");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, &a);
-        tell_batches(report, &a);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "scaling", "How a step scales", build, &a);
     close_asked(&a);
-    return pace_report_give(out, report, status);
+    return status;
 }

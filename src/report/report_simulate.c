@@ -131,7 +131,8 @@ static void put_summary(pace_node *root, const asked *a, double bytes, const pac
                            given->closed_s * 1e3);
 }
 
-static pace_status build(pace_report *report, const asked *a) {
+static pace_status build(pace_report *report, void *context) {
+    const asked *a = context;
     const pace_machine *m = &a->machine;
     const pace_simulation *s = &a->simulation;
     pace_node *root = pace_report_root(report);
@@ -153,21 +154,16 @@ static pace_status build(pace_report *report, const asked *a) {
                    "peak as large exchanges. GB = 1e9 bytes.");
     pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
 pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options) {
     asked a = {0};
-    pace_report *report = NULL;
     pace_status status = open_asked(&a, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "simulation", "An exchange, message by message");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, &a);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "simulation", "An exchange, message by message", build, &a);
     if (a.open) pace_simulation_close(&a.simulation);
     PACE_VEC_FREE(&a.sizes);
     PACE_VEC_FREE(&a.background);
     pace_free(a.slowness);
-    return pace_report_give(out, report, status);
+    return status;
 }

@@ -18,6 +18,7 @@
 typedef struct {
     const pace_step_asked *step;
     const char *on;
+    pace_catalog *catalog;
     pace_step_fit fit;
     bool fitted;
     pace_step_answer answer;
@@ -202,7 +203,8 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
     pace_report_value(report, "step.high_s", pace_estimate_high(step_s));
 }
 
-static pace_status build(pace_report *report, const asked *a, pace_catalog *catalog) {
+static pace_status build(pace_report *report, void *context) {
+    const asked *a = context;
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
@@ -232,20 +234,15 @@ static pace_status build(pace_report *report, const asked *a, pace_catalog *cata
     put_help(root, a);
     pace_doubts_used used = {{0}};
     used.added[a->fitted ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
-    PACE_TRY(pace_put_assumptions(root, catalog, &used));
-    return pace_report_status(report);
+    return pace_put_assumptions(root, a->catalog, &used);
 }
 
 pace_status pace_predict_step(pace_report **out, const pace_step_asked *step, const pace_predict_options *options) {
-    asked a = {.step = step, .on = options->on.count ? options->on.items[0] : step->asked.device->name};
-    pace_report *report = NULL;
-    pace_status status = answer(&a, options);
-    if (status == PACE_OK) status = pace_report_new(&report, "step", "A step of many ranks");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = build(report, &a, options->context->catalog);
-    }
-    return pace_report_give(out, report, status);
+    asked a = {.step = step,
+               .on = options->on.count ? options->on.items[0] : step->asked.device->name,
+               .catalog = options->context->catalog};
+    PACE_TRY(answer(&a, options));
+    return pace_report_build(out, "step", "A step of many ranks", build, &a);
 }
 
 /* --- beside a walk ------------------------------------------------------------------------------------------------ */

@@ -112,7 +112,8 @@ static void put_notes(pace_node *root) {
         "subsets of the workers, in the same iterations.");
 }
 
-static pace_status describe(pace_report *report, const pace_stragglers_asked *asked) {
+static pace_status describe(pace_report *report, void *context) {
+    const pace_stragglers_asked *asked = context;
     pace_node *root = pace_report_root(report);
     for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
     pace_node *by_worker = pace_open_table(root, &workers, 0), *by_spell = pace_open_table(root, &spells, 0);
@@ -126,19 +127,13 @@ static pace_status describe(pace_report *report, const pace_stragglers_asked *as
     }
     put_notes(root);
     pace_put_straggler_charts(root, asked->jobs, asked->count);
-    return pace_report_status(report);
+    return PACE_OK;
 }
 
-pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t count,
-                            const pace_cluster_options *options) {
-    pace_report *report = NULL;
+pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t count) {
     pace_stragglers_asked asked = {0};
     pace_status status = pace_stragglers_ask(&asked, paths, count);
-    if (status == PACE_OK) status = pace_report_new(&report, "stragglers", "Workers that delay a job");
-    if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
-        status = describe(report, &asked);
-    }
+    if (status == PACE_OK) status = pace_report_build(out, "stragglers", "Workers that delay a job", describe, &asked);
     pace_stragglers_asked_free(&asked);
-    return pace_report_give(out, report, status);
+    return status;
 }

@@ -216,7 +216,6 @@ pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate
     PACE_TRY(pace_cases_load(&cases, options->cases_path ? options->cases_path : "accuracy/cases.yaml"));
     pace_status status = pace_report_new(&report, "validate", "Validation");
     if (status == PACE_OK) {
-        pace_report_set_command(report, options->command, options->command_count);
         status = run_cases(&fresh, &below, report, &cases, options);
         if (status == PACE_OK && options->ledger_path) status = keep(&fresh, options->ledger_path);
         if (status == PACE_OK) {
