@@ -42,6 +42,7 @@ DEFINITIONS = {
     "sum.c": {"UNITS": "number format", "MOST_PLAIN": "number format", "MOST_TIMED": "number format"},
     "variability.c": {"DRIFT": "threshold of a test", "REACH": "threshold of a test"},
     "forecast_price.c": {"winograd_saving_3": "Winograd's algorithm", "winograd_saving_5": "Winograd's algorithm"},
+    "ledger.c": {"ROUNDING": "rounding"},
     "self_check.c": {"rounding": "rounding"},
     "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},

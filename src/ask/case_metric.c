@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX } over;
+typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX, OVER_SUM } over;
 
 /* "median_mape": how, and of what. */
 static over over_of(const char **rest, const char *metric) {
@@ -36,6 +36,7 @@ static double summary(double *values, size_t count, over how) {
     case OVER_MEDIAN: return (values[(count - 1) / 2] + values[count / 2]) / 2;
     case OVER_P90: return values[ninth < count ? ninth : count - 1];
     case OVER_MAX: return values[count - 1];
+    case OVER_SUM: return sum;
     default: return sum / (double)count;
     }
 }
@@ -120,6 +121,12 @@ static pace_status summarize(double *out, const pace_case_score *score, double (
     return PACE_OK;
 }
 
+static double value_of(const pace_case_row *row) { return row->predicted; }
+static double apart_of(const pace_case_row *row) { return fabs(row->predicted - row->measured); }
+static double log_ratio_of(const pace_case_row *row) { return log(ratio_of(row)); }
+static double is_at_most(const pace_case_row *row) { return row->predicted <= row->measured; }
+static double is_apart(const pace_case_row *row) { return !row->within; }
+
 /* Of pairs alike in the columns of `orders` that were measured more than 5 % apart, the share predicted in their order.
  */
 static double share_right(size_t *pairs, const pace_case_score *score) {
@@ -136,24 +143,61 @@ static double share_right(size_t *pairs, const pace_case_score *score) {
     return *pairs ? (double)right / (double)*pairs : NAN;
 }
 
+enum { GROUP = 10 }; /* rows that a median is taken of, at least */
+
+/* The median of the ratios of the rows of a group, NAN of a small one. */
+static double median_of_group(double *values, const pace_case_score *score, uint64_t group) {
+    size_t count = 0;
+    for (size_t i = 0; i < score->rows.count; i++)
+        if (score->rows.items[i].group == group) values[count++] = ratio_of(&score->rows.items[i]);
+    return count < GROUP ? (double)NAN : summary(values, count, OVER_MEDIAN);
+}
+
+/* How far apart the medians of the groups of `orders` are: the largest over the least. */
+static pace_status medians_apart(double *out, const pace_case_score *score) {
+    double least = INFINITY, most = 0, *values = pace_alloc(score->rows.count + 1, sizeof *values);
+    if (!values) return PACE_E_MEMORY;
+    for (size_t i = 0; i < score->rows.count; i++) {
+        double median = median_of_group(values, score, score->rows.items[i].group);
+        least = fmin(least, median), most = fmax(most, median);
+    }
+    *out = most / least - 1;
+    pace_free(values);
+    return PACE_OK;
+}
+
 static double of_sums(const pace_score *sums, const char *metric) {
     if (strcmp(metric, "gmae") == 0) return pace_score_gmae(sums);
     if (strcmp(metric, "geomean") == 0) return pace_score_geomean(sums);
     if (strcmp(metric, "mape") == 0) return pace_score_mape(sums);
     if (strcmp(metric, "signed_mean") == 0) return pace_score_signed_mean(sums);
     if (strcmp(metric, "coverage") == 0) return pace_score_coverage(sums);
+    if (strcmp(metric, "sum") == 0) return sums->signed_error * 100; /* of errors that are published in per cent */
     return strcmp(metric, "max") == 0 ? sums->largest : NAN;
 }
+
+/* Metrics that are a summary of one figure of each row. */
+static const struct {
+    const char *metric;
+    double (*of)(const pace_case_row *row);
+    over how;
+} summaries[] = {
+    {"median_error", error_of, OVER_MEDIAN},   {"median_ratio", ratio_of, OVER_MEDIAN},
+    {"mean_distance", distance_of, OVER_MEAN}, {"max_distance", apart_of, OVER_MAX},
+    {"mean_value", value_of, OVER_MEAN},       {"geometric_ratio", log_ratio_of, OVER_MEAN},
+    {"share_at_most", is_at_most, OVER_MEAN},  {"differing", is_apart, OVER_SUM},
+};
 
 static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const char *metric) {
     *count = score->score.count;
     *out = of_sums(&score->score, metric);
-    if (strcmp(metric, "median_error") == 0) return summarize(out, score, error_of, OVER_MEDIAN);
-    if (strcmp(metric, "median_ratio") == 0) return summarize(out, score, ratio_of, OVER_MEDIAN);
     if (strcmp(metric, "share_right") == 0) *out = share_right(count, score);
-    if (strcmp(metric, "mean_distance") != 0) return PACE_OK;
-    PACE_TRY(summarize(out, score, distance_of, OVER_MEAN));
-    *out = exp(*out) - 1;
+    if (strcmp(metric, "medians_apart") == 0) return medians_apart(out, score);
+    for (size_t i = 0; i < sizeof summaries / sizeof *summaries; i++)
+        if (strcmp(metric, summaries[i].metric) == 0)
+            PACE_TRY(summarize(out, score, summaries[i].of, summaries[i].how));
+    if (strcmp(metric, "mean_distance") == 0) *out = exp(*out) - 1;
+    if (strcmp(metric, "geometric_ratio") == 0) *out = exp(*out);
     return PACE_OK;
 }
 

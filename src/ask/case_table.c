@@ -101,8 +101,10 @@ static pace_status cells_of(char out[LONGEST], const pace_csv *csv, size_t row, 
         char name[64];
         size_t column = 0;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
-        PACE_TRY(column_named(&column, csv, name));
-        used += (size_t)snprintf(out + used, LONGEST - used, "%s%s", used ? "|" : "", pace_csv_cell(csv, row, column));
+        bool is_file = strcmp(name, "@file") == 0;
+        if (!is_file) PACE_TRY(column_named(&column, csv, name));
+        const char *cell = is_file ? csv->name : pace_csv_cell(csv, row, column);
+        used += (size_t)snprintf(out + used, LONGEST - used, "%s%s", at == names ? "" : "|", cell);
         if (used >= LONGEST) return pace_fail(PACE_E_LIMIT, "%s: a cell is too long", csv->name);
     }
     return PACE_OK;
@@ -166,6 +168,38 @@ static pace_status read_made(const letters *text, const char *name,
     return status;
 }
 
+/* All combinations of the cells of `over`, the last column's changing fastest. */
+static pace_status put_combinations(letters *out, const pace_yaml_node *over) {
+    size_t count = 1;
+    for (size_t i = 0; i < pace_yaml_count(over); i++) {
+        count *= pace_yaml_count(pace_yaml_item(over, i));
+        PACE_TRY(put_cell(out, pace_yaml_key(over, i)));
+    }
+    end_line(out);
+    for (size_t row = 0; row < count; row++) {
+        size_t apart = count;
+        for (size_t i = 0; i < pace_yaml_count(over); i++) {
+            const pace_yaml_node *cells = pace_yaml_item(over, i);
+            apart /= pace_yaml_count(cells);
+            const char *cell = pace_yaml_text(pace_yaml_item(cells, row / apart % pace_yaml_count(cells)));
+            PACE_TRY(put_cell(out, cell ? cell : ""));
+        }
+        end_line(out);
+    }
+    return PACE_OK;
+}
+
+static pace_status read_csv(void *context, pace_input *input) { return pace_csv_read(context, input); }
+
+static pace_status open_table(pace_csv *out, const pace_case *one, const char *path) {
+    letters text = {0};
+    if (!one->over) return pace_csv_open(out, path);
+    pace_status status = put_combinations(&text, one->over);
+    if (status == PACE_OK) status = read_made(&text, path, read_csv, out);
+    PACE_VEC_FREE(&text);
+    return status;
+}
+
 static pace_status read_as_is(const char *path, pace_status (*read)(void *context, pace_input *input), void *context) {
     pace_input *input;
     PACE_TRY(pace_input_open(&input, path));
@@ -178,13 +212,18 @@ pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) {
     letters text = {0};
     pace_csv csv;
-    if (!one->rows && !one->columns && !one->group && one->every <= 1) return read_as_is(path, read, context);
-    PACE_TRY(pace_csv_open(&csv, path));
+    if (!one->over && !one->rows && !one->columns && !one->group && one->every <= 1)
+        return read_as_is(path, read, context);
+    PACE_TRY(open_table(&csv, one, path));
     pace_status status = make(&text, one, &csv);
     if (status == PACE_OK) status = read_made(&text, path, read, context);
     pace_csv_free(&csv);
     PACE_VEC_FREE(&text);
     return status;
+}
+
+pace_status pace_case_table_make(pace_csv *out, const pace_case *one, const char *path) {
+    return pace_case_table_read(one, path, read_csv, out);
 }
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */

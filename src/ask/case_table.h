@@ -28,3 +28,6 @@ const char *pace_case_word_for(const pace_yaml_node *words, const char *cell);
  * Errors: those of pace_csv_open() and of `read`, PACE_E_INPUT for a column that is not there. */
 pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) PACE_MUST_CHECK;
+
+/** The same as a table of its own; of a case without files, the combinations of `over`. */
+pace_status pace_case_table_make(pace_csv *out, const pace_case *one, const char *path) PACE_MUST_CHECK;

@@ -29,8 +29,23 @@ bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->le
 
 /* The end of a metric's name: median_mape is the median of mapes. */
 static bool is_metric(const char *metric) {
-    static const char *const figures[] = {"gmae",     "geomean",      "mape",         "signed_mean",   "max",
-                                          "coverage", "median_error", "median_ratio", "mean_distance", "share_right",
+    static const char *const figures[] = {"gmae",
+                                          "geomean",
+                                          "mape",
+                                          "signed_mean",
+                                          "max",
+                                          "coverage",
+                                          "median_error",
+                                          "median_ratio",
+                                          "mean_distance",
+                                          "share_right",
+                                          "max_distance",
+                                          "mean_value",
+                                          "geometric_ratio",
+                                          "share_at_most",
+                                          "differing",
+                                          "medians_apart",
+                                          "sum",
                                           NULL};
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", NULL};
     for (int i = 0; figures[i]; i++)
@@ -41,6 +56,7 @@ static bool is_metric(const char *metric) {
 }
 
 static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *bars) {
+    if (pace_yaml_count(bars) == 0) return pace_fail(PACE_E_INPUT, "case %s: expected \"bars\"", out->name);
     for (size_t i = 0; i < pace_yaml_count(bars); i++) {
         const char *metric = pace_yaml_key(bars, i), *text = pace_yaml_text(pace_yaml_item(bars, i));
         if (!metric || !text || !is_metric(metric) || out->bar_count == PACE_CASE_BARS ||
@@ -89,6 +105,7 @@ static pace_status find_table(source *out, const pace_yaml *yaml, const pace_yam
 
 static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry,
                               const pace_yaml_node *files) {
+    if (out->name && out->ask && !files) return PACE_OK;
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||
         pace_yaml_count(files) > PACE_CASE_FILES)
         return pace_fail(PACE_E_INPUT, "%s: a case needs \"case\" and 1 to %d \"files\"", pace_yaml_place(yaml, entry),
@@ -127,15 +144,16 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
                  {"part", &out->part},           {"on", &out->on},         {"collective", &out->collective},
                  {"fit_split", &out->fit_split}, {"answer", &out->answer}, {"measured", &out->measured},
                  {"found", &out->found},         {"errors", &out->errors}, {"apart", &out->apart},
-                 {"orders", &out->orders}};
+                 {"orders", &out->orders},       {"source", &out->source}, {"unit", &out->unit},
+                 {"needs", &out->needs},         {"low", &out->low},       {"high", &out->high},
+                 {"within", &out->within}};
     const struct {
         const char *key;
         const pace_yaml_node **node;
-    } nodes[] = {{"rows", &out->rows},
-                 {"columns", &out->columns},
-                 {"where", &out->where},
-                 {"on_by", &out->on_by},
-                 {"found_where", &out->found_where}};
+    } nodes[] = {{"rows", &out->rows},    {"columns", &out->columns},         {"where", &out->where},
+                 {"on_by", &out->on_by},  {"found_where", &out->found_where}, {"over", &out->over},
+                 {"ask", &out->ask},      {"against", &out->against},         {"before", &out->before},
+                 {"values", &out->values}};
     source from;
     unsigned probes = 0;
     PACE_TRY(find_table(&from, yaml, entry));
@@ -144,13 +162,14 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) *nodes[i].node = member(&from, nodes[i].key);
     out->fit = !says(member(&from, "fit"), "none");
     out->only_columns = says(member(&from, "only_columns"), "true");
+    out->optional = says(member(&from, "optional"), "true");
     out->of_rates = says(member(&from, "error_of"), "rate");
     PACE_TRY(read_count(&out->every, yaml, member(&from, "every")));
     PACE_TRY(read_count(&probes, yaml, member(&from, "probes")));
     out->probes = (int)probes;
     PACE_TRY(read_files(out, yaml, entry, member(&from, "files")));
     PACE_TRY(read_split(out, yaml, pace_yaml_get(entry, "split")));
-    return read_bars(out, yaml, pace_yaml_get(entry, "bars"));
+    return read_bars(out, yaml, member(&from, "bars"));
 }
 
 static pace_status read_cases(pace_cases *cases) {

@@ -19,9 +19,12 @@ typedef struct {
     const char *name, *note; /* borrowed from the YAML, as all texts and nodes are; NULL: not said */
     const char *kind;        /* a row kind; NULL = "kernel" */
     const char *part;        /* "test" (NULL), "validation" or "train": what the rows were to whoever made the model */
+    const char *source;      /* what the ledger calls its data; NULL = the first file */
+    const char *unit;        /* of its figures; NULL = "share" */
     const char *files[PACE_CASE_FILES]; /* in the folder of data; "../PATH": beside the file of cases */
     const char *beside;                 /* the folder that holds the file of cases */
     unsigned file_count;
+    const char *needs; /* what else must be in the folder of data; NULL = nothing */
 
     /* What a table becomes before its kind reads it. */
     const pace_yaml_node *rows;    /* {COLUMN: WORDS}: rows that stay; NULL = all */
@@ -56,6 +59,17 @@ typedef struct {
     const char *found;
     const pace_yaml_node *found_where;
     const char *errors; /* the column of predictions' errors in per cent, to be summed up as they are; NULL = none */
+
+    /* A question of any verb for each row of the table, and what of its answer is held against what. */
+    const pace_yaml_node *over; /* {COLUMN: [CELL]}: without files, the table is all combinations; NULL = one row */
+    const pace_yaml_node *ask;  /* {verb, inputs, FIELD: text}; "{COLUMN}" stands for the row's cell */
+    const pace_yaml_node
+        *against;                 /* a second question, whose answer the expected figures are read from; NULL = `ask` */
+    const pace_yaml_node *before; /* a question asked once, whose file the others name; NULL = none */
+    const pace_yaml_node *values; /* {FIGURE: EXPECTED}: expressions of values of the answers */
+    const char *low, *high;       /* the interval that should hold what is expected: expressions; NULL = none */
+    const char *within;           /* else: how far off a figure may be: an expression; NULL = 0 */
+    bool optional;                /* a figure that the answer does not have is left out */
 
     pace_bar bars[PACE_CASE_BARS];
     unsigned bar_count;

@@ -125,6 +125,9 @@ typedef struct {
     void *progress_context;
 } pace_fleet_options;
 
+/** pace_ask(), or what stands in for it. */
+typedef pace_status (*pace_ask_fn)(pace_answer **out, pace_context *context, const pace_question *question);
+
 /** Options of pace_validate(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context;  /**< what is asked; must be given */
@@ -133,6 +136,7 @@ typedef struct {
     const char *glob;       /**< only cases whose name matches; NULL = all */
     const char
         *ledger_path; /**< put the figures into this ledger, in place of those of the same cases; NULL = do not */
+    pace_ask_fn ask;  /**< pace_ask(), for cases that ask a question for each row */
     pace_progress_fn progress; /**< may be NULL; `done` and `total` count cases */
     void *progress_context;
 } pace_validate_options;

@@ -29,6 +29,11 @@ void pace_case_score_free(pace_case_score *score) {
     pace_findings_free(&score->findings);
 }
 
+pace_status pace_case_score_add(pace_case_score *score, pace_case_row row) {
+    pace_score_add(&score->score, row.predicted, row.measured, row.within);
+    return PACE_PUSH(&score->rows, row);
+}
+
 /* --- folds -------------------------------------------------------------------------------------------------------- */
 
 /* The work at the quantile among the questions of the table that are of this class. */
@@ -195,10 +200,10 @@ static pace_status is_held_out(bool *out, const checker *c, unsigned table, size
 
 static pace_status add_score(pace_case_score *out, const checker *c, unsigned t, size_t row, pace_estimate predicted,
                              double measured) {
-    pace_case_row one = {predicted.median, measured, 0};
+    bool within = pace_estimate_low(predicted) <= measured && measured <= pace_estimate_high(predicted);
+    pace_case_row one = {predicted.median, measured, 0, within};
     if (c->one->orders) PACE_TRY(pace_row_group(&one.group, c->tables[t].csv, row, c->one->orders));
-    pace_score_estimate(&out->score, predicted, measured);
-    return PACE_PUSH(&out->rows, one);
+    return pace_case_score_add(out, one);
 }
 
 /* An answer's column against a figure of the table: there is no interval. */

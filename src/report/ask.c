@@ -80,6 +80,7 @@ static pace_status ask_validate(pace_report **out, size_t *missed, const pace_qu
                                      .data_path = pace_question_text(question, "data"),
                                      .glob = only_input(question),
                                      .ledger_path = pace_question_text(question, "ledger"),
+                                     .ask = pace_ask,
                                      .progress = question->progress,
                                      .progress_context = question->progress_context};
     if (!options.data_path) return pace_fail(PACE_E_USAGE, "data: expected the folder the cases' tables lie in");

@@ -1,233 +1,282 @@
-/* The report of `paceline validate`: figures of merit against their bars; and the ledger they are kept in. */
-#include "base/decimal.h"
-#include "report/engines.h"
-#include "base/print.h"
-#include "base/whole_file.h"
+/* The report of `paceline validate`: figures of merit against their bars, and against the ledger they are kept in. */
 #include "ask/context.h"
-#include "report/table.h"
-#include "ask/csv.h"
+#include "ask/ledger.h"
 #include "ask/row_kinds.h"
 #include "ask/validate.h"
+#include "base/parallel.h"
+#include "base/print.h"
+#include "report/case_answers.h"
+#include "report/engines.h"
+#include "report/table.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *const ledger_names[] = {"case", "source", "split", "metric", "unit",
-                                           "n",    "value",  "bar",   "holds",  "note"};
-enum { LEDGER = sizeof ledger_names / sizeof *ledger_names };
+/* --- cases -------------------------------------------------------------------------------------------------------- */
 
-/* One line of the ledger, as text. */
+/* A case that is asked for, and what became of it. */
 typedef struct {
-    char *cell[LEDGER];
-} figure;
-
-typedef PACE_VEC(figure) figures;
-
-static void free_figures(figures *f) {
-    for (size_t i = 0; i < f->count; i++)
-        for (int k = 0; k < LEDGER; k++) pace_free(f->items[i].cell[k]);
-    PACE_VEC_FREE(f);
-}
-
-static pace_status add_figure(figures *f, const char *const cells[LEDGER]) {
-    figure one = {{0}};
-    for (int k = 0; k < LEDGER; k++) {
-        one.cell[k] = pace_copy_text(cells[k] ? cells[k] : "", cells[k] ? strlen(cells[k]) : 0);
-        if (!one.cell[k]) {
-            while (k-- > 0) pace_free(one.cell[k]);
-            return PACE_E_MEMORY;
-        }
-    }
-    pace_status status = PACE_PUSH(f, one);
-    for (int k = 0; status != PACE_OK && k < LEDGER; k++) pace_free(one.cell[k]);
-    return status;
-}
-
-static pace_status add_case(figures *f, size_t *missed, const pace_case *one, pace_case_score *score) {
-    for (unsigned i = 0; i < one->bar_count; i++) {
-        const pace_bar *bar = &one->bars[i];
-        double value;
-        size_t rows;
-        char count[24], text[24];
-        PACE_TRY(pace_case_metric(&value, &rows, score, one, bar->metric));
-        bool holds = pace_bar_holds(bar, value);
-        *missed += !holds;
-        snprintf(count, sizeof count, "%zu", rows);
-        pace_snprintf(text, sizeof text, "%.4f", value);
-        const char *source = strncmp(one->files[0], "../", 3) == 0 ? one->files[0] + 3 : one->files[0];
-        const char *const cells[LEDGER] = {one->name,   source,    one->part ? one->part : "test",
-                                           bar->metric, "share",   count,
-                                           text,        bar->text, holds ? "yes" : "no",
-                                           one->note};
-        PACE_TRY(add_figure(f, cells));
-    }
-    return PACE_OK;
-}
-
-enum { CASE = 0, METRIC = 3, ROWS = 5, VALUE, BAR, HOLDS, NOTE };
-
-/* The place of a case's first figure, or of its figure of a metric; `count` = none. */
-static size_t find_figure(const figures *f, const char *name, const char *metric) {
-    size_t i = 0;
-    while (i < f->count &&
-           (strcmp(f->items[i].cell[CASE], name) != 0 || (metric && strcmp(f->items[i].cell[METRIC], metric) != 0)))
-        i++;
-    return i;
-}
-
-/* A line of the ledger as it is, anew, or not at all when its case no longer has that metric. */
-static pace_status keep_line(figures *all, const figures *fresh, const char *const cells[LEDGER]) {
-    size_t anew = find_figure(fresh, cells[CASE], cells[METRIC]);
-    if (anew < fresh->count) return add_figure(all, (const char *const *)fresh->items[anew].cell);
-    return find_figure(fresh, cells[CASE], NULL) < fresh->count ? PACE_OK : add_figure(all, cells);
-}
-
-/* Every line keeps its place; figures that are new follow. */
-static pace_status merge(figures *all, const figures *fresh, const char *path) {
-    pace_csv csv;
-    PACE_TRY(pace_csv_open(&csv, path));
-    pace_status status = PACE_OK;
-    if (csv.columns != LEDGER || strcmp(pace_csv_name(&csv, 0), ledger_names[0]) != 0)
-        status = pace_fail(PACE_E_INPUT, "%s: expected a ledger: case,source,split,…", path);
-    for (size_t r = 0; status == PACE_OK && r < csv.rows; r++) {
-        const char *cells[LEDGER];
-        for (size_t k = 0; k < LEDGER; k++) cells[k] = pace_csv_cell(&csv, r, k);
-        status = keep_line(all, fresh, cells);
-    }
-    for (size_t i = 0; status == PACE_OK && i < fresh->count; i++)
-        if (find_figure(all, fresh->items[i].cell[CASE], fresh->items[i].cell[METRIC]) == all->count)
-            status = add_figure(all, (const char *const *)fresh->items[i].cell);
-    pace_csv_free(&csv);
-    return status;
-}
-
-static void put_cell(pace_sink *sink, const char *cell) {
-    if (!strpbrk(cell, ",\"\n")) {
-        pace_sink_text(sink, cell);
-        return;
-    }
-    pace_sink_text(sink, "\"");
-    for (; *cell; cell++) {
-        if (*cell == '"') pace_sink_text(sink, "\"");
-        pace_sink_bytes(sink, cell, 1);
-    }
-    pace_sink_text(sink, "\"");
-}
-
-static pace_status put_ledger(pace_sink *sink, void *context) {
-    const figures *all = context;
-    for (int k = 0; k < LEDGER; k++) pace_sink_format(sink, "%s%s", k ? "," : "", ledger_names[k]);
-    for (size_t i = 0; i < all->count; i++) {
-        for (int k = 0; k < LEDGER; k++) {
-            pace_sink_text(sink, k ? "," : "\n");
-            put_cell(sink, all->items[i].cell[k]);
-        }
-    }
-    pace_sink_text(sink, "\n");
-    return PACE_OK;
-}
-
-static pace_status keep(const figures *fresh, const char *path) {
-    figures all = {0};
-    pace_status status = merge(&all, fresh, path);
-    if (status == PACE_OK) status = pace_whole_file_write(path, put_ledger, &all);
-    free_figures(&all);
-    return status;
-}
-
-static bool files_there(const pace_case *one, const char *folder) {
-    char path[4096];
-    for (unsigned i = 0; i < one->file_count; i++) {
-        if (pace_case_path(path, sizeof path, one, folder, i) != PACE_OK || access(path, R_OK) != 0) return false;
-    }
-    return true;
-}
-
-static pace_status run_case(figures *fresh, size_t *missed, pace_context *context, const pace_case *one,
-                            const char *folder) {
+    const pace_case *one;
     pace_case_score score;
-    PACE_TRY(pace_validate_case(&score, context, one, &pace_all_row_kinds, folder));
-    pace_status status = add_case(fresh, missed, one, &score);
-    pace_case_score_free(&score);
-    return status;
-}
-
-static pace_status run_cases(figures *fresh, size_t *missed, pace_report *report, const pace_cases *cases,
-                             const pace_validate_options *options) {
-    size_t matched = 0;
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < cases->items.count; i++) {
-        const pace_case *one = &cases->items.items[i];
-        if (options->glob && fnmatch(options->glob, one->name, 0) != 0) continue;
-        matched++;
-        if (options->progress) options->progress(options->progress_context, one->name, i, cases->items.count);
-        if (!files_there(one, options->data_path)) {
-            pace_report_warn(report, "case %s: %s is not in %s", one->name, one->files[0], options->data_path);
-            continue;
-        }
-        status = run_case(fresh, missed, options->context, one, options->data_path);
-    }
-    if (status == PACE_OK && matched == 0)
-        status = pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", options->glob ? options->glob : "*");
-    return status;
-}
+    pace_status status;
+    char message[500];
+} run;
 
 typedef struct {
-    const char *name, *metric, *bar, *holds, *note;
+    const pace_validate_options *options;
+    PACE_VEC(run) runs;
+    const char *missing; /* a file that a case needs */
+    size_t done;
+} validation;
+
+static bool is_asked(const pace_validate_options *options, const char *name) {
+    return !options->glob || fnmatch(options->glob, name, 0) == 0;
+}
+
+/* What the case reads and is not there; NULL = nothing. */
+static const char *missing_of(const pace_case *one, const char *folder) {
+    char path[4096];
+    for (unsigned i = 0; i < one->file_count; i++)
+        if (pace_case_path(path, sizeof path, one, folder, i) != PACE_OK || access(path, R_OK) != 0)
+            return one->files[i];
+    if (!one->needs) return NULL;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, one->needs);
+    return length < (int)sizeof path && access(path, R_OK) == 0 ? NULL : one->needs;
+}
+
+/* The cases that are asked for and whose files are there. */
+static pace_status choose(validation *v, pace_report *report, const pace_cases *cases) {
+    size_t matched = 0;
+    for (size_t i = 0; i < cases->items.count; i++) {
+        const pace_case *one = &cases->items.items[i];
+        if (!is_asked(v->options, one->name)) continue;
+        matched++;
+        const char *missing = missing_of(one, v->options->data_path);
+        if (!missing) PACE_TRY(PACE_PUSH(&v->runs, (run){.one = one}));
+        else pace_report_warn(report, "case %s: %s is not in %s", one->name, missing, v->options->data_path);
+        if (missing) v->missing = missing;
+    }
+    if (matched > 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", v->options->glob ? v->options->glob : "*");
+}
+
+static void tell(validation *v, const pace_case *one) {
+    const pace_validate_options *options = v->options;
+#pragma omp critical(pace_validate_progress)
+    {
+        if (options->progress) options->progress(options->progress_context, one->name, v->done, v->runs.count);
+        v->done++;
+    }
+}
+
+/* A case that fails does not stop the others. */
+static pace_status run_case(void *context, size_t worker, size_t i) {
+    validation *v = context;
+    run *r = &v->runs.items[i];
+    const pace_validate_options *options = v->options;
+    (void)worker;
+    tell(v, r->one);
+    r->status = r->one->ask
+                    ? pace_case_answers(&r->score, options->context, r->one, options->data_path, options->ask)
+                    : pace_validate_case(&r->score, options->context, r->one, &pace_all_row_kinds, options->data_path);
+    if (r->status == PACE_E_MEMORY) return r->status;
+    if (r->status != PACE_OK) snprintf(r->message, sizeof r->message, "%s", pace_message());
+    return PACE_OK;
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+/* What a validation came to. */
+typedef struct {
+    const char *name, *metric, *bar, *holds, *verdict, *note;
     int64_t rows;
-    double value;
+    double value, before; /* before: the ledger's, NAN = none */
 } figure_row;
+
+typedef struct {
+    pace_ledger fresh, kept;
+    PACE_VEC(figure_row) rows;
+    size_t missed, failed;
+    PACE_VEC(const char *) worse; /* names */
+} figures;
+
+static pace_status add_line(figures *f, const pace_case *one, const pace_bar *bar, size_t rows, double value) {
+    char count[24], text[24];
+    snprintf(count, sizeof count, "%zu", rows);
+    pace_snprintf(text, sizeof text, "%.4f", value);
+    const char *source = one->source ? one->source : one->file_count ? one->files[0] : "";
+    const char *const cells[PACE_LEDGER_COLUMNS] = {one->name,
+                                                    strncmp(source, "../", 3) == 0 ? source + 3 : source,
+                                                    one->part ? one->part : "test",
+                                                    bar->metric,
+                                                    one->unit ? one->unit : "share",
+                                                    count,
+                                                    text,
+                                                    bar->text,
+                                                    pace_bar_holds(bar, value) ? "yes" : "no",
+                                                    one->note};
+    return pace_ledger_add(&f->fresh, cells);
+}
+
+static const char *verdict_of(pace_figure_change change, bool holds) {
+    switch (change) {
+    case PACE_FIGURE_WORSE: return "worse";
+    case PACE_FIGURE_BETTER: return holds ? "holds, better" : "missed, better";
+    case PACE_FIGURE_MOVED: return holds ? "holds, moved" : "missed, moved";
+    case PACE_FIGURE_NEW: return holds ? "holds, new" : "missed, new";
+    default: return holds ? "holds" : "missed";
+    }
+}
+
+static double kept_value(const figures *f, const char *name, const char *metric) {
+    size_t place = pace_ledger_find(&f->kept, name, metric);
+    double value;
+    if (place == f->kept.lines.count) return NAN;
+    return pace_csv_number(&value, f->kept.lines.items[place].cell[PACE_LEDGER_VALUE]) ? value : (double)NAN;
+}
+
+static pace_status add_figure(figures *f, const pace_case *one, const pace_case_score *score, const pace_bar *bar) {
+    double value;
+    size_t rows;
+    PACE_TRY(pace_case_metric(&value, &rows, score, one, bar->metric));
+    PACE_TRY(add_line(f, one, bar, rows, value));
+    bool holds = pace_bar_holds(bar, value);
+    pace_figure_change change = pace_ledger_change(&f->kept, one->name, bar, value);
+    if (change == PACE_FIGURE_WORSE) PACE_TRY(PACE_PUSH(&f->worse, one->name));
+    f->missed += !holds;
+    figure_row row = {.name = one->name,
+                      .metric = bar->metric,
+                      .bar = bar->text,
+                      .holds = holds ? "yes" : "no",
+                      .verdict = verdict_of(change, holds),
+                      .note = one->note ? one->note : "",
+                      .rows = (int64_t)rows,
+                      .value = value,
+                      .before = kept_value(f, one->name, bar->metric)};
+    return PACE_PUSH(&f->rows, row);
+}
+
+static pace_status add_run(figures *f, pace_report *report, const run *r) {
+    pace_status status = r->status;
+    const char *message = r->message;
+    for (unsigned i = 0; status == PACE_OK && i < r->one->bar_count; i++) {
+        status = add_figure(f, r->one, &r->score, &r->one->bars[i]);
+        if (status != PACE_OK) message = pace_message();
+    }
+    if (status == PACE_OK || status == PACE_E_MEMORY) return status;
+    f->failed++;
+    pace_report_warn_as(report, "case_failed", "case %s failed: %s", r->one->name, message);
+    return PACE_OK;
+}
+
+static pace_status add_runs(figures *f, pace_report *report, const validation *v) {
+    for (size_t i = 0; i < v->runs.count; i++) PACE_TRY(add_run(f, report, &v->runs.items[i]));
+    if (f->rows.count > 0) return PACE_OK;
+    if (f->failed > 0) return pace_fail(v->runs.items[0].status, "%s", v->runs.items[0].message);
+    return pace_fail(PACE_E_INPUT, "nothing could be computed: %s is not in %s", v->missing, v->options->data_path);
+}
+
+/* The ledger beside the file of cases; without one every figure is new. */
+static pace_status read_kept(figures *f, const pace_cases *cases) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/ledger.csv", cases->folder);
+    if (length >= (int)sizeof path || access(path, R_OK) != 0) return PACE_OK;
+    return pace_ledger_read(&f->kept, path);
+}
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
 
 static const pace_table figure_table = {"figures", "Figures", PACE_FOR_ALL, 0,
                                         PACE_CELLS({"case", "Case", PACE_SHOW_TEXT, PACE_OF(figure_row, name)},
                                                    {"metric", "Metric", PACE_SHOW_TEXT, PACE_OF(figure_row, metric)},
                                                    {"n", "Rows", PACE_SHOW_INT, PACE_OF(figure_row, rows)},
                                                    {"value", "Value", PACE_SHOW_REAL, PACE_OF(figure_row, value)},
+                                                   {"ledger_value", "Ledger", PACE_SHOW_REAL,
+                                                    PACE_OF(figure_row, before)},
                                                    {"bar", "Bar", PACE_SHOW_TEXT, PACE_OF(figure_row, bar)},
-                                                   {"holds", "Holds", PACE_SHOW_TEXT, PACE_OF(figure_row, holds)},
-                                                   {"note", "Note", PACE_SHOW_TEXT, PACE_OF(figure_row, note)})};
+                                                   {"holds", NULL, PACE_SHOW_TEXT, PACE_OF(figure_row, holds)},
+                                                   {"verdict", "Verdict", PACE_SHOW_TEXT, PACE_OF(figure_row, verdict)},
+                                                   {"note", NULL, PACE_SHOW_TEXT, PACE_OF(figure_row, note)})};
 
-static void describe(pace_report *report, const figures *fresh, size_t missed) {
-    pace_node *root = pace_report_root(report);
-    pace_node_sentence(root, true, "%zu of %zu bars hold.", fresh->count - missed, fresh->count);
-    pace_node_int(root, "missed", (int64_t)missed);
-    pace_node *table = pace_open_table(root, &figure_table, 0);
-    for (size_t i = 0; i < fresh->count; i++) {
-        char *const *cell = fresh->items[i].cell;
-        double value;
-        pace_table_put(table, &(figure_row){.name = cell[CASE],
-                                            .metric = cell[METRIC],
-                                            .rows = strtoll(cell[ROWS], NULL, 10),
-                                            .value = pace_number_parse(&value, cell[VALUE]) ? value : (double)NAN,
-                                            .bar = cell[BAR],
-                                            .holds = cell[HOLDS],
-                                            .note = cell[NOTE]});
+/* Lines of the ledger that nothing here recomputes, of this split. */
+static size_t kept_lines(const figures *f, const validation *v, const char *split) {
+    size_t count = 0;
+    for (size_t i = 0; i < f->kept.lines.count; i++) {
+        char *const *cell = f->kept.lines.items[i].cell;
+        count += is_asked(v->options, cell[PACE_LEDGER_CASE]) && strcmp(cell[PACE_LEDGER_SPLIT], split) == 0;
     }
+    return count;
+}
+
+static void say_kept(pace_node *root, const figures *f, const validation *v) {
+    size_t live = kept_lines(f, v, "live"), held = kept_lines(f, v, "held");
+    pace_node_int(root, "not_recomputed", (int64_t)(live + held));
+    if (live + held == 0) return;
+    pace_node_sentence(
+        root, false,
+        "%zu lines of the ledger are kept as they are: %zu speeds and sizes measured on the machine and day "
+        "that their notes name, %zu bounds that the tests named as their source hold.",
+        live + held, live, held);
+}
+
+/* Once for each case. */
+static void say_worse(pace_node *root, const figures *f) {
+    char names[1000] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < f->worse.count && used < sizeof names; i++) {
+        if (i > 0 && f->worse.items[i] == f->worse.items[i - 1]) continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", f->worse.items[i]);
+    }
+    pace_node_int(root, "worse", (int64_t)f->worse.count);
+    if (used) pace_node_sentence(root, true, "Worse than in the ledger: %s.", names);
+}
+
+static void describe(pace_report *report, const figures *f, const validation *v) {
+    pace_node *root = pace_report_root(report);
+    pace_node_sentence(root, true, "%zu of %zu bars hold.", f->rows.count - f->missed, f->rows.count);
+    pace_node_int(root, "missed", (int64_t)f->missed);
+    say_worse(root, f);
+    if (f->failed) pace_node_sentence(root, true, "%zu cases failed.", f->failed);
+    pace_node_int(root, "failed", (int64_t)f->failed);
+    say_kept(root, f, v);
+    pace_put_table(root, &figure_table, f->rows.items, f->rows.count, sizeof *f->rows.items);
+}
+
+typedef struct {
+    pace_cases cases;
+    validation v;
+    figures f;
+} asked;
+
+static pace_status build(pace_report *report, void *context) {
+    asked *a = context;
+    PACE_TRY(read_kept(&a->f, &a->cases));
+    PACE_TRY(choose(&a->v, report, &a->cases));
+    PACE_TRY(pace_for_each(a->v.runs.count, run_case, &a->v));
+    PACE_TRY(add_runs(&a->f, report, &a->v));
+    if (a->v.options->ledger_path) PACE_TRY(pace_ledger_update(a->v.options->ledger_path, &a->f.fresh));
+    describe(report, &a->f, &a->v);
+    return PACE_OK;
+}
+
+static void free_all(asked *a) {
+    for (size_t i = 0; i < a->v.runs.count; i++) pace_case_score_free(&a->v.runs.items[i].score);
+    PACE_VEC_FREE(&a->v.runs);
+    pace_ledger_free(&a->f.fresh);
+    pace_ledger_free(&a->f.kept);
+    PACE_VEC_FREE(&a->f.rows);
+    PACE_VEC_FREE(&a->f.worse);
+    pace_cases_free(&a->cases);
 }
 
 pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options) {
-    pace_cases cases;
-    pace_report *report;
-    figures fresh = {0};
-    size_t below = 0;
-    PACE_TRY(pace_cases_load(&cases, options->cases_path ? options->cases_path : "accuracy/cases.yaml"));
-    pace_status status = pace_report_new(&report, "validate", "Validation");
-    if (status == PACE_OK) {
-        status = run_cases(&fresh, &below, report, &cases, options);
-        if (status == PACE_OK && options->ledger_path) status = keep(&fresh, options->ledger_path);
-        if (status == PACE_OK) {
-            describe(report, &fresh, below);
-            status = pace_report_status(report);
-        }
-        if (status != PACE_OK) pace_report_free(report);
-    }
-    free_figures(&fresh);
-    pace_cases_free(&cases);
-    if (status != PACE_OK) return status;
-    *out = report;
-    *missed = below;
-    return PACE_OK;
+    asked a = {.v = {.options = options}};
+    PACE_TRY(pace_cases_load(&a.cases, options->cases_path ? options->cases_path : "accuracy/cases.yaml"));
+    pace_status status = pace_report_build(out, "validate", "Validation", build, &a);
+    if (status == PACE_OK) *missed = a.f.missed + a.f.worse.count + a.f.failed;
+    free_all(&a);
+    return status;
 }

@@ -1,12 +1,8 @@
-"""`paceline predict` against measured steps and against what must hold whatever the numbers are.
-
-Walked anew from one figure per operator and overhead type, with its own kernel times, a recorded step must come back:
-that checks the walk, not a forecast. The reference traces are other people's and not shipped.
+"""`paceline predict` against what must hold whatever the numbers are; how near it comes to measured steps, accuracy/cases.yaml says.
+The reference traces are other people's and not shipped.
 """
-import glob
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,32 +12,11 @@ SHARED = os.environ.get("PACELINE_SHARED", "")
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
-# Traces with whole, annotated steps, their launches and kernels; not the sampled ones.
-WHOLE = ["hta_dlrm_2xV100_rank1_stacks", "hta_dlrm_8xA100_rank3_stacks", "hta_minitoy_train_1xMI250",
-         "hta_resnet_ddp_2xA100_rank0_ncclmeta", "kineto_resnet50_1xV100_workers0", "kineto_resnet50_1xV100_workers4",
-         "tl_bert_small_infer_1xh100", "tl_bert_small_infer_1xmi300", "tl_qwen05b_generate_1xh100",
-         "tl_qwen05b_generate_1xmi300", "tl_vit_infer_1xh100", "tl_vit_infer_1xmi300"]
-
 
 def predict(*words):
     done = subprocess.run([PACELINE, "predict", "-f", "json", *words], capture_output=True)
     assert done.returncode == 0, (words, done.stderr.decode())
     return json.loads(done.stdout)
-
-
-def replay_errors():
-    """The error of the mean step of each trace, the slowest rank of several."""
-    errors = {}
-    for name in WHOLE:
-        errors[name] = predict(os.path.join(SHARED, "kineto", name + ".json.gz"))["step"]["walk_error"]
-    errors["dlrm_8xV100"] = predict(os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto"))["step"]["walk_error"]
-    return errors
-
-
-def rank_errors():
-    ranks = predict(os.path.join(SHARED, "chakra", "dlrm_8xV100_kineto"))["ranks"]
-    assert [r["rank"] for r in ranks] == list(range(8))
-    return [r["walked_ns"] / r["measured_ns"] - 1 for r in ranks]
 
 
 def scenarios(*words):
@@ -208,12 +183,6 @@ def main():
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
     check_what_ifs(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))
-    errors = replay_errors()
-    for name, error in errors.items():
-        print(f"{name:45s} {100 * error:+.2f} %")
-    assert statistics.median(map(abs, errors.values())) <= 0.03, errors
-    assert max(map(abs, errors.values())) <= 0.08, errors
-    assert max(map(abs, rank_errors())) <= 0.05, rank_errors()
 
 
 if __name__ == "__main__":

@@ -24,51 +24,14 @@ def predict(*words):
     return cache[words]
 
 
-def busy(scenario):
-    return scenario["compute_ns"] + scenario["memory_ns"] + scenario["exposed_ns"]
-
-
 def directions():
     for here, there in (("h100", "mi300"), ("mi300", "h100")):
         for model in MODELS:
             yield model, here, there
 
 
-def error(model, here, there, *words):
-    """Of the device's busy time, predicted against recorded."""
-    moved = predict(trace(model, here), "--on", DEVICES[there], *words)["scenarios"][1]
-    return busy(moved) / busy(predict(trace(model, there))["scenarios"][0]) - 1
-
-
-def same_time_errors():
-    return [busy(predict(trace(m, a))["scenarios"][0]) / busy(predict(trace(m, b))["scenarios"][0]) - 1 for m, a, b in directions()]
-
-
-def ladder_errors():
-    return [error(*d) for d in directions()]
-
-
 def pair(model, here, there):
     return ("--calibrate", trace(model, here) + "=" + trace(model, there))
-
-
-def calibrated_errors():
-    """One pair, the others predicted."""
-    return [error(m, a, b, *pair(other, a, b)) for m, a, b in directions() for other in MODELS if other != m]
-
-
-def two_pair_errors():
-    """Two pairs, the third predicted."""
-    return [error(m, a, b, *[w for other in MODELS if other != m for w in pair(other, a, b)]) for m, a, b in directions()]
-
-
-def interval_cover():
-    """How many of the recorded steps lie within the predicted step's interval."""
-    inside = 0
-    for m, a, b in directions():
-        moved = predict(trace(m, a), "--on", DEVICES[b])["scenarios"][1]
-        inside += moved["low_ns"] <= predict(trace(m, b))["step"]["measured_ns"] <= moved["high_ns"]
-    return inside
 
 
 def check_refusals():
@@ -105,10 +68,6 @@ def main():
         return 77
     check_refusals()
     check_own_pair()
-    for name, errors in (("same time", same_time_errors()), ("ladder", ladder_errors()), ("one pair", calibrated_errors()),
-                         ("two pairs", two_pair_errors())):
-        print(f"{name:10s}", " ".join(f"{100 * e:+.1f}" for e in errors))
-    print("steps within their interval:", interval_cover(), "of 6")
     return 0
 
 

@@ -44,8 +44,12 @@ static const struct {
     [PODS] = {"pods.csv",
               "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time,scheduled_time\n",
               "p%d,1000,1024,1,500,,%d,2%d,9\n", 5},
-    [CASES] = {"cases.yaml", "cases:\n  - {case: one, files: [kernels.csv], split: {by: n, folds: 2}, fit: none}\n", "",
-               0},
+    [CASES] = {"cases.yaml",
+               "cases:\n  - {case: one, files: [kernels.csv], split: {by: n, folds: 2}, fit: none, bars: {mape: <=9}}\n"
+               "  - {case: two, over: {n: [1, 2]}, before: {verb: models}, ask: {verb: models, set: [\"a={n}\"]},\n"
+               "     against: {verb: models}, values: {\"models[0].layers\": \"models[name=lenet].layers + {n}\"},\n"
+               "     bars: {max: <=9}}\n",
+               "", 0},
 };
 
 typedef struct {
@@ -163,7 +167,8 @@ static pace_status validate(const void *context, int choice) {
     (void)choice;
     const pace_validate_options options = {.context = test_context(),
                                            .cases_path = made->path[CASES],
-                                           .data_path = made->folder};
+                                           .data_path = made->folder,
+                                           .ask = pace_ask};
     return done(pace_validate(&report, &missed, &options), &report);
 }
 

@@ -1,0 +1,137 @@
+"""`paceline validate`: figures that need no data but this project's own are as in the ledger; cases that ask a question of any verb;
+what is worse than its ledger, could not be computed or did not run is said and fails."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import strict_schema
+
+PACELINE = os.environ["PACELINE"]
+SOURCE = os.environ.get("PACELINE_SOURCE", ".")
+FOLDER = tempfile.mkdtemp(prefix="paceline-validate-")
+BUNDLED = ["predict/c*", "scaling/claim*", "fleet/synthetic*", "*/job-resnet50*"]
+if "ASAN_OPTIONS" not in os.environ:
+    BUNDLED.append("step/walk-and-closed-form")
+wrong = []
+
+
+def expect(condition, *what):
+    if not condition:
+        wrong.append(what)
+
+
+def put(name, text):
+    path = os.path.join(FOLDER, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def validate(*words):
+    done = subprocess.run([PACELINE, "validate", "--data", FOLDER, "-f", "json", *words], cwd=SOURCE, capture_output=True, text=True)
+    document = json.loads(done.stdout) if done.stdout else None
+    if document:
+        strict_schema.hold(document, "validate")
+    return done.returncode, document, done.stderr
+
+
+def test_bundled():
+    for glob in BUNDLED:
+        code, document, err = validate(glob)
+        missed = sum(figure["holds"] == "no" for figure in document["figures"])
+        expect(document["failed"] == document["worse"] == 0 and document["missed"] == missed, glob, document["summary"], err)
+        expect(code == (1 if missed else 0) and document["figures"], glob, code)
+        expect(all(figure["ledger_value"] is not None for figure in document["figures"]), glob, "every figure is in the ledger")
+
+
+def test_every_model_is_asked_of_both_engines():
+    listed = subprocess.run([PACELINE, "models", "-f", "json"], capture_output=True, check=True).stdout
+    with open(os.path.join(SOURCE, "accuracy", "two_engines.csv")) as file:
+        asked = {line["model"] for line in csv.DictReader(line for line in file if not line.startswith("#"))}
+    models = {model["name"] for model in json.loads(listed)["models"]}
+    expect(models == asked, "accuracy/two_engines.csv", models ^ asked)
+
+
+CASES = """tables:
+  exchange:
+    over: {bytes: [1000000, 2000000, ""]}
+    ask: {verb: predict, kind: exchange, on: dgx-h100, bytes: "{bytes}"}
+cases:
+  - {case: one/own-time, table: exchange, where: {bytes: ["1.."]}, values: {"sizes[0].time_us * 2": "sizes[0].time_us + sizes[-1].time_us"},
+     bars: {mape: "<=0", differing: "<=0", max_distance: "<=0", coverage: ">=1"}}
+  - {case: one/own-bytes, table: exchange, where: {bytes: ["1.."]}, values: {"sizes[bytes={bytes}].bytes / 1e6 - 1": "0"}, optional: true,
+     unit: MB, bars: {mean_value: "0.5..0.5", max_distance: "1..1"}}
+  - {case: one/against, table: exchange, where: {bytes: ["1.."]}, against: {verb: predict, kind: exchange, on: dgx-h100, bytes: 500000},
+     values: {"sizes[0].bytes": "sizes[0].bytes"}, bars: {share_at_most: ">=1", geometric_ratio: "2.82..2.83"}}
+  - {case: one/single, ask: {verb: predict, inputs: [lenet], on: v100-sxm2-16}, values: {step.median_s: step.median_s}, within: "0", low: step.low_s, high: step.high_s, bars: {coverage: ">=1"}}
+  - {case: one/before, before: {verb: fleet, synthesize: 100, seed: 1}, ask: {verb: fleet, inputs: ["{before}"]}, values: {jobs: "100"}, bars: {max: "<=0"}}
+"""
+
+
+def figures(document):
+    return {(figure["case"], figure["metric"]): figure for figure in document["figures"]}
+
+
+def test_questions():
+    cases = put("cases.yaml", CASES)
+    code, document, err = validate("--cases", cases, "one/o*")
+    found = figures(document)
+    expect(code == 0 and not err, code, err, document["summary"])
+    expect(found["one/own-time", "mape"]["n"] == 2 and found["one/own-time", "coverage"]["value"] == 1, found)
+    code, document, err = validate("--cases", cases, "one/[asb]*")
+    found = figures(document)
+    expect(code == 1 and found["one/against", "share_at_most"]["value"] == 0, found, err)
+    expect(abs(found["one/against", "geometric_ratio"]["value"] - 8 ** 0.5) < 1e-12, found)
+    expect(found["one/single", "coverage"]["value"] == 1 and found["one/before", "max"]["value"] == 0, found, err)
+
+
+def test_ledger():
+    cases = put("cases.yaml", """cases:
+  - {case: a/same, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.1"}}
+  - {case: a/worse, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.3"}}
+  - {case: a/broke, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.2499"}}
+  - {case: a/better, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.3"}}
+  - {case: a/range, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "0.1..0.3"}}
+""")
+    ledger = "case,source,split,metric,unit,n,value,bar,holds,note\n"
+    for name, value in (("same", 0.25), ("worse", 0.2), ("broke", 0.2490), ("better", 0.3), ("range", 0.15)):
+        ledger += f"a/{name},,test,mape,share,1,{value},,yes,\n"
+    put("ledger.csv", ledger + "a/live,x,live,speed,MB/s,1,5,>=4,yes,a day\na/held,x,held,gap,share,1,5,<=5,yes,\n")
+    code, document, err = validate("--cases", cases)
+    verdicts = {figure["case"]: figure["verdict"] for figure in document["figures"]}
+    expect(verdicts == {"a/same": "missed", "a/worse": "worse", "a/broke": "worse", "a/better": "holds, better", "a/range": "holds, moved"}, verdicts)
+    expect(code == 1 and document["worse"] == 2 and document["not_recomputed"] == 2, document)
+    expect("a/worse, a/broke." in " ".join(document["summary"]) and "1 speeds and sizes" in " ".join(document["summary"]), document["summary"])
+    expect(validate("--cases", cases, "a/worse")[0] == 1 and validate("--cases", cases, "a/better")[0] == 0, "worse than the ledger is exit 1")
+
+
+def test_failures():
+    cases = put("cases.yaml", """cases:
+  - {case: b/good, ask: {verb: models}, values: {"1": "1"}, bars: {max: "<=0"}}
+  - {case: b/path, ask: {verb: predict, inputs: [lenet], on: v100-sxm2-16}, values: {"nosuch.value": "1"}, bars: {max: "<=0"}}
+  - {case: b/row, ask: {verb: models}, values: {"models[name=nosuch].parameters": "1"}, bars: {max: "<=0"}}
+  - {case: b/word, ask: {verb: models}, values: {"{nosuch}": "1"}, bars: {max: "<=0"}}
+  - {case: b/sign, ask: {verb: models}, values: {"1 ^ 2": "1"}, bars: {max: "<=0"}}
+  - {case: b/model, ask: {verb: predict, inputs: [nosuch], on: v100-sxm2-16}, values: {"1": "1"}, bars: {max: "<=0"}}
+  - {case: c/absent, files: [absent.csv], ask: {verb: models}, values: {"1": "1"}, bars: {max: "<=0"}}
+  - {case: c/needs, needs: absent, ask: {verb: models}, values: {"1": "1"}, bars: {max: "<=0"}}
+""")
+    code, document, err = validate("--cases", cases)
+    expect(code == 1 and document["failed"] == 5 and len(document["figures"]) == 1, code, document["warnings"])
+    for word in ("nosuch.value", "no such row", "{nosuch}", "between blanks", "inputs=nosuch"):
+        expect(word in err, word, err)
+    code, document, err = validate("--cases", cases, "c/*")
+    expect(code == 3 and document is None and "absent" in err, "what ran nothing fails", code, err)
+    expect(validate("--cases", cases, "b/path")[0] == 4, "one case that fails gives its own reason")
+    expect(validate("--cases", cases, "nosuch")[0] == 2, "no such case")
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+for line in wrong:
+    print("WRONG:", *line)
+sys.exit(1 if wrong else 0)
