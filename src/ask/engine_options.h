@@ -33,6 +33,18 @@ typedef struct {
     void *progress_context;
 } pace_predict_options;
 
+/** Options of pace_slice_traces(). Zero-initialise for defaults. */
+typedef struct {
+    pace_context *context;  /**< what is asked; must be given */
+    const char *output;     /**< the slice: NAME.json or NAME.json.gz; of several ranks NAME.RANK.json; must be given */
+    const char *ranks;      /**< "0,7": of these ranks; NULL = of all inputs */
+    const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_step_choice steps; /**< which steps; all = everything, steps or not */
+    bool anonymize;         /**< replace names that catalog/public_names.yaml does not know */
+    pace_progress_fn progress; /**< may be NULL */
+    void *progress_context;
+} pace_slice_options;
+
 /** What the job model assumes (docs/fleet.md). NULL = as the catalogue has it. */
 typedef struct {
     const char *on;         /**< the machine: "pai-2018" (NULL), "pai-v100 network=100Gb/s compute=2x" */

@@ -14,6 +14,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "Puts two traces (or directories of ranks) side by side: matrix, operators, where the time went."},
     {"convert", "TRACE... | MODEL", "traces and models as Chakra execution traces",
      "Writes traces or a model as Chakra execution traces."},
+    {"slice", "TRACE...", "some steps and ranks of traces, as small traces",
+     "Writes some steps of PyTorch profiler traces, and all that these steps need, as traces that any\n"
+     "viewer opens: the same events, byte for byte. With --anonymize, names of users are hashed."},
     {"fleet", "FILE...", "where a cluster's time goes, from a table of its jobs",
      "Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite):\n"
      "composition, bottlenecks, what AllReduce, faster hardware or other software would buy."},
@@ -40,6 +43,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define MACHINES (1U << PACE_VERB_MACHINES)
 #define MODELS (1U << PACE_VERB_MODELS)
 #define PREDICT (1U << PACE_VERB_PREDICT)
+#define SLICE (1U << PACE_VERB_SLICE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
 #define REPORTS (ANALYZE | COMPARE | FLEET | MACHINES | MODELS | PREDICT | VALIDATE)
 
@@ -94,7 +98,12 @@ const pace_option_row pace_option_table[] = {
     {PREDICT,
      NUMBER("samples", "N", "samples", WHERE, "samples it has, when shapes do not show it", NULL, " step scaling ")},
 
-    {ANALYZE | COMPARE, TEXT("step_regex", "REGEX", NULL, "annotations that mark steps (POSIX extended)", NULL, NULL)},
+    {ANALYZE | COMPARE | SLICE,
+     TEXT("step_regex", "REGEX", NULL, "annotations that mark steps (POSIX extended)", NULL, NULL)},
+    {ANALYZE | COMPARE | SLICE,
+     TEXT("steps", "A:B", NULL, "these steps, by number: 3:4 (3 and 4), 3:, :4 or 3", NULL, NULL)},
+    {ANALYZE | COMPARE | SLICE,
+     NUMBER("skip", "N", "steps", NULL, "leave out the first N steps (warm-up)", NULL, NULL)},
     {PREDICT,
      TEXT("step_regex", "REGEX", WHERE, "annotations that mark steps (POSIX extended)", NULL, " step scaling ")},
     {ANALYZE, WRITES("overheads", 0, "FILE", NULL, "write the host-overhead samples there (JSON)")},
@@ -169,8 +178,8 @@ const pace_option_row pace_option_table[] = {
      TEXT("workers", "N,N", SCALES, "a model's step on so many workers: 1..128, or 1,2,4,8", "workers", " scaling ")},
     {PREDICT, LIST("approach", "NAME,NAME", SCALES, "how workers exchange gradients: grpc, horovod-nccl, ...",
                    "approach", " step scaling ")},
-    {PREDICT, TEXT("jitter", "SHARE", SCALES, "how much workers' steps differ: 5%, 0 = not at all",
-                   NULL, " step scaling ")},
+    {PREDICT,
+     TEXT("jitter", "SHARE", SCALES, "how much workers' steps differ: 5%, 0 = not at all", NULL, " step scaling ")},
     {PREDICT, FLAG("weak", SCALES, "the batch is each one's (default)", NULL, " scaling ")},
     {PREDICT, FLAG("strong", SCALES, "the batch is that of all together", NULL, " scaling ")},
     {PREDICT, NUMBER("one_worker", "RATE", "samples/s", SCALES, "samples/s that were measured of one", "one_worker",
@@ -218,6 +227,15 @@ const pace_option_row pace_option_table[] = {
     {CONVERT, RENDERS("format", 'f', "FORMAT", "of the answer: table (default), json, csv or html")},
     {CONVERT, RENDERS("table", 't', "KEY", "csv: which table")},
     {CONVERT,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+
+    {SLICE, TEXT("ranks", "N,N", NULL, "slices of these ranks alone", NULL, NULL)},
+    {SLICE, FLAG("anonymize", NULL, "replace names of users, files, modules and machines by hashes", NULL, NULL)},
+    {SLICE,
+     WRITES("output", 'o', "OUT.json.gz", NULL, "the slice; of several ranks OUT.0.json.gz, OUT.1.json.gz, ...")},
+    {SLICE, RENDERS("format", 'f', "FORMAT", "of the answer: table (default), json, csv or html")},
+    {SLICE, RENDERS("table", 't', "KEY", "csv: which table")},
+    {SLICE,
      {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
 
     {VALIDATE,

@@ -38,6 +38,7 @@ struct pace_json {
     char *at;    /* first byte not consumed */
     char *end;   /* end of the window's bytes */
     char *token; /* first byte that a refill must keep; the last token's start */
+    char *pin;   /* first byte that a refill must keep while it is pinned; NULL = `token` is */
     const char *text;
     size_t length;
     due_next due;
@@ -99,22 +100,26 @@ static pace_status grow_window(pace_json *json) {
                          "%s: byte %" PRIu64 ": expected a token of at most %zu bytes, found a longer one",
                          pace_input_name(json->input), pace_json_offset(json), TOKEN_MAX);
     }
-    ptrdiff_t at = json->at - json->window, end = json->end - json->window;
+    ptrdiff_t at = json->at - json->window, end = json->end - json->window, token = json->token - json->window;
     char *window = pace_resize(json->window, json->capacity * 2 + BLOCK, 1);
     if (!window) return PACE_E_MEMORY;
     json->capacity *= 2;
-    json->window = json->token = window;
+    json->window = window;
+    json->token = window + token;
+    if (json->pin) json->pin = window;
     json->at = window + at;
     json->end = window + end;
     return PACE_OK;
 }
 
 static void move_to_front(pace_json *json) {
-    size_t shift = (size_t)(json->token - json->window);
+    char *kept = json->pin ? json->pin : json->token;
+    size_t shift = (size_t)(kept - json->window);
     if (shift == 0) return;
-    memmove(json->window, json->token, (size_t)(json->end - json->token));
+    memmove(json->window, kept, (size_t)(json->end - kept));
     json->base += shift;
-    json->token = json->window;
+    json->token -= shift;
+    if (json->pin) json->pin = json->window;
     json->at -= shift;
     json->end -= shift;
 }
@@ -632,6 +637,17 @@ pace_json_token pace_json_skip(pace_json *json) {
     if (first != PACE_JSON_OBJECT && first != PACE_JSON_ARRAY) return first;
     pace_json_token last = leave_to(json, json->depth - 1);
     return is_terminal(last) ? last : first;
+}
+
+/* ---- pinning ---- */
+
+void pace_json_pin(pace_json *json) { json->pin = json->token; }
+
+const char *pace_json_unpin(pace_json *json, size_t *length) {
+    const char *pinned = json->pin;
+    *length = (size_t)(json->at - json->pin);
+    json->pin = NULL;
+    return pinned;
 }
 
 /* ---- the last token ---- */

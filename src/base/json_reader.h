@@ -52,6 +52,11 @@ pace_json_token pace_json_skip(pace_json *json);
  * OBJECT_END, ARRAY_END, ERROR or TRUNCATED. Must be fast (it skips stacks and shapes nobody reads). */
 pace_json_token pace_json_leave(pace_json *json);
 
+/** Keeps the bytes of the document from the last token on, until pace_json_unpin() gives them back as they are written:
+ * from the pinned token to the end of the last one. Valid until the next call. */
+void pace_json_pin(pace_json *json);
+const char *pace_json_unpin(pace_json *json, size_t *length);
+
 /** Text of the last KEY, STRING (between the quotes, escapes as written) or NUMBER; valid until the next call. */
 const char *pace_json_text(const pace_json *json, size_t *length);
 

@@ -176,10 +176,19 @@ static pace_status add_devices(pace_analysis *analysis, pace_rank *trace, const 
     return status;
 }
 
-/* What is analysed: each device that worked. */
+static pace_status choose_steps(pace_rank *rank, const pace_analyze_options *options) {
+    return pace_step_choice_apply(&rank->marks, &options->steps, &rank->step.names, rank->path);
+}
+
+/* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
     for (size_t i = 0; i < analysis->traces.count; i++)
         PACE_TRY(add_devices(analysis, analysis->traces.items[i], options));
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        pace_rank *rank = analysis->ranks.items[i];
+        if (rank->trace) PACE_TRY(choose_steps(rank, options));
+    }
+    for (size_t i = 0; i < analysis->traces.count; i++) PACE_TRY(choose_steps(analysis->traces.items[i], options));
     return PACE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* What reading and understanding traces is asked with. */
 #pragma once
 
-#include "paceline/paceline.h"
+#include "insight/step_choice.h"
 
 /** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
 typedef struct {
@@ -9,6 +9,7 @@ typedef struct {
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
     const char *step_regex;     /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_step_choice steps;     /**< which of them */
     const char *overheads_path; /**< write the host-overhead samples to this file; NULL = do not */
     double profiler_event_us;   /**< profiler cost to take off per recorded host event, microseconds */
     bool profiler_guess;        /**< guess that cost from the trace instead */

@@ -17,6 +17,7 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
     if (count == 0) return PACE_OK;
     int64_t *last = pace_alloc(count, sizeof *last);
     if (!last) return PACE_E_MEMORY;
+    int64_t bound = marks->items.items[0].start_ns, before = INT64_MIN; /* the end of steps that were cut off */
     for (size_t i = 0; i < count; i++) last[i] = INT64_MIN;
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
@@ -25,10 +26,11 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
         ptrdiff_t at = pace_marks_at(marks, issued_ns);
         /* what the host issued after the last annotation is no step's: the trace ran on without one */
         bool issue_known = work->host_is_device || work->step->cause[item->task] != PACE_NO_TASK;
-        bool beyond = at + 1 == (ptrdiff_t)count && issue_known && issued_ns > marks->items.items[at].end_ns;
+        bool beyond = at + 1 == (ptrdiff_t)count && issue_known && issued_ns > marks->until_ns;
+        if (at < 0 && issued_ns >= marks->since_ns && item->end_ns > before) before = item->end_ns;
         if (at >= 0 && !beyond && item->end_ns > last[at]) last[at] = item->end_ns;
     }
-    int64_t bound = marks->items.items[0].start_ns;
+    if (before > INT64_MIN) bound = before > marks->since_ns ? before : marks->since_ns;
     for (size_t i = 0; i < count; i++) {
         marks->items.items[i].from_ns = bound;
         if (last[i] > bound) bound = last[i];

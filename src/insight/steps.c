@@ -79,6 +79,8 @@ static bool names_an_iteration(const char *name) {
     return false;
 }
 
+bool pace_name_may_mark_step(const char *name) { return pace_name_marks_step(name) || names_an_iteration(name); }
+
 /* The candidate is a name that frameworks use once an iteration; each occurrence opens a step. */
 static pace_status add_periodic(pace_marks *marks, pace_step *step) {
     enum { MOST = 4096 };
@@ -125,6 +127,36 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step) {
     return status;
 }
 
+/* The steps of a slice: the work of others that it holds is not whole. */
+static pace_status add_kept(pace_marks *marks, const pace_step *step) {
+    for (size_t i = 0; i < step->kept_steps.count; i++) {
+        const pace_kept_step *kept = &step->kept_steps.items[i];
+        PACE_TRY(PACE_PUSH(&marks->items,
+                           ((pace_mark){.label = kept->label, .start_ns = kept->start_ns, .end_ns = kept->end_ns})));
+    }
+    marks->origin = PACE_MARKS_ANNOTATED;
+    marks->certainty = 1;
+    return PACE_OK;
+}
+
+static void set_bounds(pace_marks *marks, const pace_step *step) {
+    if (marks->items.count == 0) return;
+    marks->since_ns = marks->items.items[0].start_ns;
+    if (step->kept_steps.count && step->kept_since_ns) marks->since_ns = step->kept_since_ns;
+    marks->until_ns = marks->items.items[marks->items.count - 1].end_ns;
+    if (step->kept_steps.count && step->kept_until_ns > marks->until_ns) marks->until_ns = step->kept_until_ns;
+}
+
+static pace_status find(pace_marks *marks, pace_step *step, const char *regex, const regex_t *compiled) {
+    if (!regex && step->kept_steps.count) return add_kept(marks, step);
+    PACE_TRY(add_annotated(marks, step, compiled));
+    if (marks->items.count == 0) return regex ? PACE_OK : add_periodic(marks, step);
+    marks->origin = PACE_MARKS_ANNOTATED;
+    marks->certainty = 1;
+    qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
+    return PACE_OK;
+}
+
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) {
     pace_marks marks = {0};
     regex_t compiled;
@@ -136,16 +168,33 @@ pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex)
             return pace_fail(PACE_E_USAGE, "step expression '%s': %s", regex, text);
         }
     }
-    pace_status status = add_annotated(&marks, step, regex ? &compiled : NULL);
+    pace_status status = find(&marks, step, regex, regex ? &compiled : NULL);
     if (regex) regfree(&compiled);
-    if (status == PACE_OK && marks.items.count) {
-        marks.origin = PACE_MARKS_ANNOTATED;
-        marks.certainty = 1;
-        qsort(marks.items.items, marks.items.count, sizeof *marks.items.items, by_start);
-    } else if (status == PACE_OK && !regex) {
-        status = add_periodic(&marks, step);
-    }
+    set_bounds(&marks, step);
     if (status != PACE_OK) pace_marks_free(&marks);
     else *out = marks;
     return status;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+/* The digits behind the last '#' or blank; -1 without. */
+static int64_t number_in(const char *label) {
+    enum { MOST_DIGITS = 15 };
+    const char *end = label + strlen(label), *at = end;
+    int64_t number = 0;
+    while (at > label && pace_is_digit(at[-1])) at--;
+    if (at == end || at == label || end - at > MOST_DIGITS || (at[-1] != '#' && at[-1] != ' ')) return -1;
+    for (; at < end; at++) number = number * 10 + (*at - '0');
+    return number;
+}
+
+int64_t pace_mark_number(const pace_marks *marks, const pace_names *names, size_t mark) {
+    int64_t before = -1;
+    for (size_t i = 0; i < marks->items.count; i++) {
+        int64_t own = number_in(pace_names_text(names, marks->items.items[i].label));
+        if (own <= before) return (int64_t)mark + 1;
+        before = own;
+    }
+    return number_in(pace_names_text(names, marks->items.items[mark].label));
 }

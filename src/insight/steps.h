@@ -19,12 +19,21 @@ typedef struct {
     pace_marks_origin origin;
     double certainty;  /* 1 when annotated; for periodic ones the share of occurrences that fit the period */
     const char *basis; /* the name that repeats, borrowed from the step; NULL when annotated */
+    int64_t since_ns;  /* what the host issued earlier is no step's; before the first mark where steps were cut off */
+    int64_t until_ns;  /* what the host issues later is no step's: the trace runs on without annotations */
 } pace_marks;
 
-/** Finds steps: outermost annotations matching `regex`, or ProfilerStep# when NULL, or else the operator that repeats
- * most regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
+/** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, or else
+ * the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;
 void pace_marks_free(pace_marks *marks);
+
+/** Whether a name may mark a step when no expression says which do. */
+bool pace_name_may_mark_step(const char *name);
+
+/** The number of a step: the digits its label ends with ("ProfilerStep#1009", "step 3") where all labels have them in
+ * ascending order, else its place, from 1. */
+int64_t pace_mark_number(const pace_marks *marks, const pace_names *names, size_t mark);
 
 /** The step a host instant belongs to (its annotation or the gap behind it), or -1 before the first. */
 ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns);

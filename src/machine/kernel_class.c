@@ -113,20 +113,32 @@ static bool occurs(const char *name, const char *pattern) {
     return false;
 }
 
-static const kernel_rule *first_match(const rule_list *list, const char *name) {
+/* `*word` is the pattern that occurs; unchanged without one. */
+static const kernel_rule *first_match(const rule_list *list, const char *name, const char **word) {
     for (size_t i = 0; i < list->rules.count; i++) {
         const kernel_rule *rule = &list->rules.items[i];
-        for (size_t j = 0; j < pace_yaml_count(rule->match); j++)
-            if (occurs(name, pace_yaml_text(pace_yaml_item(rule->match, j)))) return rule;
+        for (size_t j = 0; j < pace_yaml_count(rule->match); j++) {
+            const char *pattern = pace_yaml_text(pace_yaml_item(rule->match, j));
+            if (!occurs(name, pattern)) continue;
+            *word = pattern + (pattern[0] == '<');
+            return rule;
+        }
     }
     return NULL;
+}
+
+const char *pace_kernel_class_word(const pace_kernel_classes *classes, const char *name) {
+    const char *word = NULL;
+    if (!first_match(&classes->communication, name, &word)) first_match(&classes->kernels, name, &word);
+    return word;
 }
 
 pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const char *name) {
     pace_kernel_class unknown = {.family = "unknown"};
     if (!name) return unknown;
-    const kernel_rule *rule = first_match(&classes->communication, name);
+    const char *word;
+    const kernel_rule *rule = first_match(&classes->communication, name, &word);
     if (rule) return (pace_kernel_class){"communication", rule->text, PACE_BOUND_UNKNOWN, true};
-    rule = first_match(&classes->kernels, name);
+    rule = first_match(&classes->kernels, name, &word);
     return rule ? (pace_kernel_class){rule->text, NULL, rule->bound, false} : unknown;
 }

@@ -24,3 +24,6 @@ void pace_kernel_classes_free(pace_kernel_classes *classes);
 /** The first rule any of whose patterns occurs in `name`, ignoring case; communication rules come first. A pattern
  * that starts with "<" matches only where a word starts (the character before it is no letter and no digit). */
 pace_kernel_class pace_kernel_classify(const pace_kernel_classes *classes, const char *name);
+
+/** The pattern by which a name is classified, without its "<"; NULL = no rule knows the name. Borrowed. */
+const char *pace_kernel_class_word(const pace_kernel_classes *classes, const char *name);

@@ -4,9 +4,18 @@
 #include "report/answer.h"
 #include "report/ask_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- the verbs with one kind of question -------------------------------------------------------------------------- */
+
+static pace_status read_steps(pace_step_choice *out, const pace_question *question) {
+    double skip = pace_question_number(question, "skip");
+    if (skip > 1e9 || skip > floor(skip))
+        return pace_fail(PACE_E_USAGE, "skip: expected a whole number of steps, found %g", skip);
+    *out = (pace_step_choice){.numbers = pace_question_text(question, "steps"), .skip = (size_t)skip};
+    return pace_step_choice_check(out);
+}
 
 static pace_status ask_analyze(pace_report **out, const pace_question *question) {
     pace_analyze_options options = {.context = question->context,
@@ -17,6 +26,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .check = pace_question_flag(question, "check"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
+    PACE_TRY(read_steps(&options.steps, question));
     const char *profiler = pace_question_text(question, "profiler_us");
     options.profiler_guess = profiler && strcmp(profiler, "auto") == 0;
     bool number = profiler && !options.profiler_guess && pace_number_parse(&options.profiler_event_us, profiler);
@@ -32,6 +42,7 @@ static pace_status ask_compare(pace_report **out, const pace_question *question)
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
+    PACE_TRY(read_steps(&options.steps, question));
     return pace_compare(out, question->inputs.items[0], question->inputs.items[1], &options);
 }
 
@@ -43,6 +54,18 @@ static pace_status ask_convert(pace_report **out, const pace_question *question)
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
     return pace_convert(out, PACE_ASKED_INPUTS(question), &options);
+}
+
+static pace_status ask_slice(pace_report **out, const pace_question *question) {
+    pace_slice_options options = {.context = question->context,
+                                  .output = pace_question_text(question, "output"),
+                                  .ranks = pace_question_text(question, "ranks"),
+                                  .step_regex = pace_question_text(question, "step_regex"),
+                                  .anonymize = pace_question_flag(question, "anonymize"),
+                                  .progress = question->progress,
+                                  .progress_context = question->progress_context};
+    PACE_TRY(read_steps(&options.steps, question));
+    return pace_slice_traces(out, PACE_ASKED_INPUTS(question), &options);
 }
 
 static pace_status ask_fit(pace_report **out, const pace_question *question) {
@@ -99,6 +122,7 @@ static const struct {
     {"analyze", 1, SIZE_MAX, "at least one trace", ask_analyze},
     {"compare", 2, 2, "two traces", ask_compare},
     {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert},
+    {"slice", 1, SIZE_MAX, "at least one trace", ask_slice},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit},
     {"machines", 0, 1, "one name", ask_machines},
     {"models", 0, 1, "one name", ask_models},

@@ -87,3 +87,8 @@ pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, cons
  * Errors: PACE_E_USAGE for another kind of output, PACE_E_IO when it cannot be written, and those of pace_predict(). */
 pace_status pace_convert(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_convert_options *options);
+
+/** Writes parts of Kineto traces as traces of their own: some steps, some ranks, without names if asked; reports what was
+ * kept. Streams: memory grows with what is kept. Errors: PACE_E_USAGE, PACE_E_INPUT, PACE_E_IO. */
+pace_status pace_slice_traces(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_slice_options *options);

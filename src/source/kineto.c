@@ -3,6 +3,7 @@
 
 #include "source/event_time.h"
 #include "source/kineto_event.h"
+#include "source/slice_member.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -315,8 +316,10 @@ static pace_json_token read_devices(reader *r) {
 static pace_json_token read_member(reader *r, bool *events_seen) {
     bool events = pace_json_is(r->json, "traceEvents"), devices = pace_json_is(r->json, "deviceProperties");
     bool distributed = pace_json_is(r->json, "distributedInfo"), base = pace_json_is(r->json, "baseTimeNanoseconds");
-    if (!events && !devices && !distributed && !base) return pace_json_skip(r->json);
+    bool slice = pace_json_is(r->json, PACE_SLICE_MEMBER);
+    if (!events && !devices && !distributed && !base && !slice) return pace_json_skip(r->json);
     pace_json_token token = pace_json_next(r->json);
+    if (slice && token == PACE_JSON_OBJECT) return pace_slice_member_read(r->step, r->json, &r->status);
     if (events && token == PACE_JSON_ARRAY) {
         *events_seen = true;
         return read_events(r);

@@ -47,7 +47,7 @@ static bool kineto_category(pace_task_kind *kind, const char *text, size_t lengt
 void pace_kineto_event_clear(pace_kineto_event *event) {
     event->phase = 0;
     event->kind = PACE_TASK_OTHER;
-    event->known_category = event->autograd = false;
+    event->known_category = event->autograd = event->has_category = false;
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
@@ -277,6 +277,7 @@ static void keep_category(pace_kineto_event *event, const char *text, size_t len
         event->last_length = length < sizeof event->last_category ? length : 0;
         memcpy(event->last_category, text, event->last_length);
     }
+    event->has_category = true;
     event->known_category = event->last_known;
     event->autograd = event->last_autograd;
     event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
@@ -321,7 +322,7 @@ static pace_status keep_member(pace_kineto_event *event, member which, pace_json
 
 /* An arrow of which nothing is kept but that it was there (one in three events of a trace). */
 static bool is_idle_arrow(const pace_kineto_event *event) {
-    return (event->phase == 's' || event->phase == 'f') && !event->autograd && event->has_start;
+    return (event->phase == 's' || event->phase == 'f') && !event->autograd && event->has_start && !event->reads_arrows;
 }
 
 pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json, pace_names *names,

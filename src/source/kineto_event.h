@@ -14,6 +14,8 @@ typedef struct {
     pace_task_kind kind;
     bool known_category;
     bool autograd; /* a flow from a forward operator to its backward operator */
+    bool has_category;
+    bool reads_arrows; /* across events: arrows that no reader of steps needs are read whole too */
     pace_name name;
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
     bool has_start, has_duration;

@@ -35,6 +35,7 @@ void pace_step_free(pace_step *step) {
     PACE_VEC_FREE(&step->autograd_notes);
     PACE_VEC_FREE(&step->autograd_arrows);
     PACE_VEC_FREE(&step->devices);
+    PACE_VEC_FREE(&step->kept_steps);
     *step = (pace_step){0};
 }
 

@@ -113,6 +113,12 @@ typedef struct {
     double memory_bytes; /* 0 = unknown */
 } pace_traced_device;
 
+/* A step that the cutter of a slice kept: its annotation's name and time. */
+typedef struct {
+    pace_name label;
+    int64_t start_ns, end_ns;
+} pace_kept_step;
+
 typedef struct {
     pace_names names;
 
@@ -141,6 +147,9 @@ typedef struct {
     /* what the trace says of itself */
     int64_t rank, world_size;                            /* -1 = unknown */
     int64_t base_ns;                                     /* to be added to every time for the wall clock */
+    PACE_VEC(pace_kept_step) kept_steps;                 /* of a slice, by start: those it was cut for */
+    int64_t kept_until_ns;                               /* of a slice: where the host's last kept step ends */
+    int64_t kept_since_ns;                               /* of a slice: where the first step of its trace began */
     PACE_VEC(pace_traced_device) devices;                /* as it lists them; few of them may have worked */
     uint64_t event_count, complete_count, unknown_count; /* events read; complete ones; of unknown phase */
     uint64_t linked_kernels;

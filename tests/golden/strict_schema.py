@@ -22,6 +22,7 @@ UNITLESS = {"matters", "before", "host_nodes", "device_nodes", "exchanges", "tim
             "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "added_spread", "rank", "last_rank",
             "slowest_rank", "last_device", "slowest_device", "source", "destination", "fixed_mape", "formula_mape",
             "factor", "assumed", "efficiency"}
+UNITLESS |= {"trace_events", "steps"}  # of slices
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own
 
 

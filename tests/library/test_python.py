@@ -153,8 +153,11 @@ def test_verbs():
         trace = os.path.join(folder, "lenet.et")
         document = json.loads(pl.convert("lenet", output=trace).json())
         expect(without_command(document) == without_command(command_line("convert", "lenet", "-o", trace)), "convert answers otherwise")
+        small = os.path.join(folder, "small.json")
+        document = json.loads(pl.slice(DEMO, steps="7", output=small).json())
+        expect(without_command(document) == without_command(command_line("slice", DEMO, "--steps", "7", "-o", small)), "slice answers otherwise")
     refused(pl.FileError, "nowhere", lambda: pl.validate(data="/nowhere", cases="/nowhere/cases.yaml"))
-    asked = {"convert", "validate", *(verb for verb, _, _ in questions)}
+    asked = {"convert", "slice", "validate", *(verb for verb, _, _ in questions)}
     expect(set(pl._question.VERBS) == asked, "not asked here:", set(pl._question.VERBS) - asked)
 
 

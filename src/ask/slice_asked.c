@@ -1,0 +1,332 @@
+#include "ask/slice_asked.h"
+
+#include "ask/context.h"
+#include "base/json_walk.h"
+#include "base/text.h"
+#include "source/inputs.h"
+#include "source/slice_member.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- what a trace says of its rank and its steps ------------------------------------------------------------------ */
+
+/* A trace as far as steps are concerned: the tasks that may mark them. */
+typedef struct {
+    pace_step step;
+    bool has_regex;
+    regex_t regex;
+    PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
+    int64_t last_ns;         /* the last end of the host's work */
+    uint32_t last_lane;
+    pace_json *json;
+} look;
+
+static pace_json_token read_rank(void *context, const char *key) {
+    look *l = context;
+    pace_json_token token = pace_json_next(l->json);
+    int64_t rank;
+    if (strcmp(key, "rank") == 0 && token == PACE_JSON_NUMBER && pace_json_int(l->json, &rank) && rank >= 0 &&
+        rank < INT32_MAX)
+        l->step.rank = rank;
+    return pace_json_pass(l->json, token);
+}
+
+static pace_status look_at_member(void *context, const char *key, const char *bytes, size_t length) {
+    look *l = context;
+    pace_input *input;
+    if (strcmp(key, "distributedInfo") != 0 && strcmp(key, PACE_SLICE_MEMBER) != 0) return PACE_OK;
+    PACE_TRY(pace_input_open_memory(&input, key, bytes, length));
+    pace_status status = pace_json_open(&l->json, input);
+    bool object = status == PACE_OK && pace_json_next(l->json) == PACE_JSON_OBJECT;
+    if (object && strcmp(key, PACE_SLICE_MEMBER) == 0) (void)pace_slice_member_read(&l->step, l->json, &status);
+    else if (object) (void)pace_json_each_member(l->json, read_rank, l);
+    if (status == PACE_OK) pace_json_free(l->json);
+    pace_input_free(input);
+    return status;
+}
+
+static pace_status may_mark(bool *out, look *l, pace_name name) {
+    while (l->marks.count <= name) PACE_TRY(PACE_PUSH(&l->marks, 0));
+    uint8_t *known = &l->marks.items[name];
+    const char *text = pace_names_text(&l->step.names, name);
+    if (*known == 0) {
+        bool may = l->has_regex ? regexec(&l->regex, text, 0, NULL, 0) == 0 : pace_name_may_mark_step(text);
+        *known = may ? 2 : 1;
+    }
+    *out = *known == 2;
+    return PACE_OK;
+}
+
+static pace_status look_at_event(void *context, const pace_kineto_event *event, const char *bytes, size_t length) {
+    look *l = context;
+    bool marks;
+    (void)bytes, (void)length;
+    if (event->phase != 'X' || !event->has_start || !event->known_category || event->kind > PACE_TASK_CALL)
+        return PACE_OK;
+    int64_t duration_ns = event->duration_ns > 0 ? event->duration_ns : 0;
+    if (event->start_ns + duration_ns > l->last_ns) l->last_ns = event->start_ns + duration_ns;
+    if (event->kind > PACE_TASK_ANNOTATION) return PACE_OK;
+    PACE_TRY(may_mark(&marks, l, event->name));
+    if (!marks) return PACE_OK;
+    char key[2 * PACE_ID_TEXT + 8];
+    uint32_t lane;
+    snprintf(key, sizeof key, "host %s/%s", event->pid, event->tid);
+    PACE_TRY(pace_step_lane(&lane, &l->step, key, strlen(key), false, 0));
+    return pace_step_add_task(&l->step, lane, event->kind, event->name, event->start_ns, duration_ns);
+}
+
+static pace_status compile(look *l, const char *regex) {
+    int error = regcomp(&l->regex, regex, REG_EXTENDED | REG_NOSUB);
+    char text[256];
+    if (!error) return PACE_OK;
+    regerror(error, &l->regex, text, sizeof text);
+    return pace_fail(PACE_E_USAGE, "step expression '%s': %s", regex, text);
+}
+
+static void look_free(look *l) {
+    if (l->has_regex) regfree(&l->regex);
+    PACE_VEC_FREE(&l->marks);
+    pace_step_free(&l->step);
+}
+
+static pace_status look_at(look *l, const char *path, const pace_slice_options *options) {
+    pace_event_visitor visitor = {.event = look_at_event,
+                                  .member = look_at_member,
+                                  .context = l,
+                                  .names = &l->step.names,
+                                  .progress = options->progress,
+                                  .progress_context = options->progress_context};
+    pace_read_notes notes;
+    l->last_ns = INT64_MIN;
+    PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
+    if (l->step.count) { /* steps that are found by their period end with the host's work */
+        uint32_t lane;
+        PACE_TRY(pace_step_lane(&lane, &l->step, "end", 3, false, 0));
+        PACE_TRY(pace_step_add_task(&l->step, lane, PACE_TASK_CALL, 0, l->last_ns, 0));
+    }
+    return pace_step_finish(&l->step);
+}
+
+/* --- one file ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const pace_slice_options *options;
+    const pace_kernel_classes *classes;
+    const pace_anonymizer *anonymizer;
+    look look;
+    pace_marks marks;
+    int64_t from_ns, until_ns; /* the host window of the chosen steps */
+} cutter;
+
+static void copy_label(char out[64], const pace_step *step, const pace_mark *mark) {
+    snprintf(out, 64, "%s", pace_names_text(&step->names, mark->label));
+}
+
+static pace_status keep_steps(cutter *c, pace_slice_done *done) {
+    pace_step *step = &c->look.step;
+    size_t first, count;
+    PACE_TRY(pace_step_choice_find(&first, &count, &c->options->steps, &c->marks, &step->names, done->path));
+    const pace_mark *marks = c->marks.items.items;
+    bool last = first + count == c->marks.items.count;
+    step->kept_since_ns = c->marks.since_ns;
+    step->kept_until_ns = last ? c->marks.until_ns : marks[first + count].start_ns - 1;
+    step->kept_steps.count = 0;
+    for (size_t i = first; i < first + count; i++)
+        PACE_TRY(PACE_PUSH(&step->kept_steps, ((pace_kept_step){marks[i].label, marks[i].start_ns, marks[i].end_ns})));
+    done->steps = count;
+    copy_label(done->first_step, step, &marks[first]);
+    copy_label(done->last_step, step, &marks[first + count - 1]);
+    c->from_ns = marks[first].start_ns;
+    c->until_ns = last ? INT64_MAX : step->kept_until_ns + 1; /* nothing comes after the last step but its own work */
+    return PACE_OK;
+}
+
+/* Marks of other steps, of which a slice holds parts only, would be taken for whole ones. */
+static bool is_other(void *context, const char *name, int64_t start_ns) {
+    cutter *c = context;
+    bool marks = c->look.has_regex ? regexec(&c->look.regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name);
+    return marks && (start_ns < c->from_ns || start_ns >= c->until_ns);
+}
+
+static pace_status write_slice(cutter *c, pace_slice_done *done, const pace_slice_cut *cut) {
+    pace_slice_job job = {.path = done->path,
+                          .cut = cut,
+                          .steps = &c->look.step,
+                          .is_other = is_other,
+                          .context = c,
+                          .anonymizer = c->anonymizer,
+                          .progress = c->options->progress,
+                          .progress_context = c->options->progress_context};
+    return pace_slice_write(&done->counts, done->output, &job);
+}
+
+static pace_status cut_steps(cutter *c, pace_slice_done *done) {
+    pace_slice_cut cut;
+    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
+    pace_status status = keep_steps(c, done);
+    if (status == PACE_OK)
+        status = pace_slice_cut_find(&cut, done->path, c->from_ns, c->until_ns, c->classes, c->options->progress,
+                                     c->options->progress_context);
+    if (status == PACE_OK) {
+        status = write_slice(c, done, &cut);
+        pace_slice_cut_free(&cut);
+    }
+    pace_marks_free(&c->marks);
+    return status;
+}
+
+/* --- the files ---------------------------------------------------------------------------------------------------- */
+
+static bool asks_for_steps(const pace_slice_options *options) {
+    return options->steps.numbers || options->steps.skip || options->step_regex;
+}
+
+static bool list_has(const char *list, int64_t rank) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, rank);
+    for (size_t length; *list; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        if (length == strlen(text) && strncmp(list, text, length) == 0) return true;
+    }
+    return false;
+}
+
+static pace_status check_ranks(const char *list) {
+    if (!list) return PACE_OK;
+    for (const char *at = list; *at; at++)
+        if (!pace_is_digit(*at) && !(*at == ',' && at > list && at[-1] != ',' && at[1]))
+            return pace_fail(PACE_E_USAGE, "ranks: expected numbers such as 0,7, found '%.80s'", list);
+    return *list ? PACE_OK : pace_fail(PACE_E_USAGE, "ranks: expected numbers such as 0,7, found ''");
+}
+
+static const char *suffix_of(const char *output) {
+    static const char *const suffixes[] = {".json.gz", ".json"};
+    for (size_t i = 0; output && i < 2; i++)
+        if (pace_ends(output, suffixes[i])) return suffixes[i];
+    return NULL;
+}
+
+static pace_status check(const char *const *inputs, size_t count, const pace_slice_options *options) {
+    PACE_TRY(check_ranks(options->ranks));
+    PACE_TRY(pace_step_choice_check(&options->steps));
+    if (!suffix_of(options->output))
+        return pace_fail(PACE_E_USAGE, "output: expected a name that ends with .json or .json.gz, found '%.200s'",
+                         options->output ? options->output : "");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(inputs[i], "-") == 0)
+            return pace_fail(PACE_E_USAGE, "expected files, for each is read more than once, found standard input");
+    return PACE_OK;
+}
+
+/* One slice has the name itself; of several, that of rank 3 of "run.json.gz" is "run.3.json.gz". */
+static char *output_of(const char *output, bool several, int64_t number) {
+    size_t length = strlen(output), room = length + 24;
+    char *path = pace_alloc(room, 1);
+    const char *suffix = suffix_of(output);
+    if (path && several)
+        snprintf(path, room, "%.*s.%" PRId64 "%s", (int)(length - strlen(suffix)), output, number, suffix);
+    else if (path) memcpy(path, output, length + 1);
+    return path;
+}
+
+static bool same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
+static pace_status check_output(const pace_slices *slices, const pace_paths *paths, const char *output) {
+    for (size_t i = 0; i < paths->count; i++)
+        if (same_file(paths->items[i], output))
+            return pace_fail(PACE_E_USAGE, "output: %s is an input: expected another file to write to", output);
+    for (size_t i = 0; i < slices->files.count; i++)
+        if (slices->files.items[i].output && strcmp(slices->files.items[i].output, output) == 0)
+            return pace_fail(PACE_E_INPUT, "%s and another input are of one rank: both slices would be %s",
+                             slices->files.items[i].path, output);
+    return PACE_OK;
+}
+
+static pace_status name_output(pace_slices *slices, pace_slice_done *done, const pace_paths *paths,
+                               const pace_slice_options *options, size_t place) {
+    bool several = paths->count > 1 && !(options->ranks && !strchr(options->ranks, ','));
+    char *output = output_of(options->output, several, done->rank >= 0 ? done->rank : (int64_t)place);
+    if (!output) return PACE_E_MEMORY;
+    pace_status status = check_output(slices, paths, output);
+    if (status == PACE_OK) done->output = output;
+    else pace_free(output);
+    return status;
+}
+
+static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
+    const pace_slice_options *options = c->options;
+    PACE_TRY(look_at(&c->look, paths->items[place], options));
+    int64_t rank = c->look.step.rank;
+    if (options->ranks && !list_has(options->ranks, rank)) {
+        slices->other_ranks++;
+        return PACE_OK;
+    }
+    pace_slice_done done = {.path = pace_copy_text(paths->items[place], strlen(paths->items[place])), .rank = rank};
+    pace_status status = done.path ? name_output(slices, &done, paths, options, place) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = PACE_PUSH(&slices->files, done);
+    if (status != PACE_OK) {
+        pace_free(done.path);
+        pace_free(done.output);
+        return status;
+    }
+    pace_slice_done *kept = &slices->files.items[slices->files.count - 1];
+    return asks_for_steps(options) ? cut_steps(c, kept) : write_slice(c, kept, NULL);
+}
+
+static pace_status open_look(look *l, const pace_slice_options *options) {
+    *l = (look){0};
+    PACE_TRY(pace_step_init(&l->step));
+    pace_status status = options->step_regex ? compile(l, options->step_regex) : PACE_OK;
+    l->has_regex = options->step_regex && status == PACE_OK;
+    if (status != PACE_OK) look_free(l);
+    return status;
+}
+
+static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {
+    for (size_t i = 0; i < paths->count; i++) {
+        PACE_TRY(open_look(&c->look, c->options));
+        pace_status status = slice_file(slices, c, paths, i);
+        look_free(&c->look);
+        PACE_TRY(status);
+    }
+    if (slices->files.count == 0)
+        return pace_fail(PACE_E_USAGE, "ranks: expected one that the inputs have, found '%.80s'",
+                         c->options->ranks ? c->options->ranks : "");
+    return PACE_OK;
+}
+
+pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_t count,
+                              const pace_slice_options *options) {
+    pace_slices slices = {0};
+    pace_paths paths = {0};
+    pace_kernel_classes *classes = NULL;
+    pace_anonymizer anonymizer;
+    cutter c = {.options = options, .anonymizer = options->anonymize ? &anonymizer : NULL};
+    PACE_TRY(check(inputs, count, options));
+    pace_status status = pace_kernel_classes_load(&classes, options->context->catalog);
+    c.classes = classes;
+    if (status == PACE_OK && options->anonymize)
+        status = pace_anonymizer_open(&anonymizer, options->context->catalog, classes);
+    if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK) status = slice_all(&slices, &c, &paths);
+    pace_paths_free(&paths);
+    pace_kernel_classes_free(classes);
+    if (status != PACE_OK) pace_slices_free(&slices);
+    else *out = slices;
+    return status;
+}
+
+void pace_slices_free(pace_slices *slices) {
+    for (size_t i = 0; i < slices->files.count; i++) {
+        pace_free(slices->files.items[i].path);
+        pace_free(slices->files.items[i].output);
+    }
+    PACE_VEC_FREE(&slices->files);
+}

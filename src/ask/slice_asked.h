@@ -1,0 +1,24 @@
+/* Cutting traces down: which files, which of their steps, and where each slice goes. */
+#pragma once
+
+#include "ask/engine_options.h"
+#include "source/slice_write.h"
+
+typedef struct {
+    char *path, *output;
+    int64_t rank; /* -1 = the trace does not say */
+    size_t steps; /* 0 = everything was kept */
+    char first_step[64], last_step[64];
+    pace_slice_counts counts;
+} pace_slice_done;
+
+typedef struct {
+    PACE_VEC(pace_slice_done) files;
+    size_t other_ranks; /* inputs that are of ranks nobody asked for */
+} pace_slices;
+
+/** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that no
+ * input has; those of reading and writing. */
+pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_t count,
+                              const pace_slice_options *options) PACE_MUST_CHECK;
+void pace_slices_free(pace_slices *slices);

@@ -1,0 +1,86 @@
+/* The report of `paceline slice`: which files were written, of which steps, and how much smaller they are. */
+#include "ask/slice_asked.h"
+#include "report/engines.h"
+#include "report/show.h"
+#include "report/table.h"
+
+#include <inttypes.h>
+
+typedef struct {
+    const char *path, *of, *first, *last;
+    int64_t rank; /* PACE_NO_INT = not known */
+    int64_t steps, events, kept_events;
+    double bytes, kept_bytes;
+} file_row;
+
+static const pace_table files = {"files", "Files written", PACE_FOR_ALL, 20,
+                                 PACE_CELLS({"path", "file", PACE_SHOW_TEXT, PACE_OF(file_row, path)},
+                                            {"of", "cut from", PACE_SHOW_TEXT, PACE_OF(file_row, of)},
+                                            {"rank", "rank", PACE_SHOW_INT, PACE_OF(file_row, rank)},
+                                            {"steps", "steps", PACE_SHOW_INT, PACE_OF(file_row, steps)},
+                                            {"first_step", "first", PACE_SHOW_TEXT, PACE_OF(file_row, first)},
+                                            {"last_step", "last", PACE_SHOW_TEXT, PACE_OF(file_row, last)},
+                                            {"trace_events", "events", PACE_SHOW_INT, PACE_OF(file_row, events)},
+                                            {"events", "kept", PACE_SHOW_INT, PACE_OF(file_row, kept_events)},
+                                            {"trace_bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(file_row, bytes)},
+                                            {"bytes", "kept", PACE_SHOW_BYTES, PACE_OF(file_row, kept_bytes)})};
+
+static file_row row_of(const pace_slice_done *done) {
+    return (file_row){.path = done->output,
+                      .of = done->path,
+                      .first = done->steps ? done->first_step : NULL,
+                      .last = done->steps ? done->last_step : NULL,
+                      .rank = done->rank >= 0 ? done->rank : PACE_NO_INT,
+                      .steps = done->steps ? (int64_t)done->steps : PACE_NO_INT,
+                      .events = (int64_t)done->counts.events,
+                      .kept_events = (int64_t)done->counts.kept_events,
+                      .bytes = (double)done->counts.bytes,
+                      .kept_bytes = (double)done->counts.kept_bytes};
+}
+
+static void put_answer(pace_node *root, const pace_slices *slices) {
+    uint64_t events = 0, kept = 0;
+    size_t count = slices->files.count;
+    for (size_t i = 0; i < count; i++) {
+        events += slices->files.items[i].counts.events;
+        kept += slices->files.items[i].counts.kept_events;
+    }
+    pace_node_sentence(root, true, "Kept %" PRIu64 " of %" PRIu64 " events (%.1f %%) in %s%s.", kept, events,
+                       events ? 100 * (double)kept / (double)events : 0, slices->files.items[0].output,
+                       count > 1 ? " and one file for every further rank" : "");
+}
+
+typedef struct {
+    const pace_slices *slices;
+    bool anonymized;
+} sliced;
+
+static pace_status describe(pace_report *report, void *context) {
+    const sliced *s = context;
+    const pace_slices *slices = s->slices;
+    pace_node *root = pace_report_root(report);
+    for (size_t i = 0; i < slices->files.count; i++) {
+        const pace_slice_done *done = &slices->files.items[i];
+        pace_report_add_input(report, done->path, done->counts.bytes);
+        if (done->counts.warning[0]) pace_report_warn(report, "%s", done->counts.warning);
+    }
+    put_answer(root, slices);
+    pace_node *table = pace_open_table(root, &files, 0);
+    for (size_t i = 0; i < slices->files.count; i++)
+        pace_table_put(table, &(file_row[]){row_of(&slices->files.items[i])});
+    if (slices->other_ranks) pace_node_note(root, "%zu inputs are of other ranks.", slices->other_ranks);
+    if (s->anonymized)
+        pace_node_note(root, "Names of users, files, modules and machines are hashes now. A hash is no cipher: who "
+                             "guesses a name can confirm it.");
+    return PACE_OK;
+}
+
+pace_status pace_slice_traces(pace_report **out, const char *const *paths, size_t path_count,
+                              const pace_slice_options *options) {
+    pace_slices slices;
+    PACE_TRY(pace_slices_write(&slices, paths, path_count, options));
+    sliced s = {&slices, options->anonymize};
+    pace_status status = pace_report_build(out, "slice", "A trace made small", describe, &s);
+    pace_slices_free(&slices);
+    return status;
+}

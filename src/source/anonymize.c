@@ -1,0 +1,219 @@
+#include "source/anonymize.h"
+
+#include "base/text.h"
+#include "base/yaml_member.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LONGEST_NAME = 4096, LONGEST_KEY = 64 };
+
+pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog, const pace_kernel_classes *classes) {
+    const pace_yaml *yaml;
+    pace_anonymizer a = {.classes = classes};
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "public_names.yaml"));
+    const struct {
+        const char *key;
+        const pace_yaml_node **list;
+    } lists[] = {{"whole", &a.whole},   {"heads", &a.heads},         {"words", &a.words},    {"kernels", &a.kernels},
+                 {"python", &a.python}, {"arguments", &a.arguments}, {"members", &a.members}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        PACE_TRY(pace_yaml_list(lists[i].list, yaml, pace_yaml_root(yaml), lists[i].key));
+    *out = a;
+    return PACE_OK;
+}
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+static const char *text_at(const pace_yaml_node *list, size_t i) {
+    const char *text = pace_yaml_text(pace_yaml_item(list, i));
+    return text ? text : "";
+}
+
+/* The length of the longest pattern that `text` starts with; 0 = none. */
+static size_t starts_with_any(const pace_yaml_node *list, const char *text) {
+    size_t longest = 0;
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *pattern = text_at(list, i);
+        if (strlen(pattern) > longest && pace_starts(text, pattern)) longest = strlen(pattern);
+    }
+    return longest;
+}
+
+static bool is_any(const pace_yaml_node *list, const char *text) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++)
+        if (strcmp(text_at(list, i), text) == 0) return true;
+    return false;
+}
+
+static unsigned long long hash_of(const char *text) {
+    return (unsigned long long)(pace_hash(text, strlen(text)) >> 24);
+}
+
+/* Autograd's own nodes carry a number: "AddmmBackward0"; those of a user's functions do not. */
+static bool is_autograd_node(const char *name) {
+    const char *at = name;
+    if (*at < 'A' || *at > 'Z') return false;
+    while (pace_is_alnum(*at)) at++;
+    if (*at || !pace_is_digit(at[-1])) return false;
+    while (pace_is_digit(at[-1])) at--;
+    return (size_t)(at - name) > 8 && memcmp(at - 8, "Backward", 8) == 0;
+}
+
+static size_t hash_name(char *out, size_t size, const pace_anonymizer *a, const char *name) {
+    size_t used = (size_t)snprintf(out, size, "name_%010llx", hash_of(name));
+    for (size_t i = 0; i < pace_yaml_count(a->words); i++)
+        if (strstr(name, text_at(a->words, i)) && used < size)
+            used += (size_t)snprintf(out + used, size - used, " %s", text_at(a->words, i));
+    return used;
+}
+
+static void mask_host_name(char *out, size_t size, const pace_anonymizer *a, const char *name) {
+    size_t head = starts_with_any(a->whole, name) ? strlen(name) : starts_with_any(a->heads, name);
+    if (is_autograd_node(name)) head = strlen(name);
+    size_t used = (size_t)snprintf(out, size, "%.*s", (int)head, name);
+    if (used >= size || !name[head]) return;
+    bool says_more = false;
+    for (const char *at = name + head; *at; at++) says_more = says_more || pace_is_alnum(*at);
+    if (!says_more) snprintf(out + used, size - used, "%s", name + head);
+    else if (is_autograd_node(name + head) || starts_with_any(a->whole, name + head))
+        snprintf(out + used, size - used, "%s", name + head);
+    else hash_name(out + used, size - used, a, name + head);
+}
+
+static void mask_kernel(char *out, size_t size, const pace_anonymizer *a, const char *name) {
+    const char *bare = pace_starts(name, "void ") ? name + 5 : name;
+    const char *known = pace_kernel_class_word(a->classes, name);
+    if (starts_with_any(a->kernels, bare)) snprintf(out, size, "%s", name);
+    else snprintf(out, size, "%s_%010llx", known ? known : "kernel", hash_of(name));
+}
+
+static bool is_of(const char *category, const char *const *list) {
+    for (; *list; list++)
+        if (strcasecmp(*list, category) == 0) return true;
+    return false;
+}
+
+/* Of these the profiler or the runtime chose the names. */
+static const char *const fixed[] = {"gpu_memcpy",       "gpu_memset",       "memcpy", "memset",      "cuda_runtime",
+                                    "cuda_driver",      "runtime",          "driver", "hip_runtime", "xpu_runtime",
+                                    "overhead",         "cuda_sync",        "ac2g",   "fwdbwd",      "async_gpu",
+                                    "async_cpu_to_gpu", "forward_backward", NULL};
+static const char *const kernels[] = {"kernel", "concurrent_kernel", NULL};
+static const char *const frames[] = {"python_function", NULL};
+
+const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *a, const char *category,
+                                const char *name) {
+    if (is_of(category, fixed)) snprintf(out, size, "%s", name);
+    else if (is_of(category, kernels)) mask_kernel(out, size, a, name);
+    else if (!is_of(category, frames)) mask_host_name(out, size, a, name);
+    else if (starts_with_any(a->python, name)) snprintf(out, size, "%s", name);
+    else snprintf(out, size, "python_%010llx", hash_of(name));
+    return out;
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_sink *sink;
+    const pace_anonymizer *a;
+    const char *category;
+    bool metadata; /* names a process or a thread */
+    char member[LONGEST_KEY], argument[LONGEST_KEY];
+} masker;
+
+static bool is_number(const char *text) {
+    const char *at = text;
+    while (pace_is_digit(*at) || *at == '-' || *at == '.' || *at == 'x') at++;
+    return *at == '\0';
+}
+
+/* "stream 7 7", "CPU", "GPU 0", "thread 123 (python)": what stands in brackets is left out. */
+static void mask_label(char *out, size_t size, const char *text) {
+    static const char *const known[] = {"stream ", "thread ", "CPU", "GPU"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!pace_starts(text, known[i])) continue;
+        size_t length = strlen(known[i]);
+        while (pace_is_digit(text[length]) || text[length] == ' ') length++;
+        snprintf(out, size, "%.*s", (int)length, text);
+        return;
+    }
+    snprintf(out, size, "name_%010llx", hash_of(text));
+}
+
+static void mask_value(char *out, size_t size, const masker *m, const char *text) {
+    static const char *const codes[] = {"ph", "cat", "s", "bp", NULL};
+    if (is_number(text) || is_of(m->member, codes)) snprintf(out, size, "%s", text);
+    else if (strcmp(m->member, "name") == 0) pace_anonymous_name(out, size, m->a, m->category, text);
+    else if (m->metadata) mask_label(out, size, text);
+    else if (strcmp(m->member, "args") == 0 && is_any(m->a->arguments, m->argument)) snprintf(out, size, "%s", text);
+    else if (strcmp(m->member, "args") == 0 || !starts_with_any(m->a->whole, text))
+        snprintf(out, size, "text_%010llx", hash_of(text));
+    else snprintf(out, size, "%s", text);
+}
+
+/* A text longer than any name is one that only its hash stands for. */
+static void put_value(const masker *m, const char *text, size_t length) {
+    char plain[LONGEST_NAME], masked[LONGEST_NAME + 64];
+    if (length >= sizeof plain) {
+        pace_sink_format(m->sink, "\"text_%010llx\"", (unsigned long long)(pace_hash(text, length) >> 24));
+        return;
+    }
+    memcpy(plain, text, length);
+    plain[length] = '\0';
+    mask_value(masked, sizeof masked, m, plain);
+    pace_sink_bytes(m->sink, "\"", 1);
+    pace_sink_text(m->sink, masked);
+    pace_sink_bytes(m->sink, "\"", 1);
+}
+
+static size_t string_end(const char *bytes, size_t length, size_t at) {
+    for (at++; at < length && bytes[at] != '"'; at++)
+        if (bytes[at] == '\\') at++;
+    return at < length ? at : length - 1;
+}
+
+static void keep_key(masker *m, unsigned depth, const char *text, size_t length) {
+    char *key = depth == 1 ? m->member : depth == 2 ? m->argument : NULL;
+    if (key) snprintf(key, LONGEST_KEY, "%.*s", (int)(length < LONGEST_KEY ? length : LONGEST_KEY - 1), text);
+}
+
+/* The reader has balanced brackets and ended strings: here they are only walked past. */
+static void mask(masker *m, const char *bytes, size_t length) {
+    char open[PACE_JSON_DEPTH + 1] = "";
+    unsigned depth = 0;
+    bool key = false;
+    size_t from = 0; /* first byte not written yet */
+    for (size_t at = 0; at < length; at++) {
+        char c = bytes[at];
+        if (c == '{' || c == '[') open[depth < PACE_JSON_DEPTH ? ++depth : depth] = c;
+        if ((c == '}' || c == ']') && depth > 0) depth--;
+        if (c == '{' || c == ',') key = open[depth] == '{';
+        if (c == ':') key = false;
+        if (c != '"') continue;
+        size_t end = string_end(bytes, length, at);
+        if (key) keep_key(m, depth, bytes + at + 1, end - at - 1);
+        else {
+            pace_sink_bytes(m->sink, bytes + from, at - from);
+            put_value(m, bytes + at + 1, end - at - 1);
+            from = end + 1;
+        }
+        at = end;
+    }
+    pace_sink_bytes(m->sink, bytes + from, length - from);
+}
+
+void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, const pace_kineto_event *event,
+                          const char *bytes, size_t length) {
+    char category[sizeof event->last_category + 1];
+    snprintf(category, sizeof category, "%.*s", event->has_category ? (int)event->last_length : 0,
+             event->last_category);
+    masker m = {.sink = sink, .a = anonymizer, .category = category, .metadata = event->phase == 'M'};
+    mask(&m, bytes, length);
+}
+
+bool pace_anonymizer_keeps_member(const pace_anonymizer *anonymizer, const char *key, const char *value) {
+    return is_any(anonymizer->members, key) || (*value != '"' && *value != '{' && *value != '[');
+}

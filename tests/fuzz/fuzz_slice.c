@@ -1,0 +1,77 @@
+/*
+ * Fuzz target of slices: any bytes, read as a trace, are cut to a window, with and without names; what is written is a
+ * document again, and keeps no event that the trace does not have.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "catalog_of_tests.h"
+#include "source/kineto.h"
+#include "source/slice_write.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char in_path[64], out_path[64];
+
+static void remove_files(void) {
+    unlink(in_path);
+    unlink(out_path);
+}
+
+static void open_paths(void) {
+    if (in_path[0]) return;
+    snprintf(in_path, sizeof in_path, "/tmp/fuzz_slice_%d_in.json", (int)getpid());
+    snprintf(out_path, sizeof out_path, "/tmp/fuzz_slice_%d_out.json", (int)getpid());
+    atexit(remove_files);
+}
+
+static void put(const uint8_t *data, size_t size) {
+    FILE *file = fopen(in_path, "wb");
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
+}
+
+/* The slice reads back whole, or is empty. */
+static void read_back(const pace_slice_counts *counts) {
+    pace_step step;
+    pace_input *input;
+    pace_read_notes notes;
+    if (counts->kept_events > counts->events) abort();
+    if (pace_input_open(&input, out_path) != PACE_OK) abort();
+    pace_status status = pace_kineto_read(&step, input, &notes, NULL, NULL);
+    pace_input_free(input);
+    if (status == PACE_OK && step.event_count != counts->kept_events) abort();
+    if (status == PACE_OK) pace_step_free(&step);
+    else if (counts->kept_events) {
+        fprintf(stderr, "fuzz_slice: %s\n", pace_message());
+        abort();
+    }
+}
+
+static void cut(const pace_kernel_classes *classes, const pace_anonymizer *anonymizer, int64_t from, int64_t until) {
+    pace_slice_cut found;
+    pace_slice_counts counts;
+    pace_step steps;
+    if (pace_slice_cut_find(&found, in_path, from, until, classes, NULL, NULL) != PACE_OK) return;
+    if (pace_step_init(&steps) != PACE_OK) abort();
+    pace_slice_job job = {.path = in_path, .cut = &found, .steps = &steps, .anonymizer = anonymizer};
+    if (pace_slice_write(&counts, out_path, &job) == PACE_OK && counts.warning[0] == '\0') read_back(&counts);
+    pace_step_free(&steps);
+    pace_slice_cut_free(&found);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static pace_kernel_classes *classes;
+    pace_anonymizer anonymizer;
+    if (size > 1 << 20) return 0;
+    open_paths();
+    if (!classes && pace_kernel_classes_load(&classes, test_catalog()) != PACE_OK) abort();
+    if (pace_anonymizer_open(&anonymizer, test_catalog(), classes) != PACE_OK) abort();
+    put(data, size);
+    cut(classes, NULL, 1000, 2000000);
+    cut(classes, &anonymizer, INT64_MIN, INT64_MAX);
+    return 0;
+}
