@@ -64,7 +64,8 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
         const pace_launch *launch = &rank->graph.launches.items[i];
         uint32_t task = launch->task;
         bool of_host = task != PACE_NO_TASK && !pace_task_on_device(trace->step.kind[task]); /* a part of an operator */
-        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : of_host ? (double)launch->duration_ns : task_ns[task];
+        bool own = of_host || launch->heads_line; /* not the time of the task */
+        rank->measured_ns[i] = task == PACE_NO_TASK ? -1 : own ? (double)launch->duration_ns : task_ns[task];
     }
     pace_free(task_ns);
     return PACE_OK;

@@ -184,6 +184,8 @@ static pace_status choose_steps(pace_rank *rank, const pace_analyze_options *opt
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
     for (size_t i = 0; i < analysis->traces.count; i++)
         PACE_TRY(add_devices(analysis, analysis->traces.items[i], options));
+    for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
+    for (size_t i = 0; i < analysis->ranks.count; i++) pace_marks_choose(&analysis->ranks.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace) PACE_TRY(choose_steps(rank, options));

@@ -1,6 +1,7 @@
 #include "insight/critical.h"
 
 #include "insight/joint.h"
+#include "insight/typical_step.h"
 #include "insight/without.h"
 
 #include <stdlib.h>
@@ -13,31 +14,12 @@ void pace_critical_free(pace_critical *critical) {
 
 /* --- which step ------------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    int64_t length_ns;
-    size_t mark;
-} candidate;
-
-static int by_length(const void *left, const void *right) {
-    const candidate *a = left, *b = right;
-    if (a->length_ns != b->length_ns) return a->length_ns < b->length_ns ? -1 : 1;
-    return (a->mark > b->mark) - (a->mark < b->mark);
-}
-
 static pace_status choose_step(pace_critical *out, const pace_rank *rank) {
-    const pace_marks *marks = &rank->marks;
-    candidate *steps = pace_alloc(marks->items.count, sizeof *steps);
-    if (!steps) return PACE_E_MEMORY;
-    size_t count = 0;
-    for (size_t i = 0; i < marks->items.count; i++) {
-        int64_t length = marks->items.items[i].to_ns - marks->items.items[i].from_ns;
-        if (length > 0) steps[count++] = (candidate){length, i};
-    }
-    if (count) qsort(steps, count, sizeof *steps, by_length);
-    out->mark = count ? steps[count / 2].mark : SIZE_MAX;
-    out->from_ns = count ? marks->items.items[out->mark].from_ns : rank->work.window.first_ns;
-    out->to_ns = count ? marks->items.items[out->mark].to_ns : rank->work.window.last_ns;
-    pace_free(steps);
+    pace_typical_step typical;
+    PACE_TRY(pace_typical_step_of(&typical, rank));
+    out->mark = typical.mark;
+    out->from_ns = typical.from_ns;
+    out->to_ns = typical.to_ns;
     return PACE_OK;
 }
 

@@ -12,32 +12,63 @@ const char *const pace_resource_names[PACE_RESOURCES] = {"compute_bound", "memor
 
 /* --- the steps' device intervals ---------------------------------------------------------------------------- */
 
+/* When each stream's first task with a known launch starts. Work in front of it without one was launched before the trace
+ * began: a stream works in order. INT64_MIN: the stream has no launches, so nothing is known. */
+static int64_t *find_first_launched(const pace_work *work) {
+    int64_t *first = pace_alloc(work->step->lanes.count, sizeof *first);
+    for (size_t i = 0; first && i < work->step->lanes.count; i++) first[i] = INT64_MIN;
+    for (size_t i = 0; first && i < work->items.count; i++) {
+        uint32_t task = work->items.items[i].task, lane = work->step->lane[task];
+        if (work->step->cause[task] != PACE_NO_TASK && first[lane] == INT64_MIN)
+            first[lane] = work->step->start_ns[task];
+    }
+    return first;
+}
+
+/* The step that issued an item of work, -1 = before the first. False: no step did. */
+static bool issued_by(ptrdiff_t *at, const pace_marks *marks, const pace_work *work, const pace_work_item *item,
+                      const int64_t *first_launched) {
+    bool known = work->host_is_device || work->step->cause[item->task] != PACE_NO_TASK;
+    int64_t issued_ns = pace_task_issued_ns(work->step, item->task);
+    *at = pace_marks_at(marks, issued_ns);
+    if (!known && item->start_ns < first_launched[work->step->lane[item->task]]) *at = -1;
+    /* what the host issued after the last annotation is no step's: the trace ran on without one */
+    bool last = *at >= 0 && *at + 1 == (ptrdiff_t)marks->items.count;
+    return !(last && known && issued_ns > marks->until_ns);
+}
+
+/* When the last compute work of each step ends; `*before` is of what was launched before the first step. */
+static void find_ends(int64_t *last, int64_t *before, const pace_marks *marks, const pace_work *work,
+                      const int64_t *first_launched) {
+    *before = INT64_MIN;
+    for (size_t i = 0; i < marks->items.count; i++) last[i] = INT64_MIN;
+    for (size_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        ptrdiff_t at;
+        if (item->class > PACE_WORK_MEMORY_BOUND || !issued_by(&at, marks, work, item, first_launched)) continue;
+        int64_t *end = at < 0 ? before : &last[at];
+        if (item->end_ns > *end) *end = item->end_ns;
+    }
+}
+
 pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
     size_t count = marks->items.count;
     if (count == 0) return PACE_OK;
-    int64_t *last = pace_alloc(count, sizeof *last);
-    if (!last) return PACE_E_MEMORY;
-    int64_t bound = marks->items.items[0].start_ns, before = INT64_MIN; /* the end of steps that were cut off */
-    for (size_t i = 0; i < count; i++) last[i] = INT64_MIN;
-    for (size_t i = 0; i < work->items.count; i++) {
-        const pace_work_item *item = &work->items.items[i];
-        if (item->class > PACE_WORK_MEMORY_BOUND) continue;
-        int64_t issued_ns = pace_task_issued_ns(work->step, item->task);
-        ptrdiff_t at = pace_marks_at(marks, issued_ns);
-        /* what the host issued after the last annotation is no step's: the trace ran on without one */
-        bool issue_known = work->host_is_device || work->step->cause[item->task] != PACE_NO_TASK;
-        bool beyond = at + 1 == (ptrdiff_t)count && issue_known && issued_ns > marks->until_ns;
-        if (at < 0 && issued_ns >= marks->since_ns && item->end_ns > before) before = item->end_ns;
-        if (at >= 0 && !beyond && item->end_ns > last[at]) last[at] = item->end_ns;
-    }
-    if (before > INT64_MIN) bound = before > marks->since_ns ? before : marks->since_ns;
-    for (size_t i = 0; i < count; i++) {
-        marks->items.items[i].from_ns = bound;
-        if (last[i] > bound) bound = last[i];
-        marks->items.items[i].to_ns = bound;
+    int64_t *last = pace_alloc(count, sizeof *last), *first_launched = find_first_launched(work), before;
+    pace_status status = last && first_launched ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        find_ends(last, &before, marks, work, first_launched);
+        int64_t bound = marks->since_ns;
+        if (before > bound) bound = before;
+        for (size_t i = 0; i < count; i++) {
+            marks->items.items[i].from_ns = bound;
+            if (last[i] > bound) bound = last[i];
+            marks->items.items[i].to_ns = bound;
+        }
     }
     pace_free(last);
-    return PACE_OK;
+    pace_free(first_launched);
+    return status;
 }
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */

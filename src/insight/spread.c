@@ -46,12 +46,28 @@ static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_
         const pace_mark *mark = &rank->marks.items.items[i];
         pace_step_note *note = &spread->notes.items[i];
         int64_t off = length_of(mark) - spread->median_ns;
-        if (length_of(mark) <= 0) note->verdict = PACE_STEP_EMPTY;
-        else if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
+        if (length_of(mark) <= 0) continue;
+        if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
             note->verdict = i == 0 && off > 0 ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
         if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER)
             find_difference(note, rank, mark, usual);
     }
+}
+
+/* Median, range and spread of the steps that a verdict says nothing against. */
+static int64_t measure_usual(pace_spread *spread, const pace_rank *rank, int64_t *lengths) {
+    size_t count = 0;
+    for (size_t i = 0; i < spread->notes.count; i++)
+        if (spread->notes.items[i].verdict == PACE_STEP_USUAL)
+            lengths[count++] = length_of(&rank->marks.items.items[i]);
+    if (count == 0) return 0;
+    spread->median_ns = median(lengths, count);
+    spread->least_ns = lengths[0];
+    spread->most_ns = lengths[count - 1];
+    for (size_t i = 0; i < count; i++) lengths[i] = llabs(lengths[i] - spread->median_ns);
+    int64_t deviation = median(lengths, count);
+    spread->spread = 1.4826 * (double)deviation / (double)spread->median_ns;
+    return deviation;
 }
 
 pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) {
@@ -60,18 +76,15 @@ pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) {
     int64_t *lengths = pace_alloc(marks, sizeof *lengths);
     pace_status status = lengths ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < marks; i++) {
-        int64_t length = length_of(&rank->marks.items.items[i]);
-        if (length > 0) lengths[count++] = length;
-        status = PACE_PUSH(&spread.notes, ((pace_step_note){PACE_STEP_USUAL, PACE_IDLE_OTHER, 0}));
+        bool works = length_of(&rank->marks.items.items[i]) > 0;
+        count += works;
+        pace_step_note note = {works ? PACE_STEP_USUAL : PACE_STEP_EMPTY, PACE_IDLE_OTHER, 0};
+        status = PACE_PUSH(&spread.notes, note);
     }
-    if (status == PACE_OK && count) {
-        spread.median_ns = median(lengths, count);
-        spread.least_ns = lengths[0];
-        spread.most_ns = lengths[count - 1];
-        for (size_t i = 0; i < count; i++) lengths[i] = llabs(lengths[i] - spread.median_ns);
-        int64_t deviation = median(lengths, count);
-        spread.spread = 1.4826 * (double)deviation / (double)spread.median_ns;
+    if (status == PACE_OK) {
+        int64_t deviation = measure_usual(&spread, rank, lengths);
         if (count >= 3) judge(&spread, rank, deviation);
+        measure_usual(&spread, rank, lengths);
     }
     pace_free(lengths);
     if (status != PACE_OK) pace_spread_free(&spread);

@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_step_note) notes;       /* one per mark */
-    int64_t median_ns, least_ns, most_ns; /* of device intervals that hold work */
+    int64_t median_ns, least_ns, most_ns; /* of the device intervals of usual steps */
     double spread;                        /* 1.4826 MAD / median: a robust standard deviation, relative */
 } pace_spread;
 

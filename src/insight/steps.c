@@ -25,32 +25,90 @@ static int by_start(const void *left, const void *right) {
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+/* What a name is to the steps that are looked for. */
+enum { NOT_SEEN, NO_MATCH, RELATED, MATCHES };
+
 static bool inside_a_match(const pace_step *step, const char *known, uint32_t task) {
     for (uint32_t at = step->parent[task]; at != PACE_NO_TASK; at = step->parent[at])
-        if (known[step->name[at]] == 2 && step->kind[at] <= PACE_TASK_ANNOTATION) return true;
+        if (known[step->name[at]] >= RELATED && step->kind[at] <= PACE_TASK_ANNOTATION) return true;
     return false;
 }
 
-/* Every annotation (or operator: 2021 traces record annotations as such) whose name matches. What matches inside a
- * match is part of that step, not one of its own: an expression that fits everything gives the outermost ranges. */
-static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
-    char *known = pace_alloc(pace_names_count(&step->names), 1); /* name -> 1 no, 2 yes */
-    if (!known) return PACE_E_MEMORY;
-    pace_status status = PACE_OK;
-    for (uint32_t task = 0; status == PACE_OK && task < step->count; task++) {
-        if (step->kind[task] != PACE_TASK_ANNOTATION && step->kind[task] != PACE_TASK_OP) continue;
+/* An annotation, or an operator: 2021 traces record annotations as such. */
+static bool may_mark(const pace_step *step, uint32_t task) {
+    return step->kind[task] == PACE_TASK_ANNOTATION || step->kind[task] == PACE_TASK_OP;
+}
+
+static void match_names(char *known, const pace_step *step, const regex_t *regex) {
+    for (uint32_t task = 0; task < step->count; task++) {
         char *seen = &known[step->name[task]];
-        if (!*seen) {
-            const char *name = pace_step_name(step, task);
-            *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name)) ? 2 : 1;
-        }
-        if (*seen == 2 && !inside_a_match(step, known, task))
-            status = PACE_PUSH(&marks->items, ((pace_mark){.label = step->name[task],
-                                                           .start_ns = step->start_ns[task],
-                                                           .end_ns = pace_step_end_ns(step, task)}));
+        if (!may_mark(step, task) || *seen != NOT_SEEN) continue;
+        const char *name = pace_step_name(step, task);
+        *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name)) ? MATCHES : NO_MATCH;
     }
+}
+
+/* Compares names as if every number in them were the same. */
+static int compare_families(const char *a, const char *b) {
+    for (;; a++, b++) {
+        while (a[0] >= '0' && a[0] <= '9' && a[1] >= '0' && a[1] <= '9') a++;
+        while (b[0] >= '0' && b[0] <= '9' && b[1] >= '0' && b[1] <= '9') b++;
+        bool numbers = *a >= '0' && *a <= '9' && *b >= '0' && *b <= '9';
+        if (!numbers && *a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        if (*a == '\0') return 0;
+    }
+}
+
+static int by_family(const void *left, const void *right) {
+    return compare_families(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Names of the families that match, but do not match themselves. */
+static pace_status find_related(char *known, const pace_step *step) {
+    size_t names = pace_names_count(&step->names), count = 0;
+    const char **families = pace_alloc(names, sizeof *families);
+    if (!families) return PACE_E_MEMORY;
+    for (pace_name name = 0; name < names; name++)
+        if (known[name] == MATCHES) families[count++] = pace_names_text(&step->names, name);
+    if (count) qsort(families, count, sizeof *families, by_family);
+    for (pace_name name = 0; count && name < names; name++) {
+        const char *text = pace_names_text(&step->names, name);
+        if (known[name] == NO_MATCH && bsearch(&text, families, count, sizeof *families, by_family))
+            known[name] = RELATED;
+    }
+    pace_free(families);
+    return PACE_OK;
+}
+
+/* What matches inside a match is part of that step, not one of its own: an expression that fits everything gives the
+ * outermost ranges. */
+static pace_status add_marks(pace_marks *marks, const pace_step *step, const char *known) {
+    for (uint32_t task = 0; task < step->count; task++) {
+        char seen = known[step->name[task]];
+        if (!may_mark(step, task) || seen < RELATED || inside_a_match(step, known, task)) continue;
+        PACE_TRY(PACE_PUSH(&marks->items, ((pace_mark){.label = step->name[task],
+                                                       .start_ns = step->start_ns[task],
+                                                       .end_ns = pace_step_end_ns(step, task),
+                                                       .left_out = seen == RELATED})));
+    }
+    return PACE_OK;
+}
+
+static pace_status add_annotated(pace_marks *marks, const pace_step *step, const regex_t *regex) {
+    char *known = pace_alloc(pace_names_count(&step->names), 1);
+    if (!known) return PACE_E_MEMORY;
+    match_names(known, step, regex);
+    pace_status status = regex ? find_related(known, step) : PACE_OK;
+    if (status == PACE_OK) status = add_marks(marks, step, known);
     pace_free(known);
     return status;
+}
+
+void pace_marks_choose(pace_marks *marks) {
+    size_t kept = 0;
+    for (size_t i = 0; i < marks->items.count; i++)
+        if (!marks->items.items[i].left_out) marks->items.items[kept++] = marks->items.items[i];
+    marks->items.count = kept;
 }
 
 /* --- steps from the periodic structure -------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ typedef struct {
     int64_t start_ns, end_ns; /* the host window of its annotation */
     int64_t from_ns, to_ns;   /* the device interval (DESIGN: end of the last compute kernel of the step before, to
                                  the end of this step's last); set by pace_marks_set_intervals() */
+    bool left_out;            /* a step of the same family that the expression does not match */
 } pace_mark;
 
 typedef enum { PACE_MARKS_NONE, PACE_MARKS_ANNOTATED, PACE_MARKS_PERIODIC } pace_marks_origin;
@@ -24,8 +25,13 @@ typedef struct {
 } pace_marks;
 
 /** Finds steps: outermost annotations matching `regex`, or when NULL the steps a slice was cut for, ProfilerStep#, or else
- * the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. */
+ * the operator that repeats most regularly. No steps is no error. PACE_E_USAGE for a bad expression. Steps that the
+ * expression leaves out of a family it matches (names equal but for their numbers) are found too, so that a choice of
+ * steps changes no step's interval: pace_marks_choose() drops them once the intervals are set. */
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) PACE_MUST_CHECK;
+
+/** Drops the steps that are left out. */
+void pace_marks_choose(pace_marks *marks);
 void pace_marks_free(pace_marks *marks);
 
 /** Whether a name may mark a step when no expression says which do. */

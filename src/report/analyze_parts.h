@@ -5,6 +5,7 @@
 #include "insight/analysis.h"
 #include "insight/critical.h"
 #include "insight/mean_step.h"
+#include "insight/typical_step.h"
 #include "report/report.h"
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
@@ -14,16 +15,19 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix);
 
+/** The typical step's label, or "whole trace". */
+const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *typical);
+
 /** The sentences that lead the report. */
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                       const pace_mean_step *mean, const pace_analyze_options *options);
-/** The matrix of the mean step, of every step (JSON) and of the whole window. */
-void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_mean_step *mean);
+                       const pace_typical_step *typical, const pace_analyze_options *options);
+/** The matrix of the typical step, of every step (JSON) and of the whole window. */
+void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_typical_step *typical);
 /** The same of one device of several, JSON only. */
-void pace_put_json_matrices(pace_node *item, const pace_rank *rank);
+pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) PACE_MUST_CHECK;
 /** Overheads, critical path, collectives, operators, advice. */
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
-                              const pace_mean_step *mean, const pace_analyze_options *options) PACE_MUST_CHECK;
+                              const pace_typical_step *typical, const pace_analyze_options *options) PACE_MUST_CHECK;
 
 /** What saves most, and what stands behind it: the sentences that lead. */
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,

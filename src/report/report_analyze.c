@@ -91,7 +91,7 @@ static void put_json_steps(pace_node *item, const pace_rank *rank) {
 }
 
 /* Each device of a trace of several. */
-static void put_json_devices(pace_node *item, const pace_analysis *analysis, const pace_rank *trace) {
+static pace_status put_json_devices(pace_node *item, const pace_analysis *analysis, const pace_rank *trace) {
     pace_node *list = NULL;
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
@@ -102,11 +102,12 @@ static void put_json_devices(pace_node *item, const pace_analysis *analysis, con
         put_json_device_name(one, rank);
         put_window(pace_node_object(one, "window", NULL, PACE_FOR_JSON), &rank->work.window);
         put_json_steps(one, rank);
-        pace_put_json_matrices(one, rank);
+        PACE_TRY(pace_put_json_matrices(one, rank));
     }
+    return PACE_OK;
 }
 
-static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
+static pace_status put_json_ranks(pace_node *root, const pace_analysis *analysis) {
     pace_node *list = pace_node_list(root, "ranks", NULL, PACE_FOR_JSON);
     for (size_t i = 0; i < analysis->traces.count; i++) {
         const pace_rank *trace = analysis->traces.items[i];
@@ -119,8 +120,9 @@ static void put_json_ranks(pace_node *root, const pace_analysis *analysis) {
         put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &trace->work.window);
         put_counts(item, &trace->step);
         put_json_steps(item, trace);
-        put_json_devices(item, analysis, trace);
+        PACE_TRY(put_json_devices(item, analysis, trace));
     }
+    return PACE_OK;
 }
 
 typedef struct {
@@ -157,12 +159,16 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
     }
 }
 
-static void put_spread_of_steps(pace_node *root, const pace_spread *spread) {
+static void put_spread_of_steps(pace_node *root, const pace_rank *rank, const pace_spread *spread,
+                                const pace_typical_step *typical) {
     pace_node *node = pace_node_object(root, "step_spread", NULL, PACE_FOR_JSON);
     pace_node_int(node, "median_ns", spread->median_ns);
     pace_node_int(node, "least_ns", spread->least_ns);
     pace_node_int(node, "most_ns", spread->most_ns);
     pace_node_real(node, "robust_relative_spread", spread->spread);
+    pace_node_text(node, "typical", typical->mark == SIZE_MAX ? NULL : pace_typical_label(rank, typical));
+    pace_node_int(node, "steps", (int64_t)typical->steps);
+    pace_node_int(node, "left_out", (int64_t)typical->left_out);
 }
 
 static const pace_table step_table = {
@@ -184,25 +190,43 @@ static bool all_usual(const pace_spread *spread) {
     return true;
 }
 
-static pace_status put_step_table(pace_node *root, const pace_rank *rank) {
-    if (rank->marks.items.count == 0) return PACE_OK;
-    pace_spread spread;
-    PACE_TRY(pace_spread_measure(&spread, rank));
-    pace_node *table = pace_open_table(root, &step_table, all_usual(&spread) ? USUAL : UNUSUAL);
+static void put_step_table(pace_node *root, const pace_rank *rank, const pace_spread *spread,
+                           const pace_typical_step *typical) {
+    if (rank->marks.items.count == 0) return;
+    pace_node *table = pace_open_table(root, &step_table, all_usual(spread) ? USUAL : UNUSUAL);
     for (size_t k = 0; k < rank->marks.items.count; k++) {
-        const pace_step_note *note = &spread.notes.items[k];
+        const pace_step_note *note = &spread->notes.items[k];
         step_row row = step_of(rank, k);
+        row.in = pace_work_window(&rank->work, row.mark.from_ns, row.mark.to_ns);
         row.verdict = pace_step_verdict_names[note->verdict];
         row.differs_in = note->resource_ns ? pace_resource_names[note->resource] : "";
         pace_table_put(table, &row);
     }
-    if (spread.most_ns > spread.least_ns)
-        pace_node_note(root, "Steps: median %s, range %s to %s, robust spread %.1f %%.",
-                       pace_show_ns(spread.median_ns).text, pace_show_ns(spread.least_ns).text,
-                       pace_show_ns(spread.most_ns).text, 100 * spread.spread);
-    put_spread_of_steps(root, &spread);
-    pace_spread_free(&spread);
-    return PACE_OK;
+    pace_node_note(root, "'host' is a step's annotation; all other times are of its interval on the device, which runs "
+                         "from the end of the work launched before it to the end of its own.");
+    put_spread_of_steps(root, rank, spread, typical);
+}
+
+/* What the headline's median leaves out, by name. */
+static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spread *spread,
+                         const pace_typical_step *typical) {
+    char text[512];
+    size_t used = 0, named = 0;
+    for (size_t k = 0; k < spread->notes.count && used + 96 < sizeof text; k++) {
+        pace_step_verdict verdict = spread->notes.items[k].verdict;
+        const pace_mark *mark = &rank->marks.items.items[k];
+        if (verdict != PACE_STEP_WARM_UP && verdict != PACE_STEP_OUTLIER) continue;
+        used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.40s (%s, %s)", named++ ? ", " : "",
+                                      pace_names_text(&rank->step.names, mark->label), pace_step_verdict_names[verdict],
+                                      pace_show_ns(mark->to_ns - mark->from_ns).text);
+    }
+    if (typical->steps > 1)
+        pace_node_sentence(root, false,
+                           "The figures below are of %s, the step of median length; steps range from %s to %s, with a "
+                           "robust standard deviation of %.1f %%.",
+                           pace_typical_label(rank, typical), pace_show_ns(spread->least_ns).text,
+                           pace_show_ns(spread->most_ns).text, 100 * spread->spread);
+    if (named) pace_node_sentence(root, false, "Left out: %s%s.", text, named < typical->left_out ? " and more" : "");
 }
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
@@ -220,19 +244,30 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
     return PACE_OK;
 }
 
-static pace_status build(pace_report *report, pace_analysis *analysis, const pace_analyze_options *options) {
+static pace_status build_of(pace_report *report, pace_analysis *analysis, const pace_rank *rank,
+                            const pace_spread *spread, const pace_analyze_options *options) {
     pace_node *root = pace_report_root(report);
-    const pace_rank *rank = pace_analysis_slowest(analysis);
-    pace_mean_step mean = pace_mean_step_of(rank);
-    pace_put_headline(root, analysis, rank, &mean, options);
+    pace_typical_step typical;
+    PACE_TRY(pace_typical_step_find(&typical, rank, spread));
+    pace_put_headline(root, analysis, rank, &typical, options);
+    put_left_out(root, rank, spread, &typical);
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     if (rank->work.items.count) put_rank_table(root, analysis);
-    PACE_TRY(put_step_table(root, rank));
-    put_json_ranks(root, analysis);
-    pace_put_step_matrix(root, rank, &mean);
-    PACE_TRY(pace_put_insights(root, analysis, rank, &mean, options));
+    put_step_table(root, rank, spread, &typical);
+    PACE_TRY(put_json_ranks(root, analysis));
+    pace_put_step_matrix(root, rank, &typical);
+    PACE_TRY(pace_put_insights(root, analysis, rank, &typical, options));
     return pace_report_status(report);
+}
+
+static pace_status build(pace_report *report, pace_analysis *analysis, const pace_analyze_options *options) {
+    const pace_rank *rank = pace_analysis_slowest(analysis);
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    pace_status status = build_of(report, analysis, rank, &spread, options);
+    pace_spread_free(&spread);
+    return status;
 }
 
 pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,

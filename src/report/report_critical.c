@@ -64,6 +64,12 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
                        "rank's, and its waiting for other ranks counts as balance.");
 }
 
+/* Which step the path and the drawing are of. */
+static const char *label_of(const pace_critical *critical, const pace_rank *rank) {
+    if (critical->mark == SIZE_MAX) return "the whole trace";
+    return pace_names_text(&rank->step.names, rank->marks.items.items[critical->mark].label);
+}
+
 static void put_figures(pace_node *path, const pace_critical *critical, const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
     pace_node *figures = pace_node_object(path, NULL, NULL, PACE_FOR_JSON);
@@ -123,7 +129,9 @@ static pace_status put_top(pace_node *path, const pace_critical *critical, const
 static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                             const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
-    pace_node *path = pace_node_object(root, "critical_path", "Critical path", PACE_FOR_ALL);
+    char title[160];
+    snprintf(title, sizeof title, "Critical path of %s", label_of(critical, rank));
+    pace_node *path = pace_node_object(root, "critical_path", title, PACE_FOR_ALL);
     put_figures(path, critical, rank);
     PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
@@ -320,7 +328,7 @@ static pace_status draw_work(pace_node *lanes, const pace_rank *rank, const pace
 
 static pace_status put_lanes(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                              const pace_critical *critical) {
-    pace_node *lanes = pace_node_lanes(root, "The step", critical->from_ns, critical->to_ns);
+    pace_node *lanes = pace_node_lanes(root, label_of(critical, rank), critical->from_ns, critical->to_ns);
     draw_tiles(lanes, rank, critical);
     draw_path(lanes, analysis, rank, critical);
     return draw_work(lanes, rank, critical);

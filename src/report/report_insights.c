@@ -171,11 +171,11 @@ static void put_unlinked(pace_node *root, const pace_rank *rank) {
                    count, total_ns > 0 ? 100.0 * (double)time_ns / (double)total_ns : 0.0);
 }
 
-static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_mean_step *mean,
+static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_typical_step *typical,
                                   const pace_analyze_options *options) {
     pace_node *node = pace_node_object(root, "throughput", NULL, PACE_FOR_JSON);
     pace_throughput t;
-    PACE_TRY(pace_throughput_of(&t, rank, mean));
+    PACE_TRY(pace_throughput_of(&t, rank, typical));
     if (!(t.steps_per_s > 0)) return PACE_OK;
     pace_node_real(node, "steps_per_s", t.steps_per_s);
     if (options->samples_per_step > 0) {
@@ -224,12 +224,12 @@ static pace_status put_grouping(pace_node *root, const pace_rank *rank, pace_gro
     return PACE_OK;
 }
 
-static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_mean_step *mean,
+static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_typical_step *typical,
                                  const pace_analyze_options *options) {
     PACE_TRY(put_grouping(root, rank, PACE_BY_OPERATOR));
     put_unlinked(root, rank);
     put_unknown_device(root, rank);
-    PACE_TRY(put_throughput(root, rank, mean, options));
+    PACE_TRY(put_throughput(root, rank, typical, options));
     PACE_TRY(put_shapes(root, rank));
     PACE_TRY(put_grouping(root, rank, PACE_BY_KERNEL));
     return put_grouping(root, rank, PACE_BY_MODULE);
@@ -254,10 +254,10 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
 }
 
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
-                              const pace_mean_step *mean, const pace_analyze_options *options) {
+                              const pace_typical_step *typical, const pace_analyze_options *options) {
     PACE_TRY(pace_put_critical(root, analysis, rank));
     pace_put_idle_causes(root, rank);
-    PACE_TRY(put_operators(root, rank, mean, options));
+    PACE_TRY(put_operators(root, rank, typical, options));
     double profiler_event_us;
     PACE_TRY(profiler_cost(&profiler_event_us, root, rank, options));
     PACE_TRY(pace_put_overheads(root, rank, profiler_event_us));

@@ -56,21 +56,26 @@ static void put_steps_found(pace_node *root, const pace_rank *rank, const char *
             "No steps were found: the figures are for the whole trace. Name the annotation of a step with --step-regex.");
 }
 
+const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *typical) {
+    return typical->mark == SIZE_MAX ? "whole trace"
+                                     : pace_names_text(&rank->step.names, rank->marks.items.items[typical->mark].label);
+}
+
 /* The shares of the whole, without those that round to nothing. */
-static void put_shares(pace_node *root, const pace_matrix *mean) {
+static void put_shares(pace_node *root, const pace_matrix *step) {
     const struct {
         const char *name;
         int64_t time_ns;
     } parts[] = {
-        {"compute-bound", column_sum(mean, PACE_COMPUTE_BOUND)},
-        {"memory-bound", column_sum(mean, PACE_MEMORY_BOUND)},
-        {"copies", column_sum(mean, PACE_COPY)},
-        {"exposed communication", column_sum(mean, PACE_EXPOSED_COMMUNICATION)},
-        {"waiting for other ranks", column_sum(mean, PACE_IDLE_RANK)},
+        {"compute-bound", column_sum(step, PACE_COMPUTE_BOUND)},
+        {"memory-bound", column_sum(step, PACE_MEMORY_BOUND)},
+        {"copies", column_sum(step, PACE_COPY)},
+        {"exposed communication", column_sum(step, PACE_EXPOSED_COMMUNICATION)},
+        {"waiting for other ranks", column_sum(step, PACE_IDLE_RANK)},
         {"idle",
-         column_sum(mean, PACE_IDLE_HOST) + column_sum(mean, PACE_IDLE_INPUT) + column_sum(mean, PACE_IDLE_OTHER)},
+         column_sum(step, PACE_IDLE_HOST) + column_sum(step, PACE_IDLE_INPUT) + column_sum(step, PACE_IDLE_OTHER)},
     };
-    int64_t total = pace_matrix_total(mean);
+    int64_t total = pace_matrix_total(step);
     char text[256];
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -83,18 +88,18 @@ static void put_shares(pace_node *root, const pace_matrix *mean) {
 }
 
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                       const pace_mean_step *mean, const pace_analyze_options *options) {
+                       const pace_typical_step *typical, const pace_analyze_options *options) {
     const pace_window *w = &rank->work.window;
     if (rank->work.items.count == 0) {
         pace_node_sentence(root, true, "The trace contains no work: neither device work nor operators.");
         put_steps_found(root, rank, options->step_regex);
         return;
     }
-    pace_shown time = pace_show_ns(pace_matrix_total(&mean->matrix));
-    if (mean->steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
-    else if (mean->steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
-    else pace_node_sentence(root, true, "A step takes %s (mean of %zu).", time.text, mean->steps);
-    put_shares(root, &mean->matrix);
+    pace_shown time = pace_show_ns(pace_matrix_total(&typical->matrix));
+    if (typical->steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
+    else if (typical->steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
+    else pace_node_sentence(root, true, "A step takes %s (median of %zu).", time.text, typical->steps);
+    put_shares(root, &typical->matrix);
     put_which(root, analysis, rank);
     if (rank->work.host_is_device)
         pace_node_note(
@@ -119,25 +124,26 @@ static void put_json_step_matrices(pace_node *root, const pace_rank *rank) {
     }
 }
 
-void pace_put_json_matrices(pace_node *item, const pace_rank *rank) {
-    pace_mean_step mean = pace_mean_step_of(rank);
+pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) {
+    pace_typical_step typical;
+    PACE_TRY(pace_typical_step_of(&typical, rank));
     pace_matrix whole = pace_matrix_of(&rank->tiles, rank->work.window.first_ns, rank->work.window.last_ns);
-    pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &mean.matrix);
+    pace_put_matrix(item, "matrix", NULL, PACE_FOR_JSON, &typical.matrix);
     pace_put_matrix(item, "window_matrix", NULL, PACE_FOR_JSON, &whole);
     put_json_step_matrices(item, rank);
+    return PACE_OK;
 }
 
-void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_mean_step *mean) {
+void pace_put_step_matrix(pace_node *root, const pace_rank *rank, const pace_typical_step *typical) {
     const pace_window *w = &rank->work.window;
     pace_matrix whole = pace_matrix_of(&rank->tiles, w->first_ns, w->last_ns);
-    char title[96];
-    if (mean->steps > 1) snprintf(title, sizeof title, "Stage by resource, mean of %zu steps", mean->steps);
-    else snprintf(title, sizeof title, "Stage by resource, %s", mean->steps ? "one step" : "whole trace");
-    int64_t total = pace_matrix_total(&mean->matrix), other = 0;
-    pace_put_matrix(root, "matrix", title, total > 0 ? PACE_FOR_ALL : PACE_FOR_JSON, &mean->matrix);
+    char title[160];
+    snprintf(title, sizeof title, "Stage by resource, %s", pace_typical_label(rank, typical));
+    int64_t total = pace_matrix_total(&typical->matrix), other = 0;
+    pace_put_matrix(root, "matrix", title, total > 0 ? PACE_FOR_ALL : PACE_FOR_JSON, &typical->matrix);
     pace_put_matrix(root, "window_matrix", NULL, PACE_FOR_JSON, &whole);
     put_json_step_matrices(root, rank);
-    for (int r = 0; r < PACE_RESOURCES; r++) other += mean->matrix.cell_ns[PACE_STAGE_OTHER][r];
+    for (int r = 0; r < PACE_RESOURCES; r++) other += typical->matrix.cell_ns[PACE_STAGE_OTHER][r];
     pace_node_real(root, "unattributed_share", total > 0 ? (double)other / (double)total : 0);
     if (other * 20 > total)
         pace_node_note(root, "%.1f %% of the time could not be attributed to a stage and counts as 'other'.",

@@ -175,6 +175,11 @@ static pace_status add_call(pace_step *step, extents *e, const pace_launch *laun
     return pace_step_add_task(step, lane, PACE_TASK_CALL, name, call->start_ns, call->end_ns - call->start_ns);
 }
 
+/* What a trace does not say who launched (source/graph_from_step.c) stays so in the step that is made of it. */
+static bool launcher_is_known(const extents *e, const pace_launch *launch) {
+    return e->graph->nodes.items[launch->node].kind != PACE_TASK_ANNOTATION;
+}
+
 static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
     uint32_t id = 0; /* of the call, shared by all that it launches */
     for (size_t i = 0; i < e->graph->launches.count; i++) {
@@ -184,13 +189,14 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         pace_name name;
         if (!ran(&e->runs[at])) continue;
         if (ran(&e->calls[at])) id = (uint32_t)at + 1;
-        PACE_TRY(add_call(step, e, launch, &e->calls[at]));
+        bool known = launcher_is_known(e, launch);
+        if (known) PACE_TRY(add_call(step, e, launch, &e->calls[at]));
         if (step->count > before) step->correlation[before] = id;
         PACE_TRY(lane_of(&lane, step, e, true, launch->stream));
         PACE_TRY(run_name(&name, e, step, launch));
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
-        step->correlation[step->count - 1] = id;
+        step->correlation[step->count - 1] = known ? id : 0;
         pace_step_give_stage(step, e->graph->nodes.items[launch->node].stage);
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }

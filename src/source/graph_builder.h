@@ -10,6 +10,7 @@ typedef struct {
     int64_t order_ns; /* launches of one call: as the device ran them */
     uint32_t task;
     bool launch;
+    bool heads_line; /* the first of a stream's work that was in line before the interval began */
 } pace_graph_entry;
 
 typedef struct {

@@ -75,15 +75,29 @@ static pace_status take_host(pace_graph_builder *b) {
     return PACE_OK;
 }
 
-static pace_status take_device(pace_graph_builder *b) {
+/* What stands on a stream in front of its first task with a known launch was in line before the trace began: it is issued
+ * before everything else. The first of it takes the stream from the beginning of the interval on. */
+static pace_status take_stream(pace_graph_builder *b, const pace_lane *lane) {
     const pace_step *step = b->step;
-    for (uint32_t task = 0; task < step->count; task++) {
+    uint32_t end = lane->first + lane->count, launched = lane->first;
+    bool heads = b->from_ns != INT64_MIN;
+    while (launched < end && step->cause[launched] == PACE_NO_TASK) launched++;
+    for (uint32_t task = lane->first; task < end; task++) {
         if (!pace_task_on_device(step->kind[task])) continue;
         uint32_t cause = step->cause[task];
         if (!in_interval(b, cause == PACE_NO_TASK ? task : cause)) continue;
-        pace_graph_entry entry = {pace_graph_issued_ns(step, task), step->start_ns[task], task, true};
-        PACE_TRY(PACE_PUSH(&b->entries, entry));
+        bool in_line = launched < end && task < launched;
+        int64_t issued_ns = in_line ? INT64_MIN : pace_graph_issued_ns(step, task);
+        PACE_TRY(PACE_PUSH(&b->entries,
+                           ((pace_graph_entry){issued_ns, step->start_ns[task], task, true, in_line && heads})));
+        heads = false;
     }
+    return PACE_OK;
+}
+
+static pace_status take_device(pace_graph_builder *b) {
+    for (size_t i = 0; i < b->step->lanes.count; i++)
+        if (b->step->lanes.items[i].device) PACE_TRY(take_stream(b, &b->step->lanes.items[i]));
     return PACE_OK;
 }
 
@@ -129,8 +143,9 @@ static pace_status unlinked_node(uint32_t *out, pace_graph_builder *b, uint32_t 
     return PACE_OK;
 }
 
-static pace_status add_launch(pace_graph_builder *b, uint32_t task, uint32_t *unlinked) {
+static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *entry, uint32_t *unlinked) {
     const pace_step *step = b->step;
+    uint32_t task = entry->task;
     uint32_t cause = step->cause[task], holder = cause == PACE_NO_TASK ? PACE_NO_TASK : b->holder[cause], node, number;
     if (holder == PACE_NO_TASK) PACE_TRY(unlinked_node(&node, b, unlinked));
     else node = b->number[holder];
@@ -138,7 +153,8 @@ static pace_status add_launch(pace_graph_builder *b, uint32_t task, uint32_t *un
     PACE_TRY(pace_graph_add_launch(&number, b->graph, node, (pace_task_kind)step->kind[task], NULL, stream));
     pace_launch *launch = &b->graph->launches.items[number];
     launch->task = task;
-    launch->duration_ns = step->duration_ns[task];
+    launch->heads_line = entry->heads_line;
+    launch->duration_ns = entry->heads_line ? pace_step_end_ns(step, task) - b->from_ns : step->duration_ns[task];
     PACE_TRY(pace_graph_rename(&launch->name, b, step->name[task]));
     if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) {
         PACE_TRY(pace_graph_rename(&launch->call, b, step->name[cause]));
@@ -155,7 +171,7 @@ static pace_status add_entries(pace_graph_builder *b) {
     for (size_t i = 0; i < b->entries.count; i++) {
         const pace_graph_entry *entry = &b->entries.items[i];
         if (entry->launch) {
-            PACE_TRY(add_launch(b, entry->task, &unlinked));
+            PACE_TRY(add_launch(b, entry, &unlinked));
             continue;
         }
         PACE_TRY(add_node(b, entry->task));

@@ -1,0 +1,82 @@
+"""Where the first step begins, which step the headline is of, and that a choice of steps changes no step's times."""
+import os
+import sys
+import tempfile
+
+import planted_traces
+from checks import expect, finish
+from leads import analyze
+
+
+def train(rank, lengths_us):
+    """Steps of matrix kernels as long as given; nothing waits for the device before the end."""
+    for number, us in enumerate(lengths_us, 1):
+        with rank.annotate(f"ProfilerStep#{number}"):
+            for _ in range(4):
+                rank.kernel("aten::addmm", us / 4, name="ampere_sgemm_128x128_tn")
+    rank.wait(call="cudaDeviceSynchronize")
+
+
+def us(ns):
+    return ns / 1000
+
+
+def queued(folder, linked):
+    """9 ms of kernels are in line when the first step begins; without their launches they stand before the trace."""
+    rank = planted_traces.Rank()
+    for _ in range(3):
+        rank.kernel("aten::mul", 3000, name="vectorized_elementwise_kernel")
+    before = rank.free[7]
+    if not linked:
+        rank.events = [e for e in rank.events if e["cat"] == "kernel"]
+    train(rank, [4000, 4000, 4000, 4000])
+    return analyze([rank.write(os.path.join(folder, "queued.json.gz"))]), before
+
+
+def test_queued(folder):
+    for linked in (True, False):
+        document, before = queued(folder, linked)
+        step = document["ranks"][0]["steps"][0]
+        expect(abs(us(step["device_start_ns"]) - before) < 0.01, "the first step begins", step, "not at", before)
+        lengths = [us(s["device_end_ns"] - s["device_start_ns"]) for s in document["ranks"][0]["steps"]]
+        expect(all(abs(length - 4000) < 0.01 for length in lengths), "steps of 4 ms take", lengths)
+
+
+def test_choice(folder):
+    """Kernels of step 3 still run while step 4 is issued: alone or with the others, its times are the same."""
+    rank = planted_traces.Rank()
+    train(rank, [4000, 3000, 5000, 3500, 4500, 4100])
+    path = rank.write(os.path.join(folder, "choice.json.gz"))
+    whole = analyze([path])
+    for number in range(1, 7):
+        one = analyze([path], "--step-regex", f"ProfilerStep#{number}$")
+        steps = one["ranks"][0]["steps"]
+        expect(len(steps) == 1, "chosen", [s["label"] for s in steps])
+        expect(steps[0] == whole["ranks"][0]["steps"][number - 1], "step", number, "alone", steps[0])
+        expect(one["step_matrices"][0] == whole["step_matrices"][number - 1], "matrix of step", number)
+        expect(one["critical_path"]["step"] == f"ProfilerStep#{number}", "the path is of", one["critical_path"]["step"])
+    some = analyze([path], "--step-regex", "ProfilerStep#[246]")
+    expect([s["label"] for s in some["step_matrices"]] == [f"ProfilerStep#{n}" for n in (2, 4, 6)], "three of six")
+
+
+def test_left_out(folder):
+    """A long first step and one long step among eight: the headline is of the median of the other six."""
+    rank = planted_traces.Rank()
+    train(rank, [9000, 4000, 4100, 3900, 8000, 4050, 3950, 4020])
+    document = analyze([rank.write(os.path.join(folder, "left_out.json.gz"))])
+    spread, said = document["step_spread"], " ".join(document["summary"])
+    expect((spread["steps"], spread["left_out"]) == (6, 2), "usual steps and others", spread)
+    expect(spread["typical"] == document["critical_path"]["step"] == "ProfilerStep#8", "typical step", spread)
+    expect("4.020 ms (median of 6)" in said, "headline", said)
+    expect("ProfilerStep#1 (warm-up, 9.009 ms)" in said and "ProfilerStep#5 (outlier, 8.000 ms)" in said, "left out", said)
+    total = sum(sum(row.values()) for row in document["matrix"].values())
+    expect(us(total) == 4020, "the matrix is of the typical step", total)
+    for row in document["step_table"]:
+        expect(0 <= row["device_ns"] - row["busy_ns"] <= 9000, "a step's figures are of its device interval", row)
+
+
+with tempfile.TemporaryDirectory() as work:
+    test_queued(work)
+    test_choice(work)
+    test_left_out(work)
+sys.exit(finish())
