@@ -46,10 +46,8 @@ static int model_named(const pace_cluster *cluster, const char *name, size_t len
 static pace_status add_model(int *out, pace_cluster *cluster, const char *name) {
     *out = model_named(cluster, name, strlen(name));
     if (*out >= 0) return PACE_OK;
-    char *copy = pace_copy_text(name, strlen(name));
-    if (!copy) return PACE_E_MEMORY;
     *out = (int)cluster->models.count;
-    return PACE_KEEP(&cluster->models, copy, pace_free(copy));
+    return pace_texts_add(&cluster->models, name);
 }
 
 static pace_status read_node(pace_cluster *cluster, const table *t, size_t row) {

@@ -15,9 +15,8 @@ void pace_graph_inputs_free(pace_graph_inputs *inputs) {
         pace_free(inputs->items.items[i].name);
         pace_graph_free(&inputs->items.items[i].graph);
     }
-    for (size_t i = 0; i < inputs->warnings.count; i++) pace_free(inputs->warnings.items[i]);
     PACE_VEC_FREE(&inputs->items);
-    PACE_VEC_FREE(&inputs->warnings);
+    pace_texts_free(&inputs->warnings);
 }
 
 /* Takes the graph, whatever comes of it. */
@@ -27,13 +26,6 @@ static pace_status keep(pace_graph_inputs *out, const char *name, uint64_t bytes
     if (status == PACE_OK) return PACE_OK;
     pace_free(item.name);
     pace_graph_free(graph);
-    return status;
-}
-
-static pace_status warn(pace_graph_inputs *out, const char *text) {
-    char *copy = pace_copy_text(text, strlen(text));
-    pace_status status = copy ? PACE_PUSH(&out->warnings, copy) : PACE_E_MEMORY;
-    if (status != PACE_OK) pace_free(copy);
     return status;
 }
 
@@ -53,7 +45,8 @@ static pace_status keep_ranks(pace_graph_inputs *out, const pace_analysis *measu
         forecast->ranks.items[i].graph = (pace_graph){0};
         PACE_TRY(keep(out, trace->path, trace->bytes, &graph));
     }
-    for (size_t i = 0; i < measured->warnings.count; i++) PACE_TRY(warn(out, measured->warnings.items[i]));
+    for (size_t i = 0; i < measured->warnings.count; i++)
+        PACE_TRY(pace_texts_add(&out->warnings, measured->warnings.items[i]));
     return PACE_OK;
 }
 
@@ -85,7 +78,7 @@ static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs
         status = pace_trace_format_of(&format, paths.items[i]);
         if (status == PACE_OK) status = pace_graph_read(&graph, &notes, format, paths.items[i]);
         if (status == PACE_OK) status = keep(out, paths.items[i], notes.bytes, &graph);
-        if (status == PACE_OK && notes.warning[0]) status = warn(out, notes.warning);
+        if (status == PACE_OK && notes.warning[0]) status = pace_texts_add(&out->warnings, notes.warning);
     }
     pace_paths_free(&paths);
     return status;

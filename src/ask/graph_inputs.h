@@ -1,6 +1,7 @@
 /* The graphs that inputs hold: of a model, of execution traces, or of the steps that traces recorded. */
 #pragma once
 
+#include "base/texts.h"
 #include "ask/engine_options.h"
 #include "base/memory.h"
 #include "machine/catalog.h"
@@ -14,7 +15,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_graph_input) items; /* one per rank */
-    PACE_VEC(char *) warnings;
+    pace_texts warnings;
 } pace_graph_inputs;
 
 /** Reads the inputs: one model (a name of catalog/models or a file; `set` has its settings), or traces of one or more

@@ -5,17 +5,10 @@
 
 #include <string.h>
 
-static pace_status keep_text(char **out, pace_model_settings *settings, const char *word) {
-    char *copy = pace_copy_text(word, strlen(word));
-    if (!copy) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&settings->texts, copy);
-    return PACE_GIVE(out, copy, status, pace_free(copy));
-}
-
 static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
-    char *key = NULL;
     double value;
-    PACE_TRY(keep_text(&key, settings, word));
+    PACE_TRY(pace_texts_add(&settings->texts, word));
+    char *key = settings->texts.items[settings->texts.count - 1];
     char *equals = strchr(key, '=');
     if (!equals || equals == key || !equals[1])
         return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
@@ -45,7 +38,6 @@ pace_status pace_model_settings_read(pace_model_settings *out, pace_config *conf
 }
 
 void pace_model_settings_free(pace_model_settings *settings) {
-    for (size_t i = 0; i < settings->texts.count; i++) pace_free(settings->texts.items[i]);
-    PACE_VEC_FREE(&settings->texts);
+    pace_texts_free(&settings->texts);
     PACE_VEC_FREE(&settings->items);
 }

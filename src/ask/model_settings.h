@@ -2,11 +2,12 @@
 #pragma once
 
 #include "base/words.h"
+#include "base/texts.h"
 #include "model/model_read.h"
 
 typedef struct {
     PACE_VEC(pace_model_setting) items; /* parameters; their keys lie in texts */
-    PACE_VEC(char *) texts;
+    pace_texts texts;
 } pace_model_settings;
 
 /** Sets the configuration's fields in `config` and gathers the rest, "framework=NAME" aside. PACE_E_USAGE says what was

@@ -15,10 +15,8 @@
 void pace_predict_inputs_free(pace_predict_inputs *inputs) {
     pace_forecast_free(&inputs->forecast);
     if (inputs->is_measured) pace_analysis_free(&inputs->measured);
-    for (size_t i = 0; i < inputs->paths.count; i++) pace_free(inputs->paths.items[i]);
-    for (size_t i = 0; i < inputs->warnings.count; i++) pace_free(inputs->warnings.items[i]);
-    PACE_VEC_FREE(&inputs->paths);
-    PACE_VEC_FREE(&inputs->warnings);
+    pace_texts_free(&inputs->paths);
+    pace_texts_free(&inputs->warnings);
 }
 
 /* --- traces ------------------------------------------------------------------------------------------------------ */
@@ -39,21 +37,12 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
 
 /* --- steps without times ----------------------------------------------------------------------------------------- */
 
-typedef PACE_VEC(char *) texts;
-
-static pace_status keep(void *list, const char *text) {
-    texts *kept = list;
-    char *copy = pace_copy_text(text, strlen(text));
-    if (!copy) return PACE_E_MEMORY;
-    return PACE_KEEP(kept, copy, pace_free(copy));
-}
-
 static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, const pace_trace_format *format,
                               const char *path) {
     pace_read_notes notes = {0};
-    PACE_TRY(keep(&out->paths, path));
+    PACE_TRY(pace_texts_add(&out->paths, path));
     PACE_TRY(pace_graph_read(graph, &notes, format, path));
-    pace_status status = notes.warning[0] ? keep(&out->warnings, notes.warning) : PACE_OK;
+    pace_status status = notes.warning[0] ? pace_texts_add(&out->warnings, notes.warning) : PACE_OK;
     if (status != PACE_OK) pace_graph_free(graph);
     return status;
 }
@@ -91,7 +80,7 @@ static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, 
 
 static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_step_case *asked,
                               pace_catalog *catalog) {
-    PACE_TRY(keep(&out->paths, name));
+    PACE_TRY(pace_texts_add(&out->paths, name));
     out->samples = asked->config.micro_batch * pace_config_micro_batches(&asked->config);
     return pace_step_forecast(&out->forecast, catalog, asked, out->paths.items[0]);
 }
@@ -154,7 +143,7 @@ static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths 
     snprintf(said, sizeof said,
              "%.300s: has no times, and is left out: the trace beside it has its operators and times",
              paths->items[sorted->other]);
-    PACE_TRY(keep(&out->warnings, said));
+    PACE_TRY(pace_texts_add(&out->warnings, said));
     return read_traces(out, sorted->traces, sorted->trace_count, options);
 }
 

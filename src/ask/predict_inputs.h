@@ -1,13 +1,14 @@
 /* What pace_predict() is asked about: traces that were measured, or steps without times. */
 #pragma once
 
+#include "base/texts.h"
 #include "ask/engine_options.h"
 #include "plan/step_engine.h"
 
 typedef struct {
     pace_analysis measured; /* of traces */
     bool is_measured;       /* else the inputs are graphs or models, and `paths` names them */
-    PACE_VEC(char *) paths, warnings;
+    pace_texts paths, warnings;
     pace_forecast forecast;
     double samples; /* of a model: those of a rank's step; 0 = shapes tell */
 } pace_predict_inputs;

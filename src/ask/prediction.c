@@ -40,11 +40,7 @@ static pace_status keep_moved(pace_prediction *p) {
         else pace_scenario_free(&p->scenarios.items.items[i]);
     }
     p->scenarios.items.count = kept;
-    char *said = pace_copy_text(left_alone, sizeof left_alone - 1);
-    if (!said) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&p->inputs.warnings, said);
-    if (status != PACE_OK) pace_free(said);
-    return status;
+    return pace_texts_add(&p->inputs.warnings, left_alone);
 }
 
 /* Steps of the host alone have no kernels to change until they are on a device. */

@@ -24,29 +24,14 @@ pace_status pace_question_new(pace_question **out, pace_context *context, const 
     return PACE_OK;
 }
 
-#define FREE_TEXTS(list)                                                            \
-    do {                                                                            \
-        for (size_t i_ = 0; i_ < (list)->count; i_++) pace_free((list)->items[i_]); \
-        PACE_VEC_FREE(list);                                                        \
-    } while (0)
-
 void pace_question_free(pace_question *question) {
     if (!question) return;
-    for (size_t i = 0; i < question->count; i++) FREE_TEXTS(&question->values[i].texts);
+    for (size_t i = 0; i < question->count; i++) pace_texts_free(&question->values[i].texts);
     pace_free(question->values);
-    FREE_TEXTS(&question->inputs);
-    FREE_TEXTS(&question->command);
+    pace_texts_free(&question->inputs);
+    pace_texts_free(&question->command);
     pace_free(question);
 }
-
-#define ADD_COPY(list, text)                              \
-    do {                                                  \
-        char *copy_ = pace_copy_text(text, strlen(text)); \
-        if (!copy_) return PACE_E_MEMORY;                 \
-        pace_status pushed_ = PACE_PUSH(list, copy_);     \
-        if (pushed_ != PACE_OK) pace_free(copy_);         \
-        if (pushed_ != PACE_OK) return pushed_;           \
-    } while (0)
 
 /* --- setting ------------------------------------------------------------------------------------------------------ */
 
@@ -60,10 +45,10 @@ static pace_status find(const pace_option **out, pace_field_value **value, pace_
 }
 
 static pace_status add_text(pace_field_value *value, const pace_option *option, const char *text) {
-    if (option->type == PACE_OPTION_TEXT) FREE_TEXTS(&value->texts);
+    if (option->type == PACE_OPTION_TEXT) pace_texts_free(&value->texts);
     if (value->texts.count == MOST_ITEMS)
         return pace_fail(PACE_E_LIMIT, "%s: expected at most %d of them", option->name, (int)MOST_ITEMS);
-    ADD_COPY(&value->texts, text);
+    PACE_TRY(pace_texts_add(&value->texts, text));
     value->said = true;
     return PACE_OK;
 }
@@ -111,13 +96,12 @@ pace_status pace_question_set(pace_question *question, const char *field, const 
 }
 
 pace_status pace_question_add_input(pace_question *question, const char *input) {
-    ADD_COPY(&question->inputs, input);
-    return PACE_OK;
+    return pace_texts_add(&question->inputs, input);
 }
 
 pace_status pace_question_set_command(pace_question *question, const char *const *words, size_t count) {
-    FREE_TEXTS(&question->command);
-    for (size_t i = 0; i < count; i++) ADD_COPY(&question->command, words[i]);
+    pace_texts_free(&question->command);
+    for (size_t i = 0; i < count; i++) PACE_TRY(pace_texts_add(&question->command, words[i]));
     return PACE_OK;
 }
 

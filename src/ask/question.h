@@ -2,14 +2,14 @@
 #pragma once
 
 #include "ask/options.h"
-#include "base/memory.h"
+#include "base/texts.h"
 #include "base/words.h"
 
 /* Of one field. */
 typedef struct {
     bool said;
     double number;
-    PACE_VEC(char *) texts; /* of a text one, of a list all */
+    pace_texts texts; /* of a text one, of a list all */
 } pace_field_value;
 
 struct pace_question {
@@ -17,8 +17,7 @@ struct pace_question {
     pace_context *context;    /* borrowed */
     pace_field_value *values; /* by the place of the option */
     size_t count;
-    PACE_VEC(char *) inputs;
-    PACE_VEC(char *) command;
+    pace_texts inputs, command;
     pace_progress_fn progress;
     void *progress_context;
     bool (*stop)(void *context);

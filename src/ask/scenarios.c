@@ -11,9 +11,8 @@
 
 void pace_scenarios_free(pace_scenarios *scenarios) {
     for (size_t i = 0; i < scenarios->items.count; i++) pace_scenario_free(&scenarios->items.items[i]);
-    for (size_t i = 0; i < scenarios->labels.count; i++) pace_free(scenarios->labels.items[i]);
     PACE_VEC_FREE(&scenarios->items);
-    PACE_VEC_FREE(&scenarios->labels);
+    pace_texts_free(&scenarios->labels);
 }
 
 /* --- what is asked ------------------------------------------------------------------------------------------------ */
@@ -107,12 +106,7 @@ static pace_status add(maker *m, const char *format, ...) {
     va_start(arguments, format);
     char *label = pace_format_text(format, arguments);
     va_end(arguments);
-    if (!label) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(&m->out->labels, label);
-    if (status != PACE_OK) {
-        pace_free(label);
-        return status;
-    }
+    PACE_TRY(pace_texts_take(&m->out->labels, label));
     pace_scenario scenario;
     pace_scenario_init(&scenario, label);
     scenario.has_approach = m->options->approach != NULL;

@@ -1,13 +1,14 @@
 /* From the options of pace_predict() to scenarios: each what-if alone, then all together. */
 #pragma once
 
+#include "base/texts.h"
 #include "ask/engine_options.h"
 #include "forecast/forecast.h"
 #include "forecast/what_ifs.h"
 
 typedef struct {
     PACE_VEC(pace_scenario) items; /* the first is the step as it is */
-    PACE_VEC(char *) labels;
+    pace_texts labels;
 } pace_scenarios;
 
 /** The values of a what-if that are asked about; of a flag one, NULL. */

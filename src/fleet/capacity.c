@@ -12,8 +12,7 @@ const char *const pace_request_names[PACE_REQUESTS] = {"no GPU", "part of a GPU"
                                                        "2 GPUs", "4 GPUs",        "8 GPUs"};
 
 void pace_cluster_free(pace_cluster *cluster) {
-    for (size_t i = 0; i < cluster->models.count; i++) pace_free(cluster->models.items[i]);
-    PACE_VEC_FREE(&cluster->models);
+    pace_texts_free(&cluster->models);
     PACE_VEC_FREE(&cluster->pods);
     PACE_VEC_FREE(&cluster->nodes);
 }

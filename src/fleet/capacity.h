@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/memory.h"
+#include "base/texts.h"
 
 enum { PACE_GPU_WHOLE = 1000, PACE_NODE_MOST_GPUS = 16 };
 
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     PACE_VEC(pace_pod) pods;
     PACE_VEC(pace_node_capacity) nodes;
-    PACE_VEC(char *) models; /* names, in order of first appearance */
+    pace_texts models; /* names, in order of first appearance */
 } pace_cluster;
 
 void pace_cluster_free(pace_cluster *cluster);

@@ -95,13 +95,7 @@ static pace_status add_document(document **out, pace_catalog *catalog, const cha
     if (!one) return PACE_E_MEMORY;
     one->name = pace_copy_text(name, strlen(name));
     pace_status status = one->name ? PACE_PUSH(&catalog->documents, one) : PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        *out = one;
-        return PACE_OK;
-    }
-    pace_free(one->name);
-    pace_free(one);
-    return status;
+    return PACE_GIVE(out, one, status, (pace_free(one->name), pace_free(one)));
 }
 
 static pace_status find_document(const pace_yaml **out, pace_catalog *catalog, const char *name) {
@@ -129,10 +123,7 @@ size_t pace_catalog_parses(pace_catalog *catalog, const char *name) {
     return parses;
 }
 
-void pace_catalog_names_free(pace_catalog_names *list) {
-    for (size_t i = 0; i < list->names.count; i++) pace_free(list->names.items[i]);
-    PACE_VEC_FREE(&list->names);
-}
+void pace_catalog_names_free(pace_catalog_names *list) { pace_texts_free(&list->names); }
 
 /* Keeps the list sorted. */
 static pace_status add_name(pace_catalog_names *list, const char *folder, const char *file) {
@@ -141,12 +132,8 @@ static pace_status add_name(pace_catalog_names *list, const char *folder, const 
     size_t at = list->names.count;
     while (at > 0 && strcmp(list->names.items[at - 1], name) > 0) at--;
     if (at > 0 && strcmp(list->names.items[at - 1], name) == 0) return PACE_OK;
-    char *copy = pace_copy_text(name, strlen(name));
-    if (!copy) return PACE_E_MEMORY;
-    if (PACE_PUSH(&list->names, copy) != PACE_OK) {
-        pace_free(copy);
-        return PACE_E_MEMORY;
-    }
+    PACE_TRY(pace_texts_add(&list->names, name));
+    char *copy = list->names.items[list->names.count - 1];
     memmove(list->names.items + at + 1, list->names.items + at, (list->names.count - 1 - at) * sizeof copy);
     list->names.items[at] = copy;
     return PACE_OK;

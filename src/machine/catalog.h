@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/texts.h"
 #include "base/yaml.h"
 
 typedef struct {
@@ -33,7 +34,7 @@ size_t pace_catalog_parses(pace_catalog *catalog, const char *name);
 
 /** The names of the catalogue's files in a folder ("models/"): compiled in, and those of the directory. */
 typedef struct {
-    PACE_VEC(char *) names; /* sorted, each once */
+    pace_texts names; /* sorted, each once */
 } pace_catalog_names;
 
 pace_status pace_catalog_list(pace_catalog_names *out, const pace_catalog *catalog, const char *folder) PACE_MUST_CHECK;

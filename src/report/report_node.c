@@ -49,16 +49,10 @@ static void free_table(pace_held_table *table) {
     pace_free(table);
 }
 
-static void free_texts(char **texts, size_t count) {
-    for (size_t i = 0; i < count; i++) pace_free(texts[i]);
-}
-
 static void free_matrix(pace_held_matrix *matrix) {
     if (!matrix) return;
-    free_texts(matrix->rows.items, matrix->rows.count);
-    free_texts(matrix->columns.items, matrix->columns.count);
-    PACE_VEC_FREE(&matrix->rows);
-    PACE_VEC_FREE(&matrix->columns);
+    pace_texts_free(&matrix->rows);
+    pace_texts_free(&matrix->columns);
     pace_free(matrix->cells);
     pace_free(matrix);
 }
@@ -83,8 +77,7 @@ static void free_chart(pace_held_chart *chart) {
     PACE_VEC_FREE(&chart->curves);
     for (size_t i = 0; i < chart->bands.count; i++) pace_free(chart->bands.items[i].name);
     PACE_VEC_FREE(&chart->bands);
-    free_texts(chart->parts.items, chart->parts.count);
-    PACE_VEC_FREE(&chart->parts);
+    pace_texts_free(&chart->parts);
     pace_free(chart->x_title);
     pace_free(chart);
 }
@@ -122,11 +115,9 @@ static void free_tree(pace_node *node) {
 void pace_report_free(pace_report *report) {
     if (!report) return;
     free_tree(report->root);
-    free_texts(report->command.items, report->command.count);
-    free_texts(report->warnings.items, report->warnings.count);
     for (size_t i = 0; i < report->inputs.count; i++) pace_free(report->inputs.items[i].path);
-    PACE_VEC_FREE(&report->command);
-    PACE_VEC_FREE(&report->warnings);
+    pace_texts_free(&report->command);
+    pace_texts_free(&report->warnings);
     PACE_VEC_FREE(&report->warning_codes);
     PACE_VEC_FREE(&report->inputs);
     if (report->free_trace_context) report->free_trace_context(report->trace_context);
@@ -162,20 +153,9 @@ pace_status pace_report_status(const pace_report *report) { return report->statu
 
 pace_node *pace_report_root(pace_report *report) { return report->root; }
 
-/* Appends an owned text to one of the report's lists, or frees it when that fails. */
-#define KEEP_TEXT(report, list, owned)                                              \
-    do {                                                                            \
-        if (!keep((report), PACE_PUSH(&(report)->list, (owned)))) pace_free(owned); \
-    } while (0)
-
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count) {
-    free_texts(report->command.items, report->command.count);
-    report->command.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        char *word;
-        if (!copy_to(&word, report, words[i] ? words[i] : "")) return;
-        KEEP_TEXT(report, command, word);
-    }
+    pace_texts_free(&report->command);
+    for (size_t i = 0; i < count; i++) keep(report, pace_texts_add(&report->command, words[i] ? words[i] : ""));
 }
 
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes) {
@@ -185,12 +165,9 @@ void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes
 }
 
 static void warn(pace_report *report, const char *code, char *text) {
-    if (!keep(report, text ? PACE_OK : PACE_E_MEMORY)) return;
-    if (!keep(report, PACE_PUSH(&report->warning_codes, code))) {
-        pace_free(text);
-        return;
-    }
-    KEEP_TEXT(report, warnings, text);
+    if (!keep(report, pace_texts_take(&report->warnings, text))) return;
+    if (!keep(report, PACE_PUSH(&report->warning_codes, code)))
+        pace_free(report->warnings.items[--report->warnings.count]);
 }
 
 void pace_report_warn(pace_report *report, const char *format, ...) {
@@ -249,6 +226,20 @@ static pace_node *add_for(pace_node *parent, pace_node_kind kind, const char *ke
     pace_node *node = add(parent, kind, key, title);
     if (node) node->audience = audience;
     return node;
+}
+
+/* A node that holds something of `size` bytes. */
+static pace_node *add_holder(pace_node *parent, pace_node_kind kind, const char *key, const char *title,
+                             pace_audience audience, size_t size) {
+    pace_node *node = add_for(parent, kind, key, title, audience);
+    if (!node) return NULL;
+    node->held = pace_alloc(1, size);
+    return keep(node->report, node->held ? PACE_OK : PACE_E_MEMORY) ? node : NULL;
+}
+
+/* What a node of the kind holds, while all is well. */
+static void *held_by(pace_node *node, pace_node_kind kind) {
+    return node && node->kind == kind && node->report->status == PACE_OK ? node->held : NULL;
 }
 
 pace_node *pace_node_object(pace_node *parent, const char *key, const char *title, pace_audience audience) {
@@ -331,19 +322,14 @@ static void add_column(pace_report *report, pace_held_table *table, const pace_c
 
 pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,
                            const pace_column *columns, size_t column_count, size_t rows_shown) {
-    pace_node *node = add_for(parent, PACE_NODE_TABLE, key, title, audience);
+    pace_node *node = add_holder(parent, PACE_NODE_TABLE, key, title, audience, sizeof *node->table);
     if (!node) return NULL;
-    node->table = pace_alloc(1, sizeof *node->table);
-    if (!keep(node->report, node->table ? PACE_OK : PACE_E_MEMORY)) return NULL;
     node->table->rows_shown = rows_shown;
     for (size_t i = 0; i < column_count; i++) add_column(node->report, node->table, &columns[i]);
     return node;
 }
 
-static pace_held_table *open_table(pace_node *node) {
-    bool open = node && node->kind == PACE_NODE_TABLE && node->report->status == PACE_OK;
-    return open ? node->table : NULL;
-}
+static pace_held_table *open_table(pace_node *node) { return held_by(node, PACE_NODE_TABLE); }
 
 void pace_table_row(pace_node *node) {
     pace_held_table *table = open_table(node);
@@ -384,23 +370,17 @@ pace_cell pace_table_cell(const pace_held_table *table, size_t row, size_t colum
 
 /* ---- matrices and lanes ----------------------------------------------------------------------------------- */
 
-static void fill_matrix(pace_report *report, pace_held_matrix *matrix, const char *const *rows, size_t row_count,
-                        const char *const *columns, size_t column_count) {
-    char *text;
-    for (size_t i = 0; i < row_count && copy_to(&text, report, rows[i] ? rows[i] : ""); i++)
-        if (!keep(report, PACE_PUSH(&matrix->rows, text))) pace_free(text);
-    for (size_t i = 0; i < column_count && copy_to(&text, report, columns[i] ? columns[i] : ""); i++)
-        if (!keep(report, PACE_PUSH(&matrix->columns, text))) pace_free(text);
+static void add_names(pace_report *report, pace_texts *names, const char *const *given, size_t count) {
+    for (size_t i = 0; i < count; i++) keep(report, pace_texts_add(names, given[i] ? given[i] : ""));
 }
 
 void pace_node_matrix(pace_node *parent, const char *key, const char *title, pace_audience audience,
                       const char *const *rows, size_t row_count, const char *const *columns, size_t column_count,
                       const int64_t *cells) {
-    pace_node *node = add_for(parent, PACE_NODE_MATRIX, key, title, audience);
+    pace_node *node = add_holder(parent, PACE_NODE_MATRIX, key, title, audience, sizeof *node->matrix);
     if (!node) return;
-    node->matrix = pace_alloc(1, sizeof *node->matrix);
-    if (!keep(node->report, node->matrix ? PACE_OK : PACE_E_MEMORY)) return;
-    fill_matrix(node->report, node->matrix, rows, row_count, columns, column_count);
+    add_names(node->report, &node->matrix->rows, rows, row_count);
+    add_names(node->report, &node->matrix->columns, columns, column_count);
     size_t count = row_count * column_count;
     node->matrix->cells = pace_alloc(count, sizeof *cells);
     if (!keep(node->report, node->matrix->cells ? PACE_OK : PACE_E_MEMORY)) return;
@@ -408,31 +388,22 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
 }
 
 pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns) {
-    pace_node *node = add_for(parent, PACE_NODE_LANES, NULL, title, PACE_FOR_PEOPLE);
-    if (!node) return NULL;
-    pace_held_lanes *lanes = pace_alloc(1, sizeof *lanes);
-    if (!keep(node->report, lanes ? PACE_OK : PACE_E_MEMORY)) return NULL;
-    if (!keep(node->report, pace_names_init(&lanes->names))) return pace_free(lanes), NULL;
-    lanes->start_ns = start_ns;
-    lanes->end_ns = end_ns;
-    node->lanes = lanes;
+    pace_node *node = add_holder(parent, PACE_NODE_LANES, NULL, title, PACE_FOR_PEOPLE, sizeof *node->lanes);
+    if (!node || !keep(node->report, pace_names_init(&node->lanes->names))) return NULL;
+    node->lanes->start_ns = start_ns;
+    node->lanes->end_ns = end_ns;
     return node;
 }
 
-static pace_held_lanes *open_lanes(pace_node *node) {
-    bool open = node && node->kind == PACE_NODE_LANES && node->report->status == PACE_OK;
-    return open ? node->lanes : NULL;
-}
-
 void pace_lanes_lane(pace_node *node, const char *name) {
-    pace_held_lanes *lanes = open_lanes(node);
+    pace_held_lanes *lanes = held_by(node, PACE_NODE_LANES);
     pace_held_lane lane = {0};
     if (!lanes || !copy_to(&lane.name, node->report, name ? name : "")) return;
     if (!keep(node->report, PACE_PUSH(&lanes->lanes, lane))) pace_free(lane.name);
 }
 
 void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const char *color, const char *name) {
-    pace_held_lanes *lanes = open_lanes(node);
+    pace_held_lanes *lanes = held_by(node, PACE_NODE_LANES);
     if (!lanes || lanes->lanes.count == 0) return;
     pace_held_lane *lane = &lanes->lanes.items[lanes->lanes.count - 1];
     pace_slice slice = {.start_ns = start_ns, .end_ns = end_ns, .color = pace_class_of(color)};
@@ -441,55 +412,40 @@ void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const c
     keep(node->report, PACE_PUSH(&lane->slices, slice));
 }
 
-static pace_node *add_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
-    pace_node *node = add_for(parent, PACE_NODE_CHART, NULL, title, PACE_FOR_PEOPLE);
+pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
+    pace_node *node = add_holder(parent, PACE_NODE_CHART, NULL, title, PACE_FOR_PEOPLE, sizeof *node->chart);
     if (!node) return NULL;
-    node->chart = pace_alloc(1, sizeof *node->chart);
-    if (!keep(node->report, node->chart ? PACE_OK : PACE_E_MEMORY)) return NULL;
     node->chart->log_x = log_x;
     return copy_to(&node->chart->x_title, node->report, x_title) ? node : NULL;
 }
 
-pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {
-    return add_chart(parent, title, x_title, log_x);
-}
-
 pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *const *parts, size_t part_count) {
-    pace_node *node = add_chart(parent, title, "", false);
-    for (size_t i = 0; node && i < part_count; i++) {
-        char *text;
-        if (!copy_to(&text, node->report, parts[i])) return NULL;
-        if (!keep(node->report, PACE_PUSH(&node->chart->parts, text))) return pace_free(text), NULL;
-    }
+    pace_node *node = pace_node_chart(parent, title, "", false);
+    if (node) add_names(node->report, &node->chart->parts, parts, part_count);
     return node;
 }
 
-static pace_held_chart *open_chart(pace_node *node) {
-    bool open = node && node->kind == PACE_NODE_CHART && node->report->status == PACE_OK;
-    return open ? node->chart : NULL;
-}
-
 void pace_chart_curve(pace_node *node, const char *name) {
-    pace_held_chart *chart = open_chart(node);
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     pace_held_curve curve = {0};
     if (!chart || !copy_to(&curve.name, node->report, name)) return;
     if (!keep(node->report, PACE_PUSH(&chart->curves, curve))) pace_free(curve.name);
 }
 
 void pace_chart_pale(pace_node *node) {
-    pace_held_chart *chart = open_chart(node);
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].pale = true;
 }
 
 void pace_chart_band(pace_node *node, double low, double high, const char *name) {
-    pace_held_chart *chart = open_chart(node);
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     pace_held_band band = {low, high, NULL};
     if (!chart || !copy_to(&band.name, node->report, name)) return;
     if (!keep(node->report, PACE_PUSH(&chart->bands, band))) pace_free(band.name);
 }
 
 void pace_chart_point(pace_node *node, double x, double y) {
-    pace_held_chart *chart = open_chart(node);
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     if (!chart || chart->curves.count == 0) return;
     pace_point point = {x, y};
     keep(node->report, PACE_PUSH(&chart->curves.items[chart->curves.count - 1].points, point));

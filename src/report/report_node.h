@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "base/texts.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -50,8 +51,7 @@ typedef struct {
 } pace_held_table;
 
 typedef struct {
-    PACE_VEC(char *) rows;
-    PACE_VEC(char *) columns;
+    pace_texts rows, columns;
     int64_t *cells;
 } pace_held_matrix;
 
@@ -108,7 +108,7 @@ typedef struct {
 typedef struct {
     char *x_title;
     bool log_x;
-    PACE_VEC(char *) parts;
+    pace_texts parts;
     PACE_VEC(pace_held_curve) curves;
     PACE_VEC(pace_held_band) bands;
 } pace_held_chart;
@@ -124,6 +124,7 @@ struct pace_node {
         double real;
         bool flag;
         char *text; /* sentences, notes and text fields; NULL = null */
+        void *held;
         pace_held_table *table;
         pace_held_matrix *matrix;
         pace_held_lanes *lanes;
@@ -139,9 +140,9 @@ typedef struct {
 struct pace_report {
     pace_status status; /* the first failure of a builder call */
     char *verb, *title;
-    PACE_VEC(char *) command;
+    pace_texts command;
     PACE_VEC(pace_held_input) inputs;
-    PACE_VEC(char *) warnings;
+    pace_texts warnings;
     PACE_VEC(const char *) warning_codes; /* static */
     pace_node *root;
     pace_trace_fn trace;

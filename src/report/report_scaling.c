@@ -1,5 +1,6 @@
 /* The report of `paceline predict MODEL... --workers`: steps on more and more workers, by approach and batch. */
 #include "base/decimal.h"
+#include "base/texts.h"
 #include "report/engines.h"
 #include "forecast/scaling.h"
 #include "ask/context.h"
@@ -23,7 +24,7 @@ typedef struct {
     const pace_device *device;
     pace_approaches table;
     PACE_VEC(pace_approach) approaches;
-    PACE_VEC(char *) labels; /* of the approaches, as given */
+    pace_texts labels; /* of the approaches, as given */
     PACE_VEC(int) workers;
     PACE_VEC(double) batches; /* none = each input's own */
     PACE_VEC(pace_scaling_input) inputs;
@@ -31,9 +32,8 @@ typedef struct {
 
 static void close_asked(asked *a) {
     for (size_t i = 0; i < a->inputs.count; i++) pace_scaling_input_free(&a->inputs.items[i]);
-    for (size_t i = 0; i < a->labels.count; i++) pace_free(a->labels.items[i]);
     PACE_VEC_FREE(&a->inputs);
-    PACE_VEC_FREE(&a->labels);
+    pace_texts_free(&a->labels);
     PACE_VEC_FREE(&a->approaches);
     PACE_VEC_FREE(&a->workers);
     PACE_VEC_FREE(&a->batches);
@@ -84,9 +84,7 @@ static pace_status add_approach(asked *a, const char *text) {
     PACE_TRY(pace_approach_parse(&approach, &a->table, text));
     PACE_TRY(pace_approach_set_jitter(&approach, a->options->jitter));
     PACE_TRY(PACE_PUSH(&a->approaches, approach));
-    char *label = pace_copy_text(text, strlen(text));
-    if (!label) return PACE_E_MEMORY;
-    return PACE_KEEP(&a->labels, label, pace_free(label));
+    return pace_texts_add(&a->labels, text);
 }
 
 static pace_status read_approaches(asked *a, const pace_words *given) {
