@@ -26,11 +26,19 @@ static bool ends_with(const char *text, const char *end) {
     return length >= want && strcmp(text + length - want, end) == 0;
 }
 
+/* The length of a path without ".gz", which says that the file is compressed. */
+static size_t length_packed(const char *path) { return strlen(path) - (ends_with(path, ".gz") ? 3 : 0); }
+
+static bool has_suffix(const char *path, const char *suffix) {
+    size_t length = length_packed(path), want = strlen(suffix);
+    return length >= want && strncmp(path + length - want, suffix, want) == 0;
+}
+
 static bool choose_format(pace_format *out, const char *verb, const cli_output *output) {
     *out = PACE_FORMAT_TABLE;
     if (output->path && !output->format)
         for (size_t i = 0; i < FORMATS; i++)
-            if (ends_with(output->path, formats[i].suffix)) *out = formats[i].format;
+            if (has_suffix(output->path, formats[i].suffix)) *out = formats[i].format;
     if (!output->format) return true;
     for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(output->format, formats[i].name) == 0) {
@@ -144,6 +152,7 @@ int cli_fail(const char *verb, pace_status status) {
 static int write_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output,
                         FILE *file, const char *name) {
     pace_write_options options = {.size = sizeof options, .table = output->table};
+    options.gzip = file != stdout && ends_with(output->path, ".gz");
     struct winsize size;
     bool terminal = file == stdout && isatty(STDOUT_FILENO);
     const char *term = getenv("TERM");

@@ -2,12 +2,12 @@
 
 #include "ask/context.h"
 #include "base/json_walk.h"
+#include "base/pattern.h"
 #include "base/text.h"
 #include "source/inputs.h"
 #include "source/slice_member.h"
 
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ static pace_status may_mark(bool *out, look *l, pace_name name) {
     uint8_t *known = &l->marks.items[name];
     const char *text = pace_names_text(&l->step.names, name);
     if (*known == 0) {
-        bool may = l->has_regex ? regexec(&l->regex, text, 0, NULL, 0) == 0 : pace_name_may_mark_step(text);
+        bool may = l->has_regex ? pace_pattern_fits(&l->regex, text) : pace_name_may_mark_step(text);
         *known = may ? 2 : 1;
     }
     *out = *known == 2;
@@ -77,14 +77,6 @@ static pace_status look_at_event(void *context, const pace_kineto_event *event, 
     snprintf(key, sizeof key, "host %s/%s", event->pid, event->tid);
     PACE_TRY(pace_step_lane(&lane, &l->step, key, strlen(key), false, 0));
     return pace_step_add_task(&l->step, lane, event->kind, event->name, event->start_ns, duration_ns);
-}
-
-static pace_status compile(look *l, const char *regex) {
-    int error = regcomp(&l->regex, regex, REG_EXTENDED | REG_NOSUB);
-    char text[256];
-    if (!error) return PACE_OK;
-    regerror(error, &l->regex, text, sizeof text);
-    return pace_fail(PACE_E_USAGE, "step expression '%s': %s", regex, text);
 }
 
 static void look_free(look *l) {
@@ -148,7 +140,7 @@ static pace_status keep_steps(cutter *c, pace_slice_done *done) {
 /* Marks of other steps, of which a slice holds parts only, would be taken for whole ones. */
 static bool is_other(void *context, const char *name, int64_t start_ns) {
     cutter *c = context;
-    bool marks = c->look.has_regex ? regexec(&c->look.regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name);
+    bool marks = c->look.has_regex ? pace_pattern_fits(&c->look.regex, name) : pace_name_marks_step(name);
     return marks && (start_ns < c->from_ns || start_ns >= c->until_ns);
 }
 
@@ -283,7 +275,8 @@ static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *
 static pace_status open_look(look *l, const pace_slice_options *options) {
     *l = (look){0};
     PACE_TRY(pace_step_init(&l->step));
-    pace_status status = options->step_regex ? compile(l, options->step_regex) : PACE_OK;
+    pace_status status =
+        options->step_regex ? pace_pattern_compile(&l->regex, "step expression", options->step_regex) : PACE_OK;
     l->has_regex = options->step_regex && status == PACE_OK;
     if (status != PACE_OK) look_free(l);
     return status;

@@ -200,6 +200,31 @@ bool pace_analysis_has_devices(const pace_analysis *analysis) {
     return false;
 }
 
+/* What all its steps took together, or its span where there are none. */
+static int64_t time_taken_ns(const pace_rank *device) {
+    int64_t steps_ns = 0;
+    for (size_t i = 0; i < device->marks.items.count; i++)
+        steps_ns += device->marks.items.items[i].to_ns - device->marks.items.items[i].from_ns;
+    return steps_ns > 0 ? steps_ns : device->work.window.span_ns;
+}
+
+/* Of a rank with several devices, the one whose steps took longest. */
+static pace_status report_rank(pace_analysis *analysis, int64_t number) {
+    char known[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        const pace_rank *rank = analysis->ranks.items[i], *best = analysis->reported;
+        if (rank->step.rank >= 0 && used < sizeof known)
+            used +=
+                (size_t)snprintf(known + used, sizeof known - used, "%s%" PRId64, used ? ", " : "", rank->step.rank);
+        if (rank->step.rank != number) continue;
+        if (!best || time_taken_ns(rank) > time_taken_ns(best)) analysis->reported = rank;
+    }
+    if (analysis->reported) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "rank: expected one that the traces name (%s), found %" PRId64,
+                     used ? known : "none is named", number);
+}
+
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
@@ -210,6 +235,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
+    if (status == PACE_OK && options->has_rank) status = report_rank(&analysis, options->rank);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);
     else *out = analysis;
@@ -249,15 +275,8 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
     return status;
 }
 
-/* What all its steps took together, or its span where there are none. */
-static int64_t time_taken_ns(const pace_rank *device) {
-    int64_t steps_ns = 0;
-    for (size_t i = 0; i < device->marks.items.count; i++)
-        steps_ns += device->marks.items.items[i].to_ns - device->marks.items.items[i].from_ns;
-    return steps_ns > 0 ? steps_ns : device->work.window.span_ns;
-}
-
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {
+    if (analysis->reported) return analysis->reported;
     const pace_rank *slowest = analysis->traces.items[0], *device = NULL;
     for (size_t i = 1; i < analysis->traces.count; i++)
         if (analysis->traces.items[i]->work.window.span_ns > slowest->work.window.span_ns)

@@ -13,6 +13,7 @@ typedef struct {
     ranks; /* what is analysed: the traces; where one has several devices, each of these instead */
     pace_collectives collectives;
     pace_messages messages;
+    const pace_rank *reported; /* the rank that was asked for; NULL = none was */
     PACE_VEC(char *) warnings;
 } pace_analysis;
 

@@ -8,8 +8,13 @@ typedef struct {
     pace_context *context;      /**< what is asked; must be given */
     const char *const *command; /**< the command line to echo in the report; may be NULL */
     size_t command_count;
-    const char *step_regex;     /**< POSIX extended regular expression of step annotations; NULL = find them */
-    pace_step_choice steps;     /**< which of them */
+    const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_step_choice steps; /**< which of them */
+    bool has_rank;          /**< `rank` is reported, instead of the one that is chosen */
+    int64_t rank;
+    const char *filter;         /**< rows of operators, kernels and modules whose name matches; NULL = all */
+    const char *stage;          /**< work of this stage in the same tables; NULL = of all */
+    size_t rows_shown;          /**< so many rows of each table are shown to people; 0 = as many as each table shows */
     const char *overheads_path; /**< write the host-overhead samples to this file; NULL = do not */
     double profiler_event_us;   /**< profiler cost to take off per recorded host event, microseconds */
     bool profiler_guess;        /**< guess that cost from the trace instead */

@@ -1,5 +1,6 @@
 #include "insight/operators.h"
 
+#include "base/pattern.h"
 #include "base/text.h"
 #include "cost/roofline.h"
 #include "step/op_shapes.h"
@@ -141,8 +142,8 @@ static int by_time(const void *left, const void *right) {
     return (a->shapes > b->shapes) - (a->shapes < b->shapes);
 }
 
-pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
-                                      int64_t start_ns, int64_t end_ns) {
+static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                       const pace_work_choice *choice) {
     size_t slots = 64, count = rank->work.items.count;
     while (slots < count * 2) slots *= 2;
     summer s = {.rank = rank, .grouping = grouping, .mask = slots - 1};
@@ -151,7 +152,8 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
     pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        if (item->start_ns >= start_ns && item->start_ns < end_ns) status = add_item(&s, item);
+        if (item->start_ns < choice->start_ns || item->start_ns >= choice->end_ns) continue;
+        if (choice->stage == PACE_STAGE_NONE || item->stage == choice->stage) status = add_item(&s, item);
     }
     pace_free(s.row_of);
     pace_free(s.priced);
@@ -163,6 +165,33 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
     if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
     *out = s.rows;
     return PACE_OK;
+}
+
+static pace_status keep_matching(pace_operator_rows *rows, const pace_names *names, const char *expression) {
+    regex_t pattern;
+    size_t kept = 0;
+    PACE_TRY(pace_pattern_compile(&pattern, "filter:", expression));
+    for (size_t i = 0; i < rows->count; i++)
+        if (pace_pattern_fits(&pattern, pace_names_text(names, rows->items[i].name)))
+            rows->items[kept++] = rows->items[i];
+    rows->count = kept;
+    regfree(&pattern);
+    return PACE_OK;
+}
+
+pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      const pace_work_choice *choice) {
+    pace_operator_rows rows;
+    PACE_TRY(sum(&rows, rank, grouping, choice));
+    pace_status status = choice->name ? keep_matching(&rows, &rank->step.names, choice->name) : PACE_OK;
+    if (status != PACE_OK) PACE_VEC_FREE(&rows);
+    else *out = rows;
+    return status;
+}
+
+pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      int64_t start_ns, int64_t end_ns) {
+    return sum(out, rank, grouping, &(pace_work_choice){start_ns, end_ns, PACE_STAGE_NONE, NULL});
 }
 
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {

@@ -20,6 +20,17 @@ typedef PACE_VEC(pace_operator_row) pace_operator_rows;
 /** Sums by name (and shapes), most time first (ties by name, then shapes). The whole trace. */
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) PACE_MUST_CHECK;
 
+/* Work that rows are made of. */
+typedef struct {
+    int64_t start_ns, end_ns; /* that starts in [start, end) */
+    uint8_t stage;            /* pace_stage; PACE_STAGE_NONE = of all */
+    const char *name;         /* rows whose name matches: a POSIX extended regular expression; NULL = all rows */
+} pace_work_choice;
+
+/** Sums over the chosen work. PACE_E_USAGE for a bad expression. */
+pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
+                                      const pace_work_choice *choice) PACE_MUST_CHECK;
+
 /** The same of the work that starts in [start, end). */
 pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
                                       int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;

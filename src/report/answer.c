@@ -1,5 +1,7 @@
 /* Values by path and tables by column, read out of the tree once, when the answer is made: reading changes nothing. */
 #include "report/answer.h"
+
+#include "base/gzip_writer.h"
 #include "report/report_node.h"
 
 #include <math.h>
@@ -282,5 +284,11 @@ pace_status pace_answer_write(const pace_answer *answer, pace_format format, con
                               pace_write_fn write, void *context) {
     pace_write_options all = {0};
     if (options) memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
-    return pace_report_write(answer->report, format, &all, write, context);
+    if (!all.gzip) return pace_report_write(answer->report, format, &all, write, context);
+    pace_gzip *gzip;
+    PACE_TRY(pace_gzip_open(&gzip, write, context));
+    pace_status status = pace_report_write(answer->report, format, &all, pace_gzip_write, gzip);
+    if (status == PACE_OK) return pace_gzip_close(gzip);
+    pace_gzip_drop(gzip);
+    return status;
 }

@@ -9,12 +9,31 @@
 
 /* --- the verbs with one kind of question -------------------------------------------------------------------------- */
 
+static pace_status read_whole(size_t *out, const pace_question *question, const char *field) {
+    double number = pace_question_number(question, field);
+    if (number > 1e9 || number > floor(number))
+        return pace_fail(PACE_E_USAGE, "%s: expected a whole number, found %g", field, number);
+    *out = (size_t)number;
+    return PACE_OK;
+}
+
 static pace_status read_steps(pace_step_choice *out, const pace_question *question) {
-    double skip = pace_question_number(question, "skip");
-    if (skip > 1e9 || skip > floor(skip))
-        return pace_fail(PACE_E_USAGE, "skip: expected a whole number of steps, found %g", skip);
-    *out = (pace_step_choice){.numbers = pace_question_text(question, "steps"), .skip = (size_t)skip};
+    *out = (pace_step_choice){.numbers = pace_question_text(question, "steps")};
+    PACE_TRY(read_whole(&out->skip, question, "skip"));
     return pace_step_choice_check(out);
+}
+
+/* What of the traces is looked at. */
+static pace_status read_view(pace_analyze_options *out, const pace_question *question) {
+    size_t rank = 0;
+    PACE_TRY(read_steps(&out->steps, question));
+    PACE_TRY(read_whole(&rank, question, "rank"));
+    PACE_TRY(read_whole(&out->rows_shown, question, "top"));
+    out->has_rank = pace_question_has(question, "rank");
+    out->rank = (int64_t)rank;
+    out->filter = pace_question_text(question, "filter");
+    out->stage = pace_question_text(question, "stage");
+    return pace_asked_above_0(question, "top");
 }
 
 static pace_status ask_analyze(pace_report **out, const pace_question *question) {
@@ -26,7 +45,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .check = pace_question_flag(question, "check"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
-    PACE_TRY(read_steps(&options.steps, question));
+    PACE_TRY(read_view(&options, question));
     const char *profiler = pace_question_text(question, "profiler_us");
     options.profiler_guess = profiler && strcmp(profiler, "auto") == 0;
     bool number = profiler && !options.profiler_guess && pace_number_parse(&options.profiler_event_us, profiler);
@@ -42,7 +61,7 @@ static pace_status ask_compare(pace_report **out, const pace_question *question)
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
-    PACE_TRY(read_steps(&options.steps, question));
+    PACE_TRY(read_view(&options, question));
     return pace_compare(out, question->inputs.items[0], question->inputs.items[1], &options);
 }
 

@@ -34,14 +34,17 @@ static void put_member(pace_node *table, const pace_cell_source *cell, const voi
 static bool has(unsigned flags, unsigned wanted) { return wanted == 0 || (flags & wanted) != 0; }
 
 pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags) {
+    return pace_open_table_as(parent, declared, flags, declared->title);
+}
+
+pace_node *pace_open_table_as(pace_node *parent, const pace_table *declared, unsigned flags, const char *title) {
     pace_column columns[PACE_TABLE_COLUMNS];
     size_t count = 0;
     for (const pace_table_column *c = declared->columns; c->key && count < PACE_TABLE_COLUMNS; c++)
         if (has(flags, c->only_if))
             columns[count++] = (pace_column){c->key, has(flags, c->shown_if) ? c->title : NULL, c->show};
     pace_audience audience = declared->hidden_when_empty ? PACE_FOR_JSON : declared->audience;
-    pace_node *node =
-        pace_node_table(parent, declared->key, declared->title, audience, columns, count, declared->rows_shown);
+    pace_node *node = pace_node_table(parent, declared->key, title, audience, columns, count, declared->rows_shown);
     if (!node) return NULL;
     node->table->declared = declared;
     node->table->flags = flags;

@@ -92,6 +92,8 @@ void pace_node_note(pace_node *object, const char *format, ...) PACE_PRINTF(2, 3
 /** A table. rows_shown 0 = all rows for people. The first table of a report is its main one for CSV. */
 pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,
                            const pace_column *columns, size_t column_count, size_t rows_shown);
+/** So many rows of every table that comes are shown to people; 0 = as many as each table shows. */
+void pace_report_show_rows(pace_report *report, size_t rows);
 /** Appends a row; then one cell per column in order. */
 void pace_table_row(pace_node *table);
 void pace_table_text(pace_node *table, const char *value);

@@ -247,6 +247,7 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
 static pace_status build_of(pace_report *report, pace_analysis *analysis, const pace_rank *rank,
                             const pace_spread *spread, const pace_analyze_options *options) {
     pace_node *root = pace_report_root(report);
+    pace_report_show_rows(report, options->rows_shown);
     pace_typical_step typical;
     PACE_TRY(pace_typical_step_find(&typical, rank, spread));
     pace_put_headline(root, analysis, rank, &typical, options);

@@ -38,12 +38,6 @@ static operator_row row_of(const pace_rank *rank, const pace_operator_row *from,
                           .roofline_share = rate(from->roofline_s, seconds)};
 }
 
-static int64_t total_of(const pace_operator_rows *rows) {
-    int64_t total_ns = 0;
-    for (size_t i = 0; i < rows->count; i++) total_ns += rows->items[i].time_ns;
-    return total_ns;
-}
-
 enum { MODELLED = 1 };
 
 static const pace_table_column operator_columns[] = {
@@ -57,20 +51,58 @@ static const pace_table_column operator_columns[] = {
     {0}};
 
 /* By pace_grouping. */
-static const pace_table by[] = {[PACE_BY_OPERATOR] = {"operators", "Device time by operator, whole trace", PACE_FOR_ALL,
-                                                      10, .columns = operator_columns},
-                                [PACE_BY_KERNEL] = {"kernels", "Device time by kernel, whole trace", PACE_FOR_ALL, 10,
+static const pace_table by[] = {[PACE_BY_OPERATOR] = {"operators", "Device time by operator", PACE_FOR_ALL, 10,
+                                                      .columns = operator_columns},
+                                [PACE_BY_KERNEL] = {"kernels", "Device time by kernel", PACE_FOR_ALL, 10,
                                                     .columns = operator_columns},
-                                [PACE_BY_MODULE] = {"modules", "Device time by module or annotation, whole trace",
-                                                    PACE_FOR_ALL, 10, .columns = operator_columns}};
+                                [PACE_BY_MODULE] = {"modules", "Device time by module or annotation", PACE_FOR_ALL, 10,
+                                                    .columns = operator_columns}};
+
+/* The work that tables of names are about, and what to call it. */
+typedef struct {
+    pace_work_choice work;
+    int64_t total_ns; /* of all of it, whether rows of its names are shown or not */
+    char name[96];
+} work_shown;
+
+static void measure(work_shown *shown, const pace_rank *rank) {
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        bool in = item->start_ns >= shown->work.start_ns && item->start_ns < shown->work.end_ns;
+        bool of_stage = shown->work.stage == PACE_STAGE_NONE || item->stage == shown->work.stage;
+        if (in && of_stage) shown->total_ns += item->end_ns - item->start_ns;
+    }
+}
+
+static pace_status choose_work(work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
+    size_t marks = rank->marks.items.count;
+    bool steps = marks && (options->steps.numbers || options->steps.skip);
+    *out = (work_shown){.work = {INT64_MIN, INT64_MAX, PACE_STAGE_NONE, options->filter}};
+    if (steps) out->work.start_ns = rank->marks.items.items[0].from_ns;
+    if (steps) out->work.end_ns = rank->marks.items.items[marks - 1].to_ns;
+    for (uint8_t s = 0; options->stage && s < PACE_STAGES; s++)
+        if (strcmp(pace_stage_names[s], options->stage) == 0) out->work.stage = s;
+    snprintf(out->name, sizeof out->name, "%s%s%s", steps ? "chosen steps" : "whole trace", options->stage ? ", " : "",
+             options->stage ? options->stage : "");
+    measure(out, rank);
+    if (!options->stage || out->work.stage != PACE_STAGE_NONE) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "stage: expected input, forward, backward, update or other, found '%.80s'",
+                     options->stage);
+}
+
+static pace_node *open_for(pace_node *root, const pace_table *declared, unsigned flags, const work_shown *shown) {
+    char title[192];
+    if (!declared->title) return pace_open_table(root, declared, flags);
+    snprintf(title, sizeof title, "%s, %s", declared->title, shown->name);
+    return pace_open_table_as(root, declared, flags, title);
+}
 
 static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows,
-                               pace_grouping grouping) {
-    pace_node *table = pace_open_table(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0);
+                               pace_grouping grouping, const work_shown *shown) {
+    pace_node *table = open_for(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0, shown);
     const char *nameless = grouping == PACE_BY_MODULE ? "(no module recorded)" : no_operator;
-    int64_t total_ns = total_of(rows);
     for (size_t i = 0; i < rows->count; i++)
-        pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], nameless, total_ns)});
+        pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], nameless, shown->total_ns)});
 }
 
 /* "[[512], [141, 512], [512, 512], [], []]" as "[512] [141,512] [512,512]": what people and programs read alike.
@@ -117,8 +149,8 @@ static const pace_table_column shape_columns[] = {
     {"bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(operator_row, bytes_per_s)},
     {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, roofline_share)},
     {0}};
-static const pace_table operator_shapes = {"operator_shapes", "Device time by operator and shapes, whole trace",
-                                           PACE_FOR_ALL, 10, .columns = shape_columns};
+static const pace_table operator_shapes = {"operator_shapes", "Device time by operator and shapes", PACE_FOR_ALL, 10,
+                                           .columns = shape_columns};
 static const pace_table no_shapes = {"operator_shapes", NULL, PACE_FOR_JSON, 10, .columns = shape_columns};
 
 static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const pace_operator_row *from,
@@ -136,19 +168,18 @@ static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const 
 }
 
 /* For people only where the trace recorded shapes. */
-static pace_status put_shapes(pace_node *root, const pace_rank *rank) {
+static pace_status put_shapes(pace_node *root, const pace_rank *rank, const work_shown *shown) {
     pace_operator_rows rows;
-    PACE_TRY(pace_operators_sum(&rows, rank, PACE_BY_SHAPES));
-    int64_t total_ns = total_of(&rows);
+    PACE_TRY(pace_operators_sum_chosen(&rows, rank, PACE_BY_SHAPES, &shown->work));
     bool any = false;
     for (size_t i = 0; i < rows.count; i++) any = any || rows.items[i].shapes;
-    pace_node *table = pace_open_table(root, any ? &operator_shapes : &no_shapes, 0);
+    pace_node *table = open_for(root, any ? &operator_shapes : &no_shapes, 0, shown);
     pace_status status = PACE_OK;
     for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
-        status = put_shape_row(table, rank, &rows.items[i], total_ns);
+        status = put_shape_row(table, rank, &rows.items[i], shown->total_ns);
     PACE_VEC_FREE(&rows);
     PACE_TRY(status);
-    if (!any && total_ns > 0)
+    if (!any && shown->total_ns > 0 && !shown->work.name)
         pace_node_note(root, "The trace records no shapes (use record_shapes=True): flop and bytes are unknown.");
     return PACE_OK;
 }
@@ -216,23 +247,32 @@ static bool says_nothing(const pace_operator_rows *rows, pace_grouping grouping)
     return rows->count == 0 || (grouping == PACE_BY_MODULE && rows->count == 1 && rows->items[0].name == 0);
 }
 
-static pace_status put_grouping(pace_node *root, const pace_rank *rank, pace_grouping grouping) {
+static pace_status put_grouping(size_t *found, pace_node *root, const pace_rank *rank, pace_grouping grouping,
+                                const work_shown *shown) {
     pace_operator_rows rows;
-    PACE_TRY(pace_operators_sum(&rows, rank, grouping));
-    if (!says_nothing(&rows, grouping)) put_operator_table(root, rank, &rows, grouping);
+    PACE_TRY(pace_operators_sum_chosen(&rows, rank, grouping, &shown->work));
+    *found += rows.count;
+    if (!says_nothing(&rows, grouping)) put_operator_table(root, rank, &rows, grouping, shown);
     PACE_VEC_FREE(&rows);
     return PACE_OK;
 }
 
 static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_typical_step *typical,
                                  const pace_analyze_options *options) {
-    PACE_TRY(put_grouping(root, rank, PACE_BY_OPERATOR));
+    work_shown shown;
+    size_t found = 0;
+    PACE_TRY(choose_work(&shown, rank, options));
+    PACE_TRY(put_grouping(&found, root, rank, PACE_BY_OPERATOR, &shown));
     put_unlinked(root, rank);
     put_unknown_device(root, rank);
     PACE_TRY(put_throughput(root, rank, typical, options));
-    PACE_TRY(put_shapes(root, rank));
-    PACE_TRY(put_grouping(root, rank, PACE_BY_KERNEL));
-    return put_grouping(root, rank, PACE_BY_MODULE);
+    PACE_TRY(put_shapes(root, rank, &shown));
+    PACE_TRY(put_grouping(&found, root, rank, PACE_BY_KERNEL, &shown));
+    PACE_TRY(put_grouping(&found, root, rank, PACE_BY_MODULE, &shown));
+    if (found || !options->filter) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "filter: expected a part of the name of an operator, kernel or module, found '%.80s'",
+                     options->filter);
 }
 
 /* As given, or guessed from the rank that is reported. */

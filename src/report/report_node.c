@@ -309,6 +309,8 @@ const pace_node *pace_node_after(const pace_node *root, const pace_node *node) {
     return node == root ? NULL : node->next;
 }
 
+void pace_report_show_rows(pace_report *report, size_t rows) { report->rows_shown = rows; }
+
 /* ---- tables ----------------------------------------------------------------------------------------------- */
 
 static void add_column(pace_report *report, pace_held_table *table, const pace_column *column) {
@@ -324,7 +326,7 @@ pace_node *pace_node_table(pace_node *parent, const char *key, const char *title
                            const pace_column *columns, size_t column_count, size_t rows_shown) {
     pace_node *node = add_holder(parent, PACE_NODE_TABLE, key, title, audience, sizeof *node->table);
     if (!node) return NULL;
-    node->table->rows_shown = rows_shown;
+    node->table->rows_shown = node->report->rows_shown ? node->report->rows_shown : rows_shown;
     for (size_t i = 0; i < column_count; i++) add_column(node->report, node->table, &columns[i]);
     return node;
 }

@@ -138,6 +138,7 @@ typedef struct {
 } pace_held_input;
 
 struct pace_report {
+    size_t rows_shown;  /* of each table; 0 = as many as it shows */
     pace_status status; /* the first failure of a builder call */
     char *verb, *title;
     pace_texts command;

@@ -93,6 +93,8 @@ static inline double pace_known(double figure) { return figure > 0 ? figure : NA
 
 /** Opens a declared table to which pace_table_put() appends rows. `flags` are those of its columns that hold. */
 pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags);
+/** The same under another title. */
+pace_node *pace_open_table_as(pace_node *parent, const pace_table *declared, unsigned flags, const char *title);
 /** Appends a row to an opened table. */
 void pace_table_put(pace_node *table, const void *row);
 /** A declared table of `count` rows, `size` bytes apart. */
