@@ -206,7 +206,9 @@ static size_t kept_lines(const figures *f, const validation *v, const char *spli
     size_t count = 0;
     for (size_t i = 0; i < f->kept.lines.count; i++) {
         char *const *cell = f->kept.lines.items[i].cell;
-        count += is_asked(v->options, cell[PACE_LEDGER_CASE]) && strcmp(cell[PACE_LEDGER_SPLIT], split) == 0;
+        const char *name = cell[PACE_LEDGER_CASE];
+        bool anew = pace_ledger_find(&f->fresh, name, cell[PACE_LEDGER_METRIC]) < f->fresh.lines.count;
+        count += !anew && is_asked(v->options, name) && strcmp(cell[PACE_LEDGER_SPLIT], split) == 0;
     }
     return count;
 }
@@ -217,8 +219,8 @@ static void say_kept(pace_node *root, const figures *f, const validation *v) {
     if (live + held == 0) return;
     pace_node_sentence(
         root, false,
-        "%zu lines of the ledger are kept as they are: %zu speeds and sizes measured on the machine and day "
-        "that their notes name, %zu bounds that the tests named as their source hold.",
+        "Not recomputed: %zu of the ledger's lines. Speeds and sizes of this program, measured on the machine "
+        "and day that their notes name: %zu; bounds that the tests named as their source hold: %zu.",
         live + held, live, held);
 }
 

@@ -104,7 +104,7 @@ def test_ledger():
     verdicts = {figure["case"]: figure["verdict"] for figure in document["figures"]}
     expect(verdicts == {"a/same": "missed", "a/worse": "worse", "a/broke": "worse", "a/better": "holds, better", "a/range": "holds, moved"}, verdicts)
     expect(code == 1 and document["worse"] == 2 and document["not_recomputed"] == 2, document)
-    expect("a/worse, a/broke." in " ".join(document["summary"]) and "1 speeds and sizes" in " ".join(document["summary"]), document["summary"])
+    expect("a/worse, a/broke." in " ".join(document["summary"]) and "notes name: 1; bounds" in " ".join(document["summary"]), document["summary"])
     expect(validate("--cases", cases, "a/worse")[0] == 1 and validate("--cases", cases, "a/better")[0] == 0, "worse than the ledger is exit 1")
 
 
