@@ -28,7 +28,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "takes. A run that was stopped goes on where it was."},
     {"validate", "[CASE-GLOB]", "is it true? figures of merit, recomputed",
      "Recomputes figures of merit from the data at hand: rows are held out, the others fitted,\n"
-     "the held-out ones predicted. Exits with 1 when a bar is missed."},
+     "the held-out ones predicted; questions are asked and their answers held against tables.\n"
+     "Exits with 1 when a bar is missed, when a figure is worse than in the ledger beside the\n"
+     "cases, and when a case fails."},
     {"machines", "[NAME]", "the devices of the catalogue", "Lists the devices of the catalogue, or describes one."},
     {"models", "[NAME | FILE.yaml[:NAME] | FILE.onnx]", "the models of the catalogue, layer by layer",
      "Lists the models of the catalogue, or describes one layer by layer."},
