@@ -16,7 +16,7 @@
 #include "insight/overheads.h"
 #include "insight/spread.h"
 #include "source/kineto.h"
-#include "catalog_of_tests.h"
+#include "stage_words_of_tests.h"
 
 typedef struct {
     double wall_s, cpu_s;
@@ -53,7 +53,7 @@ static void ask(pace_rank *rank, const pace_kernel_classes *classes) {
     pace_critical critical;
     pace_overheads overheads;
     pace_spread spread;
-    must(pace_rank_understand(rank, classes, NULL));
+    must(pace_rank_understand(rank, classes, test_stage_words(), NULL));
     must(pace_rank_tile(rank));
     must(pace_critical_find(&critical, rank));
     for (int grouping = PACE_BY_KERNEL; grouping <= PACE_BY_MODULE; grouping++) {

@@ -28,6 +28,7 @@ void pace_analysis_free(pace_analysis *analysis) {
     pace_collectives_free(&analysis->collectives);
     pace_messages_free(&analysis->messages);
     pace_kernel_classes_free(analysis->classes);
+    pace_stage_words_free(analysis->words);
     pace_device_catalog_free(&analysis->devices);
 }
 
@@ -77,7 +78,7 @@ static pace_status load_rank(pace_analysis *analysis, const char *path, const pa
     if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
     if (status == PACE_OK) rank->device_id = pace_step_first_device(&rank->step);
     if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
-    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, options->step_regex);
+    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, options->step_regex);
     if (status == PACE_OK) status = refuse_device_for_host(rank, analysis, options);
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status != PACE_OK) free_rank(rank);
@@ -231,6 +232,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     pace_paths paths = {0};
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
+    if (status == PACE_OK) status = pace_stage_words_load(&analysis.words, catalog);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
@@ -252,7 +254,7 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
     rank->path = pace_copy_text(name, strlen(name));
     pace_status status = rank->path ? PACE_OK : PACE_E_MEMORY;
     rank->device = device;
-    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, NULL);
+    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, NULL);
     if (status == PACE_OK && rank->work.host_is_device) rank->device = NULL;
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status == PACE_OK) return PACE_PUSH(&analysis->ranks, rank);
@@ -266,6 +268,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
     size_t taken = 0;
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
+    if (status == PACE_OK) status = pace_stage_words_load(&analysis.words, catalog);
     for (; status == PACE_OK && taken < count; taken++)
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);

@@ -8,6 +8,7 @@
 typedef struct {
     pace_device_catalog devices;
     pace_kernel_classes *classes;
+    pace_stage_words *words;
     PACE_VEC(pace_rank *) traces; /* one per file, by rank number */
     PACE_VEC(pace_rank *)
     ranks; /* what is analysed: the traces; where one has several devices, each of these instead */

@@ -1,10 +1,13 @@
 #include "insight/rank.h"
 
+#include "insight/passes.h"
 #include "insight/stages.h"
 
-pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const char *step_regex) {
+pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const pace_stage_words *words,
+                                 const char *step_regex) {
     PACE_TRY(pace_marks_find(&rank->marks, &rank->step, step_regex));
-    PACE_TRY(pace_stages_attribute(&rank->step, &rank->marks));
+    PACE_TRY(pace_stages_attribute(&rank->step, &rank->marks, words));
+    PACE_TRY(pace_passes_attribute(&rank->step));
     PACE_TRY(pace_work_build(&rank->work, &rank->step, classes, rank->device));
     return pace_marks_set_intervals(&rank->marks, &rank->work);
 }

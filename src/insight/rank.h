@@ -7,6 +7,7 @@
 #pragma once
 
 #include "insight/matrix.h"
+#include "insight/stage_words.h"
 
 typedef struct pace_rank {
     char *path;
@@ -23,7 +24,7 @@ typedef struct pace_rank {
 
 /** Marks, stages, work; the tiles come later (pace_rank_tile), once the other ranks are known.
  * `rank->step` must be finished. */
-pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes,
+pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const pace_stage_words *words,
                                  const char *step_regex) PACE_MUST_CHECK;
 pace_status pace_rank_tile(pace_rank *rank) PACE_MUST_CHECK;
 void pace_rank_free(pace_rank *rank);

@@ -12,7 +12,8 @@ void pace_stages_mark_linked(pace_step *step) {
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t forward = step->gradients.items[i].forward;
         if (forward != PACE_NO_TASK && !step->stage_given[forward])
-            step->stage[forward] = (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_BACKWARD : PACE_STAGE_FORWARD);
+            step->stage[forward] =
+                (uint8_t)(inside_backward(step, forward) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD);
     }
     for (size_t i = 0; i < step->gradients.count; i++) {
         uint32_t task = step->gradients.items[i].task;
@@ -51,7 +52,8 @@ pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, co
     for (size_t i = 0; status == PACE_OK && i < step->gradients.count; i++) {
         const pace_gradient *own = &step->gradients.items[i];
         status = add_operator(&runs, step, marks, own->task);
-        if (status == PACE_OK && own->forward != PACE_NO_TASK) status = add_operator(&runs, step, marks, own->forward);
+        bool forward = own->forward != PACE_NO_TASK && step->stage[own->forward] == PACE_STAGE_FORWARD;
+        if (status == PACE_OK && forward) status = add_operator(&runs, step, marks, own->forward);
     }
     if (status != PACE_OK) {
         PACE_VEC_FREE(&runs);
@@ -63,20 +65,35 @@ pace_status pace_stage_runs_find(pace_stage_runs *out, const pace_step *step, co
     return PACE_OK;
 }
 
-uint8_t pace_stage_between(const pace_stage_runs *runs, const pace_marks *marks, int64_t host_ns) {
+/* The last run that begins by an instant; runs->count when none does. */
+static size_t run_at(const pace_stage_runs *runs, int64_t host_ns) {
     size_t low = 0, high = runs->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (runs->items[middle].from_ns <= host_ns) low = middle + 1;
         else high = middle;
     }
-    const pace_stage_run *before = low ? &runs->items[low - 1] : NULL;
-    const pace_stage_run *after = low < runs->count ? &runs->items[low] : NULL;
+    return low ? low - 1 : runs->count;
+}
+
+bool pace_stage_runs_cross(const pace_stage_runs *runs, const pace_step *step, const pace_gradient *gradient) {
+    if (gradient->forward == PACE_NO_TASK || step->stage[gradient->forward] != PACE_STAGE_FORWARD) return false;
+    size_t made = run_at(runs, step->start_ns[gradient->forward]), at = run_at(runs, step->start_ns[gradient->task]);
+    if (made == runs->count || at == runs->count) return false;
+    while (at > made && runs->items[at].stage != PACE_STAGE_FORWARD) at--;
+    return at > made && runs->items[at].mark == runs->items[made].mark;
+}
+
+uint8_t pace_stage_between(const pace_stage_runs *runs, const pace_marks *marks, int64_t host_ns, bool interleaved) {
+    size_t at = run_at(runs, host_ns), next = at == runs->count ? 0 : at + 1;
+    const pace_stage_run *before = at < runs->count ? &runs->items[at] : NULL;
+    const pace_stage_run *after = next < runs->count ? &runs->items[next] : NULL;
     if (before && host_ns < before->to_ns) return before->stage;
     ptrdiff_t mark = pace_marks_at(marks, host_ns);
     if (before && before->mark != mark) before = NULL;
     if (after && after->mark != mark) after = NULL;
     bool ended = before && before->stage == PACE_STAGE_BACKWARD;
     if (ended && (!after || marks->items.count == 0)) return PACE_STAGE_UPDATE;
+    if (before && after && interleaved) return PACE_STAGE_NONE;
     return after && (before || after->stage == PACE_STAGE_FORWARD) ? PACE_STAGE_FORWARD : PACE_STAGE_NONE;
 }

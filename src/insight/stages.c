@@ -5,57 +5,53 @@
 
 #include <string.h>
 
-/* Names that say a stage, whichever task they enclose. The longest enclosing name wins from the inside out. */
-static const struct {
-    const char *text;
-    bool anywhere; /* else at the start */
-    pace_stage stage;
-} words[] = {
-    {"enumerate(DataLoader)", false, PACE_STAGE_INPUT},
-    {"## copy_batch", false, PACE_STAGE_INPUT},
-    {"## wait_for_batch", false, PACE_STAGE_INPUT},
-    {"## load_batch", false, PACE_STAGE_INPUT},
-    {"dataloader", false, PACE_STAGE_INPUT},
-    {"Optimizer.", false, PACE_STAGE_UPDATE},
-    {"## optimizer", false, PACE_STAGE_UPDATE},
-    {"## zero_grad", false, PACE_STAGE_UPDATE},
-    {"aten::_fused_adam", false, PACE_STAGE_UPDATE},
-    {"aten::_fused_sgd", false, PACE_STAGE_UPDATE},
-    {"aten::_foreach_", false, PACE_STAGE_UPDATE},
-    {"## backward", false, PACE_STAGE_BACKWARD},
-    {"autograd::engine::", false, PACE_STAGE_BACKWARD},
-    {"struct torch::autograd::", false, PACE_STAGE_BACKWARD},
-    {"torch::autograd::AccumulateGrad", false, PACE_STAGE_BACKWARD},
-    {"AccumulateGrad", false, PACE_STAGE_BACKWARD},
-    {"CompiledFunctionBackward", false, PACE_STAGE_BACKWARD},
-    {"Backward", true, PACE_STAGE_BACKWARD},
-    {"_backward", true, PACE_STAGE_BACKWARD},
-    {"## forward", false, PACE_STAGE_FORWARD},
-    {"DistributedDataParallel.forward", false, PACE_STAGE_FORWARD},
-    {"FullyShardedDataParallel.forward", false, PACE_STAGE_FORWARD},
-};
+/* What a name says, looked up once: name -> stage + 2, 1 = nothing, 0 = not looked up; apart for annotations. */
+typedef struct {
+    const pace_stage_words *words;
+    uint8_t *of_operator, *of_annotation;
+} name_stages;
 
-static uint8_t stage_of_name(const char *name) {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        bool found = words[i].anywhere ? strstr(name, words[i].text) != NULL : pace_starts(name, words[i].text);
-        if (found) return (uint8_t)words[i].stage;
+static bool is_annotation(const pace_step *step, uint32_t task) {
+    return step->kind[task] != PACE_TASK_OP || pace_name_is_label(pace_step_name(step, task));
+}
+
+static uint8_t stage_of_name(name_stages *names, const pace_step *step, uint32_t task) {
+    bool annotation = is_annotation(step, task);
+    uint8_t *known = &(annotation ? names->of_annotation : names->of_operator)[step->name[task]];
+    if (step->kind[task] == PACE_TASK_CALL) return PACE_STAGE_NONE;
+    if (*known == 0) {
+        uint8_t stage = pace_stage_word(names->words, pace_step_name(step, task), annotation);
+        *known = stage == PACE_STAGE_NONE ? 1 : (uint8_t)(stage + 2);
     }
-    return PACE_STAGE_NONE;
+    return *known == 1 ? (uint8_t)PACE_STAGE_NONE : (uint8_t)(*known - 2);
+}
+
+/* Whether a backward operator, not only an annotation, encloses a task of the backward stage. */
+static bool inside_backward_operator(const pace_step *step, uint32_t task) {
+    for (uint32_t at = step->parent[task]; at != PACE_NO_TASK && step->stage[at] == PACE_STAGE_BACKWARD;
+         at = step->parent[at])
+        if (!is_annotation(step, at)) return true;
+    return false;
+}
+
+/* What autograd noted as forward is that, unless something around it is known to be of another stage; inside a backward
+ * operator it is computed again. */
+static uint8_t stage_of_noted(const pace_step *step, uint32_t task, uint8_t around) {
+    if (around == PACE_STAGE_NONE) return PACE_STAGE_FORWARD;
+    if (around != PACE_STAGE_BACKWARD) return around;
+    return inside_backward_operator(step, task) ? PACE_STAGE_RECOMPUTE : PACE_STAGE_FORWARD;
 }
 
 /* Linked operators keep what their link says; what they enclose follows them where no name says otherwise. */
-static void attribute_host_by_name(pace_step *step, uint8_t *of_name) {
+static void attribute_host_by_name(pace_step *step, name_stages *names) {
     for (uint32_t task = 0; task < step->count; task++) {
-        uint8_t kind = step->kind[task];
-        if (kind > PACE_TASK_CALL) continue;
-        uint8_t *known = &of_name[step->name[task]];
-        if (*known == 0)
-            *known = (uint8_t)(kind == PACE_TASK_CALL ? PACE_STAGE_NONE : stage_of_name(pace_step_name(step, task)));
-        uint32_t parent = step->parent[task];
-        if (step->stage[task] != PACE_STAGE_NONE) continue;
-        step->stage[task] = *known != PACE_STAGE_NONE ? (uint8_t)(*known)
-                            : parent != PACE_NO_TASK  ? step->stage[parent]
-                                                      : (uint8_t)PACE_STAGE_NONE;
+        uint8_t *stage = &step->stage[task];
+        if (step->kind[task] > PACE_TASK_CALL || *stage < PACE_STAGES) continue;
+        uint8_t own = stage_of_name(names, step, task);
+        uint8_t around =
+            step->parent[task] == PACE_NO_TASK ? (uint8_t)PACE_STAGE_NONE : step->stage[step->parent[task]];
+        if (own != PACE_STAGE_NONE) *stage = own;
+        else *stage = *stage == PACE_STAGE_NOTED ? stage_of_noted(step, task, around) : around;
     }
 }
 
@@ -88,16 +84,37 @@ static void attribute_backward_threads(pace_step *step) {
 }
 
 typedef struct {
-    int64_t first_ns, last_ns;
+    int64_t first_ns, last_ns; /* from the first backward operator to the end of the last */
+    bool interleaved;          /* micro-batches take turns in between: order says nothing there */
 } reach;
+
+static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
+    ptrdiff_t at = pace_marks_at(marks, host_ns);
+    return &rows[at < 0 ? (ptrdiff_t)marks->items.count : at];
+}
+
+/* Where links tell, micro-batches must take turns; else it is enough that forward operators begin among backward ones. */
+static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
+                             reach *backward) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        const pace_gradient *gradient = &step->gradients.items[i];
+        if (pace_stage_runs_cross(runs, step, gradient))
+            reach_at(backward, marks, step->start_ns[gradient->task])->interleaved = true;
+    }
+    for (uint32_t task = 0; runs->count == 0 && task < step->count; task++) {
+        if (step->kind[task] != PACE_TASK_OP || step->stage[task] != PACE_STAGE_FORWARD) continue;
+        reach *row = reach_at(backward, marks, step->start_ns[task]);
+        if (is_annotation(step, task)) continue;
+        if (step->start_ns[task] > row->first_ns && step->start_ns[task] < row->last_ns) row->interleaved = true;
+    }
+}
 
 /* When a step's backward pass begins and ends on the host; the last row is for work outside all steps. */
 static void find_backward(const pace_step *step, const pace_marks *marks, reach *backward) {
-    for (size_t i = 0; i <= marks->items.count; i++) backward[i] = (reach){INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i <= marks->items.count; i++) backward[i] = (reach){INT64_MAX, INT64_MIN, false};
     for (uint32_t task = 0; task < step->count; task++) {
         if (step->kind[task] != PACE_TASK_OP || step->stage[task] != PACE_STAGE_BACKWARD) continue;
-        ptrdiff_t at = pace_marks_at(marks, step->start_ns[task]);
-        reach *row = &backward[at < 0 ? (ptrdiff_t)marks->items.count : at];
+        reach *row = reach_at(backward, marks, step->start_ns[task]);
         if (step->start_ns[task] < row->first_ns) row->first_ns = step->start_ns[task];
         if (pace_step_end_ns(step, task) > row->last_ns) row->last_ns = pace_step_end_ns(step, task);
     }
@@ -105,7 +122,8 @@ static void find_backward(const pace_step *step, const pace_marks *marks, reach 
 
 static uint8_t stage_by_order(const reach *backward, int64_t issued_ns) {
     if (backward->first_ns == INT64_MAX || issued_ns < backward->first_ns) return PACE_STAGE_FORWARD;
-    return issued_ns < backward->last_ns ? PACE_STAGE_BACKWARD : PACE_STAGE_UPDATE;
+    if (issued_ns >= backward->last_ns) return PACE_STAGE_UPDATE;
+    return backward->interleaved ? PACE_STAGE_OTHER : PACE_STAGE_BACKWARD;
 }
 
 /* A predicted captured graph is one launch whose kernels are of all stages: each brings its own. */
@@ -113,8 +131,7 @@ static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
     return step->cause[task] != PACE_NO_TASK && !step->stage_given[task];
 }
 
-static void attribute_by_order(pace_step *step, const pace_marks *marks, const reach *backward,
-                               const pace_stage_runs *runs) {
+static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const pace_stage_runs *runs) {
     for (uint32_t task = 0; task < step->count; task++) {
         uint8_t kind = step->kind[task];
         if (kind > PACE_TASK_MEMSET) continue;
@@ -126,10 +143,9 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, const r
         if (step->stage[task] != PACE_STAGE_NONE) continue;
         if (kind == PACE_TASK_ANNOTATION || kind == PACE_TASK_PYTHON) continue;
         int64_t issued = pace_task_issued_ns(step, task);
-        step->stage[task] = pace_stage_between(runs, marks, issued);
-        if (step->stage[task] != PACE_STAGE_NONE) continue;
-        ptrdiff_t at = pace_marks_at(marks, issued);
-        step->stage[task] = stage_by_order(&backward[at < 0 ? (ptrdiff_t)marks->items.count : at], issued);
+        const reach *row = reach_at(backward, marks, issued);
+        step->stage[task] = pace_stage_between(runs, marks, issued, row->interleaved);
+        if (step->stage[task] == PACE_STAGE_NONE) step->stage[task] = stage_by_order(row, issued);
     }
 }
 
@@ -175,22 +191,26 @@ static void attribute_device_by_name(pace_step *step) {
     }
 }
 
-pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks) {
-    uint8_t *of_name = pace_alloc(pace_names_count(&step->names), 1);
+pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, const pace_stage_words *words) {
+    size_t count = pace_names_count(&step->names);
+    name_stages names = {words, pace_alloc(count, 1), pace_alloc(count, 1)};
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
     pace_stage_runs runs = {0};
     pace_stages_mark_linked(step);
-    pace_status status = of_name && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
+    pace_status status =
+        names.of_operator && names.of_annotation && backward ? pace_stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
     if (status == PACE_OK) {
-        attribute_host_by_name(step, of_name);
+        attribute_host_by_name(step, &names);
         attribute_backward_threads(step);
         find_backward(step, marks, backward);
+        find_interleaved(step, marks, &runs, backward);
         attribute_by_order(step, marks, backward, &runs);
         settle_device_tasks(step);
         attribute_device_by_name(step);
         attribute_by_neighbours(step);
     }
-    pace_free(of_name);
+    pace_free(names.of_operator);
+    pace_free(names.of_annotation);
     pace_free(backward);
     PACE_VEC_FREE(&runs);
     return status;

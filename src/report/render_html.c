@@ -281,6 +281,7 @@ static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, co
     b.per_ns = reach > 0 ? room / reach : 0;
     put(page, "<div class=\"bars\">\n");
     for (b.row = 0; b.row < matrix->rows.count; b.row++) {
+        if (!pace_matrix_row_shown(matrix, b.row)) continue;
         char *label = pace_show_label(matrix->rows.items[b.row]);
         if (!label) return PACE_E_MEMORY;
         b.name = label;

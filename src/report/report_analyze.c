@@ -283,7 +283,7 @@ pace_status pace_analyze(pace_report **out, const char *const *paths, size_t pat
     }
     const pace_analysis *const one[] = {analysis};
     pace_report *report;
-    status = pace_new_report(&report, "analyze", "Where the time of a training step goes", one, 1, options);
+    status = pace_new_report(&report, "analyze", "Where the time of a step goes", one, 1, options);
     if (status == PACE_OK) {
         status = build(report, analysis, options);
         if (status != PACE_OK) pace_report_free(report);

@@ -1,6 +1,7 @@
 /* The headline and the matrices of the analyze report. */
 #include "base/print.h"
 #include "insight/analyze_options.h"
+#include "insight/passes.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 
@@ -109,6 +110,8 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
         pace_node_note(
             root,
             "With one rank, waiting for others cannot be told from transfer: all uncovered communication counts as exposed.");
+    if (!pace_step_trains(&rank->step))
+        pace_node_note(root, "No backward pass and no update were recognised: the trace is taken for inference.");
     put_steps_found(root, rank, options->step_regex);
 }
 

@@ -303,6 +303,12 @@ bool pace_matrix_column_shown(const pace_held_matrix *matrix, size_t column) {
     return false;
 }
 
+bool pace_matrix_row_shown(const pace_held_matrix *matrix, size_t row) {
+    for (size_t i = 0; i < matrix->columns.count; i++)
+        if (matrix->cells[row * matrix->columns.count + i]) return true;
+    return false;
+}
+
 bool pace_matrix_signed(const pace_held_matrix *matrix) {
     for (size_t i = 0; i < matrix->rows.count * matrix->columns.count; i++)
         if (matrix->cells[i] < 0) return true;
@@ -392,7 +398,11 @@ static pace_status fill_matrix(const matrix_style *style, const pace_held_matrix
     }
     PACE_TRY(add_column(style->grid, "sum", true, false));
     if (style->shares) PACE_TRY(add_column(style->grid, "share", true, true));
-    for (size_t row = 0; row < matrix->rows.count; row++) PACE_TRY(add_matrix_row(style, matrix, row));
+    for (size_t row = 0; row < matrix->rows.count; row++) {
+        if (!pace_matrix_row_shown(matrix, row)) continue;
+        PACE_TRY(add_matrix_row(style, matrix, row));
+        style->grid->row_count++;
+    }
     if (style->grid->foot_rows > 0) PACE_TRY(add_matrix_foot(style, matrix, "sum", false));
     if (style->grid->foot_rows > 1) PACE_TRY(add_matrix_foot(style, matrix, "share", true));
     return PACE_OK;
@@ -407,7 +417,7 @@ pace_status pace_grid_of_matrix(pace_grid *grid, const pace_held_matrix *matrix)
     style.shares = !with_sign && style.total > 0;
     style.decimals = scale == 0 ? 0 : matrix_peak(matrix) / style.unit_ns < 10 ? 3 : 2;
     size_t foot = matrix->rows.count < 2 && !style.shares ? 0 : style.shares ? 2 : 1;
-    *grid = (pace_grid){.row_count = matrix->rows.count + foot, .foot_rows = foot};
+    *grid = (pace_grid){.row_count = foot, .foot_rows = foot};
     pace_status status = fill_matrix(&style, matrix);
     if (status != PACE_OK) pace_grid_free(grid);
     return status;

@@ -57,7 +57,7 @@ typedef struct {
 
 /** The first `row_limit` rows of a table. */
 pace_status pace_grid_of_table(pace_grid *grid, const pace_held_table *table, size_t row_limit) PACE_MUST_CHECK;
-/** A matrix in one unit, with sums and shares; columns of zeros are left out. */
+/** A matrix in one unit, with sums and shares; columns and rows of zeros are left out. */
 pace_status pace_grid_of_matrix(pace_grid *grid, const pace_held_matrix *matrix) PACE_MUST_CHECK;
 void pace_grid_free(pace_grid *grid);
 
@@ -66,6 +66,7 @@ const char *pace_matrix_unit(const pace_held_matrix *matrix);
 int64_t pace_matrix_row_sum(const pace_held_matrix *matrix, size_t row);
 int64_t pace_matrix_column_sum(const pace_held_matrix *matrix, size_t column);
 bool pace_matrix_column_shown(const pace_held_matrix *matrix, size_t column);
+bool pace_matrix_row_shown(const pace_held_matrix *matrix, size_t row); /**< rows of zeros are left out, too */
 /** True if any cell is negative: the matrix is a difference, whose shares have no meaning. */
 bool pace_matrix_signed(const pace_held_matrix *matrix);
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pace_stage_names[PACE_STAGES] = {"input", "forward", "backward", "update", "other"};
+const char *const pace_stage_names[PACE_STAGES] = {"input",  "forward", "recompute", "backward",
+                                                   "update", "prefill", "decode",    "other"};
 
 bool pace_name_is_label(const char *name) {
     static const char *const labels[] = {"##", "module::", "DLRM ", "DistributedDataParallel"};

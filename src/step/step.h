@@ -30,11 +30,15 @@ typedef enum {
 typedef enum {
     PACE_STAGE_INPUT,
     PACE_STAGE_FORWARD,
+    PACE_STAGE_RECOMPUTE, /* forward again, inside the backward pass */
     PACE_STAGE_BACKWARD,
     PACE_STAGE_UPDATE,
+    PACE_STAGE_PREFILL, /* inference: the pass over a prompt */
+    PACE_STAGE_DECODE,  /* inference: a pass over one new token */
     PACE_STAGE_OTHER,
     PACE_STAGES,
-    PACE_STAGE_NONE = 255 /* not yet attributed */
+    PACE_STAGE_NOTED = 254, /* not yet attributed; autograd noted it as a forward operator */
+    PACE_STAGE_NONE = 255   /* not yet attributed */
 } pace_stage;
 
 extern const char *const pace_stage_names[PACE_STAGES];

@@ -46,7 +46,9 @@ static pace_status list_forward(linker *l) {
         const pace_lane *lane = &step->lanes.items[i];
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
             const pace_autograd_note *note = note_of(step, task);
-            if (note && note->thread == 0 && kept < count) l->forward[kept++] = (made){note->sequence, task};
+            if (!note || note->thread != 0 || kept == count) continue;
+            l->forward[kept++] = (made){note->sequence, task};
+            if (step->stage[task] == PACE_STAGE_NONE) l->step->stage[task] = PACE_STAGE_NOTED;
         }
         l->first[i + 1] = kept;
     }

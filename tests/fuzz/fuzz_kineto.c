@@ -13,7 +13,7 @@
 #include "insight/overheads.h"
 #include "insight/spread.h"
 #include "source/kineto.h"
-#include "catalog_of_tests.h"
+#include "stage_words_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -130,7 +130,7 @@ static void check_two_ranks(const uint8_t *data, size_t size, const pace_kernel_
             rank->step.start_ns[task] /= 2;
             rank->step.duration_ns[task] = end - rank->step.start_ns[task];
         }
-        must(pace_rank_understand(rank, classes, NULL));
+        must(pace_rank_understand(rank, classes, test_stage_words(), NULL));
         must(PACE_PUSH(&analysis.traces, rank));
         must(PACE_PUSH(&analysis.ranks, rank));
     }
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     must(pace_step_check(&rank.step));
-    must(pace_rank_understand(&rank, classes, NULL));
+    must(pace_rank_understand(&rank, classes, test_stage_words(), NULL));
     must(pace_rank_tile(&rank));
     check_tiles(&rank);
     check_operators(&rank);

@@ -342,3 +342,19 @@ def late_all_reduce(path, world=4):
             update(rank)
             rank.item()
     return run_ranks(path, world, 5, body)
+
+
+def generation(path):
+    """Inference: a pass over a prompt of 512 tokens, then four of one token each; two layers a pass."""
+    def body(rank, _):
+        for queries, keys, us in ((512, 512, 900), (1, 513, 90), (1, 514, 90), (1, 515, 90), (1, 516, 90)):
+            rank.kernel("aten::embedding", us / 9, name="embedding_kernel")
+            for _ in range(2):
+                dims = [[1, 8, n, 64] for n in (queries, keys, keys)]
+                rank.kernel("aten::scaled_dot_product_attention", us, name="flash_fwd_kernel",
+                            **{"Input Dims": dims, "Input type": ["c10::Half"] * 3})
+                rank.kernel("aten::mm", us / 3, name="ampere_sgemm_128x128_tn")
+            rank.item()
+    rank = Rank()
+    steps(rank, 3, body)
+    return [rank.write(path)]

@@ -16,7 +16,7 @@
 #include "insight/operators.h"
 #include "insight/segments.h"
 #include "source/kineto.h"
-#include "catalog_of_tests.h"
+#include "stage_words_of_tests.h"
 
 #define EVENT(cat, name, pid, tid, ts, dur, args)                                                           \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" #pid ",\"tid\":" #tid ",\"ts\":" #ts \
@@ -47,7 +47,7 @@ static void read_trace(const char *events) {
     pace_input_free(input);
     free(text);
     assert_int_equal(pace_step_check(&rank.step), PACE_OK);
-    assert_int_equal(pace_rank_understand(&rank, classes, NULL), PACE_OK);
+    assert_int_equal(pace_rank_understand(&rank, classes, test_stage_words(), NULL), PACE_OK);
     assert_int_equal(pace_rank_tile(&rank), PACE_OK);
 }
 
@@ -306,11 +306,34 @@ static void test_stages(void **state) {
     (void)state;
     read_trace(accumulation);
     static const char *const forward[] = {"transform", "mm 1", "scale", "_backward mm 2", "transform 2", "mm 3"};
-    static const char *const backward[] = {"back 1", "inside", "again", "back 2", "back again", "back 3"};
+    static const char *const backward[] = {"back 1", "inside", "back 2", "back again", "back 3"};
     for (size_t i = 0; i < sizeof forward / sizeof *forward; i++) stage_is(forward[i], PACE_STAGE_FORWARD);
     for (size_t i = 0; i < sizeof backward / sizeof *backward; i++) stage_is(backward[i], PACE_STAGE_BACKWARD);
+    stage_is("again", PACE_STAGE_RECOMPUTE);
     stage_is("clip", PACE_STAGE_UPDATE);
     stage_is("loss", PACE_STAGE_UPDATE); /* no link: the name around it decides */
+    pace_rank_free(&rank);
+}
+
+/* One forward, one backward in turn, in one thread, as in a pipeline: what neither a link, a note nor an annotation claims
+ * between them belongs to nobody. */
+static void test_pipeline_in_one_thread(void **state) {
+    (void)state;
+    read_trace(EVENT("user_annotation", "ProfilerStep#1", 9, 9, 0, 1000,
+                     "") OP("first", 9, 2, 3, "") OP("mm 1", 9, 10, 20, NOTE(1, 0)) OP("mm 2", 9, 40, 20, NOTE(2, 0))
+                   OP("send", 9, 65, 5, "") OP("back 1", 9, 100, 50, NOTE(1, 1)) OP("receive", 9, 160, 5, "")
+                       OP("mm 3", 9, 220, 20, NOTE(3, 0)) OP("lost", 9, 260, 20, NOTE(77, 0))
+                           OP("back 2", 9, 300, 50, NOTE(2, 1)) OP("again", 9, 310, 10, NOTE(9, 0))
+                               EVENT("user_annotation", "mb 3 (F) attn", 9, 9, 360, 30, "") OP("add", 9, 365, 10, "")
+                                   EVENT("user_annotation", "(B) mlp", 9, 9, 392, 30, "") OP("sub", 9, 395, 10, "")
+                                       OP("back 3", 9, 500, 50, NOTE(3, 1)) OP("clip", 9, 930, 10, ""));
+    static const char *const forward[] = {"first", "mm 1", "mm 2", "send", "mm 3", "lost", "add"};
+    static const char *const backward[] = {"back 1", "back 2", "back 3", "sub"};
+    for (size_t i = 0; i < sizeof forward / sizeof *forward; i++) stage_is(forward[i], PACE_STAGE_FORWARD);
+    for (size_t i = 0; i < sizeof backward / sizeof *backward; i++) stage_is(backward[i], PACE_STAGE_BACKWARD);
+    stage_is("again", PACE_STAGE_RECOMPUTE);
+    stage_is("receive", PACE_STAGE_OTHER);
+    stage_is("clip", PACE_STAGE_UPDATE);
     pace_rank_free(&rank);
 }
 
@@ -356,11 +379,17 @@ static int end_all(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_causes), cmocka_unit_test(test_late_call),
-        cmocka_unit_test(test_waits),       cmocka_unit_test(test_contradicted),
-        cmocka_unit_test(test_replay),      cmocka_unit_test(test_share),
-        cmocka_unit_test(test_gradients),   cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_modules),     cmocka_unit_test(test_copy_inside_its_call),
+        cmocka_unit_test(test_idle_causes),
+        cmocka_unit_test(test_late_call),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_contradicted),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_copy_inside_its_call),
+        cmocka_unit_test(test_pipeline_in_one_thread),
     };
     return cmocka_run_group_tests(tests, start_all, end_all);
 }

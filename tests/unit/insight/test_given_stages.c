@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "stage_words_of_tests.h"
+
 static uint32_t add(pace_graph *graph, const char *name, pace_stage stage) {
     uint32_t node, launch;
     assert_int_equal(pace_graph_add_node(&node, graph, PACE_TASK_OP, name, PACE_NO_NODE, 0), PACE_OK);
@@ -60,7 +62,7 @@ static void test_names_do_not_override_given_stages(void **state) {
     add(&graph, "aten::mul", PACE_STAGE_INPUT);
     name(&graph.launches.items[first].name, &graph, "adam_bwd_kernel");
     walk(&step, &graph);
-    assert_int_equal(pace_stages_attribute(&step, &marks), PACE_OK);
+    assert_int_equal(pace_stages_attribute(&step, &marks, test_stage_words()), PACE_OK);
     for (int kind = PACE_TASK_OP; kind <= PACE_TASK_KERNEL; kind += PACE_TASK_KERNEL - PACE_TASK_OP) {
         assert_int_equal(of_stage(&step, (uint8_t)kind, PACE_STAGE_FORWARD), 1);
         assert_int_equal(of_stage(&step, (uint8_t)kind, PACE_STAGE_UPDATE), 1);

@@ -11,7 +11,7 @@
 
 #include "insight/critical.h"
 #include "insight/joint.h"
-#include "catalog_of_tests.h"
+#include "stage_words_of_tests.h"
 
 enum { MOST_RANKS = 4, MOST_OPS = 9, MOST_MEETINGS = 8 };
 
@@ -142,7 +142,7 @@ static pace_rank *make_rank(int number) {
         if (o->sort != COMPUTE) add_exchange(&rank->step, number, o);
     }
     assert_int_equal(pace_step_finish(&rank->step), PACE_OK);
-    assert_int_equal(pace_rank_understand(rank, classes, NULL), PACE_OK);
+    assert_int_equal(pace_rank_understand(rank, classes, test_stage_words(), NULL), PACE_OK);
     return rank;
 }
 

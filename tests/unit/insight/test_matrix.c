@@ -10,7 +10,7 @@
 
 #include "insight/matrix.h"
 #include "insight/stages.h"
-#include "catalog_of_tests.h"
+#include "stage_words_of_tests.h"
 
 enum { MOST = 64 };
 
@@ -84,7 +84,7 @@ static void make(void) {
     assert_int_equal(pace_step_check(&step), PACE_OK);
     assert_true(step.count < MOST);
     assert_int_equal(pace_marks_find(&marks, &step, NULL), PACE_OK);
-    assert_int_equal(pace_stages_attribute(&step, &marks), PACE_OK);
+    assert_int_equal(pace_stages_attribute(&step, &marks, test_stage_words()), PACE_OK);
     assert_int_equal(pace_work_build(&work, &step, classes, NULL), PACE_OK);
     for (size_t i = 0; i < work.items.count; i++) {
         pace_work_item *item = &work.items.items[i];
