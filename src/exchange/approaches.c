@@ -316,6 +316,12 @@ static pace_status reduced_s(double *out_s, const question *q, double bytes) {
     return PACE_OK;
 }
 
+double pace_byteps_s(double bytes, int hosts, int spare, double rate) {
+    double n = hosts, k = spare > hosts ? hosts : spare; /* more spare hosts than hosts add nothing */
+    if (hosts < 2) return 0;
+    return 2 * n * (n - 1) * bytes / ((n * n + k * n - 2 * k) * rate);
+}
+
 /* Inside a node NCCL scatters and gathers; each device then exchanges its part over the node's NICs. */
 static pace_status byteps_s(double *out_s, const question *q, double bytes) {
     const pace_machine *m = &q->exchange->machine;
@@ -400,54 +406,5 @@ pace_status pace_approach_rows_s(double *out_s, pace_collective collective, cons
     pace_estimate s;
     PACE_TRY(pace_exchange_time(&s, exchange, &asked));
     *out_s = s.median * (setup->slowness > 0 ? setup->slowness : 1);
-    return PACE_OK;
-}
-
-/* --- all of a step ------------------------------------------------------------------------------------------------ */
-
-/* Tensors fill a buffer in order; what does not fit starts the next. Copying in and out is at memory speed and small.
- */
-static pace_status buffers_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
-                             const pace_gradients *gradients, const pace_approach_setup *setup) {
-    double sum = 0, s;
-    for (size_t i = 0; i < gradients->count;) {
-        double held = gradients->bytes[i], tensors = 1;
-        for (i++; i < gradients->count && held + gradients->bytes[i] <= approach->fuses_bytes; i++, tensors++)
-            held += gradients->bytes[i];
-        PACE_TRY(pace_approach_buffer_s(&s, approach, exchange, setup, held, tensors));
-        sum += s;
-    }
-    *out_s = sum;
-    return PACE_OK;
-}
-
-static pace_status servers_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
-                             const pace_gradients *gradients, const pace_approach_setup *setup) {
-    pace_server_lanes lanes;
-    double slowest = 0;
-    PACE_TRY(pace_server_lanes_make(&lanes, approach, &exchange->machine, gradients, setup));
-    for (size_t lane = 0; lane < lanes.lanes; lane++) {
-        double sum = 0;
-        for (size_t i = 0; i < lanes.tensors; i++) sum += lanes.work_s[lane * lanes.tensors + i];
-        if (sum > slowest) slowest = sum;
-    }
-    pace_server_lanes_free(&lanes);
-    *out_s = 2 * slowest;
-    return PACE_OK;
-}
-
-pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approach, const pace_exchange *exchange,
-                               const pace_gradients *gradients, const pace_approach_setup *setup) {
-    question q;
-    double s = 0;
-    PACE_TRY(question_of(&q, approach, exchange, setup));
-    if (q.ranks_per_node * q.nodes > 1) {
-        if (approach->family == PACE_APPROACH_DEVICE)
-            PACE_TRY(pace_approach_device_s(&s, NULL, approach, &exchange->machine, setup, gradients, NULL));
-        else if (approach->family == PACE_APPROACH_SERVER)
-            PACE_TRY(servers_s(&s, approach, exchange, gradients, setup));
-        else PACE_TRY(buffers_s(&s, approach, exchange, gradients, setup));
-    }
-    *out_s = (pace_estimate){s, exchange->doubts.figure[PACE_DOUBT_EXCHANGE_BUCKET], PACE_RUNG_FORMULA};
     return PACE_OK;
 }

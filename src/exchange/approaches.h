@@ -1,22 +1,10 @@
 /*
  * How frameworks exchange the gradients of a step: one row each of catalog/approaches.yaml, and the closed forms of
- * parameter servers, BytePS, MXNet's device store and PEARL. docs/exchange.md has the equations.
+ * BytePS, MXNet's device store and PEARL. docs/exchange.md has the equations.
  */
 #pragma once
 
 #include "exchange/exchange.h"
-
-/* Parameter servers that push and pull synchronously. Rates are bytes/s of one direction; 0 = no limit. */
-typedef struct {
-    double bytes, largest_bytes; /* of all tensors, of the one that is not split; 0 = all are split evenly */
-    int workers, servers;
-    double worker_rate, server_rate, stream_rate, add_rate; /* stream: one connection of a pair; add: of a server */
-    bool colocated;                                         /* servers run beside workers, one each */
-    bool overlapped;                                        /* pulls of what is ready run beside pushes */
-} pace_server_terms;
-
-/** Push and pull: the slowest of a worker's NIC, the fan-in of the fullest server, one connection, and adding. */
-double pace_parameter_server_s(const pace_server_terms *terms);
 
 /** BytePS (Jiang et al., OSDI 2020): `hosts` with accelerators and `spare` ones without, all at `rate`: the optimal
  * split between them. spare = 0 is an all-reduce, spare = hosts moves every byte once each way. */
@@ -160,8 +148,3 @@ pace_status pace_server_lanes_make(pace_server_lanes *out, const pace_approach *
 void pace_server_lanes_free(pace_server_lanes *lanes);
 /** What a lane is, for people; static. */
 const char *pace_server_lane_name(const pace_server_lanes *lanes, size_t lane);
-
-/** Seconds to exchange the gradients of one step when nothing else is done meanwhile: push and pull of the slowest
- * lane, or one buffer after another. Errors as for pace_approach_buffer_s(). */
-pace_status pace_approach_time(pace_estimate *out_s, const pace_approach *approach, const pace_exchange *exchange,
-                               const pace_gradients *gradients, const pace_approach_setup *setup) PACE_MUST_CHECK;
