@@ -152,14 +152,14 @@ static pace_status put_curve(pace_findings *out, const exchanges *e, size_t numb
 }
 
 static pace_status put_curves(pace_findings *out, const exchanges *e) {
-    static const pace_found_column columns[] = {
-        {"system", "System", PACE_HOLDS_TEXT},    {"collective", "Collective", PACE_HOLDS_TEXT},
-        {"ranks", "Ranks", PACE_HOLDS_INT},       {"nodes", "Nodes", PACE_HOLDS_INT},
-        {"sizes", "Sizes", PACE_HOLDS_INT},       {"probes", "Probes", PACE_HOLDS_INT},
-        {"held_out", "Held out", PACE_HOLDS_INT}, {"mape", "MAPE", PACE_HOLDS_SHARE},
-        {"largest", "Largest", PACE_HOLDS_SHARE}, {"coverage", "In 90 % interval", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"system", "System", PACE_SHOW_TEXT},    {"collective", "Collective", PACE_SHOW_TEXT},
+        {"ranks", "Ranks", PACE_SHOW_INT},       {"nodes", "Nodes", PACE_SHOW_INT},
+        {"sizes", "Sizes", PACE_SHOW_INT},       {"probes", "Probes", PACE_SHOW_INT},
+        {"held_out", "Held out", PACE_SHOW_INT}, {"mape", "MAPE", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
-    pace_found_table(out, "curves", "Error on sizes that were held out", columns, sizeof columns / sizeof *columns);
+    pace_found_table(out, "curves", "Error on sizes that were held out", PACE_COLUMNS(columns));
     for (size_t i = 0; i < e->fit.curves.count; i++) PACE_TRY(put_curve(out, e, i));
     return PACE_OK;
 }
@@ -173,30 +173,28 @@ static void put_saturating_curve(pace_findings *out, const exchanges *e, const p
     for (uint32_t p = 0; p < curve->count; p++)
         pace_score_add(&score, pace_saturating_s(&s, points[p].bytes, factor), points[p].time_s, false);
     put_names(out, curve);
-    double figures[] = {
-        s.floor_s * 1e6,        s.from, s.to, s.height, s.middle, s.slope, s.base, s.full_bytes_per_s / 1e9,
-        pace_score_mape(&score)};
-    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) pace_found_cell_number(out, figures[k]);
+    PACE_FOUND_NUMBERS(out, s.floor_s * 1e6, s.from, s.to, s.height, s.middle, s.slope, s.base,
+                       s.full_bytes_per_s / 1e9, pace_score_mape(&score));
 }
 
 /* The curve of eight parameters, fitted on all sizes, beside the measurements. */
 static void put_saturating_curves(pace_findings *out, const exchanges *e) {
-    static const pace_found_column columns[] = {
-        {"system", "System", PACE_HOLDS_TEXT},
-        {"collective", "Collective", PACE_HOLDS_TEXT},
-        {"ranks", "Ranks", PACE_HOLDS_INT},
-        {"floor_us", "Floor us", PACE_HOLDS_REAL},
-        {"from_log2_bytes", NULL, PACE_HOLDS_REAL},
-        {"to_log2_bytes", NULL, PACE_HOLDS_REAL},
-        {"height", NULL, PACE_HOLDS_REAL},
-        {"middle_log2_bytes", NULL, PACE_HOLDS_REAL},
-        {"slope", NULL, PACE_HOLDS_REAL},
-        {"base", NULL, PACE_HOLDS_REAL},
-        {"full_GB_per_s", "Full GB/s", PACE_HOLDS_REAL},
-        {"mape", "MAPE", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"system", "System", PACE_SHOW_TEXT},
+        {"collective", "Collective", PACE_SHOW_TEXT},
+        {"ranks", "Ranks", PACE_SHOW_INT},
+        {"floor_us", "Floor us", PACE_SHOW_REAL},
+        {"from_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"to_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"height", NULL, PACE_SHOW_REAL},
+        {"middle_log2_bytes", NULL, PACE_SHOW_REAL},
+        {"slope", NULL, PACE_SHOW_REAL},
+        {"base", NULL, PACE_SHOW_REAL},
+        {"full_GB_per_s", "Full GB/s", PACE_SHOW_REAL},
+        {"mape", "MAPE", PACE_SHOW_SHARE},
     };
     pace_found_table_for_programs(out, "saturating_curves", "As a curve of eight parameters, fitted on all sizes",
-                                  columns, sizeof columns / sizeof *columns);
+                                  PACE_COLUMNS(columns));
     for (size_t i = 0; i < e->fit.curves.count; i++) put_saturating_curve(out, e, &e->fit.curves.items[i]);
 }
 

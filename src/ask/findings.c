@@ -54,7 +54,7 @@ void pace_found_say(pace_findings *findings, pace_found_kind kind, const char *f
     add(findings, (pace_found){.kind = kind, .key = copy(findings, ""), .text = text});
 }
 
-void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_found_column *columns,
+void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_column *columns,
                       size_t column_count) {
     add(findings, (pace_found){.kind = PACE_FOUND_TABLE,
                                .key = copy(findings, key),
@@ -64,7 +64,7 @@ void pace_found_table(pace_findings *findings, const char *key, const char *titl
 }
 
 void pace_found_table_for_programs(pace_findings *findings, const char *key, const char *title,
-                                   const pace_found_column *columns, size_t column_count) {
+                                   const pace_column *columns, size_t column_count) {
     pace_found_table(findings, key, title, columns, column_count);
     if (findings->status == PACE_OK) findings->items.items[findings->items.count - 1].for_programs = true;
 }
@@ -81,6 +81,10 @@ void pace_found_cell_text(pace_findings *findings, const char *text) {
 
 void pace_found_cell_number(pace_findings *findings, double number) {
     add_cell(findings, (pace_found_cell){NULL, number});
+}
+
+void pace_found_cell_numbers(pace_findings *findings, const double *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++) pace_found_cell_number(findings, numbers[i]);
 }
 
 const pace_found *pace_findings_find(const pace_findings *findings, const char *key) {

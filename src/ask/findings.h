@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/column.h"
 #include "base/memory.h"
 
 #include <stdbool.h>
@@ -21,14 +22,6 @@ typedef enum {
     PACE_FOUND_TABLE
 } pace_found_kind;
 
-/* What a column holds. */
-typedef enum { PACE_HOLDS_TEXT, PACE_HOLDS_INT, PACE_HOLDS_REAL, PACE_HOLDS_SHARE, PACE_HOLDS_BYTES } pace_holds;
-
-typedef struct {
-    const char *key, *title; /* title NULL: for programs only */
-    pace_holds holds;
-} pace_found_column;
-
 typedef struct {
     const char *text; /* NULL: a number */
     double number;    /* NAN: none */
@@ -40,7 +33,7 @@ typedef struct {
     char *key;  /* "" for sentences, notes and warnings */
     char *text; /* of texts; the title of a table; may be NULL */
     double number;
-    const pace_found_column *columns; /* of a table */
+    const pace_column *columns; /* of a table */
     size_t column_count;
     bool for_programs;               /* a table that people need not see */
     PACE_VEC(pace_found_cell) cells; /* row by row; texts are owned */
@@ -60,13 +53,17 @@ void pace_found_text(pace_findings *findings, const char *key, const char *value
 void pace_found_say(pace_findings *findings, pace_found_kind kind, const char *format, ...) PACE_PRINTF(3, 4);
 
 /** Begins a table; its cells follow, one per column, row by row. */
-void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_found_column *columns,
+void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_column *columns,
                       size_t column_count);
 void pace_found_table_for_programs(pace_findings *findings, const char *key, const char *title,
-                                   const pace_found_column *columns, size_t column_count);
+                                   const pace_column *columns, size_t column_count);
 /** Cells of the last table. NAN: there is no number. */
 void pace_found_cell_text(pace_findings *findings, const char *text);
 void pace_found_cell_number(pace_findings *findings, double number);
+void pace_found_cell_numbers(pace_findings *findings, const double *numbers, size_t count);
+#define PACE_FOUND_NUMBERS(findings, ...)                              \
+    pace_found_cell_numbers((findings), (const double[]){__VA_ARGS__}, \
+                            sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 /** The figure of this name, or NULL. */
 const pace_found *pace_findings_find(const pace_findings *findings, const char *key);

@@ -200,36 +200,34 @@ static void score_machine(pace_score *fitted, pace_score *fixed, const jobs *j, 
 static void put_machine(pace_findings *out, const jobs *j, uint32_t machine, const char *name) {
     pace_score fitted = {0}, fixed = {0};
     score_machine(&fitted, &fixed, j, machine);
-    double figures[] = {(double)fitted.count, pace_score_mape(&fitted),     pace_score_signed_mean(&fitted),
-                        fitted.largest,       pace_score_coverage(&fitted), pace_score_mape(&fixed)};
     pace_found_cell_text(out, name);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_found_cell_number(out, figures[i]);
+    PACE_FOUND_NUMBERS(out, (double)fitted.count, pace_score_mape(&fitted), pace_score_signed_mean(&fitted),
+                       fitted.largest, pace_score_coverage(&fitted), pace_score_mape(&fixed));
 }
 
 static void put_machines(pace_findings *out, const jobs *j) {
-    static const pace_found_column columns[] = {
-        {"machine", "Held out", PACE_HOLDS_TEXT},
-        {"rows", "Rows", PACE_HOLDS_INT},
-        {"mape", "MAPE", PACE_HOLDS_SHARE},
-        {"signed_mean", "Signed mean", PACE_HOLDS_SHARE},
-        {"largest", "Largest", PACE_HOLDS_SHARE},
-        {"coverage", "In 90 % interval", PACE_HOLDS_SHARE},
-        {"fixed_mape", "MAPE unfitted", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"machine", "Held out", PACE_SHOW_TEXT},
+        {"rows", "Rows", PACE_SHOW_INT},
+        {"mape", "MAPE", PACE_SHOW_SHARE},
+        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},
+        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+        {"fixed_mape", "MAPE unfitted", PACE_SHOW_SHARE},
     };
-    pace_found_table(out, "machines", "Error on machines that were held out", columns,
-                     sizeof columns / sizeof *columns);
+    pace_found_table(out, "machines", "Error on machines that were held out", PACE_COLUMNS(columns));
     for (size_t i = 0; i < j->samples.count; i++)
         if (j->samples.items[i].machine == i) put_machine(out, j, (uint32_t)i, j->machines.items[i]);
     if (j->fit.machines > 1) put_machine(out, j, UINT32_MAX, "all");
 }
 
 static void put_efficiencies(pace_findings *out, const jobs *j) {
-    static const pace_found_column columns[] = {
-        {"resource", "Resource", PACE_HOLDS_TEXT},
-        {"assumed", "Assumed", PACE_HOLDS_SHARE},
-        {"efficiency", "Fitted", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"resource", "Resource", PACE_SHOW_TEXT},
+        {"assumed", "Assumed", PACE_SHOW_SHARE},
+        {"efficiency", "Fitted", PACE_SHOW_SHARE},
     };
-    pace_found_table(out, "efficiencies", "Shares of the peaks", columns, sizeof columns / sizeof *columns);
+    pace_found_table(out, "efficiencies", "Shares of the peaks", PACE_COLUMNS(columns));
     for (int r = 0; r < PACE_JOB_RESOURCES; r++) {
         pace_found_cell_text(out, pace_job_resource_names[r]);
         pace_found_cell_number(out, j->prior[r]);
@@ -266,12 +264,12 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
     return there >= 2 ? 60 : 0;
 }
 
-static const pace_found_column answer_columns[] = {
-    {"input_s", "input_s", PACE_HOLDS_REAL},
-    {"compute_bound_s", "compute_bound_s", PACE_HOLDS_REAL},
-    {"memory_bound_s", "memory_bound_s", PACE_HOLDS_REAL},
-    {"weight_s", "weight_s", PACE_HOLDS_REAL},
-    {"bottleneck", "bottleneck", PACE_HOLDS_TEXT},
+static const pace_column answer_columns[] = {
+    {"input_s", "input_s", PACE_SHOW_REAL},
+    {"compute_bound_s", "compute_bound_s", PACE_SHOW_REAL},
+    {"memory_bound_s", "memory_bound_s", PACE_SHOW_REAL},
+    {"weight_s", "weight_s", PACE_SHOW_REAL},
+    {"bottleneck", "bottleneck", PACE_SHOW_TEXT},
 };
 
 const pace_row_kind pace_job_kind = {.name = "job",

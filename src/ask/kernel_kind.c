@@ -176,11 +176,11 @@ static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) 
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
-    static const pace_found_column columns[] = {
-        {"family", "Family", PACE_HOLDS_TEXT},    {"rows", "Rows", PACE_HOLDS_INT},
-        {"held_out", "Held out", PACE_HOLDS_INT}, {"gmae", "GMAE", PACE_HOLDS_SHARE},
-        {"mape", "MAPE", PACE_HOLDS_SHARE},       {"signed_mean", "Signed mean", PACE_HOLDS_SHARE},
-        {"largest", "Largest", PACE_HOLDS_SHARE}, {"coverage", "In 90 % interval", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"family", "Family", PACE_SHOW_TEXT},    {"rows", "Rows", PACE_SHOW_INT},
+        {"held_out", "Held out", PACE_SHOW_INT}, {"gmae", "GMAE", PACE_SHOW_SHARE},
+        {"mape", "MAPE", PACE_SHOW_SHARE},       {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
     const kernels *k = state;
     const pace_fit_outcome *outcome = &k->outcome;
@@ -195,7 +195,7 @@ static pace_status describe(pace_findings *out, const void *state) {
     pace_found_text(out, "file", file);
     pace_found_say(out, PACE_FOUND_ANSWER, "Learned from %zu measurements%s%s.", fitted, file ? ", written to " : "",
                    file ? file : "");
-    pace_found_table(out, "families", "Error on rows that were held out", columns, sizeof columns / sizeof *columns);
+    pace_found_table(out, "families", "Error on rows that were held out", PACE_COLUMNS(columns));
     for (size_t i = 0; i < outcome->families.count; i++) put_family(out, &outcome->families.items[i]);
     pace_found_say(out, PACE_FOUND_NOTE,
                    "A tenth of the groups (split: %s) is scored, another tenth sets intervals and stops the trees; the "

@@ -65,20 +65,18 @@ static void put_score(pace_findings *out, pace_overhead_type type, const pace_tr
     static const char *const labels[PACE_TRANSFERS] = {"pooled mean", "other models", "other models, own scale"};
     pace_found_cell_text(out, pace_overhead_names[type]);
     pace_found_cell_text(out, labels[kind]);
-    double figures[] = {(double)score->pairs,           score->error[kind].mean,    score->error[kind].median,
-                        score->error[kind].signed_mean, score->error[kind].largest, score->error[kind].within};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) pace_found_cell_number(out, figures[i]);
+    PACE_FOUND_NUMBERS(out, (double)score->pairs, score->error[kind].mean, score->error[kind].median,
+                       score->error[kind].signed_mean, score->error[kind].largest, score->error[kind].within);
 }
 
 static void put_scores(pace_findings *out, const pace_transfer_score scores[PACE_OVERHEAD_TYPES]) {
-    static const pace_found_column columns[] = {
-        {"type", "Type", PACE_HOLDS_TEXT},        {"from", "From", PACE_HOLDS_TEXT},
-        {"pairs", "Pairs", PACE_HOLDS_INT},       {"mape", "Mean |error|", PACE_HOLDS_SHARE},
-        {"median", "Median", PACE_HOLDS_SHARE},   {"signed_mean", "Signed mean", PACE_HOLDS_SHARE},
-        {"largest", "Largest", PACE_HOLDS_SHARE}, {"coverage", "In 90 % interval", PACE_HOLDS_SHARE},
+    static const pace_column columns[] = {
+        {"type", "Type", PACE_SHOW_TEXT},        {"from", "From", PACE_SHOW_TEXT},
+        {"pairs", "Pairs", PACE_SHOW_INT},       {"mape", "Mean |error|", PACE_SHOW_SHARE},
+        {"median", "Median", PACE_SHOW_SHARE},   {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
-    pace_found_table(out, "transfer", "A model's overheads from those of other models", columns,
-                     sizeof columns / sizeof *columns);
+    pace_found_table(out, "transfer", "A model's overheads from those of other models", PACE_COLUMNS(columns));
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
         for (int kind = 0; scores[type].pairs && kind < PACE_TRANSFERS; kind++)
             put_score(out, (pace_overhead_type)type, &scores[type], kind);

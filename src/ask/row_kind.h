@@ -45,9 +45,9 @@ typedef struct {
 typedef bool (*pace_row_keep)(void *context, size_t table, size_t question);
 
 typedef struct {
-    const char *name;                 /* as --kind says it */
-    const char *title;                /* of a fit's report; NULL: "Fit" */
-    const pace_found_column *columns; /* of an answer, besides time and status */
+    const char *name;           /* as --kind says it */
+    const char *title;          /* of a fit's report; NULL: "Fit" */
+    const pace_column *columns; /* of an answer, besides time and status */
     size_t column_count, columns_before_status;
 
     /** How firmly a table's columns and first row speak for this kind, 0 = not at all; the firmest claim of all kinds

@@ -132,12 +132,7 @@ static void put_factors(pace_findings *out, const pace_scaling_fit *fit) {
         pace_found_cell_text(out, all[i].name);
         pace_found_cell_number(out, all[i].value);
     }
-    pace_found_groups(out);
-    for (unsigned i = 0; i < fit->group_count; i++) {
-        pace_found_cell_text(out, fit->groups[i].name);
-        pace_found_cell_number(out, fit->groups[i].rows);
-        pace_found_cell_number(out, exp(fit->groups[i].log_offset));
-    }
+    pace_found_groups(out, fit->groups, fit->group_count);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {

@@ -120,12 +120,7 @@ static void put_factors(pace_findings *out, const pace_step_fit *fit) {
         pace_found_cell_text(out, pace_step_factor_names[i]);
         pace_found_cell_number(out, factors[i]);
     }
-    pace_found_groups(out);
-    for (unsigned i = 0; i < fit->group_count; i++) {
-        pace_found_cell_text(out, fit->groups[i].name);
-        pace_found_cell_number(out, fit->groups[i].rows);
-        pace_found_cell_number(out, exp(fit->groups[i].log_offset));
-    }
+    pace_found_groups(out, fit->groups, fit->group_count);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
@@ -156,8 +151,8 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
     return pace_columns_present(columns, "step", csv, words) >= 3 ? 30 : 0;
 }
 
-static const pace_found_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_HOLDS_BYTES},
-                                                   {"last_rank_bytes", "last_rank_bytes", PACE_HOLDS_BYTES}};
+static const pace_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
+                                             {"last_rank_bytes", "last_rank_bytes", PACE_SHOW_BYTES}};
 
 const pace_row_kind pace_step_kind = {.name = "step",
                                       .title = "Fit of steps",

@@ -10,31 +10,13 @@
  */
 #pragma once
 
+#include "base/column.h"
 #include "base/json_writer.h"
 
 typedef struct pace_report pace_report;
 typedef struct pace_node pace_node;
 
 typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
-
-/* How a value is shown to people; in JSON, CSV the plain number with the unit in its key. */
-typedef enum {
-    PACE_SHOW_TEXT,
-    PACE_SHOW_WORD, /* one of a closed list, shown as words: "idle_host" as "idle host" */
-    PACE_SHOW_INT,
-    PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / us / ms / s */
-    PACE_SHOW_S,  /* double seconds, shown the same way */
-    PACE_SHOW_REAL,
-    PACE_SHOW_SHARE, /* double 0…1, shown as a percentage */
-    PACE_SHOW_BYTES, /* double, decimal units */
-    PACE_SHOW_RATE,  /* double per second, shown with G/T prefixes */
-} pace_show;
-
-typedef struct {
-    const char *key;   /* JSON and CSV name, unit included: "duration_ns" */
-    const char *title; /* column heading for people; NULL = JSON and CSV only */
-    pace_show show;
-} pace_column;
 
 /** A new report of `verb`: {"schema":"paceline.<verb>/1","paceline":…,"command":[…],"inputs":[…],…}. */
 pace_status pace_report_new(pace_report **out, const char *verb, const char *title) PACE_MUST_CHECK;
@@ -85,9 +67,6 @@ void pace_node_null(pace_node *object, const char *key);
 void pace_node_sentence(pace_node *object, bool strong, const char *format, ...) PACE_PRINTF(3, 4);
 /** A smaller line for people: a definition, a caveat (JSON: collected under "notes"). */
 void pace_node_note(pace_node *object, const char *format, ...) PACE_PRINTF(2, 3);
-
-/** A table's columns and how many they are, of an array. */
-#define PACE_COLUMNS(columns) (columns), sizeof(columns) / sizeof *(columns)
 
 /** A table. rows_shown 0 = all rows for people. The first table of a report is its main one for CSV. */
 pace_node *pace_node_table(pace_node *parent, const char *key, const char *title, pace_audience audience,

@@ -35,7 +35,7 @@ static void choose_columns(answers *a) {
     for (int i = 0; i < TIME_COLUMNS; i++) a->columns[a->count++] = time_columns[i];
     for (size_t i = 0; i <= a->kind->column_count; i++) {
         if (i == a->kind->columns_before_status) a->columns[a->count++] = status_column;
-        if (i < a->kind->column_count) a->columns[a->count++] = pace_column_of_found(&a->kind->columns[i]);
+        if (i < a->kind->column_count) a->columns[a->count++] = a->kind->columns[i];
     }
 }
 

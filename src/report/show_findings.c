@@ -4,35 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-pace_column pace_column_of_found(const pace_found_column *column) {
-    static const pace_show shows[] = {[PACE_HOLDS_TEXT] = PACE_SHOW_TEXT,
-                                      [PACE_HOLDS_INT] = PACE_SHOW_INT,
-                                      [PACE_HOLDS_REAL] = PACE_SHOW_REAL,
-                                      [PACE_HOLDS_SHARE] = PACE_SHOW_SHARE,
-                                      [PACE_HOLDS_BYTES] = PACE_SHOW_BYTES};
-    return (pace_column){column->key, column->title, shows[column->holds]};
-}
-
-void pace_put_found_cell(pace_node *table, const pace_found_column *column, const pace_found_cell *cell) {
-    if (column->holds == PACE_HOLDS_TEXT) pace_table_text(table, cell->text ? cell->text : "");
+void pace_put_found_cell(pace_node *table, const pace_column *column, const pace_found_cell *cell) {
+    if (column->show == PACE_SHOW_TEXT) pace_table_text(table, cell->text ? cell->text : "");
     else if (isnan(cell->number)) pace_table_none(table);
-    else if (column->holds == PACE_HOLDS_INT) pace_table_int(table, (int64_t)cell->number);
+    else if (column->show == PACE_SHOW_INT) pace_table_int(table, (int64_t)cell->number);
     else pace_table_real(table, cell->number);
 }
 
-static pace_status put_table(pace_node *root, const pace_found *found) {
-    pace_column *columns = pace_alloc(found->column_count, sizeof *columns);
-    if (!columns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < found->column_count; i++) columns[i] = pace_column_of_found(&found->columns[i]);
+static void put_table(pace_node *root, const pace_found *found) {
     pace_node *table =
-        pace_node_table(root, found->key, found->text, found->for_programs ? PACE_FOR_JSON : PACE_FOR_ALL, columns,
-                        found->column_count, 0);
-    pace_free(columns);
+        pace_node_table(root, found->key, found->text, found->for_programs ? PACE_FOR_JSON : PACE_FOR_ALL,
+                        found->columns, found->column_count, 0);
     for (size_t i = 0; i < found->cells.count; i++) {
         if (i % found->column_count == 0) pace_table_row(table);
         pace_put_found_cell(table, &found->columns[i % found->column_count], &found->cells.items[i]);
     }
-    return PACE_OK;
 }
 
 /* The objects of a path that are open: figures of one object follow each other. */
@@ -62,7 +48,7 @@ static pace_node *object_of(objects *open, pace_node *root, const char *path) {
     return node;
 }
 
-static pace_status put(pace_report *report, objects *open, const pace_found *found) {
+static void put(pace_report *report, objects *open, const pace_found *found) {
     pace_node *root = pace_report_root(report), *object = object_of(open, root, found->key);
     const char *key = strrchr(found->key, '.') ? strrchr(found->key, '.') + 1 : found->key;
     switch (found->kind) {
@@ -72,14 +58,13 @@ static pace_status put(pace_report *report, objects *open, const pace_found *fou
     case PACE_FOUND_ANSWER: pace_node_sentence(root, true, "%s", found->text); break;
     case PACE_FOUND_NOTE: pace_node_note(root, "%s", found->text); break;
     case PACE_FOUND_WARNING: pace_report_warn(report, "%s", found->text); break;
-    case PACE_FOUND_TABLE: return put_table(root, found);
+    case PACE_FOUND_TABLE: put_table(root, found); break;
     }
-    return PACE_OK;
 }
 
 pace_status pace_put_findings(pace_report *report, const pace_findings *findings) {
     objects open = {.path = ""};
     PACE_TRY(pace_findings_status(findings));
-    for (size_t i = 0; i < findings->items.count; i++) PACE_TRY(put(report, &open, &findings->items.items[i]));
+    for (size_t i = 0; i < findings->items.count; i++) put(report, &open, &findings->items.items[i]);
     return PACE_OK;
 }

@@ -90,9 +90,9 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
-    static const pace_found_column columns[] = {{"place", "Place", PACE_HOLDS_TEXT},
-                                                {"rows", "Rows", PACE_HOLDS_INT},
-                                                {"gravity", "Gravity", PACE_HOLDS_REAL}};
+    static const pace_column columns[] = {{"place", "Place", PACE_SHOW_TEXT},
+                                          {"rows", "Rows", PACE_SHOW_INT},
+                                          {"gravity", "Gravity", PACE_SHOW_REAL}};
     const stones *s = state;
     pace_found_real(out, "gravity_m_per_s2", s->gravity);
     pace_found_real(out, "by.moon.share", s->gravity / 1.62);
@@ -108,7 +108,7 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
     return pace_csv_find(csv, "drop_m") >= 0 ? 100 : 0;
 }
 
-static const pace_found_column answer_columns[] = {{"speed_m_per_s", "speed_m_per_s", PACE_HOLDS_REAL}};
+static const pace_column answer_columns[] = {{"speed_m_per_s", "speed_m_per_s", PACE_SHOW_REAL}};
 static const pace_row_kind stone_kind = {.name = "stone",
                                          .columns = answer_columns,
                                          .column_count = 1,
