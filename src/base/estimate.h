@@ -7,6 +7,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdint.h>
 
 /* The ladder, best first. */
 typedef enum {
@@ -35,3 +36,10 @@ static inline double pace_estimate_low(pace_estimate estimate) {
 static inline double pace_estimate_high(pace_estimate estimate) {
     return estimate.median * exp(PACE_NORMAL_90 * estimate.spread);
 }
+
+/** Seconds as the nearest nanosecond. */
+static inline int64_t pace_ns(double s) { return llround(s * 1e9); }
+
+/** The ends of an estimate in seconds, rounded outwards: the interval holds the median also where a nanosecond is much. */
+static inline int64_t pace_estimate_low_ns(pace_estimate s) { return (int64_t)floor(pace_estimate_low(s) * 1e9); }
+static inline int64_t pace_estimate_high_ns(pace_estimate s) { return (int64_t)ceil(pace_estimate_high(s) * 1e9); }

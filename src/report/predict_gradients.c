@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t ns(double s) { return llround(s * 1e9); }
-
 /* Adds the wait for the slowest rank, which synchronous ranks spend where they exchange. */
 void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
     *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis)).matrix;
-    out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += ns(result->exchange.skew_s);
+    out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += pace_ns(result->exchange.skew_s);
 }
 
 static void put_object(pace_node *root, const pace_scenario *scenario, const pace_forecast_exchange *exchange) {
@@ -21,11 +19,11 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     pace_node_text(node, "approach", scenario->approach.name);
     pace_node_text(node, "family", pace_approach_family_names[scenario->approach.family]);
     pace_node_int(node, "ranks", exchange->ranks);
-    if (exchange->bottleneck) pace_node_int(node, "exchange_ns", ns(exchange->exchange_s));
+    if (exchange->bottleneck) pace_node_int(node, "exchange_ns", pace_ns(exchange->exchange_s));
     else pace_node_null(node, "exchange_ns");
-    pace_node_int(node, "exposed_ns", ns(exchange->exposed_s));
+    pace_node_int(node, "exposed_ns", pace_ns(exchange->exposed_s));
     pace_node_real(node, "jitter_share", scenario->approach.skew);
-    pace_node_int(node, "skew_ns", ns(exchange->skew_s));
+    pace_node_int(node, "skew_ns", pace_ns(exchange->skew_s));
     if (exchange->bottleneck) pace_node_text(node, "bottleneck", exchange->bottleneck);
     else pace_node_null(node, "bottleneck");
 }
@@ -54,8 +52,8 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
     pace_node_sentence(root, false,
                        "%" PRId64 " ranks exchange gradients by %s: %s of communication is exposed%s. Waiting for the "
                        "slowest rank (step times vary by %.3g %%) adds %s.",
-                       exchange->ranks, scenario->approach.name, pace_show_ns(ns(exchange->exposed_s)).text,
+                       exchange->ranks, scenario->approach.name, pace_show_ns(pace_ns(exchange->exposed_s)).text,
                        limit_of(exchange, limit, sizeof limit), 100 * scenario->approach.skew,
-                       pace_show_ns(ns(exchange->skew_s)).text);
+                       pace_show_ns(pace_ns(exchange->skew_s)).text);
     put_object(root, scenario, exchange);
 }

@@ -35,7 +35,7 @@ static const pace_table gains = {
                {"speedup", "Throughput, times", PACE_SHOW_REAL, PACE_OF(pace_job_gain, speedup)},
                {"confidence", "Confidence", PACE_SHOW_TEXT, PACE_OF(pace_job_gain, confidence)})};
 
-static pace_shown time_of(double s) { return pace_show_ns(llround(s * 1e9)); }
+static pace_shown time_of(double s) { return pace_show_ns(pace_ns(s)); }
 
 static void put_answer(pace_node *root, const pace_job_asked *a) {
     static const char *const words[PACE_JOB_COMPONENTS] = {"input", "compute-bound work", "memory-bound work",

@@ -10,21 +10,11 @@
 #include "ask/prediction.h"
 #include "report/report_step.h"
 #include "report/show.h"
+#include "report/table.h"
 
 #include <math.h>
 
 /* --- the report -------------------------------------------------------------------------------------------------- */
-
-static int64_t ns(double s) { return llround(s * 1e9); }
-
-/* Rounded outwards: the interval holds the median also where a nanosecond is much. */
-static int64_t low_ns(const pace_forecast_result *result) {
-    return (int64_t)floor(pace_estimate_low(result->step_s) * 1e9);
-}
-
-static int64_t high_ns(const pace_forecast_result *result) {
-    return (int64_t)ceil(pace_estimate_high(result->step_s) * 1e9);
-}
 
 static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
     int64_t sum = 0;
@@ -33,21 +23,41 @@ static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
     return sum;
 }
 
+typedef struct {
+    const char *label, *rung;
+    int64_t step_ns, low_ns, high_ns, compute_ns, memory_ns, exposed_ns, idle_ns;
+    double speedup;
+} scenario_row;
+
+static const pace_table scenarios = {
+    "scenarios", "Step time today and under each change", PACE_FOR_ALL, 0,
+    PACE_CELLS({"scenario", "what if", PACE_SHOW_TEXT, PACE_OF(scenario_row, label)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(scenario_row, step_ns)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(scenario_row, low_ns)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(scenario_row, high_ns)},
+               {"speedup", "speed-up", PACE_SHOW_REAL, PACE_OF(scenario_row, speedup)},
+               {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(scenario_row, compute_ns)},
+               {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(scenario_row, memory_ns)},
+               {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(scenario_row, exposed_ns)},
+               {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(scenario_row, idle_ns)},
+               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(scenario_row, rung)})};
+
 static void put_scenario(pace_node *table, const pace_prediction *p, size_t number) {
-    const pace_forecast_result *result = &p->results[number];
-    pace_matrix matrix;
-    pace_predicted_matrix(&matrix, result);
-    pace_table_row(table);
-    pace_table_text(table, p->scenarios.items.items[number].label);
-    pace_table_int(table, ns(result->step_s.median));
-    pace_table_int(table, low_ns(result));
-    pace_table_int(table, high_ns(result));
-    pace_table_real(table, result->step_s.median > 0 ? p->results[0].step_s.median / result->step_s.median : NAN);
-    pace_table_int(table, column_ns(&matrix, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND));
-    pace_table_int(table, column_ns(&matrix, PACE_MEMORY_BOUND, PACE_COPY));
-    pace_table_int(table, column_ns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION));
-    pace_table_int(table, column_ns(&matrix, PACE_IDLE_HOST, PACE_IDLE_OTHER));
-    pace_table_text(table, pace_rung_names[result->step_s.rung]);
+    pace_estimate step_s = p->results[number].step_s;
+    pace_matrix m;
+    pace_predicted_matrix(&m, &p->results[number]);
+    pace_table_put(table, &(scenario_row){
+                              .label = p->scenarios.items.items[number].label,
+                              .rung = pace_rung_names[step_s.rung],
+                              .step_ns = pace_ns(step_s.median),
+                              .low_ns = pace_estimate_low_ns(step_s),
+                              .high_ns = pace_estimate_high_ns(step_s),
+                              .compute_ns = column_ns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND),
+                              .memory_ns = column_ns(&m, PACE_MEMORY_BOUND, PACE_COPY),
+                              .exposed_ns = column_ns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION),
+                              .idle_ns = column_ns(&m, PACE_IDLE_HOST, PACE_IDLE_OTHER),
+                              .speedup = step_s.median > 0 ? p->results[0].step_s.median / step_s.median : (double)NAN,
+                          });
 }
 
 static void put_called(pace_node *root, const pace_prediction *p) {
@@ -59,15 +69,7 @@ static void put_called(pace_node *root, const pace_prediction *p) {
 }
 
 static void put_scenarios(pace_node *root, const pace_prediction *p) {
-    static const pace_column columns[] = {
-        {"scenario", "what if", PACE_SHOW_TEXT}, {"step_ns", "step", PACE_SHOW_NS},
-        {"low_ns", "low", PACE_SHOW_NS},         {"high_ns", "high", PACE_SHOW_NS},
-        {"speedup", "speed-up", PACE_SHOW_REAL}, {"compute_ns", "compute", PACE_SHOW_NS},
-        {"memory_ns", "memory", PACE_SHOW_NS},   {"exposed_ns", "exposed", PACE_SHOW_NS},
-        {"idle_ns", "idle", PACE_SHOW_NS},       {"rung", NULL, PACE_SHOW_TEXT},
-    };
-    pace_node *table = pace_node_table(root, "scenarios", "Step time today and under each change", PACE_FOR_ALL,
-                                       PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &scenarios, 0);
     for (size_t i = 0; i < p->result_count; i++) put_scenario(table, p, i);
     pace_node_note(
         root, "low–high is a 90 %% prediction interval. Speed-up is relative to the replayed step of today. Kernels "
@@ -79,21 +81,22 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
     pace_node_sentence(root, true,
                        "The measured step takes %s; replayed from one figure per operator it takes %s (%+.1f %%).",
-                       pace_show_ns(ns(measured_s)).text, pace_show_ns(ns(walked_s)).text, 100 * error);
+                       pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text, 100 * error);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
-    pace_node_int(step, "measured_ns", ns(measured_s));
-    pace_node_int(step, "walked_ns", ns(walked_s));
+    pace_node_int(step, "measured_ns", pace_ns(measured_s));
+    pace_node_int(step, "walked_ns", pace_ns(walked_s));
     pace_node_real(step, "walk_error", error);
 }
 
 static void put_predicted(pace_node *root, const pace_prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.", pace_show_ns(ns(step_s->median)).text,
-                       pace_show_ns(low_ns(&p->results[0])).text, pace_show_ns(high_ns(&p->results[0])).text,
-                       p->inputs.forecast.device->name);
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.",
+                       pace_show_ns(pace_ns(step_s->median)).text,
+                       pace_show_ns(pace_estimate_low_ns(p->results[0].step_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(p->results[0].step_s)).text, p->inputs.forecast.device->name);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
-    pace_node_int(step, "walked_ns", ns(step_s->median - p->results[0].exchange.skew_s));
+    pace_node_int(step, "walked_ns", pace_ns(step_s->median - p->results[0].exchange.skew_s));
     pace_node_null(step, "walk_error");
 }
 
@@ -108,8 +111,9 @@ static void put_headline(pace_node *root, const pace_prediction *p) {
     if (p->result_count > 1)
         pace_node_sentence(root, true, "With \"%.60s\" it would take %s (%s to %s)%s.",
                            p->scenarios.items.items[p->result_count - 1].label,
-                           pace_show_ns(ns(end->step_s.median)).text, pace_show_ns(low_ns(end)).text,
-                           pace_show_ns(high_ns(end)).text, speedup);
+                           pace_show_ns(pace_ns(end->step_s.median)).text,
+                           pace_show_ns(pace_estimate_low_ns(end->step_s)).text,
+                           pace_show_ns(pace_estimate_high_ns(end->step_s)).text, speedup);
 }
 
 /* Each rank as measured and walked anew. */
@@ -134,44 +138,57 @@ static void put_ranks(pace_node *root, const pace_prediction *p) {
     }
 }
 
+typedef struct {
+    const char *name;
+    pace_forecast_family of;
+    int64_t kernel_ns;
+    double spread;
+} family_row;
+
+#define BY_RUNG(rung) PACE_SHOW_INT, PACE_OF(family_row, of.by_rung[PACE_RUNG_##rung])
+
+static const pace_table families = {
+    "families", "Where the kernel times come from", PACE_FOR_ALL, 0,
+    PACE_CELLS({"family", "kernels", PACE_SHOW_TEXT, PACE_OF(family_row, name)},
+               {"launches", "launches", PACE_SHOW_INT, PACE_OF(family_row, of.launches)},
+               {"kernel_ns", "time", PACE_SHOW_NS, PACE_OF(family_row, kernel_ns)},
+               {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(family_row, spread)},
+               {"measured", "measured", BY_RUNG(MEASURED)}, {"calibrated", "calibrated", BY_RUNG(CALIBRATED)},
+               {"learned", "learned", BY_RUNG(LEARNED)}, {"formula", "formula", BY_RUNG(FORMULA)},
+               {"roofline", "roofline", BY_RUNG(ROOFLINE)},
+               {"unknown", "amount unknown", PACE_SHOW_INT, PACE_OF(family_row, of.unknown)})};
+
 /* What the kernels' times rest on, for the last scenario: the families that matter, and what is not known. */
 static void put_families(pace_node *root, const pace_forecast_result *result) {
-    static const pace_column columns[] = {
-        {"family", "kernels", PACE_SHOW_TEXT},   {"launches", "launches", PACE_SHOW_INT},
-        {"kernel_ns", "time", PACE_SHOW_NS},     {"spread", "spread", PACE_SHOW_SHARE},
-        {"measured", "measured", PACE_SHOW_INT}, {"calibrated", "calibrated", PACE_SHOW_INT},
-        {"learned", "learned", PACE_SHOW_INT},   {"formula", "formula", PACE_SHOW_INT},
-        {"roofline", "roofline", PACE_SHOW_INT}, {"unknown", "amount unknown", PACE_SHOW_INT},
-    };
-    pace_node *table =
-        pace_node_table(root, "families", "Where the kernel times come from", PACE_FOR_ALL, PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &families, 0);
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         const pace_forecast_family *family = &result->families[f];
-        if (family->launches == 0) continue;
-        pace_table_row(table);
-        pace_table_text(table, pace_op_family_name((pace_op_family)f));
-        pace_table_int(table, (int64_t)family->launches);
-        pace_table_int(table, llround(family->kernel_ns));
-        pace_table_real(table, family->kernel_ns > 0 ? family->spread_ns / family->kernel_ns : 0);
-        for (int r = 0; r < PACE_RUNGS; r++) pace_table_int(table, (int64_t)family->by_rung[r]);
-        pace_table_int(table, (int64_t)family->unknown);
+        double spread = family->kernel_ns > 0 ? family->spread_ns / family->kernel_ns : 0;
+        if (family->launches > 0)
+            pace_table_put(table, &(family_row){pace_op_family_name((pace_op_family)f), *family,
+                                                llround(family->kernel_ns), spread});
     }
 }
 
+typedef struct {
+    const char *name;
+    size_t calls;
+} unknown_row;
+
+static const pace_table unknown_operators = {"unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON, 0,
+                                             PACE_CELLS({"operator", NULL, PACE_SHOW_TEXT, PACE_OF(unknown_row, name)},
+                                                        {"calls", NULL, PACE_SHOW_INT, PACE_OF(unknown_row, calls)})};
+
 /* Operators of the first rank that work on the device without saying how much. */
 static void put_unknown(pace_node *root, const pace_prediction *p, const pace_forecast_result *result) {
-    static const pace_column columns[] = {{"operator", NULL, PACE_SHOW_TEXT}, {"calls", NULL, PACE_SHOW_INT}};
     const pace_forecast *forecast = &p->inputs.forecast;
     const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
-    pace_node *table = pace_node_table(root, "unknown_operators", "Operators whose work is unknown", PACE_FOR_JSON,
-                                       PACE_COLUMNS(columns), 0);
+    pace_node *table = pace_open_table(root, &unknown_operators, 0);
     pace_unknown_op most = {0};
     for (size_t i = 0; i < graph->unknown.count; i++) {
         const pace_unknown_op *op = &graph->unknown.items[i];
         if (op->count > most.count) most = *op;
-        pace_table_row(table);
-        pace_table_text(table, pace_names_text(&graph->names, op->name));
-        pace_table_int(table, (int64_t)op->count);
+        pace_table_put(table, &(unknown_row){pace_names_text(&graph->names, op->name), op->count});
     }
     pace_forecast_family all = {0};
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {

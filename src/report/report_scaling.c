@@ -214,8 +214,6 @@ static pace_status scale(scaled *out, asked *a, pace_scaling_input *input, const
     return PACE_OK;
 }
 
-static int64_t ns(double s) { return llround(s * 1e9); }
-
 typedef struct {
     const char *model, *approach, *bottleneck;
     int64_t batch, workers, step_ns, low_ns, high_ns, fp_bp_ns, wu_ns, exposed_ns, skew_ns, exchange_ns;
@@ -261,14 +259,14 @@ static void put_row(pace_node *table, const char *name, const char *label, doubl
                                        .bottleneck = r->point.times.bottleneck,
                                        .batch = llround(batch),
                                        .workers = workers,
-                                       .step_ns = ns(r->point.step_s.median),
-                                       .low_ns = (int64_t)floor(pace_estimate_low(r->point.step_s) * 1e9),
-                                       .high_ns = (int64_t)ceil(pace_estimate_high(r->point.step_s) * 1e9),
-                                       .fp_bp_ns = ns(r->fp_bp_s),
-                                       .wu_ns = ns(r->wu_s),
-                                       .exposed_ns = ns(r->point.times.exposed_s),
-                                       .skew_ns = ns(r->point.times.skew_s),
-                                       .exchange_ns = ns(r->point.times.exchange_s),
+                                       .step_ns = pace_ns(r->point.step_s.median),
+                                       .low_ns = pace_estimate_low_ns(r->point.step_s),
+                                       .high_ns = pace_estimate_high_ns(r->point.step_s),
+                                       .fp_bp_ns = pace_ns(r->fp_bp_s),
+                                       .wu_ns = pace_ns(r->wu_s),
+                                       .exposed_ns = pace_ns(r->point.times.exposed_s),
+                                       .skew_ns = pace_ns(r->point.times.skew_s),
+                                       .exchange_ns = pace_ns(r->point.times.exchange_s),
                                        .samples_per_s = r->samples_per_s,
                                        .efficiency = r->efficiency});
 }

@@ -6,6 +6,7 @@
 
 #include "report/report.h"
 #include "report/show.h"
+#include "report/table.h"
 #include "ask/step_fit.h"
 
 #include <math.h>
@@ -57,19 +58,19 @@ static pace_status answer(asked *a, const pace_predict_options *options) {
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-static int64_t ns(double s) { return llround(s * 1e9); }
+typedef struct {
+    const char *name;
+    int64_t time_ns;
+    double share;
+} part_row;
 
-static void put_part(pace_node *table, const char *name, double s, double all_s) {
-    pace_table_row(table);
-    pace_table_text(table, name);
-    pace_table_int(table, ns(s));
-    pace_table_real(table, s / all_s);
-}
+static const pace_table part_table = {"parts", "The slowest rank's step", PACE_FOR_ALL, 0,
+                                      PACE_CELLS({"part", "Where the time goes", PACE_SHOW_TEXT,
+                                                  PACE_OF(part_row, name)},
+                                                 {"time_ns", "time", PACE_SHOW_NS, PACE_OF(part_row, time_ns)},
+                                                 {"share", "share", PACE_SHOW_SHARE, PACE_OF(part_row, share)})};
 
 static void put_parts(pace_node *root, const pace_step_time *t, double skew_s) {
-    static const pace_column columns[] = {{"part", "Where the time goes", PACE_SHOW_TEXT},
-                                          {"time_ns", "time", PACE_SHOW_NS},
-                                          {"share", "share", PACE_SHOW_SHARE}};
     const struct {
         const char *name;
         double s;
@@ -84,37 +85,42 @@ static void put_parts(pace_node *root, const pace_step_time *t, double skew_s) {
                  {"update", t->update_s},
                  {"slowest rank", skew_s},
                  {"other", t->other_s}};
-    pace_node *table = pace_node_table(root, "parts", "The slowest rank's step", PACE_FOR_ALL, columns, 3, 0);
+    pace_node *table = pace_open_table(root, &part_table, 0);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        put_part(table, parts[i].name, parts[i].s, t->total_s + skew_s);
+        pace_table_put(table, &(part_row){parts[i].name, pace_ns(parts[i].s), parts[i].s / (t->total_s + skew_s)});
     pace_node_note(root,
                    "Exchanges count only their exposed part; the bubble is the time to fill and drain the pipeline. "
                    "docs/step_rows.md has the equations.");
 }
 
+typedef struct {
+    const char *kind;
+    double bytes;
+} memory_row;
+
+static const pace_table memory_table = {
+    "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0,
+    PACE_CELLS({"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
+               {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)})};
+
 static void put_memory(pace_node *root, const pace_step_plan *plan) {
-    static const pace_column columns[] = {{"kind", "Memory of each rank", PACE_SHOW_TEXT},
-                                          {"held_bytes", "memory", PACE_SHOW_BYTES}};
-    const struct {
-        const char *name;
-        double bytes;
-    } kinds[] = {{"parameters", plan->memory.weight_bytes},
-                 {"gradients", plan->memory.gradient_bytes},
-                 {"optimizer", plan->memory.optimizer_bytes},
-                 {"activations", plan->memory.activation_bytes},
-                 {"all", plan->memory.all_bytes}};
-    pace_node *table = pace_node_table(root, "memory", "Memory of the fullest rank", PACE_FOR_ALL, columns, 2, 0);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        pace_table_row(table);
-        pace_table_text(table, kinds[i].name);
-        pace_table_real(table, kinds[i].bytes);
-    }
+    const memory_row kinds[] = {{"parameters", plan->memory.weight_bytes},
+                                {"gradients", plan->memory.gradient_bytes},
+                                {"optimizer", plan->memory.optimizer_bytes},
+                                {"activations", plan->memory.activation_bytes},
+                                {"all", plan->memory.all_bytes}};
+    pace_put_table(root, &memory_table, kinds, sizeof kinds / sizeof *kinds, sizeof *kinds);
 }
 
 typedef struct {
     const char *change;
     double saved;
 } saving;
+
+static const pace_table help_table = {"help", "What would help most", PACE_FOR_ALL, 0,
+                                      PACE_CELLS({"change", "Without", PACE_SHOW_TEXT, PACE_OF(saving, change)},
+                                                 {"saved_share", "the step saves", PACE_SHOW_SHARE,
+                                                  PACE_OF(saving, saved)})};
 
 static int larger_first(const void *a, const void *b) {
     double x = ((const saving *)a)->saved, y = ((const saving *)b)->saved;
@@ -123,8 +129,6 @@ static int larger_first(const void *a, const void *b) {
 
 /* The step once more with each of its causes free: what of it that would save. */
 static void put_help(pace_node *root, const asked *a) {
-    static const pace_column columns[] = {{"change", "Without", PACE_SHOW_TEXT},
-                                          {"saved_share", "the step saves", PACE_SHOW_SHARE}};
     static const char *const words[PACE_STEP_FACTORS] = {"matrix products",
                                                          "attention",
                                                          "other kernels",
@@ -146,12 +150,7 @@ static void put_help(pace_node *root, const asked *a) {
         values[i] = value;
     }
     qsort(savings, count, sizeof *savings, larger_first);
-    pace_node *table = pace_node_table(root, "help", "What would help most", PACE_FOR_ALL, columns, 2, 0);
-    for (size_t i = 0; i < count; i++) {
-        pace_table_row(table);
-        pace_table_text(table, savings[i].change);
-        pace_table_real(table, savings[i].saved);
-    }
+    pace_put_table(root, &help_table, savings, count, sizeof *savings);
 }
 
 /* What an answer rests on, said or not. */
@@ -209,8 +208,9 @@ static pace_status build(pace_report *report, void *context) {
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s per device.",
-                       pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text,
-                       pace_config_ranks(&a->step->asked.config), a->on, pace_show_real(a->tokens / s.median).text);
+                       pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
+                       pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
+                       pace_show_real(a->tokens / s.median).text);
     put_how(root, a);
     put_tables(root, a->step);
     put_sharing(root, a);
@@ -221,9 +221,9 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "framework", a->step->asked.framework->name);
     pace_node_int(root, "ranks", (int64_t)pace_config_ranks(&a->step->asked.config));
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
-    pace_node_int(step, "step_ns", ns(s.median));
-    pace_node_int(step, "low_ns", (int64_t)floor(low_s * 1e9));
-    pace_node_int(step, "high_ns", (int64_t)ceil(high_s * 1e9));
+    pace_node_int(step, "step_ns", pace_ns(s.median));
+    pace_node_int(step, "low_ns", pace_estimate_low_ns(s));
+    pace_node_int(step, "high_ns", pace_estimate_high_ns(s));
     pace_node_text(step, "rung", pace_rung_names[s.rung]);
     pace_node_real(step, "device_tokens_per_s", a->tokens / s.median);
     pace_node_real(step, "device_memory_bytes",
@@ -258,9 +258,9 @@ void pace_put_closed_form(pace_report *report, const pace_step_asked *step, cons
     const pace_step_plan *plan = &step->settled.plan;
     double bytes = plan->memory.all_bytes;
     bool large = pace_model_total(&step->model, &step->asked.config).parameters >= LARGE_PARAMETERS;
-    pace_node_int(node, "step_ns", ns(s.median));
-    pace_node_int(node, "low_ns", (int64_t)floor(low_s * 1e9));
-    pace_node_int(node, "high_ns", (int64_t)ceil(high_s * 1e9));
+    pace_node_int(node, "step_ns", pace_ns(s.median));
+    pace_node_int(node, "low_ns", pace_estimate_low_ns(s));
+    pace_node_int(node, "high_ns", pace_estimate_high_ns(s));
     pace_node_real(node, "ratio", s.median / walked_s);
     pace_node_real(node, "memory_bytes", bytes);
     pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
@@ -270,6 +270,6 @@ void pace_put_closed_form(pace_report *report, const pace_step_asked *step, cons
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
     pace_node_note(root,
                    "Check: the closed form that answers ZeRO and pipelines makes it %s (%s to %s) on %s, %+.1f %%.",
-                   pace_show_ns(ns(s.median)).text, pace_show_ns(ns(low_s)).text, pace_show_ns(ns(high_s)).text, on,
-                   100 * (s.median / walked_s - 1));
+                   pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
+                   pace_show_ns(pace_ns(high_s)).text, on, 100 * (s.median / walked_s - 1));
 }
