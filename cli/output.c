@@ -18,6 +18,7 @@ static const struct {
     {"csv", ".csv", PACE_FORMAT_CSV},
     {"html", ".html", PACE_FORMAT_HTML},
     {"perfetto", ".perfetto.json", PACE_FORMAT_PERFETTO},
+    {"junit", ".xml", PACE_FORMAT_JUNIT},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -46,7 +47,8 @@ static bool choose_format(pace_format *out, const char *verb, const cli_output *
             return true;
         }
     }
-    cli_say("paceline %s: --format: expected table, json, csv, html or perfetto, found '%.80s'", verb, output->format);
+    cli_say("paceline %s: --format: expected table, json, csv, html, perfetto or junit, found '%.80s'", verb,
+            output->format);
     return false;
 }
 

@@ -276,6 +276,7 @@ typedef enum {
     PACE_FORMAT_CSV,
     PACE_FORMAT_HTML,
     PACE_FORMAT_PERFETTO,
+    PACE_FORMAT_JUNIT, /**< checks, as continuous integration reads them */
 } pace_format;
 
 /** Where rendered bytes go: returns 0, or an errno value when the bytes could not be written. */

@@ -11,7 +11,7 @@ from ._library import check, header, lib, table, text
 
 REAL, INTEGER, TEXT, BOOL, NONE = range(5)
 UNKNOWN = -2**63  # an integer of a column that is not known
-BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html"}
+BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".xml": "junit"}
 WRITE = header.type("pace_write_fn")
 
 
@@ -165,7 +165,7 @@ class Answer:
 
     # --- as a document
 
-    def _write(self, format, take, table=None, width=0, color=False):
+    def _write(self, format, take, table=None, width=0, color=False, gzip=False):
         """Renders; `take` is called with bytes."""
         failure = []
 
@@ -181,7 +181,7 @@ class Answer:
         if format not in names:
             raise UsageError(f"unknown format {format}: expected {', '.join(names)}")
         kind = header.type("pace_write_options")
-        options = kind(size=ctypes.sizeof(kind), table=None if table is None else table.encode(), width=width, color=color)
+        options = kind(size=ctypes.sizeof(kind), table=None if table is None else table.encode(), width=width, color=color, gzip=gzip)
         status = lib.pace_answer_write(self._pointer, names.index(format), options, WRITE(write), None)
         if failure:
             raise failure[0]
@@ -212,14 +212,20 @@ class Answer:
         """The timeline in the trace-event format, where the answer has one."""
         return self._rendered("perfetto")
 
+    def junit(self):
+        """Its checks as continuous integration reads them, where the answer has any."""
+        return self._rendered("junit")
+
     def save(self, path, format=None, table=None):
-        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html), unless `format` names one."""
-        suffix = os.path.splitext(os.fspath(path))[1]
+        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html, .xml), unless `format` names one; ".gz" behind it
+        compresses."""
+        packed = os.fspath(path).endswith(".gz")
+        suffix = os.path.splitext(os.fspath(path)[:-3] if packed else os.fspath(path))[1]
         if format is None and suffix not in BY_SUFFIX:
             raise UsageError(f"{path}: the suffix names no format: expected {', '.join(BY_SUFFIX)}, or format=")
         try:
             with open(path, "wb") as file:
-                self._write(format or BY_SUFFIX[suffix], file.write, table=table)
+                self._write(format or BY_SUFFIX[suffix], file.write, table=table, gzip=packed)
         except OSError as error:
             raise FileError(error.errno, error.strerror, error.filename) from error
 

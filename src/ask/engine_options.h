@@ -33,6 +33,15 @@ typedef struct {
     void *progress_context;
 } pace_predict_options;
 
+/** Options of pace_compare(). Zero-initialise for defaults. */
+typedef struct {
+    pace_analyze_options reading; /**< of both sides; its context must be given */
+    bool has_with_rank;           /**< B is rank `with_rank`: of the second trace, or of the only one */
+    int64_t with_rank;
+    bool has_limit; /**< whether B's step may be longer than A's by the share `limit` at most */
+    double limit;
+} pace_compare_options;
+
 /** Options of pace_slice_traces(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context;  /**< what is asked; must be given */

@@ -209,21 +209,23 @@ static int64_t time_taken_ns(const pace_rank *device) {
     return steps_ns > 0 ? steps_ns : device->work.window.span_ns;
 }
 
-/* Of a rank with several devices, the one whose steps took longest. */
-static pace_status report_rank(pace_analysis *analysis, int64_t number) {
+pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analysis, const char *field,
+                               int64_t number) {
     char known[128] = "";
     size_t used = 0;
+    const pace_rank *best = NULL;
     for (size_t i = 0; i < analysis->ranks.count; i++) {
-        const pace_rank *rank = analysis->ranks.items[i], *best = analysis->reported;
+        const pace_rank *rank = analysis->ranks.items[i];
         if (rank->step.rank >= 0 && used < sizeof known)
             used +=
                 (size_t)snprintf(known + used, sizeof known - used, "%s%" PRId64, used ? ", " : "", rank->step.rank);
-        if (rank->step.rank != number) continue;
-        if (!best || time_taken_ns(rank) > time_taken_ns(best)) analysis->reported = rank;
+        if (rank->step.rank == number && (!best || time_taken_ns(rank) > time_taken_ns(best))) best = rank;
     }
-    if (analysis->reported) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "rank: expected one that the traces name (%s), found %" PRId64,
-                     used ? known : "none is named", number);
+    if (!best)
+        return pace_fail(PACE_E_USAGE, "%s: expected one that the traces name (%s), found %" PRId64, field,
+                         used ? known : "none is named", number);
+    *out = best;
+    return PACE_OK;
 }
 
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
@@ -237,7 +239,8 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK && options->has_rank) status = report_rank(&analysis, options->rank);
+    if (status == PACE_OK && options->has_rank)
+        status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);
     else *out = analysis;

@@ -36,6 +36,11 @@ void pace_analysis_free(pace_analysis *analysis);
 /** Whether a trace has several devices that worked. */
 bool pace_analysis_has_devices(const pace_analysis *analysis);
 
+/** The rank of a number; of several devices the one whose steps took longest. PACE_E_USAGE for one that is not there:
+ * the message names `field` and lists those that are. */
+pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analysis, const char *field,
+                               int64_t number) PACE_MUST_CHECK;
+
 /** The rank whose devices were busy or waiting longest (the span of its trace); of several devices the one whose steps
  * took longest, for their spans differ by chance where they exchange. Ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);

@@ -56,13 +56,32 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
     return pace_analyze(out, PACE_ASKED_INPUTS(question), &options);
 }
 
-static pace_status ask_compare(pace_report **out, const pace_question *question) {
-    pace_analyze_options options = {.context = question->context,
-                                    .step_regex = pace_question_text(question, "step_regex"),
-                                    .progress = question->progress,
-                                    .progress_context = question->progress_context};
-    PACE_TRY(read_view(&options, question));
-    return pace_compare(out, question->inputs.items[0], question->inputs.items[1], &options);
+/* "+5%", "5 %" or "0.05%": how much longer a step may take. */
+static pace_status read_limit(pace_compare_options *out, const pace_question *question) {
+    const char *text = pace_question_text(question, "fail_on");
+    double percent = -1;
+    if (!text) return PACE_OK;
+    const char *end = pace_number_read(&percent, *text == '+' ? text + 1 : text);
+    while (end && *end == ' ') end++;
+    if (!end || strcmp(end, "%") != 0 || !(percent >= 0) || percent > 1e6)
+        return pace_fail(PACE_E_USAGE, "fail_on: expected a percentage such as +5%%, found '%.80s'", text);
+    out->has_limit = true;
+    out->limit = percent / 100;
+    return PACE_OK;
+}
+
+static pace_status ask_compare(pace_report **out, size_t *missed, const pace_question *question) {
+    size_t with_rank = 0;
+    pace_compare_options options = {.reading = {.context = question->context,
+                                                .step_regex = pace_question_text(question, "step_regex"),
+                                                .progress = question->progress,
+                                                .progress_context = question->progress_context}};
+    PACE_TRY(read_view(&options.reading, question));
+    PACE_TRY(read_whole(&with_rank, question, "with_rank"));
+    PACE_TRY(read_limit(&options, question));
+    options.has_with_rank = pace_question_has(question, "with_rank");
+    options.with_rank = (int64_t)with_rank;
+    return pace_compare(out, missed, PACE_ASKED_INPUTS(question), &options);
 }
 
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
@@ -137,16 +156,18 @@ static const struct {
     size_t least, most;
     const char *expected;
     pace_status (*ask)(pace_report **out, const pace_question *question);
+    pace_status (*judge)(pace_report **out, size_t *missed, const pace_question *question); /* where it may say no */
 } verbs[] = {
-    {"analyze", 1, SIZE_MAX, "at least one trace", ask_analyze},
-    {"compare", 2, 2, "two traces", ask_compare},
-    {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert},
-    {"slice", 1, SIZE_MAX, "at least one trace", ask_slice},
-    {"fit", 1, SIZE_MAX, "at least one table", ask_fit},
-    {"machines", 0, 1, "one name", ask_machines},
-    {"models", 0, 1, "one name", ask_models},
-    {"predict", 0, SIZE_MAX, "", pace_ask_predict},
-    {"fleet", 0, SIZE_MAX, "", pace_ask_fleet},
+    {"analyze", 1, SIZE_MAX, "at least one trace", ask_analyze, NULL},
+    {"compare", 1, 2, "two traces", NULL, ask_compare},
+    {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert, NULL},
+    {"slice", 1, SIZE_MAX, "at least one trace", ask_slice, NULL},
+    {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
+    {"machines", 0, 1, "one name", ask_machines, NULL},
+    {"models", 0, 1, "one name", ask_models, NULL},
+    {"predict", 0, SIZE_MAX, "", pace_ask_predict, NULL},
+    {"fleet", 0, SIZE_MAX, "", pace_ask_fleet, NULL},
+    {"validate", 0, 1, "at most one pattern", NULL, ask_validate},
 };
 
 static pace_status ask_engine(pace_report **out, size_t *missed, const pace_question *question) {
@@ -158,12 +179,9 @@ static pace_status ask_engine(pace_report **out, size_t *missed, const pace_ques
             return pace_fail(PACE_E_USAGE, "expected %s, found none", verbs[i].expected);
         if (inputs < verbs[i].least || inputs > verbs[i].most)
             return pace_fail(PACE_E_USAGE, "expected %s, found %zu", verbs[i].expected, inputs);
-        return verbs[i].ask(out, question);
+        return verbs[i].judge ? verbs[i].judge(out, missed, question) : verbs[i].ask(out, question);
     }
-    if (strcmp(verb, "validate") != 0)
-        return pace_fail(PACE_E_USAGE, "%s is answered by pace_calibrate(), in a library of its own", verb);
-    if (inputs > 1) return pace_fail(PACE_E_USAGE, "expected at most one pattern, found %zu", inputs);
-    return ask_validate(out, missed, question);
+    return pace_fail(PACE_E_USAGE, "%s is answered by pace_calibrate(), in a library of its own", verb);
 }
 
 pace_status pace_ask(pace_answer **out, pace_context *context, const pace_question *question) {

@@ -9,9 +9,11 @@
 pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_analyze_options *options);
 
-/** Puts two traces side by side: matrix difference, operators matched, where the time went. */
-pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
-                         const pace_analyze_options *options);
+/** Puts two traces, or two ranks of one, side by side: whether and why the step of one takes longer. `*missed` = limits that
+ * do not hold. Errors: PACE_E_USAGE for other numbers of inputs and ranks that no trace is of, and those of
+ * pace_analyze(). */
+pace_status pace_compare(pace_report **out, size_t *missed, const char *const *inputs, size_t count,
+                         const pace_compare_options *options);
 
 /** Predicts what a step would take elsewhere: of traces (as pace_analyze() reads them), PyTorch execution traces, or
  * one model of the catalogue or a YAML file. Steps without times run on the first device of `on`. Errors: PACE_E_USAGE

@@ -86,6 +86,9 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
                       const char *const *rows, size_t row_count, const char *const *columns, size_t column_count,
                       const int64_t *cells);
 
+/** The matrix put last under `parent`: its bars, drawn over `whole_ns`, compare with those of others so drawn. */
+void pace_node_scale(pace_node *parent, int64_t whole_ns);
+
 /** A picture for people: lanes of slices over [start_ns, end_ns) (HTML only; not in JSON). */
 pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns);
 void pace_lanes_lane(pace_node *lanes, const char *name);

@@ -1,48 +1,151 @@
-/* pace_compare(): two traces side by side. */
-#include "insight/operator_pairs.h"
+/* pace_compare(): two traces, or two ranks of one run, side by side: how much longer the typical step of B is, whether
+ * that is more than steps differ anyway, why, and whether a limit holds. */
+#include "ask/context.h"
+#include "insight/call_tree.h"
+#include "insight/change_cause.h"
 #include "report/analyze_parts.h"
 #include "report/engines.h"
-#include "ask/context.h"
+#include "report/show.h"
 #include "report/table.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-typedef struct {
-    const char *name;
-    double a_calls, b_calls; /* NAN: the side has no such operator */
-    int64_t a_ns, b_ns, change_ns;
-    double ratio;
-} operator_row;
+/* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static const pace_table operators = {"operators", "Operators per step, largest change first", PACE_FOR_ALL, 20,
-                                     PACE_CELLS({"name", "operator", PACE_SHOW_TEXT, PACE_OF(operator_row, name)},
-                                                {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(operator_row, a_calls)},
-                                                {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(operator_row, a_ns)},
-                                                {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(operator_row, b_calls)},
-                                                {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(operator_row, b_ns)},
-                                                {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(operator_row, change_ns)},
-                                                {"ratio", "B / A", PACE_SHOW_REAL, PACE_OF(operator_row, ratio)})};
-
-static void put_pair(pace_node *table, const pace_operator_pair *pair, double steps_a, double steps_b) {
-    const pace_operator_row *a = pair->a, *b = pair->b;
-    double ta = a ? (double)a->time_ns / steps_a : 0, tb = b ? (double)b->time_ns / steps_b : 0;
-    pace_table_put(table, &(operator_row){.name = *pair->name ? pair->name : "(no operator recorded)",
-                                          .a_calls = a ? (double)a->calls / steps_a : NAN,
-                                          .b_calls = b ? (double)b->calls / steps_b : NAN,
-                                          .a_ns = a ? (int64_t)ta : PACE_NO_INT,
-                                          .b_ns = b ? (int64_t)tb : PACE_NO_INT,
-                                          .change_ns = (int64_t)(tb - ta),
-                                          .ratio = ta > 0 && tb > 0 ? tb / ta : NAN});
+static const char *resource_words(pace_resource resource) {
+    static const char *const words[PACE_RESOURCES] = {"compute-bound kernels",
+                                                      "memory-bound kernels",
+                                                      "copies",
+                                                      "exchanges that nothing hides",
+                                                      "waiting for the host",
+                                                      "waiting for other ranks",
+                                                      "waiting for input",
+                                                      "idle time of unknown cause"};
+    return words[resource];
 }
 
-static pace_status put_operators(pace_node *root, const pace_rank *a, const pace_rank *b, double steps_a,
-                                 double steps_b) {
-    pace_operator_pairs pairs;
-    PACE_TRY(pace_operator_pairs_of(&pairs, a, b));
-    pace_node *table = pace_open_table(root, &operators, 0);
-    for (size_t i = 0; i < pairs.count; i++) put_pair(table, &pairs.items[i], steps_a, steps_b);
-    pace_operator_pairs_free(&pairs);
-    return PACE_OK;
+static void put_spread_note(pace_node *root, const pace_step_change *change) {
+    size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
+    size_t left_out = change->a.typical.left_out + change->b.typical.left_out;
+    if (left_out)
+        pace_node_note(root, "%zu warm-up steps and outliers are left out of both medians and spreads.", left_out);
+    switch (change->verdict) {
+    case PACE_CHANGE_UNKNOWN:
+        pace_node_note(root, "One step each: no spread is known, so chance cannot be told apart.");
+        break;
+    case PACE_CHANGE_TOO_FEW:
+        pace_node_note(root,
+                       "%zu and %zu steps are too few to tell a change from chance: record at least 4 on each side.", a,
+                       b);
+        break;
+    case PACE_CHANGE_CHANCE:
+    case PACE_CHANGE_REAL:
+        pace_node_note(root,
+                       "Rank-sum test (Mann-Whitney) over %zu and %zu steps: p = %.2g; below 0.05 counts as a change.",
+                       a, b, change->p);
+        break;
+    case PACE_CHANGE_NONE: break;
+    }
+}
+
+static void put_headline(pace_node *root, const pace_step_change *change) {
+    int64_t a = pace_typical_ns(&change->a), b = pace_typical_ns(&change->b);
+    if (a <= 0 || b <= 0) {
+        pace_node_sentence(root, true, "Nothing to compare: %s.",
+                           a > 0   ? "B contains no work"
+                           : b > 0 ? "A contains no work"
+                                   : "neither A nor B contains any work");
+        return;
+    }
+    char interval[64] = "";
+    if (!isnan(change->low))
+        snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %+.1f %%", 100 * (change->low - 1),
+                 100 * (change->high - 1));
+    pace_shown of_a = pace_show_ns(a), of_b = pace_show_ns(b);
+    if (change->verdict == PACE_CHANGE_CHANCE)
+        pace_node_sentence(root, true, "No significant change: a typical step takes %s in A and %s in B (%+.1f %%%s).",
+                           of_a.text, of_b.text, 100 * (change->ratio - 1), interval);
+    else
+        pace_node_sentence(root, true, "A typical step takes %s in A and %s in B: %+.1f %% (x%.3f%s).", of_a.text,
+                           of_b.text, 100 * (change->ratio - 1), change->ratio, interval);
+}
+
+static pace_shown show_change(double ns) {
+    pace_shown size = pace_show_ns(llround(fabs(ns))), shown;
+    snprintf(shown.text, sizeof shown.text, "%s%.*s", ns < 0 ? "-" : "+", (int)sizeof shown.text - 2, size.text);
+    return shown;
+}
+
+/* What changed most in the direction of the cell. */
+static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
+    const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
+    size_t used = 0;
+    out[0] = '\0';
+    if (cause->resource == PACE_IDLE_HOST)
+        snprintf(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B", cause->a_launches,
+                 cause->b_launches);
+    if (op)
+        used = (size_t)snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
+                                show_change(op->b_ns - op->a_ns).text);
+    if (kernel && used < size)
+        snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
+                 show_change(kernel->b_ns - kernel->a_ns).text);
+}
+
+static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
+    char names[256], stage[48] = "";
+    pace_node *node = pace_node_object(root, "cause", NULL, PACE_FOR_JSON);
+    bool known = cause->cell_ns != 0;
+    pace_node_text(node, "stage", known ? pace_stage_names[cause->stage] : NULL);
+    pace_node_text(node, "resource", known ? pace_resource_names[cause->resource] : NULL);
+    pace_node_int(node, "change_ns", cause->cell_ns);
+    pace_node_text(node, "operator", known && cause->op ? cause->op->name : NULL);
+    pace_node_text(node, "kernel", known && cause->kernel ? cause->kernel->name : NULL);
+    pace_node_real(node, "a_launches", cause->a_launches);
+    pace_node_real(node, "b_launches", cause->b_launches);
+    if (!known || change->verdict == PACE_CHANGE_NONE) return;
+    name_cause(names, sizeof names, cause);
+    if (cause->resource != PACE_IDLE_INPUT)
+        snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
+    pace_node_sentence(root, false, "What changed most is %s%s: %s of the step's %s%s.",
+                       resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text,
+                       show_change((double)cause->step_ns).text, names);
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *side, *path, *rank;
+    int64_t typical_ns, least_ns, most_ns, steps, left_out;
+    double spread;
+} side_row;
+
+static const pace_table sides = {"sides", "What is compared", PACE_FOR_ALL, 0,
+                                 PACE_CELLS({"side", "", PACE_SHOW_TEXT, PACE_OF(side_row, side)},
+                                            {"path", "trace", PACE_SHOW_TEXT, PACE_OF(side_row, path)},
+                                            {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(side_row, rank)},
+                                            {"typical_ns", "typical step", PACE_SHOW_NS, PACE_OF(side_row, typical_ns)},
+                                            {"least_ns", "least", PACE_SHOW_NS, PACE_OF(side_row, least_ns)},
+                                            {"most_ns", "most", PACE_SHOW_NS, PACE_OF(side_row, most_ns)},
+                                            {"spread", "spread", PACE_SHOW_SHARE, PACE_OF(side_row, spread)},
+                                            {"steps", "steps", PACE_SHOW_INT, PACE_OF(side_row, steps)},
+                                            {"left_out", "left out", PACE_SHOW_INT, PACE_OF(side_row, left_out)})};
+
+static void put_side(pace_node *table, const char *name, const pace_step_side *side) {
+    char rank[PACE_RANK_NAME];
+    size_t count = side->lengths_ns.count;
+    pace_table_put(table, &(side_row){.side = name,
+                                      .path = pace_rank_trace(side->rank)->path,
+                                      .rank = pace_rank_name(rank, side->rank),
+                                      .typical_ns = pace_typical_ns(side),
+                                      .least_ns = count ? side->lengths_ns.items[0] : PACE_NO_INT,
+                                      .most_ns = count ? side->lengths_ns.items[count - 1] : PACE_NO_INT,
+                                      .spread = count > 1 ? side->spread : NAN,
+                                      .steps = (int64_t)count,
+                                      .left_out = (int64_t)side->typical.left_out});
 }
 
 typedef struct {
@@ -51,81 +154,266 @@ typedef struct {
 } resource_row;
 
 static const pace_table resources = {
-    "resources", "Where the time went, by resource", PACE_FOR_ALL, 0,
-    PACE_CELLS({"resource", "resource", PACE_SHOW_TEXT, PACE_OF(resource_row, resource)},
+    "resources", "The typical step by resource", PACE_FOR_ALL, 0,
+    PACE_CELLS({"resource", "resource", PACE_SHOW_WORD, PACE_OF(resource_row, resource)},
                {"a_ns", "A", PACE_SHOW_NS, PACE_OF(resource_row, a_ns)},
                {"b_ns", "B", PACE_SHOW_NS, PACE_OF(resource_row, b_ns)},
                {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(resource_row, change_ns)})};
 
-static void put_resources(pace_node *root, const pace_matrix *a, const pace_matrix *b) {
+static void put_matrices(pace_node *root, const pace_matrix *a, const pace_matrix *b) {
     pace_node *table = pace_open_table(root, &resources, 0);
+    pace_matrix difference;
     for (int r = 0; r < PACE_RESOURCES; r++) {
         int64_t sa = 0, sb = 0;
-        for (int s = 0; s < PACE_STAGES; s++) sa += a->cell_ns[s][r], sb += b->cell_ns[s][r];
+        for (int s = 0; s < PACE_STAGES; s++) {
+            sa += a->cell_ns[s][r], sb += b->cell_ns[s][r];
+            difference.cell_ns[s][r] = b->cell_ns[s][r] - a->cell_ns[s][r];
+        }
         pace_table_put(table, &(resource_row){pace_resource_names[r], sa, sb, sb - sa});
+    }
+    int64_t longer = pace_matrix_total(a) > pace_matrix_total(b) ? pace_matrix_total(a) : pace_matrix_total(b);
+    pace_put_matrix(root, "a_matrix", "A: stage by resource", PACE_FOR_ALL, a);
+    pace_node_scale(root, longer);
+    pace_put_matrix(root, "b_matrix", "B: stage by resource", PACE_FOR_ALL, b);
+    pace_node_scale(root, longer);
+    pace_put_matrix(root, "change_matrix", NULL, PACE_FOR_JSON, &difference);
+}
+
+typedef struct {
+    const char *name;
+    double a_calls, b_calls; /* NAN: the side has no such operator */
+    int64_t a_ns, b_ns, change_ns;
+    double ratio;
+} name_row;
+
+static const pace_table_column name_columns[] = {{"name", "name", PACE_SHOW_TEXT, PACE_OF(name_row, name)},
+                                                 {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(name_row, a_calls)},
+                                                 {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(name_row, a_ns)},
+                                                 {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(name_row, b_calls)},
+                                                 {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(name_row, b_ns)},
+                                                 {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(name_row, change_ns)},
+                                                 {"ratio", "B / A", PACE_SHOW_REAL, PACE_OF(name_row, ratio)},
+                                                 {0}};
+static const pace_table operators = {"operators", "Operators per step, largest change first", PACE_FOR_ALL, 15,
+                                     .columns = name_columns};
+static const pace_table kernels = {"kernels", "Kernels per step, largest change first", PACE_FOR_ALL, 10,
+                                   .columns = name_columns};
+
+static void put_pairs(pace_node *root, const pace_table *declared, const pace_operator_pairs *pairs,
+                      const pace_step_change *change) {
+    pace_node *table = pace_open_table(root, declared, 0);
+    for (size_t i = 0; i < pairs->count; i++) {
+        const pace_operator_pair *p = &pairs->items[i];
+        name_row row = {.name = *p->name ? p->name : "(no operator recorded)",
+                        .a_calls = p->a ? pace_per_step(&change->a, (int64_t)p->a->calls) : NAN,
+                        .b_calls = p->b ? pace_per_step(&change->b, (int64_t)p->b->calls) : NAN,
+                        .a_ns = p->a ? llround(p->a_ns) : PACE_NO_INT,
+                        .b_ns = p->b ? llround(p->b_ns) : PACE_NO_INT,
+                        .ratio = p->a_ns > 0 && p->b_ns > 0 ? p->b_ns / p->a_ns : NAN};
+        row.change_ns = (p->b ? row.b_ns : 0) - (p->a ? row.a_ns : 0);
+        pace_table_put(table, &row);
     }
 }
 
-static pace_status build(pace_report *report, const pace_rank *a, const pace_rank *b) {
-    pace_node *root = pace_report_root(report);
-    pace_mean_step mean_a = pace_mean_step_of(a), mean_b = pace_mean_step_of(b);
-    pace_matrix ma = mean_a.matrix, mb = mean_b.matrix, difference;
-    for (int s = 0; s < PACE_STAGES; s++)
-        for (int r = 0; r < PACE_RESOURCES; r++) difference.cell_ns[s][r] = mb.cell_ns[s][r] - ma.cell_ns[s][r];
-    double ta = (double)pace_matrix_total(&ma), tb = (double)pace_matrix_total(&mb);
-    if (ta > 0 && tb > 0)
-        pace_node_sentence(root, true, "A step takes %.3f ms in A and %.3f ms in B: %+.3f ms (x%.3f).", ta / 1e6,
-                           tb / 1e6, (tb - ta) / 1e6, tb / ta);
+typedef struct {
+    const char *name, *path;
+    int64_t depth, a_ns, b_ns, change_ns;
+} path_row;
+
+static const pace_table paths = {"call_paths", "Modules and operators by call path, per step, largest change first",
+                                 PACE_FOR_ALL, 25,
+                                 PACE_CELLS({"name", "module or operator", PACE_SHOW_TEXT, PACE_OF(path_row, name)},
+                                            {"path", NULL, PACE_SHOW_TEXT, PACE_OF(path_row, path)},
+                                            {"depth", NULL, PACE_SHOW_INT, PACE_OF(path_row, depth)},
+                                            {"a_ns", "A", PACE_SHOW_NS, PACE_OF(path_row, a_ns)},
+                                            {"b_ns", "B", PACE_SHOW_NS, PACE_OF(path_row, b_ns)},
+                                            {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(path_row, change_ns)})};
+
+/* Nodes of so small a share of the step that nobody looks for them. */
+static bool is_small(const pace_call_node *node, double step_ns) {
+    return fmax(node->a_ns, node->b_ns) < 1e-3 * step_ns && fabs(node->b_ns - node->a_ns) < 1e-4 * step_ns;
+}
+
+static void write_path(char *out, size_t size, const pace_call_tree *tree, uint32_t node) {
+    const pace_call_node *at = &tree->nodes.items[node];
+    if (at->parent) write_path(out, size, tree, at->parent);
+    size_t used = at->parent ? strlen(out) : 0;
+    snprintf(out + used, size - used, "%s%s", used ? " > " : "", pace_names_text(&tree->names, at->name));
+}
+
+static pace_status put_tree(pace_node *root, const pace_step_change *change) {
+    pace_call_tree tree;
+    PACE_TRY(pace_call_tree_compare(&tree, change));
+    pace_node *table = pace_open_table(root, &paths, 0);
+    double step_ns = fmax((double)pace_typical_ns(&change->a), (double)pace_typical_ns(&change->b));
+    size_t small = 0;
+    for (uint32_t i = 1; i < tree.nodes.count; i++) {
+        const pace_call_node *node = &tree.nodes.items[i];
+        char path[2048] = "", name[160];
+        small += is_small(node, step_ns);
+        if (is_small(node, step_ns)) continue;
+        int indent = node->depth < 24 ? (int)node->depth - 1 : 23;
+        write_path(path, sizeof path, &tree, i);
+        snprintf(name, sizeof name, "%*s%.120s", 2 * indent, "", pace_names_text(&tree.names, node->name));
+        int64_t a_ns = llround(node->a_ns), b_ns = llround(node->b_ns);
+        pace_table_put(table, &(path_row){name, path, node->depth, a_ns, b_ns, b_ns - a_ns});
+    }
+    if (small) pace_node_note(root, "%zu call paths of less than a thousandth of the step are left out.", small);
+    pace_call_tree_free(&tree);
+    return PACE_OK;
+}
+
+/* --- the limit ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name, *holds, *text;
+} check_row;
+
+static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
+                                  PACE_CELLS({"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
+                                             {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
+                                             {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
+
+/* Longer by more than the limit, unless steps of one kind differ as much. */
+static void put_check(pace_node *root, size_t *missed, const pace_step_change *change, double limit) {
+    char name[64], text[192];
+    bool longer = change->ratio > 1 + limit, chance = change->verdict == PACE_CHANGE_CHANCE;
+    bool unknown = isnan(change->ratio);
+    *missed = unknown || (longer && !chance);
+    snprintf(name, sizeof name, "step time at most +%g %%", 100 * limit);
+    if (unknown) snprintf(text, sizeof text, "there is nothing to compare");
     else
-        pace_node_sentence(root, true, "Nothing to compare: %s.",
-                           ta > 0   ? "B contains no work"
-                           : tb > 0 ? "A contains no work"
-                                    : "neither A nor B contains any work");
-    if (a->work.host_is_device != b->work.host_is_device)
+        snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s", pace_show_ns(pace_typical_ns(&change->a)).text,
+                 pace_show_ns(pace_typical_ns(&change->b)).text, 100 * (change->ratio - 1),
+                 pace_change_verdict_names[change->verdict]);
+    pace_put_table(root, &checks, &(check_row){name, *missed ? "no" : "yes", text}, 1, sizeof(check_row));
+    if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
+}
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
+
+static void put_figures(pace_report *report, const pace_step_change *change) {
+    pace_node *root = pace_report_root(report);
+    pace_node_int(root, "a_step_ns", pace_typical_ns(&change->a));
+    pace_node_int(root, "b_step_ns", pace_typical_ns(&change->b));
+    pace_node_real(root, "ratio", change->ratio);
+    pace_node_real(root, "ratio_low", change->low);
+    pace_node_real(root, "ratio_high", change->high);
+    pace_node_real(root, "p_value", change->p);
+    pace_node_text(root, "verdict", pace_change_verdict_names[change->verdict]);
+}
+
+typedef struct {
+    pace_operator_pairs operators, kernels;
+} name_pairs;
+
+static pace_status find_names(name_pairs *out, const pace_step_change *change) {
+    PACE_TRY(pace_operator_pairs_of(&out->operators, change, PACE_BY_OPERATOR));
+    pace_status status = pace_operator_pairs_of(&out->kernels, change, PACE_BY_KERNEL);
+    if (status != PACE_OK) pace_operator_pairs_free(&out->operators);
+    return status;
+}
+
+static void free_names(name_pairs *names) {
+    pace_operator_pairs_free(&names->operators);
+    pace_operator_pairs_free(&names->kernels);
+}
+
+/* The answer: how much, why, and whether the limit holds. */
+static void put_answer(pace_report *report, size_t *missed, const pace_step_change *change, const name_pairs *names,
+                       const pace_kernel_classes *classes, const pace_compare_options *options) {
+    pace_node *root = pace_report_root(report);
+    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, classes);
+    put_headline(root, change);
+    put_figures(report, change);
+    put_cause(root, change, &cause);
+    put_spread_note(root, change);
+    if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
         pace_node_note(
             root,
             "%s has no device work: the self time of its operators is compared with the device work of the other.",
-            a->work.host_is_device ? "A" : "B");
-    pace_node_int(root, "a_step_ns", (int64_t)ta);
-    pace_node_int(root, "b_step_ns", (int64_t)tb);
-    put_resources(root, &ma, &mb);
-    pace_put_matrix(root, "a_matrix", "A: stage by resource", PACE_FOR_ALL, &ma);
-    pace_put_matrix(root, "b_matrix", "B: stage by resource", PACE_FOR_ALL, &mb);
-    pace_put_matrix(root, "change_matrix", NULL, PACE_FOR_JSON, &difference);
-    PACE_TRY(put_operators(root, a, b, fmax(1, (double)mean_a.steps), fmax(1, (double)mean_b.steps)));
+            change->a.rank->work.host_is_device ? "A" : "B");
+    if (options->has_limit) put_check(root, missed, change, options->limit);
+}
+
+static void put_evidence(pace_node *root, const pace_step_change *change, const name_pairs *names) {
+    pace_node *table = pace_open_table(root, &sides, 0);
+    put_side(table, "A", &change->a);
+    put_side(table, "B", &change->b);
+    put_matrices(root, &change->a.typical.matrix, &change->b.typical.matrix);
+    put_pairs(root, &operators, &names->operators, change);
+    put_pairs(root, &kernels, &names->kernels, change);
+}
+
+static pace_status build(pace_report *report, size_t *missed, const pace_step_change *change,
+                         const pace_kernel_classes *classes, const pace_compare_options *options) {
+    name_pairs names;
+    PACE_TRY(find_names(&names, change));
+    put_answer(report, missed, change, &names, classes, options);
+    put_evidence(pace_report_root(report), change, &names);
+    free_names(&names);
+    PACE_TRY(put_tree(pace_report_root(report), change));
     return pace_report_status(report);
 }
 
 /* Of several ranks or devices one is compared. */
-static void put_which(pace_node *root, const char *side, const pace_analysis *analysis) {
+static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME];
-    const pace_rank *rank = pace_analysis_slowest(analysis);
-    if (analysis->ranks.count < 2) return;
+    if (analysis->ranks.count < 2 || analysis->reported) return;
     pace_rank_name(name, rank);
     pace_node_note(root, "%s is the slowest of %zu: %s.", side, analysis->ranks.count,
                    name[0] == '-' ? rank->path : name);
 }
 
-pace_status pace_compare(pace_report **out, const char *path_a, const char *path_b,
-                         const pace_analyze_options *options) {
-    pace_analysis a, b;
-    PACE_TRY(pace_analysis_load(&a, options->context->catalog, &path_a, 1, options));
-    pace_status status = pace_analysis_load(&b, options->context->catalog, &path_b, 1, options);
-    if (status != PACE_OK) {
-        pace_analysis_free(&a);
-        return status;
-    }
-    const pace_analysis *const both[] = {&a, &b};
+static pace_status report_change(pace_report **out, size_t *missed, const pace_analysis *a, const pace_analysis *b,
+                                 const pace_rank *rank_b, const pace_compare_options *options) {
+    const pace_analysis *const both[] = {a, b};
+    pace_step_change change;
     pace_report *report;
-    status = pace_new_report(&report, "compare", "Two traces side by side", both, 2, options);
+    PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(a), rank_b));
+    pace_status status =
+        pace_new_report(&report, "compare", "Two traces side by side", both, a == b ? 1 : 2, &options->reading);
     if (status == PACE_OK) {
-        put_which(pace_report_root(report), "A", &a);
-        put_which(pace_report_root(report), "B", &b);
-        status = build(report, pace_analysis_slowest(&a), pace_analysis_slowest(&b));
-        if (status != PACE_OK) pace_report_free(report);
-        else *out = report;
+        pace_report_show_rows(report, options->reading.rows_shown);
+        put_which(pace_report_root(report), "A", a, change.a.rank);
+        put_which(pace_report_root(report), "B", b, change.b.rank);
+        status = pace_report_give(out, report, build(report, missed, &change, a->classes, options));
+    }
+    pace_step_change_free(&change);
+    return status;
+}
+
+static pace_status compare_ranks(pace_report **out, size_t *missed, const char *path,
+                                 const pace_compare_options *options) {
+    pace_analysis run;
+    const pace_rank *other;
+    PACE_TRY(pace_analysis_load(&run, options->reading.context->catalog, &path, 1, &options->reading));
+    pace_status status = pace_analysis_rank(&other, &run, "with_rank", options->with_rank);
+    if (status == PACE_OK) status = report_change(out, missed, &run, &run, other, options);
+    pace_analysis_free(&run);
+    return status;
+}
+
+static pace_status compare_traces(pace_report **out, size_t *missed, const char *const *paths_of,
+                                  const pace_compare_options *options) {
+    pace_analysis a, b;
+    pace_analyze_options of_b = options->reading;
+    if (options->has_with_rank) of_b.has_rank = true, of_b.rank = options->with_rank;
+    PACE_TRY(pace_analysis_load(&a, options->reading.context->catalog, paths_of, 1, &options->reading));
+    pace_status status = pace_analysis_load(&b, options->reading.context->catalog, paths_of + 1, 1, &of_b);
+    if (status == PACE_OK) {
+        status = report_change(out, missed, &a, &b, pace_analysis_slowest(&b), options);
+        pace_analysis_free(&b);
     }
     pace_analysis_free(&a);
-    pace_analysis_free(&b);
     return status;
+}
+
+pace_status pace_compare(pace_report **out, size_t *missed, const char *const *inputs, size_t count,
+                         const pace_compare_options *options) {
+    *missed = 0;
+    if (count == 2) return compare_traces(out, missed, inputs, options);
+    if (count == 1 && options->reading.has_rank && options->has_with_rank)
+        return compare_ranks(out, missed, inputs[0], options);
+    return pace_fail(PACE_E_USAGE, "expected two traces, or one with rank and with_rank, found %zu", count);
 }

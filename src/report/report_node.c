@@ -309,6 +309,11 @@ const pace_node *pace_node_after(const pace_node *root, const pace_node *node) {
     return node == root ? NULL : node->next;
 }
 
+void pace_node_scale(pace_node *parent, int64_t whole_ns) {
+    pace_node *last = parent ? parent->last : NULL;
+    if (last && last->kind == PACE_NODE_MATRIX && last->matrix) last->matrix->whole_ns = whole_ns;
+}
+
 void pace_report_show_rows(pace_report *report, size_t rows) { report->rows_shown = rows; }
 
 /* ---- tables ----------------------------------------------------------------------------------------------- */

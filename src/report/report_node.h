@@ -53,6 +53,7 @@ typedef struct {
 typedef struct {
     pace_texts rows, columns;
     int64_t *cells;
+    int64_t whole_ns; /* what the width of its bars stands for; 0 = its longest bar */
 } pace_held_matrix;
 
 typedef enum {
@@ -174,3 +175,4 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink);
 pace_status pace_render_csv(const pace_report *report, const pace_write_options *options, pace_sink *sink);
 pace_status pace_render_html(const pace_report *report, pace_sink *sink);
 pace_status pace_render_perfetto(const pace_report *report, pace_sink *sink);
+pace_status pace_render_junit(const pace_report *report, pace_sink *sink);

@@ -108,9 +108,11 @@ static pace_status analyze(const void *context, int choice) {
 static pace_status compare(const void *context, int choice) {
     const files *made = context;
     (void)choice;
-    const pace_analyze_options options = {.context = test_context()};
+    const pace_compare_options options = {.reading = {.context = test_context()}, .has_limit = true, .limit = 0.05};
+    const char *const paths[] = {made->path[0], made->path[1]};
     pace_report *report = NULL;
-    pace_status status = pace_compare(&report, made->path[0], made->path[1], &options);
+    size_t missed;
+    pace_status status = pace_compare(&report, &missed, paths, 2, &options);
     if (status == PACE_OK) pace_report_free(report);
     return status;
 }

@@ -1,0 +1,198 @@
+#include "insight/call_tree.h"
+
+#include "base/text.h"
+#include "insight/operators.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 64 };
+
+typedef struct {
+    pace_call_tree tree;
+    uint32_t *slots; /* open addressing over (parent, name): node + 1 */
+    size_t mask;
+} builder;
+
+static size_t slot_of(const builder *b, uint32_t parent, pace_name name) {
+    size_t slot = (((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 24) & b->mask;
+    for (; b->slots[slot]; slot = (slot + 1) & b->mask) {
+        const pace_call_node *node = &b->tree.nodes.items[b->slots[slot] - 1];
+        if (node->parent == parent && node->name == name) break;
+    }
+    return slot;
+}
+
+static pace_status grow(builder *b) {
+    size_t slots = b->slots ? (b->mask + 1) * 2 : 256;
+    uint32_t *table = pace_alloc(slots, sizeof *table);
+    if (!table) return PACE_E_MEMORY;
+    pace_free(b->slots);
+    b->slots = table;
+    b->mask = slots - 1;
+    for (uint32_t i = 1; i < b->tree.nodes.count; i++)
+        b->slots[slot_of(b, b->tree.nodes.items[i].parent, b->tree.nodes.items[i].name)] = i + 1;
+    return PACE_OK;
+}
+
+static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, const char *name) {
+    pace_name id;
+    PACE_TRY(pace_names_add(&id, &b->tree.names, name, strlen(name)));
+    if (!b->slots || b->tree.nodes.count * 2 > b->mask) PACE_TRY(grow(b));
+    size_t slot = slot_of(b, parent, id);
+    if (!b->slots[slot]) {
+        uint32_t depth = b->tree.nodes.items[parent].depth + 1;
+        PACE_TRY(PACE_PUSH(&b->tree.nodes, ((pace_call_node){.name = id, .parent = parent, .depth = depth})));
+        b->slots[slot] = (uint32_t)b->tree.nodes.count;
+    }
+    *out = b->slots[slot] - 1;
+    return PACE_OK;
+}
+
+/* What of a call stack is part of a path: modules, annotations, operators; not frames of Python, calls, or steps. */
+static const char *part_of(const pace_step *step, uint32_t task) {
+    const char *name = pace_step_name(step, task);
+    bool module = step->kind[task] == PACE_TASK_PYTHON && pace_starts(name, "nn.Module: ");
+    if (module) return name + strlen("nn.Module: ");
+    bool counts = step->kind[task] == PACE_TASK_OP || step->kind[task] == PACE_TASK_ANNOTATION;
+    return counts && !pace_name_marks_step(name) ? name : NULL;
+}
+
+typedef struct {
+    const char *parts[MOST_DEPTH]; /* the innermost first */
+    size_t count;
+} path;
+
+static void add_parts(path *p, const pace_step *step, uint32_t task, bool modules, bool others) {
+    for (uint32_t at = task; at != PACE_NO_TASK && p->count < MOST_DEPTH; at = step->parent[at]) {
+        bool module = step->kind[at] == PACE_TASK_PYTHON;
+        const char *part = (module ? modules : others) ? part_of(step, at) : NULL;
+        if (part) p->parts[p->count++] = part;
+    }
+}
+
+/* The forward operator that work belongs to; PACE_NO_TASK = it is no backward work, or that is not known. */
+static uint32_t forward_of(const pace_step *step, uint32_t task) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = step->parent[at]) {
+        const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
+        if (gradient) return gradient->forward;
+    }
+    return PACE_NO_TASK;
+}
+
+static void find_path(path *p, const pace_step *step, uint32_t task) {
+    uint32_t at = pace_task_on_device(step->kind[task]) ? step->cause[task] : task;
+    p->count = 0;
+    if (at == PACE_NO_TASK) {
+        p->parts[p->count++] = "(no launch recorded)";
+        return;
+    }
+    uint32_t forward = forward_of(step, at);
+    add_parts(p, step, at, forward == PACE_NO_TASK, true);
+    if (forward == PACE_NO_TASK || p->count == MOST_DEPTH) return;
+    p->parts[p->count++] = "(backward)";
+    add_parts(p, step, forward, true, false);
+}
+
+static pace_status add_item(builder *b, const pace_step *step, const pace_work_item *item, double per_step_ns,
+                            bool is_a) {
+    path p;
+    uint32_t node = 0;
+    find_path(&p, step, item->task);
+    for (size_t i = p.count + 1; i > 0; i--) {
+        if (i <= p.count) PACE_TRY(child_of(&node, b, node, p.parts[i - 1]));
+        pace_call_node *at = &b->tree.nodes.items[node];
+        *(is_a ? &at->a_ns : &at->b_ns) += per_step_ns;
+    }
+    return PACE_OK;
+}
+
+static pace_status add_side(builder *b, const pace_step_side *side, bool is_a) {
+    const pace_work *work = &side->rank->work;
+    for (size_t i = 0; i < work->items.count; i++) {
+        const pace_work_item *item = &work->items.items[i];
+        bool inside = side->steps == 0 || (item->start_ns >= side->from_ns && item->start_ns < side->to_ns);
+        if (inside) PACE_TRY(add_item(b, work->step, item, pace_per_step(side, item->end_ns - item->start_ns), is_a));
+    }
+    return PACE_OK;
+}
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t node, parent;
+    double change;
+} place;
+
+static int by_parent(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    if (a->parent != b->parent) return a->parent < b->parent ? -1 : 1;
+    if (a->change < b->change || a->change > b->change) return a->change > b->change ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+/* Depth first: behind each node stand its children, the largest change first. */
+static void lay_out(pace_call_node *out, const pace_call_node *nodes, const place *places, size_t count,
+                    const uint32_t *first) {
+    uint32_t stack_at[MOST_DEPTH + 2], new_parent[MOST_DEPTH + 2];
+    size_t depth = 0, written = 1;
+    out[0] = nodes[0];
+    stack_at[0] = first[0];
+    new_parent[0] = 0;
+    for (;;) {
+        uint32_t at = stack_at[depth];
+        uint32_t owner = depth == 0 ? 0 : places[stack_at[depth - 1] - 1].node;
+        if (at < count && places[at].parent == owner) {
+            stack_at[depth]++;
+            out[written] = nodes[places[at].node];
+            out[written].parent = new_parent[depth];
+            depth++;
+            stack_at[depth] = first[places[at].node];
+            new_parent[depth] = (uint32_t)written++;
+        } else if (depth == 0) return;
+        else depth--;
+    }
+}
+
+static pace_status order(pace_call_tree *tree) {
+    size_t nodes = tree->nodes.count, count = nodes - 1;
+    place *places = pace_alloc(nodes, sizeof *places);
+    uint32_t *first = pace_alloc(nodes, sizeof *first);
+    pace_call_node *laid = pace_alloc(nodes, sizeof *laid);
+    pace_status status = places && first && laid ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        for (uint32_t i = 1; i < nodes; i++) {
+            const pace_call_node *node = &tree->nodes.items[i];
+            places[i - 1] = (place){i, node->parent, fabs(node->b_ns - node->a_ns)};
+            first[i] = (uint32_t)count;
+        }
+        first[0] = (uint32_t)count;
+        qsort(places, count, sizeof *places, by_parent);
+        for (size_t i = count; i > 0; i--) first[places[i - 1].parent] = (uint32_t)(i - 1);
+        lay_out(laid, tree->nodes.items, places, count, first);
+        memcpy(tree->nodes.items, laid, nodes * sizeof *laid);
+    }
+    pace_free(places);
+    pace_free(first);
+    pace_free(laid);
+    return status;
+}
+
+pace_status pace_call_tree_compare(pace_call_tree *out, const pace_step_change *change) {
+    builder b = {0};
+    PACE_TRY(pace_names_init(&b.tree.names));
+    pace_status status = PACE_PUSH(&b.tree.nodes, ((pace_call_node){0}));
+    if (status == PACE_OK) status = add_side(&b, &change->a, true);
+    if (status == PACE_OK) status = add_side(&b, &change->b, false);
+    if (status == PACE_OK) status = order(&b.tree);
+    pace_free(b.slots);
+    if (status != PACE_OK) pace_call_tree_free(&b.tree);
+    else *out = b.tree;
+    return status;
+}
+
+void pace_call_tree_free(pace_call_tree *tree) {
+    pace_names_free(&tree->names);
+    PACE_VEC_FREE(&tree->nodes);
+}

@@ -1,0 +1,19 @@
+/* Why one side's typical step takes longer than the other's: the cell of the matrix that changed most in the direction of the
+ * whole, and what stands behind it. */
+#pragma once
+
+#include "insight/operator_pairs.h"
+
+typedef struct {
+    int64_t step_ns;  /* the change of the whole step */
+    pace_stage stage; /* of the cell */
+    pace_resource resource;
+    int64_t cell_ns;                  /* the change of the cell; 0 = nothing changed */
+    const pace_operator_pair *op;     /* the operator whose work changed most that way; NULL = none did */
+    const pace_operator_pair *kernel; /* the kernel; where the cell is communication, the exchange */
+    double a_launches, b_launches;    /* kernels and copies per step */
+} pace_change_cause;
+
+/** `operators` and `kernels` are of the same change; borrowed as long as *out. */
+pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
+                                         const pace_operator_pairs *kernels, const pace_kernel_classes *classes);
