@@ -153,7 +153,7 @@ static double median_of_group(double *values, const pace_case_score *score, uint
     return count < GROUP ? (double)NAN : summary(values, count, OVER_MEDIAN);
 }
 
-/* How far apart the medians of the groups of `orders` are: the largest over the least. */
+/* How far apart the medians of the groups of `orders` are: the largest over the least; NAN when no group has one. */
 static pace_status medians_apart(double *out, const pace_case_score *score) {
     double least = INFINITY, most = 0, *values = pace_alloc(score->rows.count + 1, sizeof *values);
     if (!values) return PACE_E_MEMORY;
@@ -161,7 +161,7 @@ static pace_status medians_apart(double *out, const pace_case_score *score) {
         double median = median_of_group(values, score, score->rows.items[i].group);
         least = fmin(least, median), most = fmax(most, median);
     }
-    *out = most / least - 1;
+    *out = most > 0 ? most / least - 1 : (double)NAN;
     pace_free(values);
     return PACE_OK;
 }

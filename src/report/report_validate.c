@@ -159,23 +159,30 @@ static pace_status add_figure(figures *f, const pace_case *one, const pace_case_
     return PACE_PUSH(&f->rows, row);
 }
 
-static pace_status add_run(figures *f, pace_report *report, const run *r) {
-    pace_status status = r->status;
-    const char *message = r->message;
-    for (unsigned i = 0; status == PACE_OK && i < r->one->bar_count; i++) {
-        status = add_figure(f, r->one, &r->score, &r->one->bars[i]);
-        if (status != PACE_OK) message = pace_message();
+static pace_status add_bars(figures *f, const run *r) {
+    for (unsigned i = 0; i < r->one->bar_count; i++) PACE_TRY(add_figure(f, r->one, &r->score, &r->one->bars[i]));
+    return PACE_OK;
+}
+
+static pace_status add_run(figures *f, pace_report *report, run *r) {
+    if (r->status == PACE_OK) {
+        r->status = add_bars(f, r);
+        if (r->status != PACE_OK) snprintf(r->message, sizeof r->message, "%s", pace_message());
     }
-    if (status == PACE_OK || status == PACE_E_MEMORY) return status;
+    if (r->status == PACE_OK || r->status == PACE_E_MEMORY) return r->status;
     f->failed++;
-    pace_report_warn_as(report, "case_failed", "case %s failed: %s", r->one->name, message);
+    pace_report_warn_as(report, "case_failed", "case %s failed: %s", r->one->name, r->message);
     return PACE_OK;
 }
 
 static pace_status add_runs(figures *f, pace_report *report, const validation *v) {
-    for (size_t i = 0; i < v->runs.count; i++) PACE_TRY(add_run(f, report, &v->runs.items[i]));
+    const run *failed = NULL;
+    for (size_t i = 0; i < v->runs.count; i++) {
+        PACE_TRY(add_run(f, report, &v->runs.items[i]));
+        if (!failed && v->runs.items[i].status != PACE_OK) failed = &v->runs.items[i];
+    }
     if (f->rows.count > 0) return PACE_OK;
-    if (f->failed > 0) return pace_fail(v->runs.items[0].status, "%s", v->runs.items[0].message);
+    if (failed) return pace_fail(failed->status, "%s", failed->message);
     return pace_fail(PACE_E_INPUT, "nothing could be computed: %s is not in %s", v->missing, v->options->data_path);
 }
 

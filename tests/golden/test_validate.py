@@ -88,6 +88,22 @@ def test_questions():
     expect(found["one/single", "coverage"]["value"] == 1 and found["one/before", "max"]["value"] == 0, found, err)
 
 
+def test_metrics():
+    put("errors.csv", "name,error_pct\na,10\nb,-4\nc,\nd,0\n")
+    cases = put("cases.yaml", """cases:
+  - {case: m/groups, over: {group: [1, 2, 4], n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, rows: {group: ["=1", "=2"]}, orders: group, ask: {verb: models},
+     values: {"{n} * {group}": "{n}"}, bars: {medians_apart: "1..1", median_ratio: "1.5..1.5", mean_distance: "0.41..0.42"}}
+  - {case: m/few, over: {group: [1, 2], n: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]}, where: {n: ["=11", "..10"]}, every: 2, orders: group, ask: {verb: models},
+     values: {"{n} + {group}": "{n}"}, bars: {medians_apart: "<=0"}}
+  - {case: m/sum, files: [errors.csv], errors: error_pct, bars: {sum: "5.9999..6.0001"}}
+""")
+    code, document, err = validate("--cases", cases, "m/[gs]*")
+    found = figures(document)
+    expect(code == 0 and found["m/groups", "medians_apart"]["n"] == 20 and found["m/sum", "sum"]["n"] == 3, found, err)
+    code, document, err = validate("--cases", cases, "m/few")
+    expect(code == 3 and document is None, "groups of fewer than ten rows have no median", code, err)
+
+
 def test_ledger():
     cases = put("cases.yaml", """cases:
   - {case: a/same, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.1"}}
