@@ -31,6 +31,11 @@ static inline const char *pace_csv_cell(const pace_csv *csv, size_t row, size_t 
     return csv->text.items + csv->cells.items[(row + 1) * csv->columns + column];
 }
 
+/** The same of a column that may not be there, -1: "". */
+static inline const char *pace_csv_at(const pace_csv *csv, size_t row, int column) {
+    return column < 0 ? "" : pace_csv_cell(csv, row, (size_t)column);
+}
+
 /** The column of this name; of this name whatever its case, which need not end at `length`; the first that has one of
  * several names (NULL behind the last). -1 = none. */
 int pace_csv_find(const pace_csv *csv, const char *name);

@@ -96,10 +96,6 @@ static pace_status find_columns(reader *r) {
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static const char *cell(const reader *r, size_t row, int column) {
-    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
-}
-
 static bool whole(double *out, pace_exchange_row *row, const char *what, const char *text) {
     if (pace_csv_number(out, text) && *out >= 1 && *out <= 1 << 20 && *out == floor(*out)) return true;
     snprintf(row->status, sizeof row->status, "%s: expected a whole number from 1, found \"%.30s\"", what, text);
@@ -110,9 +106,13 @@ static bool whole(double *out, pace_exchange_row *row, const char *what, const c
 static bool set_ranks(pace_exchange_row *out, const reader *r, size_t row) {
     const pace_machine *m = r->defaults->machine;
     double ranks = 0, nodes = 0, near = 0;
-    if (r->ranks >= 0 && !whole(&ranks, out, "ranks", cell(r, row, r->ranks))) return false;
-    if (*cell(r, row, r->nodes) && !whole(&nodes, out, "nodes", cell(r, row, r->nodes))) return false;
-    if (*cell(r, row, r->per_node) && !whole(&near, out, "ranks of a node", cell(r, row, r->per_node))) return false;
+    if (r->ranks >= 0 && !whole(&ranks, out, "ranks", pace_csv_at(&r->rows->csv, row, r->ranks))) return false;
+    if (*pace_csv_at(&r->rows->csv, row, r->nodes) &&
+        !whole(&nodes, out, "nodes", pace_csv_at(&r->rows->csv, row, r->nodes)))
+        return false;
+    if (*pace_csv_at(&r->rows->csv, row, r->per_node) &&
+        !whole(&near, out, "ranks of a node", pace_csv_at(&r->rows->csv, row, r->per_node)))
+        return false;
     if (ranks == 0 && near > 0) ranks = near * (nodes > 0 ? nodes : 1);
     if (ranks == 0 && m) {
         if (nodes == 0) nodes = m->nodes;
@@ -147,7 +147,8 @@ static double element_bytes(const char *dtype) {
 }
 
 static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
-    const char *text = cell(r, row, r->bytes >= 0 ? r->bytes : r->elements), *dtype = cell(r, row, r->dtype);
+    const char *text = pace_csv_at(&r->rows->csv, row, r->bytes >= 0 ? r->bytes : r->elements),
+               *dtype = pace_csv_at(&r->rows->csv, row, r->dtype);
     double value, element = element_bytes(dtype), each = r->bytes >= 0 ? r->bytes_unit : element;
     if (each == 0) {
         snprintf(out->status, sizeof out->status, "unknown dtype \"%.40s\"", dtype);
@@ -165,7 +166,7 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
 }
 
 static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) {
-    const char *text = r->collective >= 0 ? cell(r, row, r->collective) : r->defaults->collective;
+    const char *text = r->collective >= 0 ? pace_csv_at(&r->rows->csv, row, r->collective) : r->defaults->collective;
     if (!*text && r->defaults->collective) text = r->defaults->collective;
     if (pace_collective_find(&out->collective, text)) return true;
     snprintf(out->status, sizeof out->status, "unknown collective \"%.40s\"", text);
@@ -174,7 +175,7 @@ static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) 
 
 static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     int column = r->rows->measured >= 0 ? r->rows->measured : r->rate;
-    const char *text = cell(r, row, column);
+    const char *text = pace_csv_at(&r->rows->csv, row, column);
     double value, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
     if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0) return;
     bool good = pace_csv_number(&value, text) && value > 0;
@@ -191,8 +192,8 @@ static bool says_yes(const char *text) {
 static void set_variant(pace_exchange_row *out, const reader *r, size_t row) {
     size_t length = 0;
     for (int i = 0; i < r->variants + 1; i++) {
-        const char *word = i < r->variants ? cell(r, row, r->variant[i]) : "in place";
-        if (!*word || (i == r->variants && !says_yes(cell(r, row, r->in_place)))) continue;
+        const char *word = i < r->variants ? pace_csv_at(&r->rows->csv, row, r->variant[i]) : "in place";
+        if (!*word || (i == r->variants && !says_yes(pace_csv_at(&r->rows->csv, row, r->in_place)))) continue;
         int wrote = snprintf(out->variant + length, sizeof out->variant - length, "%s%.40s", length ? "/" : "", word);
         length += (size_t)wrote;
         if (length >= sizeof out->variant) return;
@@ -210,15 +211,16 @@ static void set_choice(char *out, size_t size, const char *text) {
 
 static pace_status add_row(reader *r, size_t row) {
     pace_exchange_row out = {.row = (uint32_t)row, .time_s = NAN};
-    const char *system = cell(r, row, r->system), *device = cell(r, row, r->device);
+    const char *system = pace_csv_at(&r->rows->csv, row, r->system),
+               *device = pace_csv_at(&r->rows->csv, row, r->device);
     if (!*system) system = device;
     if (!*system && r->defaults->machine) system = r->defaults->machine->name;
     snprintf(out.system, sizeof out.system, "%.95s", system);
     snprintf(out.device, sizeof out.device, "%.63s", device);
     set_variant(&out, r, row);
     out.stack = pace_exchange_stack_of(out.system, out.variant);
-    set_choice(out.algorithm, sizeof out.algorithm, cell(r, row, r->algorithm));
-    set_choice(out.protocol, sizeof out.protocol, cell(r, row, r->protocol));
+    set_choice(out.algorithm, sizeof out.algorithm, pace_csv_at(&r->rows->csv, row, r->algorithm));
+    set_choice(out.protocol, sizeof out.protocol, pace_csv_at(&r->rows->csv, row, r->protocol));
     if (set_collective(&out, r, row) && set_ranks(&out, r, row) && set_bytes(&out, r, row)) set_time(&out, r, row);
     if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);

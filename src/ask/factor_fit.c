@@ -57,8 +57,7 @@ void pace_factors_learn(double *x, const pace_factors *factors, const pace_facto
 static double drawn_median(double *left, size_t rows) {
     const double weight = 4; /* rows that say "none" */
     double known = (double)rows;
-    qsort(left, rows, sizeof *left, pace_ascending);
-    return (left[(rows - 1) / 2] + left[rows / 2]) / 2 * known / (known + weight);
+    return pace_median(left, rows) * known / (known + weight);
 }
 
 pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const pace_factor_samples *samples,

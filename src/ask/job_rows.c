@@ -123,7 +123,7 @@ static pace_status find_machine(size_t *out, pace_job_rows *rows, const char *te
 }
 
 static pace_status place_row(pace_job_rows *rows, size_t row, const pace_job_catalog *catalog) {
-    const char *text = rows->machine < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->machine);
+    const char *text = pace_csv_at(&rows->csv, row, rows->machine);
     size_t machine = SIZE_MAX;
     pace_status status = *text ? find_machine(&machine, rows, text, catalog) : PACE_OK;
     if (status == PACE_E_MEMORY) return status;
@@ -186,7 +186,7 @@ static pace_status apply_software(double parts_s[PACE_JOB_PARTS], const pace_job
 
 pace_status pace_job_rows_parts(double out_s[PACE_JOB_PARTS], pace_job_setting *setting, const pace_job_rows *rows,
                                 size_t row, const pace_job_setting *usual) {
-    const char *software = rows->software < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)rows->software);
+    const char *software = pace_csv_at(&rows->csv, row, rows->software);
     pace_job_parts parts;
     *setting = *usual;
     if (rows->machine_of.items[row] != SIZE_MAX) {

@@ -32,10 +32,6 @@ typedef struct {
     memo ops[MEMOS], dtypes[MEMOS], passes[MEMOS], devices[MEMOS];
 } reader;
 
-static const char *cell(const pace_kernel_rows *rows, size_t row, int column) {
-    return column < 0 ? "" : pace_csv_cell(&rows->csv, row, (size_t)column);
-}
-
 /* The place of a text; *fresh: what it means is not there yet. */
 static memo *recall(memo *memos, const char *text, bool *fresh) {
     memo *at = &memos[pace_hash(text, strlen(text)) % MEMOS];
@@ -73,7 +69,7 @@ static const pace_device *find_device(const pace_device_catalog *catalog, const 
 }
 
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
-    const char *name = cell(r->rows, row, r->rows->columns.device);
+    const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
     bool fresh;
     memo *known = recall(r->devices, name, &fresh);
     if (fresh) known->device = *name && !is_place(name) ? find_device(r->catalog, name) : r->fallback;
@@ -137,8 +133,9 @@ static bool has_rate(pace_kernel_row *out) {
 
 static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    const char *op = cell(r->rows, row, columns->op), *dtype = cell(r->rows, row, columns->dtype);
-    const char *pass = cell(r->rows, row, columns->pass);
+    const char *op = pace_csv_at(&r->rows->csv, row, columns->op),
+               *dtype = pace_csv_at(&r->rows->csv, row, columns->dtype);
+    const char *pass = pace_csv_at(&r->rows->csv, row, columns->pass);
     pace_op_words moved;
     *words = PACE_OP_NO_WORDS;
     if (*op && !set_op(words, r, op)) return no_op(out, r, op);
@@ -169,7 +166,8 @@ static void mark_quantised(pace_kernel_row *out, const reader *r) {
     pace_op *op = &out->op;
     bool narrow = op->precision == PACE_FP8 || op->precision == PACE_INT8 || op->precision == PACE_FP4;
     if (!narrow || op->family != PACE_OP_GEMM || op->pass != PACE_PASS_FORWARD) return;
-    const char *how = pace_columns_quantised(columns, out->source, cell(r->rows, out->row, columns->dtype));
+    const char *how =
+        pace_columns_quantised(columns, out->source, pace_csv_at(&r->rows->csv, out->row, columns->dtype));
     size_t length = strlen(op->kind);
     if (*how && length + 1 + strlen(how) < sizeof op->kind)
         snprintf(op->kind + length, sizeof op->kind - length, "%s%s", length ? "_" : "", how);
@@ -204,7 +202,7 @@ typedef enum { NOT_THERE, READ, WRONG } reading;
 static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source) {
     double product = 1, sum = 0;
     for (unsigned i = 0; i < source->count; i++) {
-        const char *text = cell(r->rows, row->row, source->column[i]);
+        const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
         double value;
         if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
             return NOT_THERE;
@@ -245,7 +243,7 @@ static void read_shapes(pace_kernel_row *row, const reader *r) {
     pace_shape_text all = {0};
     for (unsigned i = 0; i < columns->shape_count; i++) {
         pace_shape_text shape;
-        const char *text = cell(r->rows, row->row, columns->shape[i]);
+        const char *text = pace_csv_at(&r->rows->csv, row->row, columns->shape[i]);
         if (!*text || !pace_shape_parse(&shape, text)) continue;
         if (*columns->shape_order[i] || shape.letter[0]) pace_shape_fill(&row->op, &shape, columns->shape_order[i]);
         else pace_shape_append(&all, &shape);
@@ -265,7 +263,7 @@ enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
 /* Of a sliding window each query sees as many keys, fewer at the start of a causal sequence: on average so many. */
 static void slide_window(pace_kernel_row *out, const reader *r) {
     double *size = out->op.size, window;
-    const char *text = cell(r->rows, out->row, r->rows->columns.window);
+    const char *text = pace_csv_at(&r->rows->csv, out->row, r->rows->columns.window);
     if (out->op.family != PACE_OP_ATTENTION || !pace_csv_number(&window, text)) return;
     if (!(window > 0) || !(window < size[KEYS])) return;
     if (size[CAUSAL] > 0 && size[QUERIES] > 1) window -= window * window / (2 * size[KEYS]);
@@ -302,7 +300,7 @@ static pace_op_family family_of_shape(const pace_kernel_row *row, const reader *
     const pace_columns *columns = &r->rows->columns;
     pace_shape_text shape;
     for (unsigned i = 0; i < columns->shape_count; i++)
-        if (pace_shape_parse(&shape, cell(r->rows, row->row, columns->shape[i])))
+        if (pace_shape_parse(&shape, pace_csv_at(&r->rows->csv, row->row, columns->shape[i])))
             return shape.tensors > 1 && shape.dims[0] == 4 && shape.dims[1] == 4 && shape.dim[0][0] != shape.dim[1][0]
                        ? PACE_OP_CONVOLUTION
                        : PACE_OP_GEMM;
@@ -323,8 +321,9 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
         if (fill_sizes(out, words, r, layout)) {
             *out->status = '\0';
             mark_quantised(out, r);
-            mark_transposes(&out->op, cell(r->rows, out->row, columns->trans_a),
-                            cell(r->rows, out->row, columns->trans_b), cell(r->rows, out->row, columns->layout));
+            mark_transposes(&out->op, pace_csv_at(&r->rows->csv, out->row, columns->trans_a),
+                            pace_csv_at(&r->rows->csv, out->row, columns->trans_b),
+                            pace_csv_at(&r->rows->csv, out->row, columns->layout));
             out->shape = pace_hash(out->op.size, sizeof out->op.size) ^ (uint64_t)out->op.family;
             return true;
         }
@@ -351,7 +350,7 @@ static bool read_time(double *out, const pace_columns *columns, const char *text
 }
 
 static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_column *measured) {
-    const char *text = cell(r->rows, out->row, measured->column);
+    const char *text = pace_csv_at(&r->rows->csv, out->row, measured->column);
     double value;
     if (!*text || strcasecmp(text, "nan") == 0 || strcasecmp(text, "n/a") == 0 || strcasecmp(text, "oom") == 0) return;
     bool good = read_time(&value, &r->rows->columns, text, measured->unit_s) && value > 0 && isfinite(value);
@@ -409,7 +408,7 @@ static pace_status add_row(reader *r, size_t row) {
     pace_kernel_row asked = {.row = (uint32_t)row, .time_s = NAN};
     pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
-    asked.source = cell(r->rows, row, columns->source);
+    asked.source = pace_csv_at(&r->rows->csv, row, columns->source);
     bool good =
         set_device(&asked, r, row) && set_words(&asked, &words, r, row) && set_sizes(&asked, &words, r, &compound);
     for (unsigned i = 0; i < columns->measured_count || i == 0; i++) {
@@ -489,7 +488,7 @@ static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, un
         double s;
     } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
     pace_measured_column *measured = &rows->columns.measured[m];
-    const char *said = rows->csv.rows > 0 ? cell(rows, 0, rows->columns.unit) : "";
+    const char *said = rows->csv.rows > 0 ? pace_csv_at(&rows->csv, 0, rows->columns.unit) : "";
     measured->unit_s = *said ? pace_measured_unit(&rows->columns, said) : 0;
     snprintf(measured->unit, sizeof measured->unit, "%.15s", said);
     if (!(measured->unit_s > 0)) {

@@ -42,19 +42,14 @@ pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input)
     return status;
 }
 
-/* The sorted costs of all rows but one (count = none). */
-static size_t sort_costs(double *out, const pace_profiler_rows *rows, size_t without) {
+/* The costs of all rows but one (count = none). */
+static size_t find_costs(double *out, const pace_profiler_rows *rows, size_t without) {
     size_t count = 0;
     for (size_t i = 0; i < rows->items.count; i++) {
         const pace_profiler_row *row = &rows->items.items[i];
         if (i != without) out[count++] = (row->profiled_ns - row->unprofiled_ns) / row->events;
     }
-    qsort(out, count, sizeof *out, pace_ascending);
     return count;
-}
-
-static double median_of(const double *sorted, size_t count) {
-    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
 /* Ranks within which the median lies with 90 %: count / 2 -+ 1.645 sqrt(count) / 2. */
@@ -73,13 +68,13 @@ pace_status pace_profiler_fit(pace_profiler_cost *out, const pace_profiler_rows 
     pace_profiler_cost cost = {0};
     for (size_t i = 0; i < count; i++) {
         const pace_profiler_row *row = &rows->items.items[i];
-        double event_ns = fmax(0, median_of(sorted, sort_costs(sorted, rows, i)));
+        double event_ns = fmax(0, pace_median(sorted, find_costs(sorted, rows, i)));
         double corrected = row->profiled_ns - event_ns * row->events;
         cost.error += fabs(corrected / row->unprofiled_ns - 1) / (double)count;
         cost.uncorrected += fabs(row->profiled_ns / row->unprofiled_ns - 1) / (double)count;
     }
-    sort_costs(sorted, rows, count);
-    cost.event_ns = fmax(0, median_of(sorted, count));
+    find_costs(sorted, rows, count);
+    cost.event_ns = fmax(0, pace_median(sorted, count));
     cost.low_ns = fmax(0, rank_of(sorted, count, -1));
     cost.high_ns = fmax(0, rank_of(sorted, count, 1));
     pace_free(sorted);

@@ -47,10 +47,6 @@ static pace_status find_columns(reader *r, const pace_yaml_node *names) {
 }
 
 /* "" for a column that is not there. */
-static const char *cell(const reader *r, size_t row, int column) {
-    return column < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)column);
-}
-
 static void refuse(pace_scaling_row *row, const char *what, const char *expected, const char *found) {
     if (!*row->status)
         snprintf(row->status, sizeof row->status, "%s: expected %s, found \"%.40s\"", what, expected, found);
@@ -120,22 +116,23 @@ double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_ro
 
 static pace_status add_row(reader *r, size_t number) {
     pace_scaling_row row = {.row = (uint32_t)number};
-    row.machine = cell(r, number, r->machine);
+    row.machine = pace_csv_at(&r->rows->csv, number, r->machine);
     if (!*row.machine && r->usual_machine) row.machine = r->usual_machine;
-    row.model = cell(r, number, r->model);
-    row.approach = cell(r, number, r->approach);
-    row.settings = cell(r, number, r->settings);
+    row.model = pace_csv_at(&r->rows->csv, number, r->model);
+    row.approach = pace_csv_at(&r->rows->csv, number, r->approach);
+    row.settings = pace_csv_at(&r->rows->csv, number, r->settings);
     if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
     if (!*row.model) refuse(&row, "model", "a model", row.model);
-    whole(&row.workers, &row, "workers", cell(r, number, r->workers), -1, 1 << 20);
-    row.one_sample = !*cell(r, number, r->batch);
-    whole(&row.batch, &row, "batch", cell(r, number, r->batch), 1, 1e9);
-    whole(&row.servers, &row, "servers", cell(r, number, r->servers), 0, 1 << 20);
-    rate(&row.one_worker, &row, "one_worker", cell(r, number, r->one_worker), 0);
-    row.device = cell(r, number, r->device);
-    whole(&row.nodes, &row, "nodes", cell(r, number, r->nodes), 0, 1 << 20);
-    if (r->nodes < 0 && pace_word_listed(r->spread, cell(r, number, r->placement))) row.nodes = row.workers;
-    row.measured = measured_of(r, &row, cell(r, number, r->rows->measured));
+    whole(&row.workers, &row, "workers", pace_csv_at(&r->rows->csv, number, r->workers), -1, 1 << 20);
+    row.one_sample = !*pace_csv_at(&r->rows->csv, number, r->batch);
+    whole(&row.batch, &row, "batch", pace_csv_at(&r->rows->csv, number, r->batch), 1, 1e9);
+    whole(&row.servers, &row, "servers", pace_csv_at(&r->rows->csv, number, r->servers), 0, 1 << 20);
+    rate(&row.one_worker, &row, "one_worker", pace_csv_at(&r->rows->csv, number, r->one_worker), 0);
+    row.device = pace_csv_at(&r->rows->csv, number, r->device);
+    whole(&row.nodes, &row, "nodes", pace_csv_at(&r->rows->csv, number, r->nodes), 0, 1 << 20);
+    if (r->nodes < 0 && pace_word_listed(r->spread, pace_csv_at(&r->rows->csv, number, r->placement)))
+        row.nodes = row.workers;
+    row.measured = measured_of(r, &row, pace_csv_at(&r->rows->csv, number, r->rows->measured));
     return PACE_PUSH(&r->rows->rows, row);
 }
 

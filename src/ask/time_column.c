@@ -19,7 +19,7 @@ int pace_csv_find_time(double *unit_ns, const pace_csv *csv, const char *stem) {
 }
 
 pace_status pace_csv_figure(double *out, const pace_csv *csv, size_t row, int column, double fallback) {
-    const char *cell = column < 0 ? "" : pace_csv_cell(csv, row, (size_t)column);
+    const char *cell = pace_csv_at(csv, row, column);
     *out = fallback;
     if (!*cell && !isnan(fallback)) return PACE_OK;
     if (pace_csv_number(out, cell) && *out >= 0 && *out < 1e15) return PACE_OK;

@@ -1,5 +1,6 @@
 #include "base/sort.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,4 +47,10 @@ void pace_order_ns(int64_t *values, size_t count) {
 int pace_ascending(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
+}
+
+double pace_median(double *values, size_t count) {
+    if (count == 0) return NAN;
+    qsort(values, count, sizeof *values, pace_ascending);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }

@@ -11,5 +11,8 @@ void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 /** Compares two doubles for qsort(): ascending. */
 int pace_ascending(const void *left, const void *right);
 
+/** The median of values, which it sorts; NAN of none. */
+double pace_median(double *values, size_t count);
+
 /** Ascending, in place, for the few. */
 void pace_order_ns(int64_t *values, size_t count);

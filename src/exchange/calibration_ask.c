@@ -31,11 +31,6 @@ typedef enum { WAY_UNKNOWN, WAY_LINES, WAY_PLAIN, WAY_SWITCH } way;
 
 static double model_time(const pace_fit_question *q, const reading *place, double bytes, way how);
 
-static double median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, pace_ascending);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* A curve without its spikes: more bytes cannot take less time, so a time above that of a larger size is noise. Only
  * where curves of other ranks are combined: a size that was measured itself keeps its time. */
 static double steady_time(const pace_curve_point *points, size_t count, double bytes) {
@@ -149,8 +144,8 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .element_bytes = element_bytes,
                      .spread = tightest};
     out->used.added[PACE_DOUBT_CURVE_PROBES] = tightest;
-    out->time_s = median(times, alike);
-    out->floor_s = median(floors, alike);
+    out->time_s = pace_median(times, alike);
+    out->floor_s = pace_median(floors, alike);
     return true;
 }
 

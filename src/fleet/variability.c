@@ -9,13 +9,6 @@
 /* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
 static const double DRIFT = 3, REACH = 10;
 
-/* Sorts in place. */
-static double median(double *values, size_t count) {
-    if (count == 0) return NAN;
-    qsort(values, count, sizeof *values, pace_ascending);
-    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
-}
-
 /* Room for one value per worker and per iteration, and the ratios. */
 typedef struct {
     const pace_iterations *data;
@@ -37,7 +30,7 @@ static void compare(workspace *s) {
     const pace_iterations *data = s->data;
     for (size_t i = 0; i < data->iterations; i++) {
         size_t count = present(s->some, data, i);
-        double middle = median(s->some, count);
+        double middle = pace_median(s->some, count);
         s->compared += count >= 2;
         for (size_t w = 0; w < data->workers; w++) {
             double time = data->times[i * data->workers + w];
@@ -60,7 +53,7 @@ static void find_usual(pace_variability *v, workspace *s) {
             if (!isnan(ratio)) s->some[count++] = ratio;
         }
         worker->mean = worker->iterations ? own / (double)worker->iterations : NAN;
-        worker->usual = median(s->some, count); /* a logarithm until the end */
+        worker->usual = pace_median(s->some, count); /* a logarithm until the end */
         sum += own;
         all += worker->iterations;
     }
@@ -74,7 +67,7 @@ static void find_sigma(pace_variability *v, workspace *s) {
             double ratio = s->ratio[i * s->data->workers + w];
             if (!isnan(ratio)) s->some[count++] = fabs(ratio - v->workers[w].usual);
         }
-    v->sigma = 1.4826 * median(s->some, count);
+    v->sigma = 1.4826 * pace_median(s->some, count);
 }
 
 /* How far the slowest worker of an iteration is behind the second slowest, and which it is. */

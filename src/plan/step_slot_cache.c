@@ -66,13 +66,6 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
     return key;
 }
 
-static uint64_t hash_of(const slot_key *key) {
-    const unsigned char *bytes = (const unsigned char *)key;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof *key; i++) hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
-}
-
 static pace_status keep(const pace_step_slots **out, pace_slot_cache *cache, unsigned at, const slot_key *key,
                         const pace_step_slots *slots) {
     cache->values[at] = pace_alloc(1, sizeof *slots);
@@ -88,7 +81,7 @@ pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *ca
                                 const pace_config *config, const pace_step_place *place) {
     pace_step_slots slots;
     slot_key key = key_of(model, config, place);
-    unsigned at = (unsigned)(hash_of(&key) % SLOTS);
+    unsigned at = (unsigned)(pace_hash(&key, sizeof key) % SLOTS);
     for (; cache->values[at]; at = (at + 1) % SLOTS)
         if (memcmp(&cache->keys[at], &key, sizeof key) == 0) {
             *out = cache->values[at];
@@ -97,7 +90,7 @@ pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *ca
     PACE_TRY(pace_step_slots_price(&slots, model, config, place));
     if (cache->count >= SLOTS / 2) {
         forget(cache);
-        at = (unsigned)(hash_of(&key) % SLOTS);
+        at = (unsigned)(pace_hash(&key, sizeof key) % SLOTS);
     }
     return keep(out, cache, at, &key, &slots);
 }

@@ -1,4 +1,4 @@
-/* Which machine an answer is of, in words below its tables. */
+/* Which machine an answer is of, and what was taken of its exchange, in words below its tables. */
 #pragma once
 
 #include "machine/machine.h"
@@ -9,3 +9,7 @@ void pace_put_machine_note(pace_node *root, const pace_machine *machine);
 
 /** The second alone; nothing of a machine that was called by its own name. */
 void pace_put_called_note(pace_node *root, const pace_machine *machine);
+
+/** Says below an answer that pieces were taken as equal, of a collective whose pieces may differ in size: "alltoallv",
+ * "all-to-all-v". Nothing of others, and of NULL. */
+void pace_put_pieces_note(pace_node *root, const char *text);

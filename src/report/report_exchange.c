@@ -6,7 +6,7 @@
 #include "exchange/exchange.h"
 #include "report/report_assumptions.h"
 #include "report/machine_note.h"
-#include "report/exchange_words.h"
+#include "ask/exchange_words.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -7,7 +7,7 @@
 #include "exchange/machine_fabric.h"
 #include "machine/device.h"
 #include "report/machine_note.h"
-#include "report/exchange_words.h"
+#include "ask/exchange_words.h"
 #include "report/table.h"
 #include "schedule/flows.h"
 #include "schedule/graph_program.h"

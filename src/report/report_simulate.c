@@ -3,7 +3,7 @@
 #include "report/machine_note.h"
 #include "report/engines.h"
 #include "ask/context.h"
-#include "report/exchange_words.h"
+#include "ask/exchange_words.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "ask/engine_options.h"
 #include "fleet/fleet_questions.h"
-#include "report/exchange_words.h"
+#include "ask/exchange_words.h"
 #include "ask/model_settings.h"
 #include "ask/scenarios.h"
 #include "ask/cases.h"

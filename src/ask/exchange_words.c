@@ -1,9 +1,8 @@
-#include "report/exchange_words.h"
+#include "ask/exchange_words.h"
 
 #include "base/decimal.h"
 #include "machine/machine.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,19 +41,6 @@ pace_status pace_read_collective(pace_collective *out, const char *text) {
                      "unknown collective \"%.40s\": expected allreduce, allgather, reducescatter, "
                      "alltoall, broadcast, reduce or sendrecv",
                      text);
-}
-
-void pace_put_pieces_note(pace_node *root, const char *text) {
-    char plain[64];
-    size_t length = 0;
-    for (const char *c = text ? text : ""; *c && length + 1 < sizeof plain; c++)
-        if (isalpha((unsigned char)*c)) plain[length++] = (char)tolower((unsigned char)*c);
-    plain[length] = '\0';
-    if (strstr(plain, "alltoallv"))
-        pace_node_note(
-            root,
-            "The alltoallv is assumed to send equal pieces between all ranks. With unequal pieces, the busiest rank "
-            "sets the time.");
 }
 
 /* A plain number with nothing after it. */

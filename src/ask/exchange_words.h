@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exchange/algorithms.h"
-#include "report/report_node.h"
+#include "base/memory.h"
 #include "schedule/flows.h"
 
 typedef PACE_VEC(double) pace_sizes;
@@ -12,10 +12,6 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) PACE_MUST_CHECK;
 
 /** NULL = allreduce. PACE_E_USAGE lists what there is. */
 pace_status pace_read_collective(pace_collective *out, const char *text) PACE_MUST_CHECK;
-
-/** Says below an answer that pieces were taken as equal, of a collective whose pieces may differ in size: "alltoallv",
- * "all-to-all-v". Nothing of others, and of NULL. */
-void pace_put_pieces_note(pace_node *root, const char *text);
 
 /** "1%:0.5": one rank in a hundred, spread evenly, at half its rate; "7:0.5": rank 7. Into `slowness`, one per rank.
  * PACE_E_USAGE. */
