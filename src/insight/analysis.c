@@ -1,6 +1,7 @@
 #include "insight/analysis.h"
 #include "insight/analyze_options.h"
 
+#include "insight/alignment.h"
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"
 #include "source/inputs.h"
@@ -228,6 +229,37 @@ pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analy
     return PACE_OK;
 }
 
+static pace_status warn_of_steps(pace_analysis *analysis) {
+    pace_step_alignment alignment;
+    size_t at;
+    char name[PACE_RANK_NAME];
+    PACE_TRY(pace_steps_compare(&alignment, &at, analysis->ranks.items, analysis->ranks.count));
+    if (alignment == PACE_STEPS_ALIGN) return PACE_OK;
+    const pace_rank *first = analysis->ranks.items[0], *rank = analysis->ranks.items[at];
+    pace_rank_name(name, rank);
+    const char *who = name[0] == '-' ? rank->path : name;
+    if (alignment == PACE_STEPS_PARTLY)
+        return warn(analysis, "%s recorded other steps than %s: communication is matched within steps that both have",
+                    who, first->path);
+    return warn(analysis, "%s recorded none of the steps of %s (%.40s, …): their communication cannot be matched", who,
+                first->path, pace_names_text(&first->step.names, first->marks.items.items[0].label));
+}
+
+/* The rank that makes the others wait, if they do for a hundredth of its time. */
+static pace_status report_latest(pace_analysis *analysis) {
+    size_t count = analysis->ranks.count, latest = 0;
+    int64_t *caused_ns = pace_alloc(count, sizeof *caused_ns);
+    if (!caused_ns) return PACE_E_MEMORY;
+    pace_collectives_caused(caused_ns, &analysis->collectives, count);
+    for (size_t r = 1; r < count; r++)
+        if (caused_ns[r] > caused_ns[latest]) latest = r;
+    analysis->latest_caused_ns = caused_ns[latest];
+    int64_t others_ns = (int64_t)(count - 1) * analysis->ranks.items[latest]->work.window.span_ns;
+    if (caused_ns[latest] > 0 && caused_ns[latest] >= others_ns / 100) analysis->latest = analysis->ranks.items[latest];
+    pace_free(caused_ns);
+    return PACE_OK;
+}
+
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
@@ -237,8 +269,12 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = pace_stage_words_load(&analysis.words, catalog);
     if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
+    if (status == PACE_OK) status = pace_runs_check(analysis.traces.items, analysis.traces.count);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
+    if (status == PACE_OK) status = warn_of_steps(&analysis);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
+    if (status == PACE_OK && analysis.ranks.count > 1) status = report_latest(&analysis);
+    analysis.reported = analysis.latest;
     if (status == PACE_OK && options->has_rank)
         status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);
     pace_paths_free(&paths);

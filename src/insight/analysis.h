@@ -14,7 +14,9 @@ typedef struct {
     ranks; /* what is analysed: the traces; where one has several devices, each of these instead */
     pace_collectives collectives;
     pace_messages messages;
-    const pace_rank *reported; /* the rank that was asked for; NULL = none was */
+    const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
+    const pace_rank *latest;   /* the rank that makes the others wait; NULL = none does for a hundredth of their time */
+    int64_t latest_caused_ns;  /* what the others waited for it alone, all together */
     PACE_VEC(char *) warnings;
 } pace_analysis;
 
@@ -41,6 +43,7 @@ bool pace_analysis_has_devices(const pace_analysis *analysis);
 pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analysis, const char *field,
                                int64_t number) PACE_MUST_CHECK;
 
-/** The rank whose devices were busy or waiting longest (the span of its trace); of several devices the one whose steps
+/** The rank that was asked for, else the one that makes the others wait, else the one whose devices were busy or waiting
+ * longest (the span of its trace); of several devices the one whose steps
  * took longest, for their spans differ by chance where they exchange. Ties go to the first. */
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);

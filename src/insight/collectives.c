@@ -14,8 +14,16 @@ void pace_collectives_free(pace_collectives *collectives) {
 
 typedef struct {
     PACE_VEC(uint32_t) items; /* work items, PACE_NO_TASK once taken */
+    PACE_VEC(int64_t) steps;  /* number of the step that issued each, or one of the two below */
     size_t first;             /* all before are taken */
 } item_list;
+
+enum { ANY_STEP = -1, NO_STEP = -2 };
+
+static void free_list(item_list *list) {
+    PACE_VEC_FREE(&list->items);
+    PACE_VEC_FREE(&list->steps);
+}
 
 static const pace_work_item *item_at(const pace_rank *rank, uint32_t item) { return &rank->work.items.items[item]; }
 
@@ -23,12 +31,30 @@ static const char *name_of(const pace_rank *rank, uint32_t item) {
     return pace_step_name(&rank->step, item_at(rank, item)->task);
 }
 
-static pace_status list_communication(item_list *out, const pace_rank *rank) {
+static int64_t step_of(const pace_rank *rank, const pace_work_item *item, const int64_t *numbers) {
+    bool known = rank->work.host_is_device || rank->step.cause[item->task] != PACE_NO_TASK;
+    if (rank->marks.origin != PACE_MARKS_ANNOTATED || !known) return ANY_STEP;
+    ptrdiff_t at = pace_marks_at(&rank->marks, pace_task_issued_ns(&rank->step, item->task));
+    return at < 0 ? NO_STEP : numbers[at];
+}
+
+static pace_status list_items(item_list *out, const pace_rank *rank, const int64_t *numbers) {
     for (uint32_t i = 0; i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        if (item->class == PACE_WORK_COMMUNICATION && !item->message) PACE_TRY(PACE_PUSH(&out->items, i));
+        if (item->class != PACE_WORK_COMMUNICATION || item->message) continue;
+        PACE_TRY(PACE_PUSH(&out->items, i));
+        PACE_TRY(PACE_PUSH(&out->steps, step_of(rank, item, numbers)));
     }
     return PACE_OK;
+}
+
+static pace_status list_communication(item_list *out, const pace_rank *rank) {
+    int64_t *numbers = pace_alloc(rank->marks.items.count, sizeof *numbers);
+    if (!numbers) return PACE_E_MEMORY;
+    pace_mark_numbers(numbers, &rank->marks, &rank->step.names);
+    pace_status status = list_items(out, rank, numbers);
+    pace_free(numbers);
+    return status;
 }
 
 /* What the kernel says it exchanges, or else the host operator around its launch; NULL = nothing. */
@@ -64,13 +90,16 @@ static void find_members(bool *member, const char *group, pace_rank *const *rank
     }
 }
 
-/* The next kernel of a name and group on another rank; ranks mostly agree on the order, so it is found near the cursor.
- */
-static uint32_t take(item_list *list, const pace_rank *rank, const char *name, const char *group) {
+static bool same_step(int64_t a, int64_t b) { return a == b || a == ANY_STEP || b == ANY_STEP; }
+
+/* The next kernel of a name, group and step on another rank; ranks mostly agree on the order, so it is found near the
+ * cursor. */
+static uint32_t take(item_list *list, const pace_rank *rank, const char *name, const char *group, int64_t step) {
     while (list->first < list->items.count && list->items.items[list->first] == PACE_NO_TASK) list->first++;
     for (size_t i = list->first; i < list->items.count; i++) {
         uint32_t item = list->items.items[i];
-        if (item == PACE_NO_TASK || strcmp(name_of(rank, item), name) != 0) continue;
+        if (item == PACE_NO_TASK || !same_step(list->steps.items[i], step)) continue;
+        if (strcmp(name_of(rank, item), name) != 0) continue;
         if (strcmp(group_of(rank, item), group) != 0) continue;
         list->items.items[i] = PACE_NO_TASK;
         return item;
@@ -87,12 +116,14 @@ typedef struct {
 } matcher;
 
 /* One kernel of rank `own`, the lowest of its group's, and its partners. */
-static pace_status match_one(matcher *m, size_t own, uint32_t item) {
+static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step) {
     const char *name = name_of(m->ranks[own], item), *group = group_of(m->ranks[own], item);
     size_t first = m->out->parts.count, members = 0;
     bool whole = true;
     for (size_t r = 0; r < m->rank_count; r++) {
-        uint32_t part = r == own ? item : m->member[r] ? take(&m->lists[r], m->ranks[r], name, group) : PACE_NO_TASK;
+        uint32_t part = r == own       ? item
+                        : m->member[r] ? take(&m->lists[r], m->ranks[r], name, group, step)
+                                       : PACE_NO_TASK;
         whole = whole && (part != PACE_NO_TASK || !m->member[r]);
         members += part != PACE_NO_TASK;
         PACE_TRY(PACE_PUSH(&m->out->parts, part));
@@ -122,7 +153,9 @@ static pace_status match_all(matcher *m) {
             leave_out_silent_devices(m);
             size_t lowest = 0;
             while (lowest < own && !m->member[lowest]) lowest++;
-            if (lowest == own) PACE_TRY(match_one(m, own, item)); /* else its lowest rank has no partner for it */
+            if (lowest == own)
+                PACE_TRY(match_one(m, own, item,
+                                   m->lists[own].steps.items[i])); /* else its lowest rank has no partner for it */
         }
     }
     return PACE_OK;
@@ -140,6 +173,22 @@ static size_t first_member(const uint32_t *parts) {
     size_t r = 0;
     while (parts[r] == PACE_NO_TASK) r++;
     return r;
+}
+
+/* How much later the last came than the one before it, unless that is less than what the ranks' ends differ by: members
+ * leave together, so that is how well their clocks are known. */
+static int64_t margin_of(const pace_measured_collective *own, const uint32_t *parts, pace_rank *const *ranks,
+                         size_t rank_count) {
+    int64_t before = INT64_MIN, first_end = INT64_MAX;
+    for (size_t r = 0; r < rank_count; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        const pace_work_item *item = item_at(ranks[r], parts[r]);
+        int64_t start = item->start_ns + ranks[r]->shift_ns, end = item->end_ns + ranks[r]->shift_ns;
+        if (r != own->last_rank && start > before) before = start;
+        if (end < first_end) first_end = end;
+    }
+    int64_t margin = own->last_start_ns - before;
+    return margin > own->end_ns - first_end ? margin : 0;
 }
 
 static void split(pace_measured_collective *own, const uint32_t *parts, pace_rank *const *ranks, size_t rank_count) {
@@ -161,12 +210,19 @@ static void split(pace_measured_collective *own, const uint32_t *parts, pace_ran
         own->wait_ns += item->wait_until_ns > item->start_ns ? item->wait_until_ns - item->start_ns : 0;
     }
     own->transfer_ns = own->end_ns - own->last_start_ns;
+    own->margin_ns = margin_of(own, parts, ranks, rank_count);
     own->bytes = bytes_of(ranks[first_member(parts)], parts[first_member(parts)]);
 }
 
 void pace_collectives_split(pace_collectives *c, pace_rank *const *ranks, size_t rank_count) {
     for (size_t i = 0; i < c->items.count; i++)
         split(&c->items.items[i], c->parts.items + c->items.items[i].first_part, ranks, rank_count);
+}
+
+void pace_collectives_caused(int64_t *out_ns, const pace_collectives *c, size_t rank_count) {
+    for (size_t r = 0; r < rank_count; r++) out_ns[r] = 0;
+    for (size_t i = 0; i < c->items.count; i++)
+        out_ns[c->items.items[i].last_rank] += c->items.items[i].margin_ns * (c->items.items[i].members - 1);
 }
 
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) {
@@ -181,7 +237,7 @@ pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *rank
     pace_status status = m.lists && m.member ? PACE_OK : PACE_E_MEMORY;
     for (size_t r = 0; status == PACE_OK && r < rank_count; r++) status = list_communication(&m.lists[r], ranks[r]);
     if (status == PACE_OK) status = match_all(&m);
-    for (size_t r = 0; m.lists && r < rank_count; r++) PACE_VEC_FREE(&m.lists[r].items);
+    for (size_t r = 0; m.lists && r < rank_count; r++) free_list(&m.lists[r]);
     pace_free(m.lists);
     pace_free(m.member);
     if (status != PACE_OK) pace_collectives_free(&c);

@@ -13,6 +13,8 @@ typedef struct {
     uint32_t last_rank;            /* index of the rank that started last */
     int64_t last_start_ns, end_ns; /* on the first rank's clock */
     int64_t wait_ns;               /* summed over ranks: waiting for the last */
+    int64_t margin_ns;             /* by how much the last came after the one before; 0 = nobody was late: no more than
+                                      the ranks' ends disagree, which is how well their clocks are known */
     int64_t transfer_ns;           /* from the last start to the end */
     int64_t bytes;                 /* from metadata; -1 = unknown */
     const char *cause; /* why the last rank was late: the resource it spent most on beyond the others' mean; NULL */
@@ -25,13 +27,17 @@ typedef struct {
     size_t unmatched; /* kernels of a group's lowest rank without a partner on its other ranks */
 } pace_collectives;
 
-/** Matches by kernel name, group where the trace names its members, and order of occurrence. Messages are left out.
+/** Matches by kernel name, group where the trace names its members, number of the step where annotations say it, and order
+ * of occurrence. Messages are left out.
  * With one rank nothing is matched. */
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) PACE_MUST_CHECK;
 
 /** Splits each into waiting and transfer and sets its work items' wait_until_ns; needs the ranks' clocks
  * (insight/clocks.h). Call before pace_rank_tile(). */
 void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
+
+/** What the others waited for each rank alone (one figure a rank): its margins, once for every other member. */
+void pace_collectives_caused(int64_t *out_ns, const pace_collectives *collectives, size_t rank_count);
 
 /** Finds the causes; needs the ranks' tiles. */
 pace_status pace_collectives_explain(pace_collectives *collectives, pace_rank *const *ranks,

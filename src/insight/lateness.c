@@ -1,5 +1,9 @@
 #include "insight/lateness.h"
 
+#include <stdlib.h>
+
+enum { SHOWN_BY_RANK = 16 };
+
 static void add_waits(pace_lateness *rows, const pace_analysis *analysis, const pace_measured_collective *own) {
     for (size_t r = 0; r < analysis->ranks.count; r++) {
         uint32_t part = analysis->collectives.parts.items[own->first_part + r];
@@ -7,6 +11,14 @@ static void add_waits(pace_lateness *rows, const pace_analysis *analysis, const 
         const pace_work_item *item = &analysis->ranks.items[r]->work.items.items[part];
         if (item->wait_until_ns > item->start_ns) rows[r].waiting_ns += item->wait_until_ns - item->start_ns;
     }
+}
+
+static int by_cost(const void *left, const void *right) {
+    const pace_lateness *a = left, *b = right;
+    if (a->caused_ns != b->caused_ns) return a->caused_ns > b->caused_ns ? -1 : 1;
+    if (a->waiting_ns != b->waiting_ns) return a->waiting_ns < b->waiting_ns ? -1 : 1;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
 }
 
 pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis) {
@@ -17,16 +29,20 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
     if (!rows) return PACE_E_MEMORY;
     for (size_t r = 0; r < ranks; r++) {
         const pace_rank *rank = analysis->ranks.items[r];
-        rows[r] = (pace_lateness){.device = rank->device_id,
+        rows[r] = (pace_lateness){.index = (uint32_t)r,
+                                  .device = rank->device_id,
                                   .rank = rank->step.rank >= 0 ? rank->step.rank : INT64_MIN,
                                   .compute_ns = rank->work.window.compute_ns};
         mean += (double)rank->work.window.compute_ns / (double)ranks;
     }
     for (size_t r = 0; r < ranks; r++) rows[r].compute_over_mean = mean > 0 ? (double)rows[r].compute_ns / mean - 1 : 0;
     for (size_t i = 0; i < c->items.count; i++) {
-        rows[c->items.items[i].last_rank].times_last++;
-        add_waits(rows, analysis, &c->items.items[i]);
+        const pace_measured_collective *own = &c->items.items[i];
+        rows[own->last_rank].times_last += own->margin_ns > 0;
+        rows[own->last_rank].caused_ns += own->margin_ns * (own->members - 1);
+        add_waits(rows, analysis, own);
     }
+    if (ranks > SHOWN_BY_RANK) qsort(rows, ranks, sizeof *rows, by_cost);
     *out = rows;
     return PACE_OK;
 }

@@ -16,10 +16,17 @@ typedef struct {
     const pace_rank *rank;   /* the device at hand; all share tasks and host */
     pace_arrivals *arrivals; /* its own; may be NULL */
     int64_t from_ns, to_ns;
+    int64_t trace_ns;        /* when the trace's first task starts */
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
     uint32_t *passed;        /* replay lane -> segments that ended by now + lane_first, while sweeping */
 } builder;
+
+/* Whether most of the time before a lane's first segment lies before the trace itself: nobody recorded it. */
+static bool waits_for_trace(const builder *b, uint32_t lane, int64_t start) {
+    bool first = b->replay->segments.count == b->replay->lane_first.items[lane];
+    return first && b->trace_ns - b->from_ns > start - b->trace_ns;
+}
 
 static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t start, int64_t end, uint8_t resource) {
     if (start < b->from_ns) start = b->from_ns;
@@ -30,7 +37,7 @@ static pace_status add_segment(builder *b, uint32_t task, uint32_t lane, int64_t
                       .lane = lane,
                       .dependency = {PACE_NO_SEGMENT, PACE_NO_SEGMENT, PACE_NO_SEGMENT},
                       .resource = resource};
-    s.delay_resource = b->lane_on_device[lane] ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
+    s.delay_resource = b->lane_on_device[lane] || waits_for_trace(b, lane, start) ? PACE_ADVICE_GAP : PACE_ADVICE_HOST;
     s.lag_resource = PACE_ADVICE_HOST;
     if (b->first_segment[task] == PACE_NO_SEGMENT) b->first_segment[task] = (uint32_t)b->replay->segments.count;
     return PACE_PUSH(&b->replay->segments, s);
@@ -338,6 +345,7 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     const pace_rank *rank = devices[0];
     builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
+    b.trace_ns = pace_step_begins_ns(&rank->step);
     b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
     b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
     b.passed = pace_alloc(lanes, sizeof *b.passed);

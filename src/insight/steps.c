@@ -247,12 +247,23 @@ static int64_t number_in(const char *label) {
     return number;
 }
 
-int64_t pace_mark_number(const pace_marks *marks, const pace_names *names, size_t mark) {
+static bool labels_ascend(const pace_marks *marks, const pace_names *names) {
     int64_t before = -1;
     for (size_t i = 0; i < marks->items.count; i++) {
         int64_t own = number_in(pace_names_text(names, marks->items.items[i].label));
-        if (own <= before) return (int64_t)mark + 1;
+        if (own <= before) return false;
         before = own;
     }
-    return number_in(pace_names_text(names, marks->items.items[mark].label));
+    return true;
+}
+
+void pace_mark_numbers(int64_t *out, const pace_marks *marks, const pace_names *names) {
+    bool labels = labels_ascend(marks, names);
+    for (size_t i = 0; i < marks->items.count; i++)
+        out[i] = labels ? number_in(pace_names_text(names, marks->items.items[i].label)) : (int64_t)i + 1;
+}
+
+int64_t pace_mark_number(const pace_marks *marks, const pace_names *names, size_t mark) {
+    return labels_ascend(marks, names) ? number_in(pace_names_text(names, marks->items.items[mark].label))
+                                       : (int64_t)mark + 1;
 }

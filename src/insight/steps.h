@@ -41,6 +41,9 @@ bool pace_name_may_mark_step(const char *name);
  * ascending order, else its place, from 1. */
 int64_t pace_mark_number(const pace_marks *marks, const pace_names *names, size_t mark);
 
+/** The numbers of all steps: room for as many as there are marks. */
+void pace_mark_numbers(int64_t *out, const pace_marks *marks, const pace_names *names);
+
 /** The step a host instant belongs to (its annotation or the gap behind it), or -1 before the first. */
 ptrdiff_t pace_marks_at(const pace_marks *marks, int64_t host_ns);
 

@@ -126,6 +126,26 @@ static pace_status put_top(pace_node *path, const pace_critical *critical, const
     return PACE_OK;
 }
 
+/* Time on the path that passed before a rank's own trace began. */
+static void put_before_traces(pace_node *path, const pace_critical *critical, const pace_analysis *analysis) {
+    int64_t before_ns = 0, length = critical->to_ns - critical->from_ns;
+    const pace_rank *whose = NULL;
+    char name[PACE_RANK_NAME];
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        const pace_rank *rank = analysis->ranks.items[piece->rank];
+        int64_t begins_ns =
+            pace_step_begins_ns(&rank->step) + rank->shift_ns - analysis->ranks.items[critical->home]->shift_ns;
+        if (piece->resource != PACE_ADVICE_GAP || piece->start_ns >= begins_ns) continue;
+        before_ns += (piece->end_ns < begins_ns ? piece->end_ns : begins_ns) - piece->start_ns;
+        whose = rank;
+    }
+    pace_node_int(path, "before_trace_ns", before_ns);
+    if (whose && before_ns * 100 >= length)
+        pace_node_sentence(path, false, "%.0f %% of the path lies before the trace of %s begins: nobody recorded it.",
+                           100.0 * (double)before_ns / (double)length, pace_rank_name(name, whose));
+}
+
 static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                             const pace_rank *rank) {
     int64_t length = critical->to_ns - critical->from_ns;
@@ -135,6 +155,7 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     put_figures(path, critical, rank);
     PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
+    put_before_traces(path, critical, analysis);
     pace_node_note(path, "No recorded dependency explains %.1f %% of the path.",
                    length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
     if (critical->handovers)
@@ -192,6 +213,7 @@ static const pace_table balance = {
     PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
                {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
                {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
+               {"caused_ns", "others waited for it", PACE_SHOW_NS, PACE_OF(pace_lateness, caused_ns)},
                {"waiting_ns", "waiting for others", PACE_SHOW_NS, PACE_OF(pace_lateness, waiting_ns)},
                {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_lateness, compute_ns)},
                {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE, PACE_OF(pace_lateness, compute_over_mean)})};
@@ -207,9 +229,10 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
         pace_table_put(table, &rows[r]);
         if (rows[r].times_last > rows[latest].times_last) latest = r;
     }
-    pace_node_sentence(root, false, "%s was last to reach %" PRId64 " of %zu collectives.",
-                       pace_rank_name(name, analysis->ranks.items[latest]), rows[latest].times_last,
-                       analysis->collectives.items.count);
+    const pace_rank *rank = analysis->ranks.items[rows[latest].index];
+    if (rows[latest].times_last)
+        pace_node_sentence(root, false, "%s was last to reach %" PRId64 " of %zu collectives.",
+                           pace_rank_name(name, rank), rows[latest].times_last, analysis->collectives.items.count);
     pace_free(rows);
     return PACE_OK;
 }

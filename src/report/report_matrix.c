@@ -1,11 +1,13 @@
 /* The headline and the matrices of the analyze report. */
 #include "base/print.h"
+#include "insight/alignment.h"
 #include "insight/analyze_options.h"
 #include "insight/passes.h"
 #include "report/analyze_parts.h"
 #include "report/show.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix) {
@@ -21,20 +23,49 @@ static int64_t column_sum(const pace_matrix *m, int resource) {
     return sum;
 }
 
-/* Whose figures these are, where there was a choice. */
-static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
-    char name[PACE_RANK_NAME];
+static const char *name_or_path(char name[PACE_RANK_NAME], const pace_rank *rank) {
     pace_rank_name(name, rank);
+    return name[0] == '-' ? rank->path : name;
+}
+
+static const char *count_of(char text[64], const pace_analysis *analysis) {
     size_t ranks = analysis->traces.count, devices = analysis->ranks.count;
-    if (devices < 2) return;
-    const char *slowest = name[0] == '-' ? rank->path : name;
-    if (devices == ranks)
-        pace_node_sentence(root, false, "%zu ranks; the figures below are for the slowest, %s.", ranks, slowest);
-    else if (ranks == 1)
-        pace_node_sentence(root, false, "%zu devices; the figures below are for the slowest, %s.", devices, slowest);
-    else
-        pace_node_sentence(root, false, "%zu devices of %zu ranks; the figures below are for the slowest, %s.", devices,
-                           ranks, slowest);
+    if (devices == ranks) snprintf(text, 64, "%zu ranks", ranks);
+    else if (ranks == 1) snprintf(text, 64, "%zu devices", devices);
+    else snprintf(text, 64, "%zu devices of %zu ranks", devices, ranks);
+    return text;
+}
+
+/* Whose figures these are, where there was a choice, and who waits for whom. */
+static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+    char name[PACE_RANK_NAME], late[PACE_RANK_NAME], count[64];
+    if (analysis->ranks.count < 2) return;
+    name_or_path(name, rank);
+    double others_ns = (double)(analysis->ranks.count - 1) * (double)rank->work.window.span_ns;
+    if (analysis->latest)
+        pace_node_sentence(root, true, "The others wait for %s: %.0f %% of their time, for it alone.",
+                           name_or_path(late, analysis->latest),
+                           100.0 * (double)analysis->latest_caused_ns / others_ns);
+    else if (analysis->collectives.items.count)
+        pace_node_sentence(
+            root, false,
+            "No rank makes the others wait for 1 %% of the time: all reach collectives together, as far as "
+            "the clocks tell.");
+    pace_node_sentence(root, false, "%s; the figures below are for %s%s.", count_of(count, analysis),
+                       analysis->latest ? "" : "the slowest, ", name_or_path(name, rank));
+}
+
+/* The clock that was moved most, if by more than a millisecond and by more than the traces' wall clocks say. */
+static void put_clocks(pace_node *root, const pace_analysis *analysis) {
+    const pace_rank *first = analysis->ranks.items[0], *most = first;
+    char name[PACE_RANK_NAME];
+    for (size_t r = 1; r < analysis->ranks.count; r++)
+        if (llabs(pace_clock_moved_ns(first, analysis->ranks.items[r])) > llabs(pace_clock_moved_ns(first, most)))
+            most = analysis->ranks.items[r];
+    int64_t moved_ns = pace_clock_moved_ns(first, most);
+    if (llabs(moved_ns) > 1000000)
+        pace_node_note(root, "The ranks' clocks differ: that of %s was moved by %s, so that collectives end together.",
+                       name_or_path(name, most), pace_show_ns(moved_ns).text);
 }
 
 static void put_steps_found(pace_node *root, const pace_rank *rank, const char *regex) {
@@ -102,6 +133,7 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     else pace_node_sentence(root, true, "A step takes %s (median of %zu).", time.text, typical->steps);
     put_shares(root, &typical->matrix);
     put_which(root, analysis, rank);
+    if (analysis->ranks.count > 1) put_clocks(root, analysis);
     if (rank->work.host_is_device)
         pace_node_note(
             root,

@@ -15,6 +15,15 @@ bool pace_name_is_label(const char *name) {
     return pace_name_marks_step(name);
 }
 
+int64_t pace_step_begins_ns(const pace_step *step) {
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->count && step->start_ns[lane->first] < first) first = step->start_ns[lane->first];
+    }
+    return first == INT64_MAX ? 0 : first;
+}
+
 pace_status pace_step_init(pace_step *step) {
     *step = (pace_step){.rank = -1, .world_size = -1};
     return pace_names_init(&step->names);

@@ -184,6 +184,9 @@ uint32_t pace_step_first_device(const pace_step *step);
 /** Whether a lane is a device's and holds work, not only waits. */
 bool pace_lane_works(const pace_step *step, const pace_lane *lane);
 
+/** When the first task of a finished step starts; 0 without tasks. */
+int64_t pace_step_begins_ns(const pace_step *step);
+
 /** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */
 const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);
 

@@ -71,7 +71,7 @@ def check_late(folder):
         name = f"late by {late_us} us"
         place = os.path.join(folder, f"late{late_us}_{skew_us}")
         length = write_late(place, late_us, skew_us) * 1000
-        document = analyze(place)
+        document = analyze(place, "--rank", "0")
         check_identities(name, document)
         expect(document["critical_path"]["length_ns"] == length, name, "length", document["critical_path"]["length_ns"], length)
         if late_us == 0:
@@ -197,7 +197,7 @@ def check_measured(folder):
                     k.stream += 100
                 free[k.stream] = k.end
             pipeline.write(place, s, 8, pipeline.events_of(own, s, 8, "kernel", 0))
-        document = analyze(place)
+        document = analyze(place, "--rank", "0")
         name = "measured pipeline " + iteration
         check_identities(name, document)
         rank, own = 0, [0] * len(stages)

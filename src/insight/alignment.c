@@ -1,0 +1,77 @@
+#include "insight/alignment.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+pace_status pace_runs_check(pace_rank *const *traces, size_t count) {
+    const pace_rank *known = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const pace_step *step = &traces[i]->step;
+        if (step->world_size <= 0) continue;
+        if (step->rank >= step->world_size)
+            return pace_fail(PACE_E_INPUT, "%s: expected a rank below its world size %" PRId64 ", found %" PRId64,
+                             traces[i]->path, step->world_size, step->rank);
+        if (known && known->step.world_size != step->world_size)
+            return pace_fail(PACE_E_INPUT,
+                             "traces of different runs: %s is of %" PRId64 " ranks, %s of %" PRId64
+                             "; expected files of one run",
+                             known->path, known->step.world_size, traces[i]->path, step->world_size);
+        known = traces[i];
+    }
+    return PACE_OK;
+}
+
+static int64_t *numbers_of(const pace_rank *rank) {
+    int64_t *numbers = pace_alloc(rank->marks.items.count, sizeof *numbers);
+    if (numbers) pace_mark_numbers(numbers, &rank->marks, &rank->step.names);
+    return numbers;
+}
+
+/* Both ascend. */
+static size_t count_common(const int64_t *a, size_t a_count, const int64_t *b, size_t b_count) {
+    size_t common = 0;
+    for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+        common += a[i] == b[j];
+        if (a[i] <= b[j]) i++;
+        else j++;
+    }
+    return common;
+}
+
+static bool is_annotated(const pace_rank *rank) {
+    return rank->marks.origin == PACE_MARKS_ANNOTATED && rank->marks.items.count > 0;
+}
+
+static pace_status compare(pace_step_alignment *out, const pace_rank *first, const pace_rank *rank) {
+    int64_t *a = numbers_of(first), *b = numbers_of(rank);
+    size_t a_count = first->marks.items.count, b_count = rank->marks.items.count;
+    pace_status status = a && b ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        size_t common = count_common(a, a_count, b, b_count);
+        *out = common == 0                            ? PACE_STEPS_APART
+               : common < a_count || common < b_count ? PACE_STEPS_PARTLY
+                                                      : PACE_STEPS_ALIGN;
+    }
+    pace_free(a);
+    pace_free(b);
+    return status;
+}
+
+pace_status pace_steps_compare(pace_step_alignment *out, size_t *rank, pace_rank *const *ranks, size_t count) {
+    *out = PACE_STEPS_ALIGN;
+    *rank = 0;
+    for (size_t r = 1; r < count; r++) {
+        pace_step_alignment own = PACE_STEPS_ALIGN;
+        if (is_annotated(ranks[0]) && is_annotated(ranks[r])) PACE_TRY(compare(&own, ranks[0], ranks[r]));
+        if (own <= *out) continue;
+        *out = own;
+        *rank = r;
+    }
+    return PACE_OK;
+}
+
+int64_t pace_clock_moved_ns(const pace_rank *first, const pace_rank *rank) {
+    int64_t moved = rank->shift_ns - first->shift_ns;
+    if (first->step.base_ns > 0 && rank->step.base_ns > 0) moved -= rank->step.base_ns - first->step.base_ns;
+    return moved;
+}

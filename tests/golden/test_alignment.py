@@ -1,0 +1,122 @@
+"""Ranks that do not align: other steps, other runs, nobody late, and one late among many."""
+import os
+import subprocess
+import sys
+import tempfile
+
+import planted_traces
+from checks import PACELINE, expect, finish
+from leads import analyze
+
+
+def job(folder, world, slow=None, count=4):
+    """Ranks that meet in an all-reduce each step; one may be slow."""
+    def body(ranks, _):
+        for rank in ranks:
+            planted_traces.layers(rank, 4, 640 if rank.rank == slow else 400)
+        planted_traces.collective(ranks, 300)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            planted_traces.update(rank)
+            rank.item()
+    return planted_traces.run_ranks(os.path.join(folder, "job.json.gz"), world, count, body)
+
+
+def without_first_step(rank):
+    """What the same rank would have recorded one step later."""
+    starts = [e["ts"] for e in rank.events if e["name"] == "ProfilerStep#2"]
+    rank.events = [e for e in rank.events if e["ts"] >= starts[0]]
+    return rank
+
+
+def test_a_step_less(folder):
+    ranks = [planted_traces.Rank(r, 2) for r in range(2)]
+    for number in range(1, 5):
+        spans = [rank.annotate(f"ProfilerStep#{number}") for rank in ranks]
+        for span in spans:
+            span.__enter__()
+        for rank in ranks:
+            planted_traces.layers(rank, 4, 400)
+        planted_traces.collective(ranks, 300)
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            planted_traces.update(rank)
+            rank.item()
+        for span in spans:
+            span.__exit__()
+    without_first_step(ranks[1])
+    document = analyze([rank.write(os.path.join(folder, f"less{rank.rank}.json")) for rank in ranks])
+    expect(len(document["collectives"]) == 3, "matched", len(document["collectives"]))
+    expect(all(abs(r["clock_shift_ns"]) < 1000 for r in document["ranks"]), "clocks", document["ranks"])
+    expect(all(row["wait_ns"] < 1000 for row in document["collectives"]), "waits", document["collectives"])
+    expect(any("other steps" in w for w in document["warnings"]), "warned", document["warnings"])
+
+
+def test_no_common_step(folder):
+    paths = []
+    for number in range(3):
+        rank = planted_traces.Rank(number, 3)
+
+        def body(rank, _):
+            planted_traces.layers(rank, 4, 400)
+            planted_traces.collective([rank], 300)
+            planted_traces.update(rank)
+        planted_traces.steps(rank, 1, body, first=10 + number)
+        paths.append(rank.write(os.path.join(folder, f"apart{number}.json")))
+    document = analyze(paths)
+    expect(document["collectives"] == [], "nothing is matched", document["collectives"])
+    expect(any("none of the steps" in w for w in document["warnings"]), "warned", document["warnings"])
+
+
+def test_nobody_late(folder):
+    document = analyze(job(os.path.join(folder, "alike"), 3))
+    expect(all(row["times_last"] == row["caused_ns"] == 0 for row in document["balance"]), "late", document["balance"])
+    expect(any("No rank makes the others wait" in s for s in document["summary"]), "said", document["summary"])
+
+
+def test_late_among_many(folder):
+    """The slow rank of 20 is reported, leads the table, and its others' waiting is what it took longer."""
+    document = analyze(job(os.path.join(folder, "many"), 20, slow=17))
+    first = document["balance"][0]
+    longer = 4 * 3 * 240000  # four layers, forward and twice as long backward
+    expect(document["slowest_rank"] == 17, "reported", document["slowest_rank"])
+    expect(first["rank"] == 17 and first["times_last"] == 4, "first row", first)
+    expect(abs(first["caused_ns"] - 4 * 19 * longer) < 4 * 19 * 5000, "caused", first["caused_ns"], 4 * 19 * longer)
+    expect(any("others wait for rank 17" in s for s in document["summary"]), "said", document["summary"])
+
+
+def test_other_run(folder):
+    paths = []
+    for number, world in ((0, 4), (1, 8)):
+        rank = planted_traces.Rank(number, world)
+        planted_traces.steps(rank, 1, lambda rank, _: planted_traces.layers(rank, 2))
+        paths.append(rank.write(os.path.join(folder, f"world{number}.json")))
+    done = subprocess.run([PACELINE, "analyze", *paths], capture_output=True, text=True)
+    expect(done.returncode == 3 and "different runs" in done.stderr, "refused", done.returncode, done.stderr)
+
+
+def test_before_the_trace(folder):
+    """Rank 1's trace begins after its step did: what it did before is not the host's."""
+    paths = job(os.path.join(folder, "late_start"), 2, slow=1, count=1)
+    import gzip
+    import json
+    with gzip.open(paths[1], "rt") as file:
+        document = json.load(file)
+    begins = sorted(e["ts"] for e in document["traceEvents"] if e["cat"] == "kernel")[3]
+    document["traceEvents"] = [e for e in document["traceEvents"] if e["ts"] >= begins and "Profiler" not in e["name"]]
+    with gzip.open(paths[1], "wt") as file:
+        json.dump(document, file)
+    path = analyze(paths, "--rank", "0")["critical_path"]
+    expect(path["before_trace_ns"] > 1000000, "before the trace", path)
+    expect(path["by_resource"]["gap_ns"] >= path["before_trace_ns"], "as a gap", path["by_resource"])
+    expect(path["by_resource"]["host_ns"] < 100000, "not as the host's", path["by_resource"])
+
+
+with tempfile.TemporaryDirectory() as work:
+    test_a_step_less(work)
+    test_no_common_step(work)
+    test_nobody_late(work)
+    test_late_among_many(work)
+    test_other_run(work)
+    test_before_the_trace(work)
+sys.exit(finish())
