@@ -1,0 +1,93 @@
+#include "ask/exchange_asked.h"
+
+#include "ask/context.h"
+#include "base/text.h"
+
+#include <string.h>
+
+static pace_status read_library(pace_exchange_library *out, const char **line, const char *text) {
+    *line = NULL;
+    *out = PACE_LIBRARY_AUTO;
+    if (!text) return PACE_OK;
+    *out = strcmp(text, "textbook") == 0 ? PACE_LIBRARY_TEXTBOOK : PACE_LIBRARY_NCCL;
+    if (pace_starts(text, "nccl-")) *line = text + 5;
+    if (*out == PACE_LIBRARY_TEXTBOOK || strcmp(text, "nccl") == 0 || *line) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "library: expected nccl, nccl-2.3, nccl-2.7, nccl-2.18, nccl-2.30 or textbook, "
+                     "found \"%.40s\"",
+                     text);
+}
+
+pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_options *options) {
+    pace_machine machine;
+    pace_exchange_library library;
+    const char *line;
+    a->options = options;
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/exchange.md)");
+    PACE_TRY(read_library(&library, &line, options->library));
+    PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->on));
+    PACE_TRY(pace_exchange_open(&a->exchange, options->context->catalog, &machine, library, line));
+    a->question = (pace_exchange_question){.collective = PACE_ALLREDUCE, .algorithm = PACE_ANY, .protocol = PACE_ANY};
+    PACE_TRY(pace_read_collective(&a->question.collective, options->collective));
+    if (options->algorithm)
+        PACE_TRY(pace_exchange_name_algorithm(&a->question.algorithm, &a->exchange, options->algorithm));
+    if (options->protocol)
+        PACE_TRY(pace_exchange_name_protocol(&a->question.protocol, &a->exchange, options->protocol));
+    if (options->fit_path) PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
+    return pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G");
+}
+
+void pace_exchange_asked_free(pace_exchange_asked *a) {
+    PACE_VEC_FREE(&a->sizes);
+    pace_exchange_fit_free(&a->fit);
+}
+
+pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *a, double bytes) {
+    pace_exchange_question q = a->question;
+    const pace_machine *m = &a->exchange.machine;
+    pace_fit_question measured = {.collective = q.collective,
+                                  .bytes = bytes,
+                                  .ranks_per_node = m->devices,
+                                  .nodes = m->nodes,
+                                  .model = &a->exchange,
+                                  .doubts = &a->exchange.doubts};
+    pace_estimate s;
+    pace_doubts_used used;
+    measured.used = &used;
+    q.bytes = bytes;
+    PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
+    if (a->fit.curves.count > 0 && q.algorithm == PACE_ANY && q.protocol == PACE_ANY &&
+        pace_exchange_fit_time(&s, &a->fit, &measured) == PACE_OK)
+        *out = (pace_exchange_answer){s, "measured", "", out->bottleneck, used};
+    return PACE_OK;
+}
+
+/* The share of an exchange's time that is saved when the machine is changed so. */
+static pace_status saved(double *out, const pace_exchange_asked *a, const pace_exchange *changed, double bytes) {
+    pace_exchange_question q = a->question;
+    pace_estimate before, after;
+    q.bytes = bytes;
+    PACE_TRY(pace_exchange_time(&before, &a->exchange, &q));
+    PACE_TRY(pace_exchange_time(&after, changed, &q));
+    *out = before.median > 0 ? 1 - after.median / before.median : 0;
+    return PACE_OK;
+}
+
+pace_status pace_exchange_savings(pace_exchange_saving out[PACE_EXCHANGE_CHANGES], size_t *count,
+                                  const pace_exchange_asked *a) {
+    static const char *const changes[PACE_EXCHANGE_CHANGES] = {"links inside a node twice as fast",
+                                                               "network twice as fast", "network latency halved"};
+    double small = a->sizes.items[0], large = a->sizes.items[a->sizes.count - 1];
+    *count = a->exchange.machine.nodes == 1 ? 1 : PACE_EXCHANGE_CHANGES;
+    for (size_t i = 0; i < *count; i++) {
+        pace_exchange changed = a->exchange;
+        out[i].change = changes[i];
+        if (i == 0) changed.machine.inside.bytes_per_s *= 2, changed.machine.brick_bytes_per_s *= 2;
+        if (i == 1) changed.machine.between.bytes_per_s *= 2;
+        if (i == 2) changed.machine.between.latency_s /= 2;
+        PACE_TRY(saved(&out[i].of_smallest, a, &changed, small));
+        PACE_TRY(saved(&out[i].of_largest, a, &changed, large));
+    }
+    return PACE_OK;
+}

@@ -1,0 +1,36 @@
+/* A question about an exchange: what is asked of which machine, its answer by size, and what would help. */
+#pragma once
+
+#include "ask/engine_options.h"
+#include "ask/exchange_words.h"
+#include "exchange/calibration.h"
+#include "exchange/exchange.h"
+
+typedef struct {
+    const pace_exchange_options *options;
+    pace_exchange exchange;
+    pace_exchange_fit fit;
+    pace_exchange_question question;
+    pace_sizes sizes;
+} pace_exchange_asked;
+
+/** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown machine,
+ * and those of files. `options` are borrowed. */
+pace_status pace_exchange_ask(pace_exchange_asked *out, const pace_exchange_options *options) PACE_MUST_CHECK;
+void pace_exchange_asked_free(pace_exchange_asked *asked);
+
+/** Of a size: measured curves first; what they do not tell is answered in closed form, and the rung says so. */
+pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *asked,
+                                       double bytes) PACE_MUST_CHECK;
+
+/* A change of the machine, and the shares of the time that it saves. */
+typedef struct {
+    const char *change;
+    double of_smallest, of_largest;
+} pace_exchange_saving;
+
+enum { PACE_EXCHANGE_CHANGES = 3 };
+
+/** Of the changes that the machine can have. */
+pace_status pace_exchange_savings(pace_exchange_saving out[PACE_EXCHANGE_CHANGES], size_t *count,
+                                  const pace_exchange_asked *asked) PACE_MUST_CHECK;
