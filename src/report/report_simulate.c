@@ -2,12 +2,10 @@
  * closed form. */
 #include "report/machine_note.h"
 #include "report/engines.h"
-#include "ask/context.h"
-#include "ask/exchange_words.h"
+#include "ask/simulation_asked.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "schedule/simulation.h"
 
 #include <math.h>
 
@@ -34,74 +32,11 @@ static const pace_table sizes = {
                {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, messages)},
                {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, simulated_ranks)})};
 
-typedef struct {
-    pace_machine machine;
-    pace_simulation simulation;
-    pace_simulation_question question;
-    double *slowness;
-    pace_backgrounds background;
-    pace_sizes sizes;
-    bool open;
-    const char *collective; /* as asked for; NULL = none was named */
-    pace_doubts doubts;
-} asked;
-
-/* A count of an option; 0 = not given. */
-static pace_status read_count(uint32_t *out, const char *option, double value) {
-    *out = (uint32_t)value;
-    if (value >= 0 && value <= UINT32_MAX && value == floor(value)) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found %g", option, value);
-}
-
-static pace_status read_stragglers(asked *a, const pace_words *words) {
-    pace_simulation_question *q = &a->question;
-    uint32_t ranks = q->ranks ? q->ranks : (uint32_t)a->machine.devices * (uint32_t)a->machine.nodes;
-    if (!words->count) return PACE_OK;
-    a->slowness = pace_alloc((size_t)ranks + 1, sizeof *a->slowness); /* one more: the switch */
-    if (!a->slowness) return PACE_E_MEMORY;
-    for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
-    for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
-    q->slowness = a->slowness;
-    return PACE_OK;
-}
-
-static pace_status open_asked(asked *a, const pace_simulate_options *options) {
-    pace_simulation_question *q = &a->question;
-    if (!options->on)
-        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/simulation.md)");
-    PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
-    a->collective = options->collective;
-    PACE_TRY(pace_read_collective(&q->collective, options->collective));
-    PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
-    PACE_TRY(read_count(&q->ranks, "ranks", options->ranks));
-    PACE_TRY(read_count(&q->jobs, "jobs", options->jobs));
-    PACE_TRY(read_stragglers(a, &options->straggler));
-    for (size_t i = 0; i < options->background.count; i++)
-        PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
-    q->background = a->background.items;
-    q->background_count = a->background.count;
-    q->unfolded = options->unfolded;
-    q->algorithm = PACE_ANY;
-    if (options->algorithm) {
-        const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
-        PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
-    }
-    PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
-    PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
-    a->open = true;
-    return PACE_OK;
-}
-
-/* Ranks within a node are as sure as a node, however many nodes there are besides. */
-static pace_estimate estimate_of(const asked *a, double time_s) {
-    int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
-    return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
-}
-
-static void put_row(pace_node *table, const asked *a, double bytes, const pace_simulation_answer *given) {
+static void put_row(pace_node *table, const pace_simulation_asked *a, double bytes,
+                    const pace_simulation_answer *given) {
     double algbw = given->time_s > 0 ? bytes / given->time_s / 1e9 : NAN;
     double factor = pace_bus_factor(a->question.collective, (int)a->simulation.ranks_of_job);
-    pace_estimate time_s = estimate_of(a, given->time_s);
+    pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
     pace_table_put(table, &(size_row){.bytes = llround(bytes),
                                       .time_us = given->time_s * 1e6,
                                       .algbw = algbw,
@@ -116,9 +51,10 @@ static void put_row(pace_node *table, const asked *a, double bytes, const pace_s
                                       .simulated_ranks = given->flows.simulated_ranks});
 }
 
-static void put_summary(pace_node *root, const asked *a, double bytes, const pace_simulation_answer *given) {
+static void put_summary(pace_node *root, const pace_simulation_asked *a, double bytes,
+                        const pace_simulation_answer *given) {
     const pace_simulation *s = &a->simulation;
-    pace_estimate time_s = estimate_of(a, given->time_s);
+    pace_estimate time_s = pace_simulation_estimate(a, given->time_s);
     pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %% interval %.4g to %.4g ms).",
                        pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text,
                        pace_exchange_algorithms[given->algorithm].name, s->ranks_of_job, a->machine.name,
@@ -132,7 +68,7 @@ static void put_summary(pace_node *root, const asked *a, double bytes, const pac
 }
 
 static pace_status build(pace_report *report, void *context) {
-    const asked *a = context;
+    const pace_simulation_asked *a = context;
     const pace_machine *m = &a->machine;
     const pace_simulation *s = &a->simulation;
     pace_node *root = pace_report_root(report);
@@ -158,12 +94,9 @@ static pace_status build(pace_report *report, void *context) {
 }
 
 pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options) {
-    asked a = {0};
-    pace_status status = open_asked(&a, options);
+    pace_simulation_asked a = {0};
+    pace_status status = pace_simulation_ask(&a, options);
     if (status == PACE_OK) status = pace_report_build(out, "simulation", "An exchange, message by message", build, &a);
-    if (a.open) pace_simulation_close(&a.simulation);
-    PACE_VEC_FREE(&a.sizes);
-    PACE_VEC_FREE(&a.background);
-    pace_free(a.slowness);
+    pace_simulation_asked_free(&a);
     return status;
 }

@@ -1,0 +1,64 @@
+#include "ask/simulation_asked.h"
+
+#include "ask/context.h"
+
+#include <math.h>
+
+/* A count of an option; 0 = not given. */
+static pace_status read_count(uint32_t *out, const char *option, double value) {
+    *out = (uint32_t)value;
+    if (value >= 0 && value <= UINT32_MAX && value == floor(value)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a whole number from 1, found %g", option, value);
+}
+
+static pace_status read_stragglers(pace_simulation_asked *a, const pace_words *words) {
+    pace_simulation_question *q = &a->question;
+    uint32_t ranks = q->ranks ? q->ranks : (uint32_t)a->machine.devices * (uint32_t)a->machine.nodes;
+    if (!words->count) return PACE_OK;
+    a->slowness = pace_alloc((size_t)ranks + 1, sizeof *a->slowness); /* one more: the switch */
+    if (!a->slowness) return PACE_E_MEMORY;
+    for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
+    for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
+    q->slowness = a->slowness;
+    return PACE_OK;
+}
+
+pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_options *options) {
+    pace_simulation_question *q = &a->question;
+    if (!options->on)
+        return pace_fail(PACE_E_USAGE, "expected a machine: " PACE_FIELD "on dgx-h100*2 (see docs/simulation.md)");
+    PACE_TRY(pace_machine_asked(&a->machine, options->context->catalog, options->on));
+    a->collective = options->collective;
+    PACE_TRY(pace_read_collective(&q->collective, options->collective));
+    PACE_TRY(pace_read_sizes(&a->sizes, options->bytes ? options->bytes : "8..1G"));
+    PACE_TRY(read_count(&q->ranks, "ranks", options->ranks));
+    PACE_TRY(read_count(&q->jobs, "jobs", options->jobs));
+    PACE_TRY(read_stragglers(a, &options->straggler));
+    for (size_t i = 0; i < options->background.count; i++)
+        PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
+    q->background = a->background.items;
+    q->background_count = a->background.count;
+    q->unfolded = options->unfolded;
+    q->algorithm = PACE_ANY;
+    if (options->algorithm) {
+        const pace_exchange textbook = {.library = PACE_LIBRARY_TEXTBOOK};
+        PACE_TRY(pace_exchange_name_algorithm(&q->algorithm, &textbook, options->algorithm));
+    }
+    PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
+    PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
+    a->open = true;
+    return PACE_OK;
+}
+
+void pace_simulation_asked_free(pace_simulation_asked *a) {
+    if (a->open) pace_simulation_close(&a->simulation);
+    PACE_VEC_FREE(&a->sizes);
+    PACE_VEC_FREE(&a->background);
+    pace_free(a->slowness);
+}
+
+/* Ranks within a node are as sure as a node, however many nodes there are besides. */
+pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, double time_s) {
+    int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
+    return (pace_estimate){time_s, pace_exchange_textbook_spread(&a->doubts, nodes), PACE_RUNG_FORMULA};
+}
