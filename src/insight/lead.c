@@ -1,6 +1,7 @@
 #include "insight/lead.h"
 
 #include "insight/culprit.h"
+#include "insight/exchange_rows.h"
 #include "insight/idle_causes.h"
 
 const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies"};
@@ -66,6 +67,23 @@ static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critic
     }
 }
 
+/* Of one rank alone: where its kernels' metadata and the catalogue's links say that most exposed communication is waiting,
+ * late ranks are what costs, and faster links would not help. */
+static pace_status judge_network(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
+                                 const pace_rank *rank) {
+    pace_exchange_totals totals;
+    if (analysis->ranks.count > 1 || !analysis->devices.documents) return PACE_OK;
+    PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->devices.documents, critical->from_ns, critical->to_ns));
+    if (totals.exposed_ns > 0 && totals.late_ns * 2 > totals.exposed_ns) {
+        lead->resource = PACE_ADVICE_BALANCE;
+        lead->at_least = true;
+        lead->saved_ns = (int64_t)((double)lead->saved_ns * (double)totals.late_ns / (double)totals.exposed_ns);
+        lead->matters = is_worth(lead->saved_ns, lead->step_ns);
+    }
+    pace_exchange_totals_free(&totals);
+    return PACE_OK;
+}
+
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
@@ -75,6 +93,7 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         lead.matters = is_worth(lead.saved_ns, lead.step_ns);
         PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, lead.resource));
         if (lead.resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
+        if (lead.resource == PACE_ADVICE_NETWORK) PACE_TRY(judge_network(&lead, critical, analysis, rank));
     }
     *out = lead;
     return PACE_OK;

@@ -36,6 +36,10 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
 /** Critical path, advice, collectives, and the drawing of the step. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
+/** What the rank exchanged by its kernels' metadata, and how much of it is waiting for late ranks at least. */
+pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                     pace_catalog *catalog) PACE_MUST_CHECK;
+
 /** Pipeline bubbles, and who waits for whom in sends and receives. */
 pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) PACE_MUST_CHECK;
 

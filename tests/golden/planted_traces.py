@@ -302,11 +302,11 @@ def run_ranks(path, world, count, body):
     return [rank.write(os.path.join(folder, f"rank{rank.rank}.json.gz")) for rank in ranks]
 
 
-def slow_rank(path, world=4, slow=2, copies=False):
+def slow_rank(path, world=4, slow=2, us=640):
     """One rank's kernels take 1.6 times as long; all meet in an all-reduce after the backward pass."""
     def body(ranks, _):
         for rank in ranks:
-            layers(rank, 8, 640 if rank.rank == slow else 400)
+            layers(rank, 8, us if rank.rank == slow else 400)
         collective(ranks, 300)
         for rank in ranks:
             rank.free[7] = max(rank.free[7], rank.free[20])
@@ -358,3 +358,21 @@ def generation(path):
     rank = Rank()
     steps(rank, 3, body)
     return [rank.write(path)]
+
+
+def slow_rank_alone(path):
+    """What a fast rank records of a job with one four times as slow: its all-reduce takes long, of 4 MB over NVLink."""
+    return slow_rank(path, us=1600)[:1]
+
+
+def network_alone(path):
+    """One rank of four whose all-reduce of 3 GB takes what NVLink needs for it: nobody is late."""
+    def body(ranks, _):
+        for rank in ranks:
+            layers(rank, 4, 250)
+        collective(ranks, 22000, **{"In msg nelems": 800000000, "Out msg nelems": 800000000})
+        for rank in ranks:
+            rank.free[7] = max(rank.free[7], rank.free[20])
+            update(rank)
+            rank.item()
+    return run_ranks(path, 4, 5, body)[:1]
