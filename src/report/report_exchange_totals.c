@@ -1,7 +1,7 @@
 /* What the reported rank exchanged, by its kernels' metadata, against what the catalogue's links would take. */
 #include "report/analyze_parts.h"
 
-#include "insight/exchange_rows.h"
+#include "insight/exchange_totals.h"
 #include "report/show.h"
 #include "report/table.h"
 

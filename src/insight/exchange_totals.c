@@ -1,4 +1,4 @@
-#include "insight/exchange_rows.h"
+#include "insight/exchange_totals.h"
 
 #include "exchange/exchange.h"
 
