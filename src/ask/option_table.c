@@ -18,6 +18,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"slice", "TRACE...", "some steps and ranks of traces, as small traces",
      "Writes some steps of PyTorch profiler traces, and all that these steps need, as traces that any\n"
      "viewer opens: the same events, byte for byte. With --anonymize, names of users are hashed."},
+    {"history", "FILE.sqlite", "answers over time: which runs are worse than those before",
+     "Lists what --store kept of analyze, compare and predict, and tells whether the last runs are\n"
+     "worse than those before, and which values changed."},
     {"fleet", "FILE...", "where a cluster's time goes, from a table of its jobs",
      "Where the time of a cluster goes, from tables of its jobs (CSV, plain, gzip or zstd; SQLite):\n"
      "composition, bottlenecks, what AllReduce, faster hardware or other software would buy."},
@@ -43,12 +46,13 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define CONVERT (1U << PACE_VERB_CONVERT)
 #define FIT (1U << PACE_VERB_FIT)
 #define FLEET (1U << PACE_VERB_FLEET)
+#define HISTORY (1U << PACE_VERB_HISTORY)
 #define MACHINES (1U << PACE_VERB_MACHINES)
 #define MODELS (1U << PACE_VERB_MODELS)
 #define PREDICT (1U << PACE_VERB_PREDICT)
 #define SLICE (1U << PACE_VERB_SLICE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
-#define REPORTS (ANALYZE | COMPARE | FLEET | MACHINES | MODELS | PREDICT | VALIDATE)
+#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PREDICT | VALIDATE)
 
 /* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
  * questions that take it, stand behind the help. */
@@ -87,6 +91,18 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 const pace_option_row pace_option_table[] = {
     {MODELS,
      LIST("set", "KEY=VALUE", NULL, "the model's parameters, or precision, attention, sequence, tp", NULL, NULL)},
+    {ANALYZE | COMPARE | PREDICT,
+     WRITES("store", 0, "FILE.sqlite", NULL, "keep the values there, for paceline history")},
+    {ANALYZE | COMPARE | PREDICT,
+     TEXT("label", "TEXT", NULL, "with --store: what this run is of, such as a commit", NULL, NULL)},
+    {ANALYZE | COMPARE | PREDICT,
+     TEXT("series", "NAME", NULL, "with --store: the runs it belongs to (default: the verb)", NULL, NULL)},
+    {HISTORY, TEXT("series", "NAME", NULL, "these runs, where the file holds several series", NULL, NULL)},
+    {HISTORY, TEXT("value", "PATH", NULL, "this value, as in JSON: window.idle_ns (default: the step)", NULL, NULL)},
+    {HISTORY, NUMBER("last", "N", "runs", NULL, "the runs that are held against those before (3)", NULL, NULL)},
+    {HISTORY, TEXT("fail_on", "+5%", NULL, "exit with 1 when they are worse by more than that", NULL, NULL)},
+    {HISTORY, NUMBER("top", "N", "rows", NULL, "show N rows of each table", NULL, NULL)},
+    {HISTORY, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
     {ANALYZE | PREDICT, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or perfetto")},
     {COMPARE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
     {FLEET | MACHINES | MODELS | VALIDATE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},

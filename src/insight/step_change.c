@@ -1,13 +1,12 @@
 #include "insight/step_change.h"
 
-#include "base/rank_test.h"
 #include "base/sort.h"
 
 #include <math.h>
 
 #define LEVEL 0.05 /* one case of twenty */
 
-const char *const pace_change_verdict_names[] = {"nothing to compare", "spread not known", "too few steps",
+const char *const pace_change_verdict_names[] = {"nothing to compare", "spread not known", "too few",
                                                  "within the spread", "significant"};
 
 static pace_status take_steps(pace_step_side *side, const pace_spread *spread) {
@@ -39,8 +38,7 @@ static pace_status find_side(pace_step_side *side, const pace_rank *rank) {
     return status;
 }
 
-static pace_change_verdict judge(const pace_step_change *change, const pace_rank_test *test) {
-    size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
+pace_change_verdict pace_change_judge(size_t a, size_t b, const pace_rank_test *test) {
     if (a == 0 || b == 0) return PACE_CHANGE_NONE;
     if (a == 1 && b == 1) return PACE_CHANGE_UNKNOWN;
     if (test->least_p > LEVEL) return PACE_CHANGE_TOO_FEW;
@@ -57,7 +55,7 @@ static pace_status compare(pace_step_change *change) {
     change->low = test.low;
     change->high = test.high;
     change->p = test.p;
-    change->verdict = judge(change, &test);
+    change->verdict = pace_change_judge(a->lengths_ns.count, b->lengths_ns.count, &test);
     return PACE_OK;
 }
 

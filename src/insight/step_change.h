@@ -1,17 +1,21 @@
 /* Two ranks' steps against each other: how much longer one's are, and whether that is more than steps differ anyway. */
 #pragma once
 
+#include "base/rank_test.h"
 #include "insight/typical_step.h"
 
 typedef enum {
     PACE_CHANGE_NONE,    /* a side has no step that did work */
-    PACE_CHANGE_UNKNOWN, /* one step each: nothing is known of how steps differ */
-    PACE_CHANGE_TOO_FEW, /* no difference between so few steps could be told from chance */
-    PACE_CHANGE_CHANCE,  /* steps of one kind differ as much in more than one case of twenty */
+    PACE_CHANGE_UNKNOWN, /* one value each: nothing is known of how they differ */
+    PACE_CHANGE_TOO_FEW, /* no difference between so few could be told from chance */
+    PACE_CHANGE_CHANCE,  /* values of one kind differ as much in more than one case of twenty */
     PACE_CHANGE_REAL
 } pace_change_verdict;
 
 extern const char *const pace_change_verdict_names[];
+
+/** Of samples of these sizes, by their test. */
+pace_change_verdict pace_change_judge(size_t a_count, size_t b_count, const pace_rank_test *test);
 
 /* The usual steps of a rank: warm-up and outliers are left out. */
 typedef struct {

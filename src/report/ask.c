@@ -2,6 +2,7 @@
 #include "base/decimal.h"
 #include "report/engines.h"
 #include "report/answer.h"
+#include "report/answer_store.h"
 #include "report/ask_parts.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
 }
 
 /* "+5%", "5 %" or "0.05%": how much longer a step may take. */
-static pace_status read_limit(pace_compare_options *out, const pace_question *question) {
+static pace_status read_limit(bool *has_limit, double *limit, const pace_question *question) {
     const char *text = pace_question_text(question, "fail_on");
     double percent = -1;
     if (!text) return PACE_OK;
@@ -65,8 +66,8 @@ static pace_status read_limit(pace_compare_options *out, const pace_question *qu
     while (end && *end == ' ') end++;
     if (!end || strcmp(end, "%") != 0 || !(percent >= 0) || percent > 1e6)
         return pace_fail(PACE_E_USAGE, "fail_on: expected a percentage such as +5%%, found '%.80s'", text);
-    out->has_limit = true;
-    out->limit = percent / 100;
+    *has_limit = true;
+    *limit = percent / 100;
     return PACE_OK;
 }
 
@@ -78,10 +79,21 @@ static pace_status ask_compare(pace_report **out, size_t *missed, const pace_que
                                                 .progress_context = question->progress_context}};
     PACE_TRY(read_view(&options.reading, question));
     PACE_TRY(read_whole(&with_rank, question, "with_rank"));
-    PACE_TRY(read_limit(&options, question));
+    PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
     options.has_with_rank = pace_question_has(question, "with_rank");
     options.with_rank = (int64_t)with_rank;
     return pace_compare(out, missed, PACE_ASKED_INPUTS(question), &options);
+}
+
+static pace_status ask_history(pace_report **out, size_t *missed, const pace_question *question) {
+    pace_history_options options = {.series = pace_question_text(question, "series"),
+                                    .value = pace_question_text(question, "value")};
+    PACE_TRY(pace_asked_above_0(question, "last"));
+    PACE_TRY(pace_asked_above_0(question, "top"));
+    PACE_TRY(read_whole(&options.last, question, "last"));
+    PACE_TRY(read_whole(&options.rows_shown, question, "top"));
+    PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
+    return pace_history(out, missed, question->inputs.items[0], &options);
 }
 
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
@@ -162,6 +174,7 @@ static const struct {
     {"compare", 1, 2, "two traces", NULL, ask_compare},
     {"convert", 1, SIZE_MAX, "a trace or a model", ask_convert, NULL},
     {"slice", 1, SIZE_MAX, "at least one trace", ask_slice, NULL},
+    {"history", 1, 1, "one file of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
     {"machines", 0, 1, "one name", ask_machines, NULL},
     {"models", 0, 1, "one name", ask_models, NULL},
@@ -189,11 +202,15 @@ pace_status pace_ask(pace_answer **out, pace_context *context, const pace_questi
     pace_report *report = NULL;
     size_t missed = 0;
     asked.context = context;
+    PACE_TRY(pace_store_check(question));
     PACE_TRY(ask_engine(&report, &missed, &asked));
-    if (report) {
-        pace_report_set_command(report, (const char *const *)question->command.items, question->command.count);
-        return pace_answer_of_report(out, report, missed == 0);
-    }
-    *out = NULL; /* another process has it */
-    return PACE_OK;
+    *out = NULL;
+    if (!report) return PACE_OK; /* another process has it */
+    pace_report_set_command(report, (const char *const *)question->command.items, question->command.count);
+    pace_answer *answer;
+    PACE_TRY(pace_answer_of_report(&answer, report, missed == 0));
+    pace_status status = pace_store_answer(question, answer);
+    if (status == PACE_OK) *out = answer;
+    else pace_answer_free(answer);
+    return status;
 }

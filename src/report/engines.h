@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
+#include "ask/history.h"
 #include "report/report.h"
 
 /** Reads traces (files, directories, globs, "-"; one rank or many) and reports where the time of a step goes.
@@ -94,3 +95,8 @@ pace_status pace_convert(pace_report **out, const char *const *paths, size_t pat
  * kept. Streams: memory grows with what is kept. Errors: PACE_E_USAGE, PACE_E_INPUT, PACE_E_IO. */
 pace_status pace_slice_traces(pace_report **out, const char *const *paths, size_t path_count,
                               const pace_slice_options *options);
+
+/** The runs of a series that --store kept, whether the last ones are worse than those before, and which values changed.
+ * `*missed` = limits that do not hold. Errors: PACE_E_USAGE for a series or a value that is not there, PACE_E_INPUT,
+ * PACE_E_IO, PACE_E_MISSING without SQLite. */
+pace_status pace_history(pace_report **out, size_t *missed, const char *path, const pace_history_options *options);

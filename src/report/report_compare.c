@@ -416,5 +416,5 @@ pace_status pace_compare(pace_report **out, size_t *missed, const char *const *i
     if (count == 2) return compare_traces(out, missed, inputs, options);
     if (count == 1 && options->reading.has_rank && options->has_with_rank)
         return compare_ranks(out, missed, inputs[0], options);
-    return pace_fail(PACE_E_USAGE, "expected two traces, or one with rank and with_rank, found %zu", count);
+    return pace_fail(PACE_E_USAGE, "expected two traces, or one with " PACE_FIELD "rank and " PACE_FIELD "with_rank, found %zu", count);
 }

@@ -1,5 +1,6 @@
 /* Which files are SQLite databases, and what is said of them where SQLite is missing. */
 #include "source/nsys.h"
+#include "source/results_store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,4 +28,23 @@ pace_status pace_nsys_read(pace_step *out, const char *path, pace_read_notes *no
                      "and build it again",
                      path);
 }
+
+static pace_status no_store(const char *path) {
+    return pace_fail(PACE_E_MISSING,
+                     "store: %s: this paceline was built without SQLite; install libsqlite3-dev and build it again",
+                     path);
+}
+
+pace_status pace_results_add(const char *path, const pace_stored_run *run, const pace_stored_figure *figures,
+                             size_t count) {
+    (void)run, (void)figures, (void)count;
+    return no_store(path);
+}
+
+pace_status pace_results_read(pace_results *out, const char *path) {
+    (void)out;
+    return no_store(path);
+}
+
+void pace_results_free(pace_results *results) { (void)results; }
 #endif

@@ -1,5 +1,5 @@
 /*
- * Fuzz target of SQLite files, read as an export of Nsight Systems and as a table of jobs. Bytes that begin as a
+ * Fuzz target of SQLite files, read as an export of Nsight Systems, as a table of jobs and as stored results. Bytes that begin as a
  * database does are one; all else is SQL that makes one, so that values of every type meet every column.
  */
 #include <math.h>
@@ -13,6 +13,7 @@
 
 #include "source/job_reader.h"
 #include "source/nsys.h"
+#include "source/results_store.h"
 #include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -91,6 +92,17 @@ static void read_jobs(void) {
     }
 }
 
+static void read_results(void) {
+    pace_results results;
+    if (pace_results_read(&results, path) != PACE_OK) {
+        if (!*pace_message()) abort();
+        return;
+    }
+    for (size_t i = 0; i < results.figures.count; i++)
+        if (results.figures.items[i].run >= results.runs.count || !isfinite(results.figures.items[i].value)) abort();
+    pace_results_free(&results);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!*path) {
         snprintf(path, sizeof path, "/tmp/paceline-fuzz-%ld.sqlite", (long)getpid());
@@ -100,5 +112,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     else make(data, size);
     read_export();
     read_jobs();
+    read_results();
     return 0;
 }

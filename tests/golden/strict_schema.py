@@ -22,6 +22,7 @@ UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_node
             "answered", "asked", "threads", "points", "kept", "skipped", "median_spread", "added_spread", "rank", "last_rank",
             "slowest_rank", "last_device", "slowest_device", "source", "destination", "fixed_mape", "formula_mape",
             "factor", "assumed", "efficiency"}
+UNITLESS |= {"run", "runs_before", "runs_last", "median_before", "median_last", "before", "last", "change", "value"}  # of histories
 UNITLESS |= {"trace_events", "steps"}  # of slices
 UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "left_out", "depth"}  # of comparisons
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own

@@ -96,7 +96,7 @@ def test_chance(folder):
     answer = compare(one, other, "--steps", "3")
     expect(answer["verdict"] == "spread not known" and any("One step each" in note for note in answer["notes"]), answer["notes"])
     answer = compare(one, other, "--steps", "3:4")
-    expect(answer["verdict"] == "too few steps" and answer["ratio_low"] is None, answer["verdict"])
+    expect(answer["verdict"] == "too few" and answer["ratio_low"] is None, answer["verdict"])
 
 
 def test_limit(folder):

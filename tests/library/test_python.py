@@ -156,8 +156,12 @@ def test_verbs():
         small = os.path.join(folder, "small.json")
         document = json.loads(pl.slice(DEMO, steps="7", output=small).json())
         expect(without_command(document) == without_command(command_line("slice", DEMO, "--steps", "7", "-o", small)), "slice answers otherwise")
+        results = os.path.join(folder, "results.sqlite")
+        pl.analyze(DEMO, store=results, label="first")
+        document = json.loads(pl.history(results).json())
+        expect(without_command(document) == without_command(command_line("history", results)), "history answers otherwise")
     refused(pl.FileError, "nowhere", lambda: pl.validate(data="/nowhere", cases="/nowhere/cases.yaml"))
-    asked = {"convert", "slice", "validate", *(verb for verb, _, _ in questions)}
+    asked = {"convert", "history", "slice", "validate", *(verb for verb, _, _ in questions)}
     expect(set(pl._question.VERBS) == asked, "not asked here:", set(pl._question.VERBS) - asked)
 
 

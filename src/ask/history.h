@@ -1,0 +1,46 @@
+/* Answers over time: what was stored of each, and whether the last ones differ from those before. */
+#pragma once
+
+#include "ask/engine_options.h"
+#include "insight/step_change.h"
+#include "source/results_store.h"
+
+/* Options of pace_history(). Zero-initialise for defaults. */
+typedef struct {
+    const char *series; /* NULL = the only one there is */
+    const char *value;  /* the path of a value; NULL = the step time of the series' verb */
+    size_t last;        /* so many of the last runs are held against those before; 0 = 3 */
+    bool has_limit;     /* whether their median may be worse by the share `limit` at most */
+    double limit;
+    size_t rows_shown;
+} pace_history_options;
+
+/* One value over the runs of a series that have it. */
+typedef struct {
+    const char *path; /* borrowed from the results */
+    PACE_VEC(size_t) runs;
+    PACE_VEC(double) values;
+    size_t before, last; /* how many values are held against each other */
+    double before_median, last_median;
+    double ratio, low, high; /* of the last median to that before; NAN = not known */
+    double p;
+    pace_change_verdict verdict;
+    bool more_is_better; /* a rate */
+} pace_value_history;
+
+/** Its place in the series; PACE_E_USAGE when no run of the series has it, naming the closest. */
+pace_status pace_value_history_find(pace_value_history *out, const pace_results *results, const char *series,
+                                    const char *path, size_t last) PACE_MUST_CHECK;
+/** The same of figures that are of one path and one series, by run. */
+pace_status pace_value_history_of(pace_value_history *out, const pace_stored_figure *const *figures, size_t count,
+                                  size_t last) PACE_MUST_CHECK;
+void pace_value_history_free(pace_value_history *history);
+
+/** The series that is asked about: PACE_E_USAGE lists those that there are. Borrowed from the results. */
+pace_status pace_history_series(const char **out, const pace_results *results, const char *asked) PACE_MUST_CHECK;
+
+/** The path of the value that a verb's answers are about; NULL for a verb whose answers are not stored. */
+const char *pace_history_value_of(const char *verb);
+
+/** How much worse the last values are, as a share: 0.05 = 5 % longer, or 5 % less of a rate. */
+double pace_history_worse_by(const pace_value_history *history);

@@ -1,0 +1,171 @@
+#include "source/results_store.h"
+
+#include "source/database.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <string.h>
+
+enum { PATIENCE_MS = 10000, MOST_FIGURES = 1 << 26 };
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+static const char tables[] = "CREATE TABLE IF NOT EXISTS paceline_runs (id INTEGER PRIMARY KEY, at_s INTEGER NOT NULL, "
+                             "verb TEXT NOT NULL, series TEXT NOT NULL, label TEXT NOT NULL, command TEXT NOT NULL);"
+                             "CREATE TABLE IF NOT EXISTS paceline_figures (run INTEGER NOT NULL REFERENCES "
+                             "paceline_runs (id), path TEXT NOT NULL, value REAL NOT NULL);"
+                             "CREATE INDEX IF NOT EXISTS paceline_figures_of_run ON paceline_figures (run);";
+
+typedef struct {
+    const char *path;
+    sqlite3 *handle;
+} store;
+
+static pace_status fail(const store *s, int code) {
+    const char *reason = s->handle ? sqlite3_errmsg(s->handle) : sqlite3_errstr(code);
+    if (code == SQLITE_NOMEM) return pace_fail(PACE_E_MEMORY, "out of memory");
+    return pace_fail(code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? PACE_E_INPUT : PACE_E_IO,
+                     "store: %s: cannot be written: %s", s->path, reason);
+}
+
+static int put_run(sqlite3 *handle, const pace_stored_run *run) {
+    sqlite3_stmt *row = NULL;
+    int code =
+        sqlite3_prepare_v2(handle,
+                           "INSERT INTO paceline_runs (at_s, verb, series, label, command) VALUES (?, ?, ?, ?, ?)", -1,
+                           &row, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(row, 1, run->at_s);
+    sqlite3_bind_text(row, 2, run->verb, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 3, run->series, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 4, run->label, -1, SQLITE_STATIC);
+    sqlite3_bind_text(row, 5, run->command, -1, SQLITE_STATIC);
+    code = sqlite3_step(row);
+    sqlite3_finalize(row);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int put_figures(sqlite3 *handle, const pace_stored_figure *figures, size_t count) {
+    sqlite3_stmt *row = NULL;
+    sqlite3_int64 run = sqlite3_last_insert_rowid(handle);
+    int code =
+        sqlite3_prepare_v2(handle, "INSERT INTO paceline_figures (run, path, value) VALUES (?, ?, ?)", -1, &row, NULL);
+    for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
+        sqlite3_bind_int64(row, 1, run);
+        sqlite3_bind_text(row, 2, figures[i].path, -1, SQLITE_STATIC);
+        sqlite3_bind_double(row, 3, figures[i].value);
+        code = sqlite3_step(row) == SQLITE_DONE ? sqlite3_reset(row) : sqlite3_errcode(handle);
+    }
+    sqlite3_finalize(row);
+    return code;
+}
+
+static int put_all(sqlite3 *handle, const pace_stored_run *run, const pace_stored_figure *figures, size_t count) {
+    sqlite3_busy_timeout(handle, PATIENCE_MS);
+    int code = sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = sqlite3_exec(handle, tables, NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = put_run(handle, run);
+    if (code == SQLITE_OK) code = put_figures(handle, figures, count);
+    return code == SQLITE_OK ? sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL) : code;
+}
+
+pace_status pace_results_add(const char *path, const pace_stored_run *run, const pace_stored_figure *figures,
+                             size_t count) {
+    store s = {.path = path};
+    int code = sqlite3_open_v2(path, &s.handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK) code = put_all(s.handle, run, figures, count);
+    pace_status status = code == SQLITE_OK ? PACE_OK : fail(&s, code);
+    sqlite3_close(s.handle); /* rolls back what was not committed */
+    return status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static pace_status copy_text(char **out, pace_rows *rows, size_t column) {
+    size_t length = 0;
+    const char *text = pace_row_text(rows, column, &length);
+    *out = pace_copy_text(text ? text : "", text ? length : 0);
+    return *out ? PACE_OK : PACE_E_MEMORY;
+}
+
+static void free_run(pace_stored_run *run) {
+    pace_free(run->verb);
+    pace_free(run->series);
+    pace_free(run->label);
+    pace_free(run->command);
+}
+
+typedef PACE_VEC(int64_t) id_list;
+
+static pace_status read_run(pace_results *results, id_list *ids, pace_rows *rows) {
+    pace_stored_run run = {.at_s = pace_row_int(rows, 1, 0)};
+    pace_status status = copy_text(&run.verb, rows, 2);
+    if (status == PACE_OK) status = copy_text(&run.series, rows, 3);
+    if (status == PACE_OK) status = copy_text(&run.label, rows, 4);
+    if (status == PACE_OK) status = copy_text(&run.command, rows, 5);
+    if (status == PACE_OK) status = PACE_PUSH(ids, pace_row_int(rows, 0, 0));
+    if (status == PACE_OK) status = PACE_PUSH(&results->runs, run);
+    if (status != PACE_OK) free_run(&run);
+    return status;
+}
+
+/* Runs stand by ascending id. */
+static size_t find_run(const id_list *ids, int64_t id) {
+    size_t low = 0, high = ids->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ids->items[middle] < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < ids->count && ids->items[low] == id ? low : SIZE_MAX;
+}
+
+static pace_status read_figure(pace_results *results, const id_list *ids, pace_rows *rows) {
+    pace_stored_figure figure = {.run = find_run(ids, pace_row_int(rows, 0, 0)), .value = pace_row_real(rows, 2)};
+    if (figure.run == SIZE_MAX || isnan(figure.value) || isinf(figure.value) || results->figures.count == MOST_FIGURES)
+        return PACE_OK;
+    PACE_TRY(copy_text(&figure.path, rows, 1));
+    pace_status status = PACE_PUSH(&results->figures, figure);
+    if (status != PACE_OK) pace_free(figure.path);
+    return status;
+}
+
+static pace_status read_table(pace_results *results, id_list *ids, pace_database *database, bool runs) {
+    static const char *const of_runs[] = {"!id", "!at_s", "!verb", "!series", "!label", "!command"};
+    static const char *const of_figures[] = {"!run", "!path", "!value"};
+    pace_rows *rows;
+    bool more = true;
+    PACE_TRY(pace_rows_open(&rows, database, runs ? "paceline_runs" : "paceline_figures", runs ? of_runs : of_figures,
+                            runs ? 6 : 3, runs ? "ORDER BY id" : "ORDER BY rowid"));
+    pace_status status = pace_rows_next(&more, rows);
+    while (status == PACE_OK && more) {
+        status = runs ? read_run(results, ids, rows) : read_figure(results, ids, rows);
+        if (status == PACE_OK) status = pace_rows_next(&more, rows);
+    }
+    pace_rows_free(rows);
+    return status;
+}
+
+pace_status pace_results_read(pace_results *out, const char *path) {
+    pace_database *database;
+    pace_results results = {0};
+    id_list ids = {0};
+    PACE_TRY(pace_database_open(&database, path));
+    pace_status status = PACE_OK;
+    if (!pace_database_has(database, "paceline_runs") || !pace_database_has(database, "paceline_figures"))
+        status = pace_fail(PACE_E_INPUT, "%s: expected results that " PACE_FIELD "store wrote, found no table paceline_runs", path);
+    if (status == PACE_OK) status = read_table(&results, &ids, database, true);
+    if (status == PACE_OK) status = read_table(&results, &ids, database, false);
+    pace_database_free(database);
+    PACE_VEC_FREE(&ids);
+    if (status != PACE_OK) pace_results_free(&results);
+    else *out = results;
+    return status;
+}
+
+void pace_results_free(pace_results *results) {
+    for (size_t i = 0; i < results->runs.count; i++) free_run(&results->runs.items[i]);
+    for (size_t i = 0; i < results->figures.count; i++) pace_free(results->figures.items[i].path);
+    PACE_VEC_FREE(&results->runs);
+    PACE_VEC_FREE(&results->figures);
+}

@@ -1,0 +1,154 @@
+"""`paceline history`: what --store keeps, and whether planted regressions are found, and noise is not."""
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+import strict_schema
+from checks import PACELINE, SOURCE, expect, expect_line, finish, run
+
+DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+
+
+def history(*words, wanted=0):
+    code, out, err = run("history", *words, "--format", "json")
+    expect(code == wanted, words, code, err)
+    answer = json.loads(out) if out else {}
+    strict_schema.hold(answer, "history")
+    return answer
+
+
+def fill(path, values, series="analyze"):
+    """Runs as --store writes them; each of a step time and of a value that never changes."""
+    with sqlite3.connect(path) as database:
+        for value in values:
+            run_id = database.execute("INSERT INTO paceline_runs (at_s, verb, series, label, command) VALUES (0, 'analyze', ?, 'made', '')",
+                                      (series,)).lastrowid
+            for name, figure in (("step_spread.median_ns", value), ("window.kernels", 100), ("throughput.steps_per_s", 1e9 / value)):
+                database.execute("INSERT INTO paceline_figures VALUES (?, ?, ?)", (run_id, name, figure))
+
+
+def empty(folder, name="made.sqlite"):
+    """A file with the tables and no run."""
+    path = os.path.join(folder, name)
+    expect(run("analyze", DEMO, "--store", path)[0] == 0, "store")
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM paceline_runs")
+        database.execute("DELETE FROM paceline_figures")
+    return path
+
+
+def noisy(chance, count, around):
+    return [around * (1 + chance.gauss(0, 0.01)) for _ in range(count)]
+
+
+def test_stored(folder):
+    """Every number of an answer is kept; other tables of the file stay."""
+    path = os.path.join(folder, "kept.sqlite")
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE mine (a)")
+        database.execute("INSERT INTO mine VALUES (7)")
+    code, out, err = run("analyze", DEMO, "--store", path, "--label", "abc'; DROP TABLE mine", "--format", "json")
+    expect(code == 0, err)
+    answer = json.loads(out)
+    expect(run("compare", DEMO, DEMO, "--store", path)[0] == 0, "compare stores")
+    expect(run("predict", "resnet50", "--on", "a100-40-sxm", "--store", path, "--series", "nightly")[0] == 0, "predict stores")
+    with sqlite3.connect(path) as database:
+        expect(database.execute("SELECT a FROM mine").fetchall() == [(7,)], "the other table")
+        rows = database.execute("SELECT verb, series, label FROM paceline_runs ORDER BY id").fetchall()
+        expect(rows == [("analyze", "analyze", "abc'; DROP TABLE mine"), ("compare", "compare", ""), ("predict", "nightly", "")], rows)
+        kept = dict(database.execute("SELECT path, value FROM paceline_figures WHERE run = 1"))
+    expect(kept["window.span_ns"] == answer["window"]["span_ns"] and kept["step_spread.median_ns"] == answer["step_spread"]["median_ns"], len(kept))
+    expect(len(kept) > 30, len(kept))
+    found = history(path, "--series", "nightly")
+    expect(found["value"] == "step.median_s" and len(found["runs"]) == 1 and found["verdict"] == "nothing to compare", found)
+    code, _, err = run("history", path)
+    expect_line(code, err, 2, "--series", "nightly")
+
+
+def test_regression(folder):
+    chance = random.Random(5)
+    path = empty(folder)
+    fill(path, noisy(chance, 20, 1e8) + noisy(chance, 4, 1.08e8))
+    answer = history(path, "--last", "4", "--fail-on", "+5%", wanted=1)
+    expect(answer["verdict"] == "significant" and answer["p_value"] < 0.01 and abs(answer["ratio"] - 1.08) < 0.02, answer["ratio"])
+    expect((answer["runs_before"], answer["runs_last"]) == (20, 4) and answer["ratio_low"] < 1.08 < answer["ratio_high"], answer["ratio_low"])
+    expect("a regression" in answer["summary"][0] and answer["checks"][0]["holds"] == "no", answer["summary"])
+    expect({row["path"] for row in answer["changes"]} == {"step_spread.median_ns", "throughput.steps_per_s"}, answer["changes"])
+    expect(history(path, "--last", "4", "--fail-on", "10 %")["checks"][0]["holds"] == "yes", "a wider limit")
+    rate = history(path, "--last", "4", "--value", "throughput.steps_per_s", "--fail-on", "+5%", wanted=1)
+    expect("a regression" in rate["summary"][0], "less of a rate is worse", rate["summary"])
+    suite = xml.fromstring(run("history", path, "--last", "4", "--fail-on", "+5%", "--format", "junit")[1]).find("testsuite")
+    expect(suite.get("failures") == "1", suite.attrib)
+    expect("<svg" in run("history", path, "--format", "html")[1], "a chart")
+
+
+def test_noise(folder):
+    """Of 40 series without a change few are called significant: at most one in twenty, and chance."""
+    chance, called = random.Random(6), 0
+    path = empty(folder)
+    for series in range(40):
+        fill(path, noisy(chance, 12, 1e8), f"s{series}")
+    for series in range(40):
+        code, out, _ = run("history", path, "--series", f"s{series}", "--format", "json", "--fail-on", "+0%")
+        called += json.loads(out)["verdict"] == "significant"
+    expect(called <= 6, "called significant:", called)
+
+
+def test_faster(folder):
+    chance = random.Random(7)
+    path = empty(folder)
+    fill(path, noisy(chance, 10, 1e8) + noisy(chance, 3, 0.8e8))
+    answer = history(path, "--fail-on", "+5%")
+    expect("an improvement" in answer["summary"][0] and answer["checks"][0]["holds"] == "yes", answer["summary"])
+    same = history(path, "--value", "window.kernels")
+    expect(same["ratio"] == 1 and same["p_value"] == 1 and same["verdict"] == "within the spread", same)
+
+
+def test_together(folder):
+    """Several processes that store at the same time lose nothing."""
+    path = os.path.join(folder, "together.sqlite")
+    jobs = [subprocess.Popen([PACELINE, "analyze", DEMO, "--store", path, "--label", str(i)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for i in range(6)]
+    expect([job.wait() for job in jobs] == [0] * 6, [job.stderr.read() for job in jobs])
+    expect({row["label"] for row in history(path)["runs"]} == set("012345"), "labels")
+
+
+def test_refused(folder):
+    path = empty(folder)
+    text = os.path.join(folder, "text.sqlite")
+    with open(text, "w") as file:
+        file.write("this is no database, whatever it is called\n" * 50)
+    other = os.path.join(folder, "other.sqlite")
+    sqlite3.connect(other).execute("CREATE TABLE t (a)")
+    for code, word, words in (
+        (3, "found none", ["history", path]),
+        (3, "database", ["history", text]),
+        (3, "paceline_runs", ["history", other]),
+        (3, "nowhere", ["history", os.path.join(folder, "nowhere.sqlite")]),
+        (2, "one file", ["history"]),
+        (2, "--last", ["history", path, "--last", "0"]),
+        (2, "--fail-on", ["history", path, "--fail-on", "much"]),
+        (2, "no effect without --store", ["analyze", DEMO, "--label", "x"]),
+        (2, "no effect without --store", ["predict", "lenet", "--on", "a100-40-sxm", "--series", "x"]),
+        (3, "--store", ["analyze", DEMO, "--store", os.path.join(folder, "no", "x.sqlite")]),
+        (3, "--store", ["analyze", DEMO, "--store", text]),
+        (2, "is an input", ["analyze", DEMO, "--store", DEMO]),
+    ):
+        done, _, err = run(*words)
+        expect_line(done, err, code, word)
+    fill(path, [1e8, 1.1e8])
+    code, _, err = run("history", path, "--value", "step_spread.median")
+    expect_line(code, err, 2, "--value", "step_spread.median_ns")
+
+
+if "libsqlite3-dev" in run("history", "/dev/null")[2]:
+    sys.exit(print("left out: this paceline has no SQLite"))
+for test in (test_stored, test_regression, test_noise, test_faster, test_together, test_refused):
+    with tempfile.TemporaryDirectory() as scratch:
+        test(scratch)
+sys.exit(finish())
