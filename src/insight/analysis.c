@@ -182,10 +182,22 @@ static pace_status choose_steps(pace_rank *rank, const pace_analyze_options *opt
     return pace_step_choice_apply(&rank->marks, &options->steps, &rank->step.names, rank->path);
 }
 
+static bool any_device_works(const pace_analysis *analysis) {
+    for (size_t i = 0; i < analysis->traces.count; i++)
+        if (!analysis->traces.items[i]->work.host_is_device) return true;
+    return false;
+}
+
 /* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
-    for (size_t i = 0; i < analysis->traces.count; i++)
-        PACE_TRY(add_devices(analysis, analysis->traces.items[i], options));
+    for (size_t i = 0; i < analysis->traces.count; i++) {
+        pace_rank *trace = analysis->traces.items[i];
+        trace->left_out = trace->work.host_is_device && any_device_works(analysis);
+        if (trace->left_out)
+            PACE_TRY(warn(analysis, "%s is left out: it records no device work, while other ranks do (is it cut off?)",
+                          trace->path));
+        else PACE_TRY(add_devices(analysis, trace, options));
+    }
     for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) pace_marks_choose(&analysis->ranks.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) {
@@ -319,10 +331,12 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
 
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {
     if (analysis->reported) return analysis->reported;
-    const pace_rank *slowest = analysis->traces.items[0], *device = NULL;
-    for (size_t i = 1; i < analysis->traces.count; i++)
-        if (analysis->traces.items[i]->work.window.span_ns > slowest->work.window.span_ns)
-            slowest = analysis->traces.items[i];
+    const pace_rank *slowest = NULL, *device = NULL;
+    for (size_t i = 0; i < analysis->traces.count; i++) {
+        const pace_rank *trace = analysis->traces.items[i];
+        if (!trace->left_out && (!slowest || trace->work.window.span_ns > slowest->work.window.span_ns))
+            slowest = trace;
+    }
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace == slowest && (!device || time_taken_ns(rank) > time_taken_ns(device))) device = rank;

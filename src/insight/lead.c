@@ -87,6 +87,9 @@ static pace_status judge_network(pace_lead *lead, const pace_critical *critical,
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
+    PACE_TRY(pace_evidence_find(&lead.evidence, rank, critical->from_ns, critical->to_ns));
+    if (lead.evidence.lacks == PACE_EVIDENCE_WHOLE && critical->by_resource_ns[PACE_ADVICE_GAP] * 2 > lead.step_ns)
+        lead.evidence.lacks = PACE_EVIDENCE_UNEXPLAINED;
     if (critical->pieces.count) {
         lead.resource = saves_most(critical);
         lead.saved_ns = lead.step_ns - critical->without_ns[lead.resource];

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "insight/culprit.h"
+#include "insight/evidence.h"
 
 /* Why the host holds up the device. */
 typedef enum {
@@ -20,8 +21,9 @@ extern const char *const pace_host_reason_names[PACE_HOST_REASONS];
 typedef struct {
     pace_advice resource; /* PACE_ADVICES = the step has no critical path */
     int64_t step_ns, saved_ns;
-    bool matters;  /* at least a tenth of the step is saved */
-    bool at_least; /* one rank alone: what links take was counted off, so the ranks wait that long or longer */
+    pace_evidence evidence; /* unless it is whole, what would help is unknown */
+    bool matters;           /* at least a tenth of the step is saved */
+    bool at_least;          /* one rank alone: what links take was counted off, so the ranks wait that long or longer */
     pace_culprit culprit;
     pace_host_reason reason; /* where the resource is the host */
     size_t times;            /* waits of the host in the step, launches, or copies */

@@ -276,6 +276,47 @@ static void add_stream_edges(builder *b) {
     }
 }
 
+/* How long a host thread may be silent before it counts as polling a busy device. */
+enum { SPIN_NS = 200000 };
+
+/* A host thread that did nothing recorded while the device was busy, and went on as soon as the device had done all that
+ * was in line then, polled for that work, as libraries do that wait without a call. */
+static bool polled(const builder *b, int64_t from, int64_t to) {
+    if (to - from < SPIN_NS) return false;
+    return pace_intervals_within(&b->rank->work.busy, from, to) * 10 >= (to - from) * 9;
+}
+
+/* Whether a stream still has work at an instant that was in line at an earlier one. */
+static bool in_line(const builder *b, uint32_t lane, int64_t issued_by, int64_t at) {
+    uint32_t low = b->replay->lane_first.items[lane], high = b->replay->lane_first.items[lane + 1], end = high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (segment_end(&b->replay->segments.items[middle]) <= at) low = middle + 1;
+        else high = middle;
+    }
+    return low < end && pace_task_issued_ns(&b->rank->step, b->replay->segments.items[low].task) <= issued_by;
+}
+
+static bool drained(const builder *b, int64_t issued_by, int64_t at) {
+    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++)
+        if (b->lane_on_device[lane] && in_line(b, lane, issued_by, at)) return false;
+    return true;
+}
+
+static void add_polling_edges(builder *b) {
+    const uint32_t *first = b->replay->lane_first.items;
+    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
+        if (b->lane_on_device[lane]) continue;
+        for (uint32_t i = first[lane]; i < first[lane + 1]; i++) {
+            pace_segment *s = &b->replay->segments.items[i];
+            int64_t from = i > first[lane] ? segment_end(s - 1) : b->from_ns;
+            if (!polled(b, from, s->start_ns) || !drained(b, from, s->start_ns)) continue;
+            uint32_t on = last_device_end(b, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
+            if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
+        }
+    }
+}
+
 /* A host thread that wakes after another went quiet was handed the work (the autograd thread at the backward pass). */
 static void add_thread_edges(builder *b) {
     size_t lanes = b->replay->lane_first.count - 1;
@@ -332,6 +373,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
         add_blocking_edges(b);
         add_launch_edges(b);
         add_stream_edges(b);
+        add_polling_edges(b);
     }
     add_thread_edges(b);
     drop_backward_edges(b->replay);

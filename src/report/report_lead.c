@@ -40,6 +40,32 @@ static void put_saving(pace_node *root, const pace_lead *lead, const char *whole
                            whole, saved, pace_advice_names[lead->resource], meaning[lead->resource]);
 }
 
+/* What the trace lacks: nothing is advised then. */
+static void put_unknown(pace_node *root, const pace_lead *lead, const char *whole) {
+    const pace_evidence *e = &lead->evidence;
+    if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
+        pace_node_sentence(root, true,
+                           "What would help most is unknown: the trace records %zu launches and no work of the device. "
+                           "The shares are of operators on the host.",
+                           e->launches);
+    if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
+        pace_node_sentence(root, true,
+                           "What would help most is unknown: %zu of %zu launches have no kernel in the trace.",
+                           e->without_work, e->launches);
+    if (e->lacks == PACE_EVIDENCE_GRAPHS)
+        pace_node_sentence(
+            root, true,
+            "What would help most is unknown: kernels of CUDA graphs may be missing; the device pauses for "
+            "%.0f %% of the %s inside launches of graphs.",
+            100.0 * (double)e->graph_pause_ns / (double)lead->step_ns, whole);
+    if (e->lacks == PACE_EVIDENCE_UNEXPLAINED)
+        pace_node_sentence(
+            root, true,
+            "What would help most is unknown: the trace does not say what more than half of the %s waited "
+            "for.",
+            whole);
+}
+
 /* The operator, kernel or call, and the module or function. */
 static void put_culprit(pace_node *root, const pace_lead *lead) {
     const pace_culprit *c = &lead->culprit;
@@ -87,6 +113,7 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_int(node, "saved_ns", lead->saved_ns);
     pace_node_real(node, "saved_share", (double)lead->saved_ns / (double)lead->step_ns);
     pace_node_bool(node, "matters", lead->matters);
+    pace_node_text(node, "evidence", pace_evidence_names[lead->evidence.lacks]);
     pace_node_text(node, "name", c->name);
     pace_node_text(node, "around", c->around);
     pace_node_bool(node, "before", c->before);
@@ -106,8 +133,11 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     pace_lead lead;
     PACE_TRY(pace_lead_find(&lead, critical, analysis, rank));
     if (lead.resource == PACE_ADVICES) return PACE_OK;
+    const char *whole = critical->mark == SIZE_MAX ? "trace" : "step";
     put_figures(root, &lead, analysis);
-    put_saving(root, &lead, critical->mark == SIZE_MAX ? "trace" : "step");
+    put_unknown(root, &lead, whole);
+    if (lead.evidence.lacks != PACE_EVIDENCE_WHOLE) return PACE_OK;
+    put_saving(root, &lead, whole);
     put_reason(root, &lead);
     put_culprit(root, &lead);
     put_rank(root, &lead, analysis);

@@ -94,7 +94,7 @@ const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *t
 }
 
 /* The shares of the whole, without those that round to nothing. */
-static void put_shares(pace_node *root, const pace_matrix *step) {
+static void put_shares(pace_node *root, const pace_matrix *step, bool of_host) {
     const struct {
         const char *name;
         int64_t time_ns;
@@ -116,7 +116,7 @@ static void put_shares(pace_node *root, const pace_matrix *step) {
         used += (size_t)pace_snprintf(text + used, sizeof text - used, "%s%.1f %% %s", used ? ", " : "", percent,
                                       parts[i].name);
     }
-    if (used) pace_node_sentence(root, true, "Where it goes: %s.", text);
+    if (used) pace_node_sentence(root, true, "Where %s goes: %s.", of_host ? "the host's time" : "it", text);
 }
 
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
@@ -131,7 +131,7 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     if (typical->steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
     else if (typical->steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
     else pace_node_sentence(root, true, "A step takes %s (median of %zu).", time.text, typical->steps);
-    put_shares(root, &typical->matrix);
+    put_shares(root, &typical->matrix, rank->work.host_is_device);
     put_which(root, analysis, rank);
     if (analysis->ranks.count > 1) put_clocks(root, analysis);
     if (rank->work.host_is_device)

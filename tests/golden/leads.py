@@ -37,7 +37,7 @@ def document_of(line):
 def found(document):
     """What the report leads with: a resource, "none" where nothing is worth it, "unknown" where the trace cannot tell."""
     lead = document.get("lead")
-    if not lead:
+    if not lead or lead["evidence"] != "whole":
         return "unknown"
     return lead["resource"] if lead["matters"] else "none"
 

@@ -1,0 +1,68 @@
+#include "insight/evidence.h"
+
+#include <string.h>
+
+const char *const pace_evidence_names[] = {"whole", "no_kernels", "few_kernels", "graphs", "unexplained"};
+
+/* Kernels of one graph launch follow one another within a few microseconds; a longer pause hides others. */
+enum { GRAPH_PAUSE_NS = 20000 };
+
+static bool is_launch(const pace_step *step, uint32_t task) {
+    if (step->kind[task] != PACE_TASK_CALL) return false;
+    const char *name = pace_step_name(step, task);
+    return strstr(name, "Launch") && !strstr(name, "HostFunc");
+}
+
+static bool on_rank(const pace_rank *rank, uint32_t task) {
+    const pace_step *step = &rank->step;
+    return !rank->trace || step->lanes.items[step->lane[task]].device_id == rank->device_id;
+}
+
+/* Whose device a call without work was meant for is not known: calls are counted for the whole trace. */
+static pace_status count_launches(pace_evidence *out, const pace_step *step) {
+    uint8_t *worked = pace_alloc(step->count + 1, 1);
+    if (!worked) return PACE_E_MEMORY;
+    for (uint32_t task = 0; task < step->count; task++)
+        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK) worked[step->cause[task]] = 1;
+    for (uint32_t task = 0; task < step->count; task++) {
+        bool launch = is_launch(step, task);
+        out->launches += launch;
+        out->without_work += launch && !worked[task];
+    }
+    pace_free(worked);
+    return PACE_OK;
+}
+
+static int64_t pause_between(const pace_rank *rank, uint32_t before, uint32_t task, int64_t start_ns, int64_t end_ns) {
+    const pace_step *step = &rank->step;
+    uint32_t call = step->cause[task];
+    if (call == PACE_NO_TASK || step->cause[before] != call || !strstr(pace_step_name(step, call), "GraphLaunch"))
+        return 0;
+    int64_t from = pace_step_end_ns(step, before), to = step->start_ns[task];
+    if (to - from <= GRAPH_PAUSE_NS || from < start_ns || to > end_ns) return 0;
+    return to - from - pace_intervals_within(&rank->work.busy, from, to);
+}
+
+static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
+    const pace_step *step = &rank->step;
+    int64_t sum_ns = 0;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        for (uint32_t task = lane->first + 1; lane->device && task < lane->first + lane->count; task++)
+            if (on_rank(rank, task)) sum_ns += pause_between(rank, task - 1, task, start_ns, end_ns);
+    }
+    return sum_ns;
+}
+
+pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
+    pace_evidence evidence = {0};
+    const pace_step *step = &rank->step;
+    PACE_TRY(count_launches(&evidence, step));
+    evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
+    bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
+    if (rank->work.host_is_device && evidence.launches > 0) evidence.lacks = PACE_EVIDENCE_NO_KERNELS;
+    else if (links && evidence.without_work * 10 > evidence.launches) evidence.lacks = PACE_EVIDENCE_FEW_KERNELS;
+    else if (evidence.graph_pause_ns * 10 > end_ns - start_ns) evidence.lacks = PACE_EVIDENCE_GRAPHS;
+    *out = evidence;
+    return PACE_OK;
+}

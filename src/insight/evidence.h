@@ -1,0 +1,25 @@
+/* What a trace lacks, so that nothing confident is said from what it holds. */
+#pragma once
+
+#include "insight/rank.h"
+
+typedef enum {
+    PACE_EVIDENCE_WHOLE,
+    PACE_EVIDENCE_NO_KERNELS,  /* launches are recorded, device work is not */
+    PACE_EVIDENCE_FEW_KERNELS, /* a tenth of the launches or more has no device work */
+    PACE_EVIDENCE_GRAPHS,      /* pauses inside launches of graphs: their kernels may be missing */
+    PACE_EVIDENCE_UNEXPLAINED, /* half of the critical path has no recorded cause */
+    PACE_EVIDENCES
+} pace_evidence_gap;
+
+extern const char *const pace_evidence_names[PACE_EVIDENCES];
+
+typedef struct {
+    pace_evidence_gap lacks;
+    size_t launches, without_work; /* launch calls; those without device work */
+    int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
+} pace_evidence;
+
+/** Of a rank, and its graphs in [start, end). PACE_EVIDENCE_UNEXPLAINED is for who knows the path to say. */
+pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns,
+                               int64_t end_ns) PACE_MUST_CHECK;

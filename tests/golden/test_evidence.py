@@ -1,0 +1,97 @@
+"""What a trace lacks is said, and nothing confident is made of the rest."""
+import os
+import sys
+import tempfile
+
+import planted_traces
+from checks import expect, finish
+from leads import analyze, found
+
+
+def graph(rank, kernels, us, keep=lambda k: True):
+    """One launch of a graph of kernels that follow one another; some may not have been recorded."""
+    rank.correlation += 1
+    rank.host("cuda_runtime", "cudaGraphLaunch", rank.now, 10, correlation=rank.correlation)
+    at = max(rank.now + 8, rank.free.get(7, 0.0))
+    rank.now += 10
+    for k in range(kernels):
+        if keep(k):
+            rank.event("kernel", "ampere_sgemm_128x128_tn", at, us, 0, 7, device=0, stream=7, correlation=rank.correlation)
+        at += us + 1
+    rank.free[7] = at
+
+
+def captured(folder, name, keep):
+    def body(rank, _):
+        graph(rank, 40, 100, keep)
+        rank.wait()
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 4, body)
+    return analyze([rank.write(os.path.join(folder, name + ".json"))])
+
+
+def test_graphs(folder):
+    whole = captured(folder, "whole", lambda k: True)
+    expect(found(whole) == "compute", "a whole graph", found(whole), whole["summary"])
+    holes = captured(folder, "holes", lambda k: k % 8 == 0)
+    expect(found(holes) == "unknown", "kernels of the graph are missing", found(holes))
+    expect(any("CUDA graphs may be missing" in s for s in holes["summary"]), "said", holes["summary"])
+
+
+def test_launches_alone(folder):
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 3, lambda rank, _: planted_traces.layers(rank, 4))
+    rank.events = [e for e in rank.events if e["cat"] != "kernel"]
+    document = analyze([rank.write(os.path.join(folder, "launches.json"))])
+    expect(found(document) == "unknown" and document["lead"]["evidence"] == "no_kernels", "launches alone", document["lead"])
+    expect(not any("shorter" in s for s in document["summary"]), "no percentage", document["summary"])
+
+
+def test_some_kernels_missing(folder):
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 3, lambda rank, _: planted_traces.layers(rank, 8))
+    kernels = [e for e in rank.events if e["cat"] == "kernel"]
+    dropped = {id(e) for e in kernels[::4]}
+    rank.events = [e for e in rank.events if id(e) not in dropped]
+    document = analyze([rank.write(os.path.join(folder, "some.json"))])
+    expect(found(document) == "unknown" and document["lead"]["evidence"] == "few_kernels", "some missing", document["lead"])
+
+
+def test_cut_rank(folder):
+    """One of three ranks broke off before its kernels: it is left out, the other two are matched."""
+    paths = planted_traces.slow_rank(os.path.join(folder, "cut.json.gz"), world=3, slow=1)
+    import gzip
+    import json
+    with gzip.open(paths[2], "rt") as file:
+        document = json.load(file)
+    document["traceEvents"] = [e for e in document["traceEvents"] if e["cat"] not in ("kernel", "gpu_memcpy")]
+    for event in document["traceEvents"]:
+        event["args"].pop("correlation", None)
+    with gzip.open(paths[2], "wt") as file:
+        json.dump(document, file)
+    answer = analyze(paths)
+    expect(any("is left out" in w and "rank2" in w for w in answer["warnings"]), "said", answer["warnings"])
+    expect(len(answer["balance"]) == 2 and answer["slowest_rank"] == 1, "the others are joined", answer["balance"])
+
+
+def test_polling_host(folder):
+    """The host polls for the device without a call: its silence is the device's time."""
+    def body(rank, _):
+        for _ in range(6):
+            rank.kernel("aten::addmm", 1000, name="ampere_sgemm_128x128_tn")
+        rank.now = rank.free[7] + 5
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 4, body)
+    document = analyze([rank.write(os.path.join(folder, "polls.json"))])
+    path = document["critical_path"]
+    expect(found(document) == "compute", "a polling host leads with", found(document), document["summary"])
+    expect(path["by_resource"]["compute_ns"] > 0.98 * path["length_ns"], "on the path", path["by_resource"])
+
+
+with tempfile.TemporaryDirectory() as work:
+    test_graphs(work)
+    test_launches_alone(work)
+    test_some_kernels_missing(work)
+    test_cut_rank(work)
+    test_polling_host(work)
+sys.exit(finish())
