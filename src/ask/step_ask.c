@@ -48,6 +48,10 @@ pace_status pace_step_model_open(pace_step_asked *a, pace_catalog *catalog, cons
     a->has_model = true;
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
+    if (config->sequence_parallel > 0 && config->tp == 1)
+        return pace_fail(PACE_E_USAGE, "set: sequence_parallel has no effect without tp above 1");
+    if (config->zero_stage > 0 && config->dp * config->cp == 1)
+        return pace_fail(PACE_E_USAGE, "set: zero_stage has no effect without dp or cp above 1");
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     fill(config, &usual);
     if (config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework)) config->zero_stage = 0;

@@ -46,9 +46,7 @@ static bool asked(const pace_scenario *scenario) { return scenario->has_precisio
 
 static pace_status apply(pace_editing *e) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
-    if (device && !(device->flop_per_s[e->scenario->precision] > 0))
-        return pace_fail(PACE_E_INPUT, "precision: %s has no rate for %s in the catalogue", device->name,
-                         pace_precision_key(e->scenario->precision));
+    if (device) PACE_TRY(pace_device_check_precision(device, e->scenario->precision));
     for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_what_if_precision(&e->variants[i], e->scenario->precision));
     return PACE_OK;
 }

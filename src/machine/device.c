@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -121,6 +122,18 @@ pace_precision pace_device_rated_as(const pace_device *device, pace_precision pr
     };
     while (!(device->flop_per_s[precision] > 0) && wider[precision] != precision) precision = wider[precision];
     return precision;
+}
+
+pace_status pace_device_check_precision(const pace_device *device, pace_precision precision) {
+    char has[160] = "";
+    size_t used = 0;
+    if (device->flop_per_s[precision] > 0) return PACE_OK;
+    for (int i = 0; i < PACE_PRECISIONS; i++)
+        if (device->flop_per_s[i] > 0 && used < sizeof has)
+            used += (size_t)snprintf(has + used, sizeof has - used, "%s%s", used ? ", " : "",
+                                     pace_precision_key((pace_precision)i));
+    return pace_fail(PACE_E_USAGE, "precision: %s has no rate for %s in the catalogue, which has %s", device->name,
+                     pace_precision_key(precision), used ? has : "none of it");
 }
 
 double pace_device_rate(const pace_device *device, pace_precision precision) {

@@ -88,6 +88,9 @@ const char *pace_precision_key(pace_precision precision);
 pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog, const pace_device *device,
                                              const char *key, const char *precision);
 
+/** Refuses a precision that a device has no rate of its own for: PACE_E_USAGE, which lists those it has. */
+pace_status pace_device_check_precision(const pace_device *device, pace_precision precision) PACE_MUST_CHECK;
+
 /** The precision at which a device computes in another: the same where it has a rate for it, else the next wider. */
 pace_precision pace_device_rated_as(const pace_device *device, pace_precision precision);
 /** The device's dense peak rate for a precision, or that of the next wider one it has; 0 = unknown. */

@@ -36,14 +36,19 @@ int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config,
 pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) {
     const char *name = pace_names_text(&model->names, model->name);
     double experts = 0;
+    bool sharded = false;
     for (size_t i = 0; i < model->layers.count; i++) {
         const pace_layer *layer = &model->layers.items[i];
+        sharded |= layer->shard != PACE_SHARD_NONE;
         if (layer->rule->expert_elements) experts = layer->option[PACE_OPTION_EXPERTS];
         if (layer->rule->sparse) experts = config->ep; /* tables are cut wherever it fits */
         if (layer->option[PACE_OPTION_HEADS] > 0 && fmod(layer->option[PACE_OPTION_HEADS], config->tp) != 0)
             return pace_fail(PACE_E_USAGE, "tp %g does not divide the %g heads of \"%s\"", config->tp,
                              layer->option[PACE_OPTION_HEADS], name);
     }
+    if (config->tp > 1 && !sharded && !(model->sequence > 0))
+        return pace_fail(PACE_E_USAGE, "tp %g: no layer of the model \"%s\" is split over tensor-parallel ranks", config->tp,
+                         name);
     if (config->cp > 1 && !(model->sequence > 0))
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
     if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))

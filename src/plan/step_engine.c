@@ -180,6 +180,7 @@ pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_s
 
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) {
     pace_step_solution solution = {0};
+    PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
     PACE_TRY(plan_case(&solution, asked, pricer));
     close_form(&solution, asked);
     solution.time_s = solution.closed_s;

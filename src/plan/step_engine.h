@@ -62,7 +62,8 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
                                const char *name) PACE_MUST_CHECK;
 
 /** The closed form of a case, which may become one with all activations recomputed: of `out` everything but what a walk
- * finds; time_s is the closed form's. Errors: those of pace_step_plan_make(). */
+ * finds; time_s is the closed form's. Errors: those of pace_step_plan_make(), and PACE_E_USAGE
+ * for a precision that the device has no rate for. */
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
 
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
