@@ -19,7 +19,7 @@ ROADS = {
         "pace_step_usual_approach": ("step_engine", "prediction step_ask step_rows_read"),
     },
     "one case of words": {
-        "pace_step_asked_open": ("step_ask", "prediction scaling_solve"),
+        "pace_step_asked_open": ("step_ask", "prediction scaling_input scaling_solve"),  # scaling_input: which batch, where nobody says
         "pace_step_model_open": ("step_ask", "graph_inputs report_models"),  # converted; counted: never timed
     },
     "one lowering": {
@@ -54,7 +54,7 @@ ROADS = {
     "one closed form": {
         "pace_step_slots_get": ("step_slot_cache", "step_engine"),
         "pace_step_plan_make": ("step_plan", "step_engine"),
-        "pace_step_settle": ("step_engine", "step_ask"),
+        "pace_step_settle": ("step_engine", "step_ask step_memory"),  # step_memory: which change would fit
         "pace_step_check_walk": ("step_engine", "prediction"),
     },
     "one answer": {

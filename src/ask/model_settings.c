@@ -41,3 +41,22 @@ void pace_model_settings_free(pace_model_settings *settings) {
     pace_texts_free(&settings->texts);
     PACE_VEC_FREE(&settings->items);
 }
+
+bool pace_settings_name(const pace_words *set, const char *const *keys) {
+    for (size_t i = 0; set && i < set->count; i++)
+        for (size_t k = 0; keys[k]; k++) {
+            size_t length = strlen(keys[k]);
+            if (strncmp(set->items[i], keys[k], length) == 0 && set->items[i][length] == '=') return true;
+        }
+    return false;
+}
+
+bool pace_settings_name_sharing(const pace_words *set) {
+    static const char *const keys[] = {"dp", "tp", "pp", "vpp", "cp", "ep", "zero_stage", NULL};
+    return pace_settings_name(set, keys);
+}
+
+bool pace_settings_name_batch(const pace_words *set) {
+    static const char *const keys[] = {"micro_batch", "global_batch", NULL};
+    return pace_settings_name(set, keys);
+}

@@ -16,4 +16,10 @@ pace_status pace_model_settings_read(pace_model_settings *out, pace_config *conf
                                      const pace_words *set) PACE_MUST_CHECK;
 /** The framework that "framework=NAME" words ask for, as it stands in the last of them; NULL without. */
 const char *pace_framework_asked(const pace_words *set);
+/** Whether "KEY=VALUE" words set one of the keys, which end with NULL. */
+bool pace_settings_name(const pace_words *set, const char *const *keys);
+/** Whether they say how a step is shared out over ranks. */
+bool pace_settings_name_sharing(const pace_words *set);
+/** Whether they say how many samples a step has. */
+bool pace_settings_name_batch(const pace_words *set);
 void pace_model_settings_free(pace_model_settings *settings);

@@ -31,7 +31,8 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
-pace_status pace_step_model_open(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set) {
+static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
+                              double devices) {
     const char *framework = pace_framework_asked(set);
     pace_config *config = &a->asked.config, usual = pace_config_default();
     PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
@@ -48,6 +49,8 @@ pace_status pace_step_model_open(pace_step_asked *a, pace_catalog *catalog, cons
     a->has_model = true;
     a->asked.model = &a->model;
     a->asked.may_recompute = config->recompute == UNSAID;
+    a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_sharing(set);
+    if (a->all_devices) config->dp = devices;
     if (config->sequence_parallel > 0 && config->tp == 1)
         return pace_fail(PACE_E_USAGE, "set: sequence_parallel has no effect without tp above 1");
     if (config->zero_stage > 0 && config->dp * config->cp == 1)
@@ -58,6 +61,10 @@ pace_status pace_step_model_open(pace_step_asked *a, pace_catalog *catalog, cons
     if (config->tp == 1) config->sequence_parallel = 0;
     if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model);
     return PACE_OK;
+}
+
+pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name, const pace_words *set) {
+    return open_model(out, catalog, name, set, 1);
 }
 
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
@@ -98,13 +105,52 @@ static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, cons
     return pace_approach_set_jitter(&a->approach, words->jitter);
 }
 
+/* --- a batch ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a micro-batch fits, and in how much; one that cannot be does not. */
+static pace_status try_batch(bool *fits, double *bytes, pace_step_asked *a, double micro_batch) {
+    pace_step_solution solution;
+    pace_step_case one = a->asked;
+    one.config.micro_batch = micro_batch;
+    one.may_recompute = false;
+    pace_status status = pace_step_settle(&solution, &a->pricer, &one);
+    if (status == PACE_E_MEMORY) return status;
+    *fits = status == PACE_OK && solution.fitting == PACE_FITS;
+    if (*fits) *bytes = solution.plan.memory.all_bytes;
+    return PACE_OK;
+}
+
+/* Memory grows by the same with each sample, nearly: the line through two says where to look. */
+static pace_status choose_batch(pace_step_asked *a) {
+    double has = a->asked.device->memory_bytes, one_bytes = 0, two_bytes = 0, bytes, batch = 1;
+    bool fits = false;
+    if (!(has > 0)) return PACE_OK;
+    PACE_TRY(try_batch(&fits, &one_bytes, a, 1));
+    if (fits) PACE_TRY(try_batch(&fits, &two_bytes, a, 2));
+    if (!fits) return PACE_OK;
+    double fitting = 1 + (has - one_bytes) / fmax(1, two_bytes - one_bytes);
+    while (2 * batch <= fmin(a->frameworks.micro_batch_most, fitting)) batch *= 2;
+    for (fits = false; batch > 1; batch /= 2) {
+        PACE_TRY(try_batch(&fits, &bytes, a, batch));
+        if (fits) break;
+    }
+    a->asked.config.micro_batch = batch;
+    a->largest_batch = batch > 1;
+    return PACE_OK;
+}
+
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
-    PACE_TRY(pace_step_model_open(out, catalog, words->name, words->set));
+    const pace_machine *machine = words->machine;
+    PACE_TRY(
+        open_model(out, catalog, words->name, words->set, machine ? (double)machine->devices * machine->nodes : 1));
     PACE_TRY(open_place(out, catalog, words));
+    PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     PACE_TRY(open_approach(out, catalog, words));
     PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
     out->has_pricer = true;
-    return words->device->is_cpu ? PACE_OK : pace_step_settle(&out->settled, &out->pricer, &out->asked);
+    if (words->device->is_cpu) return PACE_OK;
+    if (!pace_settings_name_batch(words->set)) PACE_TRY(choose_batch(out));
+    return pace_step_settle(&out->settled, &out->pricer, &out->asked);
 }
 
 void pace_step_asked_close(pace_step_asked *asked) {

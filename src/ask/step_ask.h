@@ -15,6 +15,8 @@ typedef struct {
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
     bool spread_tables;         /* over all ranks, which nobody said */
+    bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
+    bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool has_model, has_pricer;
 } pace_step_asked;
 
@@ -39,7 +41,8 @@ bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
                                  const pace_words *set) PACE_MUST_CHECK;
 
-/** Opens a case and settles it. Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
+/** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
+ * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
  * machine has. Close it also after a failure. */
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
                                  const pace_step_words *words) PACE_MUST_CHECK;

@@ -78,7 +78,10 @@ static pace_status read_all(pace_frameworks *out) {
                                 pace_yaml_item(attention, out->attention_count)));
     const pace_yaml_node *spread = pace_yaml_get(pace_yaml_get(root, "spread"), "value");
     if (!spread) return fail_at(out->yaml, root, "spread: {value: ...}");
-    return pace_yaml_number(&out->spread, out->yaml, spread);
+    PACE_TRY(pace_yaml_number(&out->spread, out->yaml, spread));
+    const pace_yaml_node *most = pace_yaml_get(pace_yaml_get(root, "micro_batch_most"), "value");
+    if (!most) return fail_at(out->yaml, root, "micro_batch_most: {value: ...}");
+    return pace_yaml_number(&out->micro_batch_most, out->yaml, most);
 }
 
 pace_status pace_frameworks_load(pace_frameworks *out, pace_catalog *catalog) {

@@ -29,7 +29,8 @@ typedef struct {
     const pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
-    double spread; /* of a step by formula */
+    double spread;           /* of a step by formula */
+    double micro_batch_most; /* that is taken where nobody says one */
     pace_attention_kernel_entry attention[PACE_FRAMEWORKS_MOST];
     size_t attention_count;
 } pace_frameworks;

@@ -124,9 +124,10 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
     return pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention);
 }
 
-/* What memory needs is known to a quarter or so. */
-static bool fits(const pace_step_plan *plan, const pace_doubts *doubts) {
-    return !(plan->device_bytes > 0) || plan->memory.all_bytes < doubts->figure[PACE_DOUBT_MEMORY] * plan->device_bytes;
+static pace_step_fitting fitting(const pace_step_plan *plan, const pace_doubts *doubts) {
+    double need = plan->memory.all_bytes, has = plan->device_bytes;
+    if (!(has > 0) || need <= has) return PACE_FITS;
+    return need < doubts->figure[PACE_DOUBT_MEMORY] * has ? PACE_MAY_FIT : PACE_TOO_LARGE;
 }
 
 /* Where nobody says that nothing is recomputed and it does not fit into memory without, all is. */
@@ -134,7 +135,7 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
     PACE_TRY(plan_with(&out->plan, pricer, asked));
     bool whole = asked->config.recompute == PACE_RECOMPUTE_FULL;
     if (!asked->may_recompute || whole || asked->config.mode != PACE_TRAINING ||
-        fits(&out->plan, pace_cost_doubts(pricer->cost)))
+        fitting(&out->plan, pace_cost_doubts(pricer->cost)) != PACE_TOO_LARGE)
         return PACE_OK;
     asked->config.recompute = PACE_RECOMPUTE_FULL;
     out->recomputed = true;
@@ -182,6 +183,7 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     pace_step_solution solution = {0};
     PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
     PACE_TRY(plan_case(&solution, asked, pricer));
+    solution.fitting = fitting(&solution.plan, pace_cost_doubts(pricer->cost));
     close_form(&solution, asked);
     solution.time_s = solution.closed_s;
     *out = solution;

@@ -36,12 +36,16 @@ typedef struct {
 pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_step_pricer_close(pace_step_pricer *pricer);
 
+/* Memory is known to a quarter or so (catalog/doubts.yaml, memory): between fitting and not, nobody can say. */
+typedef enum { PACE_FITS, PACE_MAY_FIT, PACE_TOO_LARGE } pace_step_fitting;
+
 typedef struct {
     pace_estimate time_s;
     bool walked;
     pace_step_plan plan;       /* its slots are borrowed until the pricer's next case */
     pace_estimate closed_s;    /* the closed form's; with what the slowest rank takes longer, as time_s */
     double closed_skew_s;      /* of that: waiting for the slowest rank */
+    pace_step_fitting fitting; /* into the device's memory */
     bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;

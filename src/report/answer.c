@@ -185,7 +185,7 @@ pace_status pace_answer_of_report(pace_answer **out, pace_report *report, bool h
         return PACE_E_MEMORY;
     }
     answer->report = report;
-    answer->holds = holds;
+    answer->holds = holds && !report->denied;
     layout *l = pace_alloc(1, sizeof *l);
     pace_status status = l ? PACE_OK : PACE_E_MEMORY;
     if (l) {

@@ -1,5 +1,6 @@
 /* The seven kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
 #include "report/ask_parts.h"
+#include "ask/model_settings.h"
 #include "report/engines.h"
 
 #include <string.h>
@@ -19,19 +20,10 @@ static const struct {
     [SCALING] = {" scaling ", "a step of several workers"},
 };
 
-/* Whether a model's configuration says how the step is shared out: it is one step, by one approach. */
-static bool names_ranks(const pace_question *question) {
-    static const char *const keys[] = {"dp=", "tp=", "pp=", "cp=", "ep=", "zero_stage="};
-    pace_words set = pace_question_words(question, "set");
-    for (size_t i = 0; i < set.count; i++)
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            if (strncmp(set.items[i], keys[k], strlen(keys[k])) == 0) return true;
-    return false;
-}
-
 static bool is_scaling(const pace_question *question) {
+    pace_words set = pace_question_words(question, "set");
     bool approach = pace_question_has(question, "approach");
-    return pace_question_has(question, "workers") || (approach && !names_ranks(question));
+    return pace_question_has(question, "workers") || (approach && !pace_settings_name_sharing(&set));
 }
 
 static bool is_about_exchange(const pace_question *question) {

@@ -30,6 +30,11 @@ void pace_report_set_command(pace_report *report, const char *const *words, size
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
 void pace_report_warn(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
 
+/** The answer is no, as of a step that cannot run: pace_answer_holds() is false then. */
+void pace_report_deny(pace_report *report);
+/** Puts a sentence before all that the report has. */
+void pace_report_lead(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
+
 /** A warning with a code of its own, for programs: "rows_unanswered". pace_report_warn() gives the code "note". */
 void pace_report_warn_as(pace_report *report, const char *code, const char *format, ...) PACE_PRINTF(3, 4);
 

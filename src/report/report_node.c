@@ -296,6 +296,28 @@ void pace_node_sentence(pace_node *object, bool strong, const char *format, ...)
     va_end(arguments);
 }
 
+/* The last child becomes the first. */
+static void move_to_front(pace_node *object) {
+    pace_node *moved = object->last, *before = object->first;
+    if (moved == before) return;
+    while (before->next != moved) before = before->next;
+    before->next = NULL;
+    object->last = before;
+    moved->next = object->first;
+    object->first = moved;
+}
+
+void pace_report_deny(pace_report *report) { report->denied = true; }
+
+void pace_report_lead(pace_report *report, const char *format, ...) {
+    pace_node *last = report->root->last;
+    va_list arguments;
+    va_start(arguments, format);
+    add_line(report->root, PACE_NODE_STRONG, format, arguments);
+    va_end(arguments);
+    if (report->root->last != last) move_to_front(report->root);
+}
+
 void pace_node_note(pace_node *object, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

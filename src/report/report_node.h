@@ -141,6 +141,7 @@ typedef struct {
 struct pace_report {
     size_t rows_shown;  /* of each table; 0 = as many as it shows */
     pace_status status; /* the first failure of a builder call */
+    bool denied;        /* the answer is no */
     char *verb, *title;
     pace_texts command;
     PACE_VEC(pace_held_input) inputs;

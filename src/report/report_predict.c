@@ -90,10 +90,13 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
 
 static void put_predicted(pace_node *root, const pace_prediction *p) {
     const pace_estimate *step_s = &p->results[0].step_s;
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.",
-                       pace_show_ns(pace_ns(step_s->median)).text,
-                       pace_show_ns(pace_estimate_low_ns(p->results[0].step_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(p->results[0].step_s)).text, p->inputs.forecast.device->name);
+    double ranks = p->is_model ? pace_config_ranks(&p->step.asked.config) : 1;
+    char count[32] = "";
+    if (ranks > 1) pace_snprintf(count, sizeof count, "%.0f ", ranks);
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s%s%s.",
+                       pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(*step_s)).text, count, p->inputs.forecast.device->name,
+                       p->step.all_devices ? ", data parallel" : "");
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
     pace_node_int(step, "walked_ns", pace_ns(step_s->median - p->results[0].exchange.skew_s));
@@ -233,6 +236,8 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
+    if (p->is_model && !p->step.asked.device->is_cpu)
+        PACE_TRY(pace_put_fit(report, &p->step, options->context->catalog));
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)

@@ -159,6 +159,8 @@ typedef struct {
     double samples_per_s, efficiency;
     pace_scaling_point point;
     double fp_bp_s, wu_s;
+    pace_step_fitting fitting; /* of a model's rank, which needs and has: */
+    double memory_bytes, device_bytes;
 } scaled;
 
 /* A model's step is the question that a row or --set dp asks. */
@@ -186,6 +188,9 @@ static pace_status scale_model(scaled *out, double *alone, asked *a, pace_scalin
                                              .exchange_s = all.exchange.exchange_s,
                                              .bottleneck = pace_scaling_bottleneck(&all)};
     out->fp_bp_s = all.forward_backward_s;
+    out->fitting = all.fitting;
+    out->memory_bytes = all.plan.memory.all_bytes;
+    out->device_bytes = all.plan.device_bytes;
     return PACE_OK;
 }
 
@@ -298,10 +303,21 @@ typedef struct {
     charts charts;
     asked *asked;
     pace_scaling_input *input;
+    size_t too_large; /* points that do not fit into memory */
+    char first[320];  /* of them */
 } place;
 
+/* The first point that cannot run is named; the others are counted. */
+static void check_memory(place *p, const scaled *r, double batch, int workers) {
+    if (r->fitting != PACE_TOO_LARGE) return;
+    if (p->too_large++ > 0) return;
+    pace_snprintf(p->first, sizeof p->first, "%.80s with a batch of %.0f on %d workers needs %s a rank, %.80s has %s",
+                  p->input->name, batch, workers, pace_show_bytes(r->memory_bytes).text, p->asked->device->name,
+                  pace_show_bytes(r->device_bytes).text);
+}
+
 /* One approach and batch on all numbers of workers. */
-static pace_status put_curve(const place *p, size_t approach, double batch, bool told) {
+static pace_status put_curve(place *p, size_t approach, double batch, bool told) {
     asked *a = p->asked;
     const char *label = a->labels.items[approach];
     scaled row = {0};
@@ -310,6 +326,7 @@ static pace_status put_curve(const place *p, size_t approach, double batch, bool
         int workers = a->workers.items[w];
         PACE_TRY(scale(&row, a, p->input, &a->approaches.items[approach], batch, workers));
         put_row(p->table, p->input->name, label, batch, workers, &row);
+        check_memory(p, &row, batch, workers);
         pace_chart_point(p->charts.throughput, workers, row.samples_per_s);
         pace_chart_point(p->charts.efficiency, workers, row.efficiency);
     }
@@ -322,7 +339,7 @@ static pace_status put_curve(const place *p, size_t approach, double batch, bool
     return PACE_OK;
 }
 
-static pace_status put_points(pace_node *root, asked *a) {
+static pace_status put_points(pace_report *report, pace_node *root, asked *a) {
     place p = {.root = root, .asked = a};
     p.table = pace_open_table(root, &points, differences(a));
     for (size_t i = 0; i < a->inputs.count; i++) {
@@ -334,6 +351,10 @@ static pace_status put_points(pace_node *root, asked *a) {
             for (size_t b = 0; b < batches; b++)
                 PACE_TRY(put_curve(&p, k, a->batches.count ? a->batches.items[b] : own, b + 1 == batches));
     }
+    if (p.too_large == 0) return PACE_OK;
+    pace_report_deny(report);
+    pace_report_lead(report, "Does not fit: %s. So it is with %zu of the points below.", p.first, p.too_large);
+    pace_report_warn_as(report, "does_not_fit", "does not fit: %s", p.first);
     return PACE_OK;
 }
 
@@ -357,7 +378,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "machine", a->machine.name);
     pace_node_text(root, "device", a->device->name);
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
-    PACE_TRY(put_points(root, a));
+    PACE_TRY(put_points(report, root, a));
     pace_node_note(
         root,
         "%s scaling: batch is of %s. Efficiency is against one worker%s. FP+BP is forward and backward, WU "

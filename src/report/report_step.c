@@ -1,6 +1,7 @@
 #include "report/report_assumptions.h"
 #include "ask/engine_options.h"
 #include "ask/scenarios.h"
+#include "ask/step_memory.h"
 #include "report/report_step.h"
 #include "ask/context.h"
 
@@ -17,7 +18,7 @@
 /* --- asking ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const pace_step_asked *step;
+    pace_step_asked *step;
     const char *on;
     pace_catalog *catalog;
     pace_step_fit fit;
@@ -162,20 +163,27 @@ static void put_how(pace_node *root, const asked *a) {
     const char *execution = pace_config_word(config, "execution"), *precision = pace_config_word(config, "precision");
     double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
     char of[64] = "", more[64] = "";
+    char assumed[80] = "";
+    if (a->step->largest_batch)
+        snprintf(assumed, sizeof assumed, " (assumed: the largest power of two that fits, at most %.0f)",
+                 a->step->frameworks.micro_batch_most);
     if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
     if (batches > 1) snprintf(more, sizeof more, ", %.0f a step", batches);
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, micro-batch %.0f%s, framework %s, %s, %s; change these with --set.",
-                       config->micro_batch, of, framework, execution, precision);
+        pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s; change these with --set.",
+                       config->micro_batch, assumed, of, framework, execution, precision);
     else
         pace_node_note(
             root,
-            "Training, micro-batch %.0f%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; change these with --set.",
-            config->micro_batch, of, more, framework, execution, precision, pace_config_word(config, "optimizer"),
-            recompute);
+            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s, optimizer %s, recomputation %s; change these with --set.",
+            config->micro_batch, assumed, of, more, framework, execution, precision,
+            pace_config_word(config, "optimizer"), recompute);
 }
 
 static void put_tables(pace_node *root, const pace_step_asked *step) {
+    if (step->all_devices)
+        pace_node_note(root, "Assumed: all %g devices train by data parallelism; --set dp, tp, pp says otherwise.",
+                       pace_config_ranks(&step->asked.config));
     if (step->spread_tables)
         pace_node_note(root,
                        "Assumed: embedding tables are spread over all %g ranks; --set ep=1 keeps them whole on each.",
@@ -190,10 +198,39 @@ static void put_sharing(pace_node *root, const asked *a) {
                    config->sequence_parallel > 0 ? "on" : "off", pace_config_word(config, "attention"));
 }
 
-static void warn_of_memory(pace_report *report, const asked *a, double bytes) {
-    if (a->step->settled.plan.device_bytes > 0 && bytes > a->step->settled.plan.device_bytes)
-        pace_report_warn(report, "does not fit: each rank needs %s, %s has %s", pace_show_bytes(bytes).text,
-                         a->step->asked.device->name, pace_show_bytes(a->step->settled.plan.device_bytes).text);
+/* What would make it fit, as a sentence. */
+static pace_status advise(char *out, size_t size, pace_step_asked *step, pace_catalog *catalog) {
+    const pace_step_plan *plan = &step->settled.plan;
+    char remedy[PACE_REMEDY_TEXT];
+    PACE_TRY(pace_step_remedy(remedy, step, catalog));
+    if (*remedy) snprintf(out, size, "It would fit with %s.", remedy);
+    else
+        snprintf(out, size, "Parameters, gradients and optimizer alone fill %.0f such devices.",
+                 ceil((plan->memory.all_bytes - plan->memory.activation_bytes) / plan->device_bytes));
+    return PACE_OK;
+}
+
+pace_status pace_put_fit(pace_report *report, pace_step_asked *step, pace_catalog *catalog) {
+    const pace_step_plan *plan = &step->settled.plan;
+    const char *device = step->asked.device->name;
+    char advice[PACE_REMEDY_TEXT + 80];
+    double times = plan->device_bytes > 0 ? plan->memory.all_bytes / plan->device_bytes : 0;
+    pace_shown need = pace_show_bytes(plan->memory.all_bytes), has = pace_show_bytes(plan->device_bytes);
+    if (step->settled.fitting == PACE_FITS) return PACE_OK;
+    PACE_TRY(advise(advice, sizeof advice, step, catalog));
+    if (step->settled.fitting == PACE_MAY_FIT) {
+        pace_report_lead(report, "May not fit: each rank needs about %s, %s has %s. %s", need.text, device, has.text,
+                         advice);
+        pace_report_warn_as(report, "may_not_fit", "may not fit: each rank needs about %s, %s has %s", need.text,
+                            device, has.text);
+        return PACE_OK;
+    }
+    pace_report_deny(report);
+    pace_report_lead(report, "Does not fit: each rank needs %s, %s has %s (%.1f times as much). %s", need.text, device,
+                     has.text, times, advice);
+    pace_report_warn_as(report, "does_not_fit", "does not fit: each rank needs %s, %s has %s", need.text, device,
+                        has.text);
+    return PACE_OK;
 }
 
 void pace_put_step_values(pace_report *report, pace_estimate step_s) {
@@ -207,6 +244,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
+    PACE_TRY(pace_put_fit(report, a->step, a->catalog));
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s per device.",
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
@@ -214,7 +252,6 @@ static pace_status build(pace_report *report, void *context) {
     put_how(root, a);
     put_tables(root, a->step);
     put_sharing(root, a);
-    warn_of_memory(report, a, a->step->settled.plan.memory.all_bytes);
     pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
     pace_node_text(root, "machine", a->on);
     pace_node_text(root, "device", a->step->asked.device->name);
@@ -237,7 +274,7 @@ static pace_status build(pace_report *report, void *context) {
     return pace_put_assumptions(root, a->catalog, &used);
 }
 
-pace_status pace_predict_step(pace_report **out, const pace_step_asked *step, const pace_predict_options *options) {
+pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_options *options) {
     asked a = {.step = step,
                .on = options->on.count ? options->on.items[0] : step->asked.device->name,
                .catalog = options->context->catalog};
@@ -250,7 +287,7 @@ pace_status pace_predict_step(pace_report **out, const pace_step_asked *step, co
 /* Parameters from which on a model counts as large: the closed form was compared with published runs of such. */
 static const double LARGE_PARAMETERS = 1e9;
 
-void pace_put_closed_form(pace_report *report, const pace_step_asked *step, const char *on, double walked_s) {
+void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char *on, double walked_s) {
     asked a = {.step = step, .on = on};
     pace_node *root = pace_report_root(report), *node = pace_node_object(root, "closed_form", NULL, PACE_FOR_JSON);
     pace_estimate s = step->settled.closed_s;
@@ -266,7 +303,6 @@ void pace_put_closed_form(pace_report *report, const pace_step_asked *step, cons
     pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
     put_how(root, &a);
     put_tables(root, step);
-    warn_of_memory(report, &a, bytes);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
     pace_node_note(root,
                    "Check: the closed form that answers ZeRO and pipelines makes it %s (%s to %s) on %s, %+.1f %%.",

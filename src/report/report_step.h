@@ -6,12 +6,15 @@
 #include "report/report.h"
 
 /** The report of a case that is not walked. Errors: PACE_E_USAGE for options that belong to a walk; those of fits. */
-pace_status pace_predict_step(pace_report **out, const pace_step_asked *step,
+pace_status pace_predict_step(pace_report **out, pace_step_asked *step,
                               const pace_predict_options *options) PACE_MUST_CHECK;
+
+/** Puts first that a step does not fit into the device's memory, by how much, and what would make it fit; the answer is no
+ * then. Nothing for one that fits. */
+pace_status pace_put_fit(pace_report *report, pace_step_asked *step, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** Puts a step's median and interval, seconds in full precision. */
 void pace_put_step_values(pace_report *report, pace_estimate step_s);
 
-/** Puts beside a model's walk of `walked_s` what it rests on, and the closed form's time and memory as a check; warns
- * of a step that does not fit into the device's memory. */
-void pace_put_closed_form(pace_report *report, const pace_step_asked *step, const char *on, double walked_s);
+/** Puts beside a model's walk of `walked_s` what it rests on, and the closed form's time and memory as a check. */
+void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char *on, double walked_s);

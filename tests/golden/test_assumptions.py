@@ -13,7 +13,7 @@ from checks import SOURCE, expect, finish, run
 
 DOUBTS = Path(SOURCE) / "catalog" / "doubts.yaml"
 TRACE = str(Path(tempfile.mkdtemp()) / "trace.json")
-GPT2 = ["predict", "gpt2", "--on", "dgx-h100", "--set", "dp=8"]
+GPT2 = ["predict", "gpt2", "--on", "dgx-h100", "--set", "dp=8", "--set", "micro_batch=1"]
 # A doubt, and questions that rest on it: what they print and where their interval stands.
 RESTS_ON = [
     ("host_catalog", GPT2),

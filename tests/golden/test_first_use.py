@@ -49,7 +49,24 @@ with tempfile.TemporaryDirectory() as folder:
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")
-    expect("Training, micro-batch 1, framework" in out, out[:400])
+    expect("micro-batch 128 (assumed: the largest power of two that fits, at most 512), framework" in " ".join(out.split()), out[:600])
+    for batch, fits in ((128, True), (256, False)):
+        code, out, err = run("predict", "resnet50", "--on", "v100", "--set", f"micro_batch={batch}")
+        expect(code == (0 if fits else 1) and out.startswith("Does not fit: each rank needs") == (not fits), batch, code, out[:200])
+        expect(("does not fit" in err) == (not fits), batch, err)
+    expect("It would fit with --set micro_batch=128." in " ".join(out.split()), out[:300])
+    code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--set", "micro_batch=32")
+    expect("on 8 v100-sxm2-16, data parallel." in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])
+    code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "100000", "-q")
+    expect(code == 1 and out.startswith("Does not fit: resnet50 with a batch of 100000 on 1 workers needs"), code, out[:200])
+    # What a device or a model cannot do is refused: Volta has neither TF32 nor bfloat16 (NVIDIA V100 datasheet).
+    for wrong, *said in (("precision=bf16", "v100-sxm2-16 has no rate for bf16", "fp16"), ("precision=tf32", "no rate for tf32"),
+                         ("precision=fp8", "no rate for fp8"), ("tp=4", "no layer", "tensor-parallel"),
+                         ("sequence_parallel=1", "no effect without tp"), ("zero_stage=2", "no effect without dp")):
+        code, _, err = run("predict", "resnet50", "--on", "dgx-1-v100", "--set", wrong)
+        expect_line(code, err, 2, *said)
+    refused = rows(table("p.csv", "model,device,n_gpu,precision,micro_batch\nresnet50,v100-sxm2-16,1,bf16,8\nresnet50,v100-sxm2-16,1,fp16,8\n"), "--kind", "step")
+    expect("no rate for bf16" in refused[0]["status"] and refused[0]["predicted"] == "" and refused[1]["predicted"], refused)
     grown = document("predict", "resnet50", "--on", "v100", "--batch", "64")["scenarios"]
     asked = document("predict", "resnet50", "--on", "v100", "--set", "micro_batch=64")["scenarios"]
     step = {s["scenario"]: s["step_ns"] for s in grown}

