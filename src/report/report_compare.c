@@ -1,5 +1,6 @@
 /* pace_compare(): two traces, or two ranks of one run, side by side: how much longer the typical step of B is, whether
  * that is more than steps differ anyway, why, and whether a limit holds. */
+#include "base/print.h"
 #include "ask/context.h"
 #include "insight/call_tree.h"
 #include "insight/change_cause.h"
@@ -62,8 +63,8 @@ static void put_headline(pace_node *root, const pace_step_change *change) {
     }
     char interval[64] = "";
     if (!isnan(change->low))
-        snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %+.1f %%", 100 * (change->low - 1),
-                 100 * (change->high - 1));
+        pace_snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %+.1f %%", 100 * (change->low - 1),
+                      100 * (change->high - 1));
     pace_shown of_a = pace_show_ns(a), of_b = pace_show_ns(b);
     if (change->verdict == PACE_CHANGE_CHANCE)
         pace_node_sentence(root, true, "No significant change: a typical step takes %s in A and %s in B (%+.1f %%%s).",
@@ -75,7 +76,7 @@ static void put_headline(pace_node *root, const pace_step_change *change) {
 
 static pace_shown show_change(double ns) {
     pace_shown size = pace_show_ns(llround(fabs(ns))), shown;
-    snprintf(shown.text, sizeof shown.text, "%s%.*s", ns < 0 ? "-" : "+", (int)sizeof shown.text - 2, size.text);
+    pace_snprintf(shown.text, sizeof shown.text, "%s%.*s", ns < 0 ? "-" : "+", (int)sizeof shown.text - 2, size.text);
     return shown;
 }
 
@@ -85,14 +86,14 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     size_t used = 0;
     out[0] = '\0';
     if (cause->resource == PACE_IDLE_HOST)
-        snprintf(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B", cause->a_launches,
-                 cause->b_launches);
+        pace_snprintf(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B",
+                      cause->a_launches, cause->b_launches);
     if (op)
-        used = (size_t)snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
-                                show_change(op->b_ns - op->a_ns).text);
+        used = (size_t)pace_snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
+                                     show_change(op->b_ns - op->a_ns).text);
     if (kernel && used < size)
-        snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
-                 show_change(kernel->b_ns - kernel->a_ns).text);
+        pace_snprintf(out + used, size - used, "%s %.60s (%s)", op ? ", of kernels" : "; most of all", kernel->name,
+                      show_change(kernel->b_ns - kernel->a_ns).text);
 }
 
 static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
@@ -109,7 +110,7 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     if (!known || change->verdict == PACE_CHANGE_NONE) return;
     name_cause(names, sizeof names, cause);
     if (cause->resource != PACE_IDLE_INPUT)
-        snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
+        pace_snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
     pace_node_sentence(root, false, "What changed most is %s%s: %s of the step's %s%s.",
                        resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text,
                        show_change((double)cause->step_ns).text, names);
@@ -238,7 +239,7 @@ static void write_path(char *out, size_t size, const pace_call_tree *tree, uint3
     const pace_call_node *at = &tree->nodes.items[node];
     if (at->parent) write_path(out, size, tree, at->parent);
     size_t used = at->parent ? strlen(out) : 0;
-    snprintf(out + used, size - used, "%s%s", used ? " > " : "", pace_names_text(&tree->names, at->name));
+    pace_snprintf(out + used, size - used, "%s%s", used ? " > " : "", pace_names_text(&tree->names, at->name));
 }
 
 static pace_status put_tree(pace_node *root, const pace_step_change *change) {
@@ -254,7 +255,7 @@ static pace_status put_tree(pace_node *root, const pace_step_change *change) {
         if (is_small(node, step_ns)) continue;
         int indent = node->depth < 24 ? (int)node->depth - 1 : 23;
         write_path(path, sizeof path, &tree, i);
-        snprintf(name, sizeof name, "%*s%.120s", 2 * indent, "", pace_names_text(&tree.names, node->name));
+        pace_snprintf(name, sizeof name, "%*s%.120s", 2 * indent, "", pace_names_text(&tree.names, node->name));
         int64_t a_ns = llround(node->a_ns), b_ns = llround(node->b_ns);
         pace_table_put(table, &(path_row){name, path, node->depth, a_ns, b_ns, b_ns - a_ns});
     }
@@ -280,12 +281,12 @@ static void put_check(pace_node *root, size_t *missed, const pace_step_change *c
     bool longer = change->ratio > 1 + limit, chance = change->verdict == PACE_CHANGE_CHANCE;
     bool unknown = isnan(change->ratio);
     *missed = unknown || (longer && !chance);
-    snprintf(name, sizeof name, "step time at most +%g %%", 100 * limit);
-    if (unknown) snprintf(text, sizeof text, "there is nothing to compare");
+    pace_snprintf(name, sizeof name, "step time at most +%g %%", 100 * limit);
+    if (unknown) pace_snprintf(text, sizeof text, "there is nothing to compare");
     else
-        snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s", pace_show_ns(pace_typical_ns(&change->a)).text,
-                 pace_show_ns(pace_typical_ns(&change->b)).text, 100 * (change->ratio - 1),
-                 pace_change_verdict_names[change->verdict]);
+        pace_snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s",
+                      pace_show_ns(pace_typical_ns(&change->a)).text, pace_show_ns(pace_typical_ns(&change->b)).text,
+                      100 * (change->ratio - 1), pace_change_verdict_names[change->verdict]);
     pace_put_table(root, &checks, &(check_row){name, *missed ? "no" : "yes", text}, 1, sizeof(check_row));
     if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
 }
@@ -416,5 +417,7 @@ pace_status pace_compare(pace_report **out, size_t *missed, const char *const *i
     if (count == 2) return compare_traces(out, missed, inputs, options);
     if (count == 1 && options->reading.has_rank && options->has_with_rank)
         return compare_ranks(out, missed, inputs[0], options);
-    return pace_fail(PACE_E_USAGE, "expected two traces, or one with " PACE_FIELD "rank and " PACE_FIELD "with_rank, found %zu", count);
+    return pace_fail(PACE_E_USAGE,
+                     "expected two traces, or one with " PACE_FIELD "rank and " PACE_FIELD "with_rank, found %zu",
+                     count);
 }

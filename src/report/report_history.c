@@ -1,4 +1,5 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
+#include "base/print.h"
 #include "ask/history.h"
 #include "report/engines.h"
 #include "report/show.h"
@@ -62,7 +63,7 @@ static pace_shown show_value(const char *path, double value) {
     if (length > 3 && strcmp(path + length - 3, "_ns") == 0) return pace_show_ns(llround(value));
     if (length > 2 && strcmp(path + length - 2, "_s") == 0 && !(length > 6 && strcmp(path + length - 6, "_per_s") == 0))
         return pace_show_ns(llround(value * 1e9));
-    snprintf(shown.text, sizeof shown.text, "%.4g", value);
+    pace_snprintf(shown.text, sizeof shown.text, "%.4g", value);
     return shown;
 }
 
@@ -105,9 +106,9 @@ static void put_check(pace_node *root, view *v) {
     double worse = pace_history_worse_by(h);
     bool failed = worse > v->options->limit && h->verdict != PACE_CHANGE_CHANCE && h->before > 0;
     v->missed = failed;
-    snprintf(name, sizeof name, "%.200s at most %g %% worse", h->path, 100 * v->options->limit);
-    if (h->before == 0) snprintf(text, sizeof text, "nothing before to hold it against");
-    else snprintf(text, sizeof text, "%+.2f %%, %s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict]);
+    pace_snprintf(name, sizeof name, "%.200s at most %g %% worse", h->path, 100 * v->options->limit);
+    if (h->before == 0) pace_snprintf(text, sizeof text, "nothing before to hold it against");
+    else pace_snprintf(text, sizeof text, "%+.2f %%, %s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict]);
     pace_put_table(root, &checks, &(check_row){name, failed ? "no" : "yes", text}, 1, sizeof(check_row));
 }
 
