@@ -134,7 +134,7 @@ const pace_option_row pace_option_table[] = {
     {ANALYZE | COMPARE, NUMBER("top", "N", "rows", NULL, "show N rows of each table", NULL, NULL)},
     {ANALYZE, TEXT("filter", "REGEX", NULL, "operators, kernels and modules whose name matches", NULL, NULL)},
     {ANALYZE,
-     TEXT("stage", "NAME", NULL, "operators and kernels of input, forward, backward, update, other", NULL, NULL)},
+     TEXT("stage", "NAME", NULL, "operators, kernels and modules of a stage: forward, backward, ...", NULL, NULL)},
     {ANALYZE, WRITES("overheads", 0, "FILE", NULL, "write the host-overhead samples there (JSON)")},
     {ANALYZE,
      TEXT("profiler_us", "US", NULL, "profiler cost to take off per recorded host event; auto = guess it", NULL, NULL)},

@@ -287,6 +287,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
     if (status == PACE_OK && analysis.ranks.count > 1) status = report_latest(&analysis);
     analysis.reported = analysis.latest;
+    analysis.asked = options->has_rank;
     if (status == PACE_OK && options->has_rank)
         status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);
     pace_paths_free(&paths);

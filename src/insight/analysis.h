@@ -15,6 +15,7 @@ typedef struct {
     pace_collectives collectives;
     pace_messages messages;
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
+    bool asked;                /* it was asked for */
     const pace_rank *latest;   /* the rank that makes the others wait; NULL = none does for a hundredth of their time */
     int64_t latest_caused_ns;  /* what the others waited for it alone, all together */
     PACE_VEC(char *) warnings;

@@ -360,8 +360,7 @@ static pace_status build(pace_report *report, size_t *missed, const pace_step_ch
 /* Of several ranks or devices one is compared. */
 static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME];
-    bool asked = analysis->reported && analysis->reported != analysis->latest;
-    if (analysis->ranks.count < 2 || asked) return;
+    if (analysis->ranks.count < 2 || analysis->asked) return;
     pace_rank_name(name, rank);
     pace_node_note(root, "%s is the %s of %zu: %s.", side, rank == analysis->latest ? "latest" : "slowest",
                    analysis->ranks.count, name[0] == '-' ? rank->path : name);

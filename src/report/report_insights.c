@@ -74,6 +74,14 @@ static void measure(work_shown *shown, const pace_rank *rank) {
     }
 }
 
+static pace_status unknown_stage(const char *name) {
+    char known[128];
+    size_t used = 0;
+    for (int s = 0; s < PACE_STAGES && used < sizeof known; s++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", s ? ", " : "", pace_stage_names[s]);
+    return pace_fail(PACE_E_USAGE, "stage: expected one of %s, found '%.80s'", known, name);
+}
+
 static pace_status choose_work(work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
     size_t marks = rank->marks.items.count;
     bool steps = marks && (options->steps.numbers || options->steps.skip);
@@ -86,8 +94,7 @@ static pace_status choose_work(work_shown *out, const pace_rank *rank, const pac
              options->stage ? options->stage : "");
     measure(out, rank);
     if (!options->stage || out->work.stage != PACE_STAGE_NONE) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "stage: expected input, forward, backward, update or other, found '%.80s'",
-                     options->stage);
+    return unknown_stage(options->stage);
 }
 
 static pace_node *open_for(pace_node *root, const pace_table *declared, unsigned flags, const work_shown *shown) {

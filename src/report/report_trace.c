@@ -1,6 +1,7 @@
-/* The perfetto format of analyze: the rank's own trace, with its stages and resources as tracks above it. The events
- * carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
+/* The perfetto format of analyze where the trace itself cannot be copied (trace_original.h): the reported rank's tasks, with
+ * its stages and resources as tracks above them. The events carry Kineto's categories and arguments, so that analyze reads the file back to the same figures. */
 #include "report/analyze_parts.h"
+#include "report/trace_original.h"
 
 #include "insight/critical.h"
 
@@ -268,7 +269,8 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
     if (step->base_ns) pace_jsonw_key_int(json, "baseTimeNanoseconds", step->base_ns);
 }
 
-pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
+/* Of what cannot be read again (standard input, other formats, predictions): made of what was understood. */
+static pace_status write_understood(void *context, pace_sink *sink) {
     const pace_rank *rank = pace_analysis_slowest(context);
     const pace_step *step = &rank->step;
     pace_jsonw json;
@@ -291,6 +293,13 @@ pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
     pace_jsonw_object_end(&json);
     pace_sink_text(sink, "\n");
     return PACE_OK;
+}
+
+pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
+    const pace_analysis *analysis = context;
+    const pace_traces_shown shown = {analysis, analysis->asked ? analysis->reported : NULL};
+    return pace_traces_can_be_copied(&shown) ? pace_write_original_trace(&shown, sink)
+                                             : write_understood(context, sink);
 }
 
 void pace_free_analysis(void *context) {

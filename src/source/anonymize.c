@@ -2,13 +2,14 @@
 
 #include "base/text.h"
 #include "base/yaml_member.h"
+#include "source/event_rewrite.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-enum { LONGEST_NAME = 4096, LONGEST_KEY = 64 };
+enum { LONGEST_NAME = 4096 };
 
 pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog, const pace_kernel_classes *classes) {
     const pace_yaml *yaml;
@@ -117,11 +118,9 @@ const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *a
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    pace_sink *sink;
     const pace_anonymizer *a;
     const char *category;
     bool metadata; /* names a process or a thread */
-    char member[LONGEST_KEY], argument[LONGEST_KEY];
 } masker;
 
 static bool is_number(const char *text) {
@@ -143,66 +142,34 @@ static void mask_label(char *out, size_t size, const char *text) {
     snprintf(out, size, "name_%010llx", hash_of(text));
 }
 
-static void mask_value(char *out, size_t size, const masker *m, const char *text) {
+static void mask_value(char *out, size_t size, const masker *m, const pace_event_value *value, const char *text) {
     static const char *const codes[] = {"ph", "cat", "s", "bp", NULL};
-    if (is_number(text) || is_of(m->member, codes)) snprintf(out, size, "%s", text);
-    else if (strcmp(m->member, "name") == 0) pace_anonymous_name(out, size, m->a, m->category, text);
+    if (is_number(text) || is_of(value->member, codes)) snprintf(out, size, "%s", text);
+    else if (strcmp(value->member, "name") == 0) pace_anonymous_name(out, size, m->a, m->category, text);
     else if (m->metadata) mask_label(out, size, text);
-    else if (strcmp(m->member, "args") == 0 && is_any(m->a->arguments, m->argument)) snprintf(out, size, "%s", text);
-    else if (strcmp(m->member, "args") == 0 || !starts_with_any(m->a->whole, text))
+    else if (strcmp(value->member, "args") == 0 && is_any(m->a->arguments, value->argument))
+        snprintf(out, size, "%s", text);
+    else if (strcmp(value->member, "args") == 0 || !starts_with_any(m->a->whole, text))
         snprintf(out, size, "text_%010llx", hash_of(text));
     else snprintf(out, size, "%s", text);
 }
 
 /* A text longer than any name is one that only its hash stands for. */
-static void put_value(const masker *m, const char *text, size_t length) {
+static bool put_value(void *context, pace_sink *sink, const pace_event_value *value) {
+    const masker *m = context;
     char plain[LONGEST_NAME], masked[LONGEST_NAME + 64];
-    if (length >= sizeof plain) {
-        pace_sink_format(m->sink, "\"text_%010llx\"", (unsigned long long)(pace_hash(text, length) >> 24));
-        return;
+    if (!value->string) return false;
+    if (value->length >= sizeof plain) {
+        pace_sink_format(sink, "\"text_%010llx\"", (unsigned long long)(pace_hash(value->text, value->length) >> 24));
+        return true;
     }
-    memcpy(plain, text, length);
-    plain[length] = '\0';
-    mask_value(masked, sizeof masked, m, plain);
-    pace_sink_bytes(m->sink, "\"", 1);
-    pace_sink_text(m->sink, masked);
-    pace_sink_bytes(m->sink, "\"", 1);
-}
-
-static size_t string_end(const char *bytes, size_t length, size_t at) {
-    for (at++; at < length && bytes[at] != '"'; at++)
-        if (bytes[at] == '\\') at++;
-    return at < length ? at : length - 1;
-}
-
-static void keep_key(masker *m, unsigned depth, const char *text, size_t length) {
-    char *key = depth == 1 ? m->member : depth == 2 ? m->argument : NULL;
-    if (key) snprintf(key, LONGEST_KEY, "%.*s", (int)(length < LONGEST_KEY ? length : LONGEST_KEY - 1), text);
-}
-
-/* The reader has balanced brackets and ended strings: here they are only walked past. */
-static void mask(masker *m, const char *bytes, size_t length) {
-    char open[PACE_JSON_DEPTH + 1] = "";
-    unsigned depth = 0;
-    bool key = false;
-    size_t from = 0; /* first byte not written yet */
-    for (size_t at = 0; at < length; at++) {
-        char c = bytes[at];
-        if (c == '{' || c == '[') open[depth < PACE_JSON_DEPTH ? ++depth : depth] = c;
-        if ((c == '}' || c == ']') && depth > 0) depth--;
-        if (c == '{' || c == ',') key = open[depth] == '{';
-        if (c == ':') key = false;
-        if (c != '"') continue;
-        size_t end = string_end(bytes, length, at);
-        if (key) keep_key(m, depth, bytes + at + 1, end - at - 1);
-        else {
-            pace_sink_bytes(m->sink, bytes + from, at - from);
-            put_value(m, bytes + at + 1, end - at - 1);
-            from = end + 1;
-        }
-        at = end;
-    }
-    pace_sink_bytes(m->sink, bytes + from, length - from);
+    memcpy(plain, value->text, value->length);
+    plain[value->length] = '\0';
+    mask_value(masked, sizeof masked, m, value, plain);
+    pace_sink_bytes(sink, "\"", 1);
+    pace_sink_text(sink, masked);
+    pace_sink_bytes(sink, "\"", 1);
+    return true;
 }
 
 void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, const pace_kineto_event *event,
@@ -210,8 +177,8 @@ void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, co
     char category[sizeof event->last_category + 1];
     snprintf(category, sizeof category, "%.*s", event->has_category ? (int)event->last_length : 0,
              event->last_category);
-    masker m = {.sink = sink, .a = anonymizer, .category = category, .metadata = event->phase == 'M'};
-    mask(&m, bytes, length);
+    masker m = {.a = anonymizer, .category = category, .metadata = event->phase == 'M'};
+    pace_event_rewrite(sink, bytes, length, put_value, &m);
 }
 
 bool pace_anonymizer_keeps_member(const pace_anonymizer *anonymizer, const char *key, const char *value) {

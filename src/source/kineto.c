@@ -28,6 +28,7 @@ typedef struct {
         uint32_t lane;
     } lanes[LANE_CACHE];
     PACE_VEC(open_task) open; /* B without its E yet */
+    bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
     pace_status status;
     pace_progress_fn progress;
@@ -317,6 +318,7 @@ static pace_json_token read_member(reader *r, bool *events_seen) {
     bool events = pace_json_is(r->json, "traceEvents"), devices = pace_json_is(r->json, "deviceProperties");
     bool distributed = pace_json_is(r->json, "distributedInfo"), base = pace_json_is(r->json, "baseTimeNanoseconds");
     bool slice = pace_json_is(r->json, PACE_SLICE_MEMBER);
+    if (pace_json_is(r->json, PACE_RANKS_MEMBER)) r->joined = true;
     if (!events && !devices && !distributed && !base && !slice) return pace_json_skip(r->json);
     pace_json_token token = pace_json_next(r->json);
     if (slice && token == PACE_JSON_OBJECT) return pace_slice_member_read(r->step, r->json, &r->status);
@@ -353,6 +355,9 @@ static pace_json_token read_document(reader *r, bool *events_seen) {
 static pace_status judge(reader *r, pace_json_token token, bool events_seen, pace_read_notes *notes) {
     const char *name = pace_input_name(r->input);
     if (r->status != PACE_OK) return r->status;
+    if (r->joined)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected the trace of one rank, found several that were joined for a viewer", name);
     if (pace_json_failed(token)) {
         pace_status status = pace_json_status(r->json);
         if (status != PACE_E_INPUT || r->step->complete_count == 0) return status;

@@ -13,6 +13,9 @@ typedef struct {
     uint64_t bytes;     /* decompressed bytes read */
 } pace_read_notes;
 
+/* The member of documents that hold the traces of several ranks for viewers: they are no trace of one. */
+#define PACE_RANKS_MEMBER "pacelineRanks"
+
 /** Reads one trace to its end and finishes the step. A trace that breaks off or turns malformed after its first
  * event is kept as far as it goes, with a warning; otherwise PACE_E_INPUT with file and byte offset. */
 pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes *notes, pace_progress_fn progress,
