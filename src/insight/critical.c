@@ -130,7 +130,9 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, const pace_ran
     }
     if (status == PACE_OK) count_handovers(out, joint, bound);
     if (status == PACE_OK) status = walk_back(out, joint, bound);
-    if (status == PACE_OK) status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns, start);
+    if (status == PACE_OK)
+        status = pace_without_each(out->without_ns, joint, rank, out->from_ns, out->to_ns,
+                                   out->mark == 0 || out->mark == SIZE_MAX, start);
     pace_free(start);
     pace_free(bound);
     return status;

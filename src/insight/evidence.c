@@ -1,5 +1,7 @@
 #include "insight/evidence.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 const char *const pace_evidence_names[] = {"whole", "no_kernels", "few_kernels", "graphs", "unexplained"};
@@ -54,15 +56,38 @@ static int64_t graph_pauses(const pace_rank *rank, int64_t start_ns, int64_t end
     return sum_ns;
 }
 
+/* Ranges that PyTorch opens around the exchanges of devices: there was one, whatever was recorded of it. */
+static bool names_a_device(const pace_step *step) {
+    for (uint32_t task = 0; task < step->count; task++)
+        if (step->kind[task] <= PACE_TASK_ANNOTATION && pace_starts(pace_step_name(step, task), "nccl:")) return true;
+    return false;
+}
+
+/* From the first host task to the end of the last. */
+static int64_t host_span(const pace_step *step) {
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (uint32_t task = 0; task < step->count; task++) {
+        if (step->kind[task] > PACE_TASK_CALL) continue;
+        if (step->start_ns[task] < first) first = step->start_ns[task];
+        if (pace_step_end_ns(step, task) > last) last = pace_step_end_ns(step, task);
+    }
+    return last > first ? last - first : 0;
+}
+
+static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *rank, int64_t length_ns) {
+    const pace_step *step = &rank->step;
+    bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
+    if (rank->work.host_is_device && (evidence->launches > 0 || names_a_device(step))) return PACE_EVIDENCE_NO_KERNELS;
+    if (rank->work.host_is_device && rank->work.window.busy_ns * 10 < host_span(step)) return PACE_EVIDENCE_UNEXPLAINED;
+    if (links && evidence->without_work * 10 > evidence->launches) return PACE_EVIDENCE_FEW_KERNELS;
+    return evidence->graph_pause_ns * 10 > length_ns ? PACE_EVIDENCE_GRAPHS : PACE_EVIDENCE_WHOLE;
+}
+
 pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns, int64_t end_ns) {
     pace_evidence evidence = {0};
-    const pace_step *step = &rank->step;
-    PACE_TRY(count_launches(&evidence, step));
+    PACE_TRY(count_launches(&evidence, &rank->step));
     evidence.graph_pause_ns = graph_pauses(rank, start_ns, end_ns);
-    bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
-    if (rank->work.host_is_device && evidence.launches > 0) evidence.lacks = PACE_EVIDENCE_NO_KERNELS;
-    else if (links && evidence.without_work * 10 > evidence.launches) evidence.lacks = PACE_EVIDENCE_FEW_KERNELS;
-    else if (evidence.graph_pause_ns * 10 > end_ns - start_ns) evidence.lacks = PACE_EVIDENCE_GRAPHS;
+    evidence.lacks = judge(&evidence, rank, end_ns - start_ns);
     *out = evidence;
     return PACE_OK;
 }

@@ -5,10 +5,10 @@
 
 typedef enum {
     PACE_EVIDENCE_WHOLE,
-    PACE_EVIDENCE_NO_KERNELS,  /* launches are recorded, device work is not */
+    PACE_EVIDENCE_NO_KERNELS,  /* launches or exchanges of a device are recorded, its work is not */
     PACE_EVIDENCE_FEW_KERNELS, /* a tenth of the launches or more has no device work */
     PACE_EVIDENCE_GRAPHS,      /* pauses inside launches of graphs: their kernels may be missing */
-    PACE_EVIDENCE_UNEXPLAINED, /* half of the critical path has no recorded cause */
+    PACE_EVIDENCE_UNEXPLAINED, /* half of the critical path, or nine tenths of a host's trace, have no recorded cause */
     PACE_EVIDENCES
 } pace_evidence_gap;
 

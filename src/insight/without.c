@@ -6,6 +6,7 @@ typedef struct {
     const pace_joint *joint;
     const pace_rank *home;
     int64_t from_ns, to_ns;
+    bool first; /* of the trace: work before it is not a whole step's, so that it ends when it did */
     const double *factor;
     const int64_t *start; /* of the run */
 } bounded_run;
@@ -63,21 +64,22 @@ static int64_t busiest_lane(const bounded_run *r) {
 }
 
 static int64_t step_in_run(const bounded_run *r) {
-    int64_t step = r->to_ns - r->from_ns, took = work_done(r, r->to_ns) - work_done(r, r->from_ns);
+    int64_t step = r->to_ns - r->from_ns, begin = r->first ? r->from_ns : work_done(r, r->from_ns);
+    int64_t took = work_done(r, r->to_ns) - begin;
     int64_t least = busiest_lane(r);
     if (took < least) took = least;
     return took > step ? step : took;
 }
 
 pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], pace_joint *joint, const pace_rank *home,
-                              int64_t from_ns, int64_t to_ns, int64_t *start) {
+                              int64_t from_ns, int64_t to_ns, bool first, int64_t *start) {
     for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
         int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
         if (r == PACE_ADVICE_BALANCE) pace_joint_part(joint);
         double factor[PACE_REPLAY_RESOURCES];
         for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = i == r ? 0 : 1;
         PACE_TRY(pace_replay_run(&joint->replay, factor, start, NULL));
-        bounded_run run = {joint, home, from_ns, to_ns, factor, start};
+        bounded_run run = {joint, home, from_ns, to_ns, first, factor, start};
         without_ns[r] = step_in_run(&run);
     }
     return PACE_OK;

@@ -43,11 +43,16 @@ static void put_saving(pace_node *root, const pace_lead *lead, const char *whole
 /* What the trace lacks: nothing is advised then. */
 static void put_unknown(pace_node *root, const pace_lead *lead, const char *whole) {
     const pace_evidence *e = &lead->evidence;
-    if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
+    if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->launches)
         pace_node_sentence(root, true,
                            "What would help most is unknown: the trace records %zu launches and no work of the device. "
                            "The shares are of operators on the host.",
                            e->launches);
+    else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
+        pace_node_sentence(
+            root, true,
+            "What would help most is unknown: ranks exchange over NCCL, so there is a device, but the trace "
+            "records none of its work. The shares are of operators on the host.");
     if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
         pace_node_sentence(root, true,
                            "What would help most is unknown: %zu of %zu launches have no kernel in the trace.",

@@ -1,7 +1,10 @@
-"""The report leads with the planted cause, matrix, path and advice agree on input, and no saving is impossible."""
+"""The report leads with the cause that was planted or read in the trace (accuracy/leads.csv, rows analyze/lead of the ledger);
+matrix, path and advice agree on input; no saving is impossible."""
+import csv
+import os
 import sys
 
-from checks import expect, finish
+from checks import SOURCE, expect, finish
 from leads import document_of, found, is_right, table
 
 
@@ -29,17 +32,48 @@ def check_bounds(name, document):
             expect(row["step_if_free_ns"] >= busy, name, "shorter than its kernels", row, busy)
 
 
+def check_planted(line, document):
+    name = line["recording"]
+    expect(document["critical_path"]["replay_error_ns"] == 0, name, "replay error")
+    if line["resource"] == "input":
+        check_input(name, document)
+    if name in ("slow_loader", "small_kernels", "large_kernels", "inside_blocking_copy"):
+        check_bounds(name, document)
+
+
+def check_ledger(case, right, count):
+    with open(os.path.join(SOURCE, "accuracy", "ledger.csv"), encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["case"] == case]
+    share = right / count
+    bar = float(rows[0]["bar"].removeprefix(">="))
+    expect(int(rows[0]["n"]) == count and abs(float(rows[0]["value"]) - share) < 1e-4, case, "ledger", rows, "found", right, count)
+    expect(share >= bar, case, "share right", share)
+
+
+def count_right(splits):
+    right = []
+    for split in splits:
+        for line in table(split):
+            document = document_of(line)
+            if document is None:
+                continue
+            right.append(is_right(line, document))
+            if not right[-1]:
+                print(line["recording"], "led by", found(document), "instead of", line["resource"], line["names"], document["summary"])
+            if split == "planted":
+                check_planted(line, document)
+    return sum(right), len(right)
+
+
 def main():
-    for line in table("planted"):
-        document = document_of(line)
-        name = line["recording"]
-        expect(is_right(line, document), name, "led by", found(document), "instead of", line["resource"], line["names"],
-               document["summary"])
-        expect(document["critical_path"]["replay_error_ns"] == 0, name, "replay error")
-        if line["resource"] == "input":
-            check_input(name, document)
-        if name in ("slow_loader", "small_kernels", "large_kernels", "inside_blocking_copy"):
-            check_bounds(name, document)
+    right, count = count_right(["planted"])
+    expect(right == count, "planted causes that lead", right, count)
+    made, more = count_right(["made"])
+    if more == len(table("made")):
+        check_ledger("analyze/lead-planted", right + made, count + more)
+    right, count = count_right(["open"])
+    if count == len(table("open")):
+        check_ledger("analyze/lead", right, count)
     return finish()
 
 
