@@ -248,8 +248,7 @@ static pace_status warn_of_steps(pace_analysis *analysis) {
     PACE_TRY(pace_steps_compare(&alignment, &at, analysis->ranks.items, analysis->ranks.count));
     if (alignment == PACE_STEPS_ALIGN) return PACE_OK;
     const pace_rank *first = analysis->ranks.items[0], *rank = analysis->ranks.items[at];
-    pace_rank_name(name, rank);
-    const char *who = name[0] == '-' ? rank->path : name;
+    const char *who = pace_rank_name(name, rank);
     if (alignment == PACE_STEPS_PARTLY)
         return warn(analysis, "%s recorded other steps than %s: communication is matched within steps that both have",
                     who, first->path);

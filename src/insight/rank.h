@@ -44,5 +44,5 @@ static inline const pace_rank *pace_rank_trace(const pace_rank *rank) { return r
 
 enum { PACE_RANK_NAME = 64 };
 
-/** "rank 3", "device 1", "rank 3 device 1", or "-" when there is nothing to tell it by. */
+/** "rank 3", "device 1", "rank 3 device 1", or the name of its file where the trace says neither. */
 const char *pace_rank_name(char name[PACE_RANK_NAME], const pace_rank *rank);

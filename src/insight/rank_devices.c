@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static pace_status add_id(pace_device_ids *ids, uint32_t id) {
     size_t at = ids->count;
@@ -58,11 +59,17 @@ pace_status pace_rank_of_device(pace_rank **out, const pace_rank *trace, uint32_
     return PACE_OK;
 }
 
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 const char *pace_rank_name(char name[PACE_RANK_NAME], const pace_rank *rank) {
     char device[24] = "";
     if (rank->trace) snprintf(device, sizeof device, "device %" PRIu32, rank->device_id);
     if (rank->step.rank >= 0)
         snprintf(name, PACE_RANK_NAME, "rank %" PRId64 "%s%s", rank->step.rank, rank->trace ? " " : "", device);
-    else snprintf(name, PACE_RANK_NAME, "%s", rank->trace ? device : "-");
+    else if (rank->trace) snprintf(name, PACE_RANK_NAME, "%s", device);
+    else snprintf(name, PACE_RANK_NAME, "%.*s", PACE_RANK_NAME - 1, file_name(rank->path));
     return name;
 }

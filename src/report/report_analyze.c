@@ -127,7 +127,7 @@ static pace_status put_json_ranks(pace_node *root, const pace_analysis *analysis
 
 typedef struct {
     uint32_t device;
-    char rank[24];
+    char rank[PACE_RANK_NAME];
     pace_window of;
     const char *path;
 } window_row;
@@ -155,6 +155,7 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
         const pace_rank *rank = analysis->ranks.items[i];
         window_row row = {.device = rank->device_id, .rank = "-", .of = rank->work.window, .path = rank->path};
         if (rank->step.rank >= 0) snprintf(row.rank, sizeof row.rank, "%" PRId64, rank->step.rank);
+        else if (analysis->ranks.count > 1 && !rank->trace) pace_rank_name(row.rank, rank);
         pace_table_put(table, &row);
     }
 }

@@ -361,9 +361,8 @@ static pace_status build(pace_report *report, size_t *missed, const pace_step_ch
 static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME];
     if (analysis->ranks.count < 2 || analysis->asked) return;
-    pace_rank_name(name, rank);
     pace_node_note(root, "%s is the %s of %zu: %s.", side, rank == analysis->latest ? "latest" : "slowest",
-                   analysis->ranks.count, name[0] == '-' ? rank->path : name);
+                   analysis->ranks.count, pace_rank_name(name, rank));
 }
 
 static pace_status report_change(pace_report **out, size_t *missed, const pace_analysis *a, const pace_analysis *b,

@@ -23,11 +23,6 @@ static int64_t column_sum(const pace_matrix *m, int resource) {
     return sum;
 }
 
-static const char *name_or_path(char name[PACE_RANK_NAME], const pace_rank *rank) {
-    pace_rank_name(name, rank);
-    return name[0] == '-' ? rank->path : name;
-}
-
 static const char *count_of(char text[64], const pace_analysis *analysis) {
     size_t ranks = analysis->traces.count, devices = analysis->ranks.count;
     if (devices == ranks) snprintf(text, 64, "%zu ranks", ranks);
@@ -40,11 +35,10 @@ static const char *count_of(char text[64], const pace_analysis *analysis) {
 static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME], late[PACE_RANK_NAME], count[64];
     if (analysis->ranks.count < 2) return;
-    name_or_path(name, rank);
     double others_ns = (double)(analysis->ranks.count - 1) * (double)rank->work.window.span_ns;
     if (analysis->latest)
         pace_node_sentence(root, true, "The others wait for %s: %.0f %% of their time, for it alone.",
-                           name_or_path(late, analysis->latest),
+                           pace_rank_name(late, analysis->latest),
                            100.0 * (double)analysis->latest_caused_ns / others_ns);
     else if (analysis->collectives.items.count)
         pace_node_sentence(
@@ -52,7 +46,7 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
             "No rank makes the others wait for 1 %% of the time: all reach collectives together, as far as "
             "the clocks tell.");
     pace_node_sentence(root, false, "%s; the figures below are for %s%s.", count_of(count, analysis),
-                       analysis->latest ? "" : "the slowest, ", name_or_path(name, rank));
+                       analysis->latest ? "" : "the slowest, ", pace_rank_name(name, rank));
 }
 
 /* The clock that was moved most, if by more than a millisecond and by more than the traces' wall clocks say. */
@@ -65,7 +59,7 @@ static void put_clocks(pace_node *root, const pace_analysis *analysis) {
     int64_t moved_ns = pace_clock_moved_ns(first, most);
     if (llabs(moved_ns) > 1000000)
         pace_node_note(root, "The ranks' clocks differ: that of %s was moved by %s, so that collectives end together.",
-                       name_or_path(name, most), pace_show_ns(moved_ns).text);
+                       pace_rank_name(name, most), pace_show_ns(moved_ns).text);
 }
 
 static void put_steps_found(pace_node *root, const pace_rank *rank, const char *regex) {

@@ -95,6 +95,17 @@ def test_other_run(folder):
     expect(done.returncode == 3 and "different runs" in done.stderr, "refused", done.returncode, done.stderr)
 
 
+def test_files_without_ranks(folder):
+    """Two traces that do not say which rank they are of go by the names of their files."""
+    paths = []
+    for name in ("first.json", "second.json"):
+        rank = planted_traces.Rank()
+        planted_traces.steps(rank, 2, lambda rank, _: planted_traces.layers(rank, 2))
+        paths.append(rank.write(os.path.join(folder, name)))
+    table = subprocess.run([PACELINE, "analyze", *paths], capture_output=True, text=True, check=True).stdout
+    expect("\nfirst.json " in table and "\nsecond.json " in table and "for the slowest, first.json" in table, "names", table)
+
+
 def test_before_the_trace(folder):
     """Rank 1's trace begins after its step did: what it did before is not the host's."""
     paths = job(os.path.join(folder, "late_start"), 2, slow=1, count=1)
@@ -118,5 +129,6 @@ with tempfile.TemporaryDirectory() as work:
     test_nobody_late(work)
     test_late_among_many(work)
     test_other_run(work)
+    test_files_without_ranks(work)
     test_before_the_trace(work)
 sys.exit(finish())
