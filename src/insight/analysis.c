@@ -256,19 +256,23 @@ static pace_status warn_of_steps(pace_analysis *analysis) {
                 first->path, pace_names_text(&first->step.names, first->marks.items.items[0].label));
 }
 
-/* The rank that makes the others wait, if they do for a hundredth of its time. */
-static pace_status report_latest(pace_analysis *analysis) {
+/* The rank that comes latest to collectives, if for a hundredth of its time. */
+static pace_status find_latest(pace_analysis *analysis) {
     size_t count = analysis->ranks.count, latest = 0;
-    int64_t *caused_ns = pace_alloc(count, sizeof *caused_ns);
-    if (!caused_ns) return PACE_E_MEMORY;
-    pace_collectives_caused(caused_ns, &analysis->collectives, count);
-    for (size_t r = 1; r < count; r++)
-        if (caused_ns[r] > caused_ns[latest]) latest = r;
-    analysis->latest_caused_ns = caused_ns[latest];
-    int64_t others_ns = (int64_t)(count - 1) * analysis->ranks.items[latest]->work.window.span_ns;
-    if (caused_ns[latest] > 0 && caused_ns[latest] >= others_ns / 100) analysis->latest = analysis->ranks.items[latest];
-    pace_free(caused_ns);
-    return PACE_OK;
+    int64_t *late_ns = pace_alloc(count, sizeof *late_ns);
+    if (!late_ns) return PACE_E_MEMORY;
+    pace_status status = pace_collectives_lateness(late_ns, &analysis->collectives, analysis->ranks.items, count);
+    for (size_t r = 1; status == PACE_OK && r < count; r++)
+        if (late_ns[r] > late_ns[latest]) latest = r;
+    if (status == PACE_OK) {
+        const pace_rank *rank = analysis->ranks.items[latest];
+        analysis->latest_ns = late_ns[latest];
+        if (late_ns[latest] > 0 && late_ns[latest] >= rank->work.window.span_ns / 100) analysis->latest = rank;
+    }
+    for (size_t r = 0; status == PACE_OK && r < count; r++)
+        analysis->late_ranks += late_ns[r] > 0 && late_ns[r] * 2 >= late_ns[latest];
+    pace_free(late_ns);
+    return status;
 }
 
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
@@ -284,7 +288,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = warn_of_steps(&analysis);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK && analysis.ranks.count > 1) status = report_latest(&analysis);
+    if (status == PACE_OK && analysis.ranks.count > 1) status = find_latest(&analysis);
     analysis.reported = analysis.latest;
     analysis.asked = options->has_rank;
     if (status == PACE_OK && options->has_rank)

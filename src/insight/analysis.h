@@ -17,7 +17,8 @@ typedef struct {
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
     bool asked;                /* it was asked for */
     const pace_rank *latest;   /* the rank that makes the others wait; NULL = none does for a hundredth of their time */
-    int64_t latest_caused_ns;  /* what the others waited for it alone, all together */
+    int64_t latest_ns;         /* by how much it came after the median rank, all collectives together */
+    size_t late_ranks;         /* that are at least half as late */
     PACE_VEC(char *) warnings;
 } pace_analysis;
 

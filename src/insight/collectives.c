@@ -219,10 +219,35 @@ void pace_collectives_split(pace_collectives *c, pace_rank *const *ranks, size_t
         split(&c->items.items[i], c->parts.items + c->items.items[i].first_part, ranks, rank_count);
 }
 
-void pace_collectives_caused(int64_t *out_ns, const pace_collectives *c, size_t rank_count) {
+/* Adds how late each member came; `starts` has room for all ranks. */
+static void add_lateness(int64_t *late_ns, const pace_measured_collective *own, const uint32_t *parts,
+                         pace_rank *const *ranks, size_t rank_count, int64_t *starts) {
+    int64_t first_end = INT64_MAX;
+    size_t count = 0;
+    for (size_t r = 0; r < rank_count; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        const pace_work_item *item = item_at(ranks[r], parts[r]);
+        starts[count++] = item->start_ns + ranks[r]->shift_ns;
+        if (item->end_ns + ranks[r]->shift_ns < first_end) first_end = item->end_ns + ranks[r]->shift_ns;
+    }
+    pace_order_ns(starts, count);
+    for (size_t r = 0; r < rank_count; r++) {
+        if (parts[r] == PACE_NO_TASK) continue;
+        int64_t late = item_at(ranks[r], parts[r])->start_ns + ranks[r]->shift_ns - starts[(count - 1) / 2];
+        if (late > own->end_ns - first_end) late_ns[r] += late;
+    }
+}
+
+pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *c, pace_rank *const *ranks,
+                                      size_t rank_count) {
+    int64_t *starts = pace_alloc(rank_count, sizeof *starts);
+    if (!starts) return PACE_E_MEMORY;
     for (size_t r = 0; r < rank_count; r++) out_ns[r] = 0;
     for (size_t i = 0; i < c->items.count; i++)
-        out_ns[c->items.items[i].last_rank] += c->items.items[i].margin_ns * (c->items.items[i].members - 1);
+        add_lateness(out_ns, &c->items.items[i], c->parts.items + c->items.items[i].first_part, ranks, rank_count,
+                     starts);
+    pace_free(starts);
+    return PACE_OK;
 }
 
 pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *ranks, size_t rank_count) {

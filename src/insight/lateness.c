@@ -13,9 +13,9 @@ static void add_waits(pace_lateness *rows, const pace_analysis *analysis, const 
     }
 }
 
-static int by_cost(const void *left, const void *right) {
+static int latest_first(const void *left, const void *right) {
     const pace_lateness *a = left, *b = right;
-    if (a->caused_ns != b->caused_ns) return a->caused_ns > b->caused_ns ? -1 : 1;
+    if (a->late_ns != b->late_ns) return a->late_ns > b->late_ns ? -1 : 1;
     if (a->waiting_ns != b->waiting_ns) return a->waiting_ns < b->waiting_ns ? -1 : 1;
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     return (a->device > b->device) - (a->device < b->device);
@@ -26,12 +26,20 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
     size_t ranks = analysis->ranks.count;
     double mean = 0;
     pace_lateness *rows = pace_alloc(ranks, sizeof *rows);
-    if (!rows) return PACE_E_MEMORY;
+    int64_t *late_ns = pace_alloc(ranks, sizeof *late_ns);
+    pace_status status = rows && late_ns ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_collectives_lateness(late_ns, c, analysis->ranks.items, ranks);
+    if (status != PACE_OK) {
+        pace_free(rows);
+        pace_free(late_ns);
+        return status;
+    }
     for (size_t r = 0; r < ranks; r++) {
         const pace_rank *rank = analysis->ranks.items[r];
         rows[r] = (pace_lateness){.index = (uint32_t)r,
                                   .device = rank->device_id,
                                   .rank = rank->step.rank >= 0 ? rank->step.rank : INT64_MIN,
+                                  .late_ns = late_ns[r],
                                   .compute_ns = rank->work.window.compute_ns};
         mean += (double)rank->work.window.compute_ns / (double)ranks;
     }
@@ -39,10 +47,10 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
     for (size_t i = 0; i < c->items.count; i++) {
         const pace_measured_collective *own = &c->items.items[i];
         rows[own->last_rank].times_last += own->margin_ns > 0;
-        rows[own->last_rank].caused_ns += own->margin_ns * (own->members - 1);
         add_waits(rows, analysis, own);
     }
-    if (ranks > SHOWN_BY_RANK) qsort(rows, ranks, sizeof *rows, by_cost);
+    if (ranks > SHOWN_BY_RANK) qsort(rows, ranks, sizeof *rows, latest_first);
+    pace_free(late_ns);
     *out = rows;
     return PACE_OK;
 }

@@ -317,6 +317,23 @@ static void add_polling_edges(builder *b) {
     }
 }
 
+/* The same inside an operator, after it has launched something: the time is cut as that of a call that blocks. */
+static void cut_polling_operators(builder *b) {
+    const pace_step *step = &b->rank->step;
+    for (uint32_t i = 0; i < b->replay->segments.count; i++) {
+        pace_segment *s = &b->replay->segments.items[i];
+        if (step->kind[s->task] != PACE_TASK_OP || b->lane_on_device[s->lane] || b->first_segment[s->task] == i)
+            continue;
+        int64_t end = segment_end(s);
+        if (!polled(b, s->start_ns, end) || !drained(b, s->start_ns, end)) continue;
+        uint32_t on = last_device_end(b, end - HANDOVER_NS, end, s->start_ns, UINT32_MAX);
+        if (on == PACE_NO_SEGMENT) continue;
+        s->start_ns = segment_end(&b->replay->segments.items[on]);
+        s->duration_ns = end - s->start_ns;
+        pace_segment_depend(s, on, 0, false);
+    }
+}
+
 /* A host thread that wakes after another went quiet was handed the work (the autograd thread at the backward pass). */
 static void add_thread_edges(builder *b) {
     size_t lanes = b->replay->lane_first.count - 1;
@@ -374,6 +391,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
         add_launch_edges(b);
         add_stream_edges(b);
         add_polling_edges(b);
+        cut_polling_operators(b);
     }
     add_thread_edges(b);
     drop_backward_edges(b->replay);

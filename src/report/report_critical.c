@@ -213,7 +213,7 @@ static const pace_table balance = {
     PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(pace_lateness, device), .only_if = WITH_DEVICES},
                {"rank", "rank", PACE_SHOW_INT, PACE_OF(pace_lateness, rank)},
                {"times_last", "times last", PACE_SHOW_INT, PACE_OF(pace_lateness, times_last)},
-               {"caused_ns", "others waited for it", PACE_SHOW_NS, PACE_OF(pace_lateness, caused_ns)},
+               {"late_ns", "late by", PACE_SHOW_NS, PACE_OF(pace_lateness, late_ns)},
                {"waiting_ns", "waiting for others", PACE_SHOW_NS, PACE_OF(pace_lateness, waiting_ns)},
                {"compute_ns", "compute", PACE_SHOW_NS, PACE_OF(pace_lateness, compute_ns)},
                {"compute_over_mean", "compute over mean", PACE_SHOW_SHARE, PACE_OF(pace_lateness, compute_over_mean)})};

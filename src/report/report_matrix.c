@@ -35,11 +35,12 @@ static const char *count_of(char text[64], const pace_analysis *analysis) {
 static void put_which(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME], late[PACE_RANK_NAME], count[64];
     if (analysis->ranks.count < 2) return;
-    double others_ns = (double)(analysis->ranks.count - 1) * (double)rank->work.window.span_ns;
+    char more[48] = "";
+    if (analysis->late_ranks > 1) snprintf(more, sizeof more, " and %zu more", analysis->late_ranks - 1);
     if (analysis->latest)
-        pace_node_sentence(root, true, "The others wait for %s: %.0f %% of their time, for it alone.",
-                           pace_rank_name(late, analysis->latest),
-                           100.0 * (double)analysis->latest_caused_ns / others_ns);
+        pace_node_sentence(root, true, "The others wait for %s%s, half of them for %.0f %% of the time or longer.",
+                           pace_rank_name(late, analysis->latest), more,
+                           100.0 * (double)analysis->latest_ns / (double)rank->work.window.span_ns);
     else if (analysis->collectives.items.count)
         pace_node_sentence(
             root, false,

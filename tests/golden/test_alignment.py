@@ -9,11 +9,11 @@ from checks import PACELINE, expect, finish
 from leads import analyze
 
 
-def job(folder, world, slow=None, count=4):
-    """Ranks that meet in an all-reduce each step; one may be slow."""
+def job(folder, world, slow=(), count=4):
+    """Ranks that meet in an all-reduce each step; some may be slow."""
     def body(ranks, _):
         for rank in ranks:
-            planted_traces.layers(rank, 4, 640 if rank.rank == slow else 400)
+            planted_traces.layers(rank, 4, 640 if rank.rank in slow else 400)
         planted_traces.collective(ranks, 300)
         for rank in ranks:
             rank.free[7] = max(rank.free[7], rank.free[20])
@@ -70,19 +70,28 @@ def test_no_common_step(folder):
 
 def test_nobody_late(folder):
     document = analyze(job(os.path.join(folder, "alike"), 3))
-    expect(all(row["times_last"] == row["caused_ns"] == 0 for row in document["balance"]), "late", document["balance"])
+    expect(all(row["times_last"] == row["late_ns"] == 0 for row in document["balance"]), "late", document["balance"])
     expect(any("No rank makes the others wait" in s for s in document["summary"]), "said", document["summary"])
 
 
 def test_late_among_many(folder):
     """The slow rank of 20 is reported, leads the table, and its others' waiting is what it took longer."""
-    document = analyze(job(os.path.join(folder, "many"), 20, slow=17))
+    document = analyze(job(os.path.join(folder, "many"), 20, slow=[17]))
     first = document["balance"][0]
     longer = 4 * 3 * 240000  # four layers, forward and twice as long backward
     expect(document["slowest_rank"] == 17, "reported", document["slowest_rank"])
     expect(first["rank"] == 17 and first["times_last"] == 4, "first row", first)
-    expect(abs(first["caused_ns"] - 4 * 19 * longer) < 4 * 19 * 5000, "caused", first["caused_ns"], 4 * 19 * longer)
+    expect(abs(first["late_ns"] - 4 * longer) < 4 * 5000, "late by", first["late_ns"], 4 * longer)
     expect(any("others wait for rank 17" in s for s in document["summary"]), "said", document["summary"])
+
+
+def test_two_late(folder):
+    """Two of eight are as slow as each other: neither alone makes the others wait, both together do."""
+    document = analyze(job(os.path.join(folder, "pair"), 8, slow=[3, 6]))
+    late = [row["rank"] for row in document["balance"] if row["late_ns"] > 1000000]
+    expect(late == [3, 6], "late", document["balance"])
+    expect(document["slowest_rank"] in (3, 6), "reported", document["slowest_rank"])
+    expect(any("others wait for rank" in s and "and 1 more" in s for s in document["summary"]), "said", document["summary"])
 
 
 def test_other_run(folder):
@@ -108,7 +117,7 @@ def test_files_without_ranks(folder):
 
 def test_before_the_trace(folder):
     """Rank 1's trace begins after its step did: what it did before is not the host's."""
-    paths = job(os.path.join(folder, "late_start"), 2, slow=1, count=1)
+    paths = job(os.path.join(folder, "late_start"), 2, slow=[1], count=1)
     import gzip
     import json
     with gzip.open(paths[1], "rt") as file:
@@ -128,6 +137,7 @@ with tempfile.TemporaryDirectory() as work:
     test_no_common_step(work)
     test_nobody_late(work)
     test_late_among_many(work)
+    test_two_late(work)
     test_other_run(work)
     test_files_without_ranks(work)
     test_before_the_trace(work)

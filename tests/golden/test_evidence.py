@@ -75,10 +75,19 @@ def test_cut_rank(folder):
 
 
 def test_polling_host(folder):
-    """The host polls for the device without a call: its silence is the device's time."""
+    """The host polls for the device without a call, silent or inside an operator: its silence is the device's time."""
+    for inside in (False, True):
+        check_polling(folder, inside)
+
+
+def check_polling(folder, inside):
     def body(rank, _):
         for _ in range(6):
             rank.kernel("aten::addmm", 1000, name="ampere_sgemm_128x128_tn")
+        if inside:
+            with rank.operator("deep_ep::dispatch"):
+                rank.issue("cudaLaunchKernel", "kernel", "notify_dispatch", 5, 7)
+                rank.now = rank.free[7] + 5
         rank.now = rank.free[7] + 5
     rank = planted_traces.Rank()
     planted_traces.steps(rank, 4, body)
