@@ -18,10 +18,12 @@ pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog, co
     const struct {
         const char *key;
         const pace_yaml_node **list;
-    } lists[] = {{"whole", &a.whole},   {"heads", &a.heads},         {"words", &a.words},    {"kernels", &a.kernels},
+    } lists[] = {{"whole", &a.whole},   {"heads", &a.heads},         {"kernels", &a.kernels},
                  {"python", &a.python}, {"arguments", &a.arguments}, {"members", &a.members}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         PACE_TRY(pace_yaml_list(lists[i].list, yaml, pace_yaml_root(yaml), lists[i].key));
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "stages.yaml"));
+    PACE_TRY(pace_yaml_list(&a.stages, yaml, pace_yaml_root(yaml), "stages"));
     *out = a;
     return PACE_OK;
 }
@@ -63,16 +65,33 @@ static bool is_autograd_node(const char *name) {
     return (size_t)(at - name) > 8 && memcmp(at - 8, "Backward", 8) == 0;
 }
 
-static size_t hash_name(char *out, size_t size, const pace_anonymizer *a, const char *name) {
-    size_t used = (size_t)snprintf(out, size, "name_%010llx", hash_of(name));
-    for (size_t i = 0; i < pace_yaml_count(a->words); i++)
-        if (strstr(name, text_at(a->words, i)) && used < size)
-            used += (size_t)snprintf(out + used, size - used, " %s", text_at(a->words, i));
-    return used;
+/* The length of the longest head of a name: of the list, or one by which a stage is known. A name that is known whole is
+ * its own head. */
+static size_t head_of(const pace_anonymizer *a, const char *name) {
+    size_t longest = starts_with_any(a->heads, name);
+    for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {
+        const pace_yaml_node *rule = pace_yaml_item(a->stages, i), *starts = pace_yaml_get(rule, "starts");
+        const pace_yaml_node *equals = pace_yaml_get(rule, "equals");
+        size_t head = starts ? starts_with_any(starts, name) : 0;
+        if (equals && is_any(equals, name)) head = strlen(name);
+        if (head > longest) longest = head;
+    }
+    return longest;
+}
+
+/* A hash of the name, and the parts of it by which its stage is known. */
+static void hash_name(char *out, size_t size, const pace_anonymizer *a, const char *prefix, const char *name) {
+    size_t used = (size_t)snprintf(out, size, "%s_%010llx", prefix, hash_of(name));
+    for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {
+        const pace_yaml_node *parts = pace_yaml_get(pace_yaml_item(a->stages, i), "contains");
+        for (size_t k = 0; parts && k < pace_yaml_count(parts); k++)
+            if (strstr(name, text_at(parts, k)) && used < size)
+                used += (size_t)snprintf(out + used, size - used, " %s", text_at(parts, k));
+    }
 }
 
 static void mask_host_name(char *out, size_t size, const pace_anonymizer *a, const char *name) {
-    size_t head = starts_with_any(a->whole, name) ? strlen(name) : starts_with_any(a->heads, name);
+    size_t head = starts_with_any(a->whole, name) ? strlen(name) : head_of(a, name);
     if (is_autograd_node(name)) head = strlen(name);
     size_t used = (size_t)snprintf(out, size, "%.*s", (int)head, name);
     if (used >= size || !name[head]) return;
@@ -81,7 +100,7 @@ static void mask_host_name(char *out, size_t size, const pace_anonymizer *a, con
     if (!says_more) snprintf(out + used, size - used, "%s", name + head);
     else if (is_autograd_node(name + head) || starts_with_any(a->whole, name + head))
         snprintf(out + used, size - used, "%s", name + head);
-    else hash_name(out + used, size - used, a, name + head);
+    else hash_name(out + used, size - used, a, "name", name + head);
 }
 
 static void mask_kernel(char *out, size_t size, const pace_anonymizer *a, const char *name) {
@@ -111,7 +130,7 @@ const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *a
     else if (is_of(category, kernels)) mask_kernel(out, size, a, name);
     else if (!is_of(category, frames)) mask_host_name(out, size, a, name);
     else if (starts_with_any(a->python, name)) snprintf(out, size, "%s", name);
-    else snprintf(out, size, "python_%010llx", hash_of(name));
+    else hash_name(out, size, a, "python", name);
     return out;
 }
 

@@ -8,7 +8,8 @@
 
 typedef struct {
     const pace_kernel_classes *classes;
-    const pace_yaml_node *whole, *heads, *words, *kernels, *python, *arguments, *members;
+    const pace_yaml_node *whole, *heads, *kernels, *python, *arguments, *members;
+    const pace_yaml_node *stages; /* rules of catalog/stages.yaml */
 } pace_anonymizer;
 
 /** Borrows from the catalogue and from `classes`. PACE_E_INPUT for a malformed catalogue. */

@@ -57,12 +57,16 @@ def figures(answer):
 def same_figures(folder, trace, steps):
     whole = figures(document("analyze", trace, "--steps", steps))
     expect(len(whole[0]) > 0, "steps", trace)
+    cuts = []
     for words in ([], ["--anonymize"]):
         output, files = slice_of(folder, trace, "--steps", steps, *words)
         expect(files[0]["steps"] == len(whole[0]), files, trace)
-        part = figures(document("analyze", output, "--check"))
+        answer = document("analyze", output, "--check")
+        part = figures(answer)
+        cuts.append([step["matrix"] for step in answer["step_matrices"]])
         differ = [(key, a[key], b[key]) for ours, theirs in zip(whole, part) for a, b in zip(ours, theirs) for key in a if a[key] != b.get(key)]
         expect(whole == part, trace, steps, words, differ)
+        expect(cuts[-1] == cuts[0], trace, steps, "stages differ without names")
         again, _ = slice_of(folder, output, "--steps", steps, name="again.json")
         expect(figures(document("analyze", again)) == whole, "a slice of the slice", trace)
 
@@ -134,7 +138,7 @@ def test_links(folder):
     same_figures(folder, path, ":20")
 
 
-SECRETS = ["acme_forward", "acme.models.SecretNet", "/home/alice/acme/train.py(12): run", "acme_attention_kernel", "acme-node-7",
+SECRETS = ["acme forward-step", "acme.models.SecretNet", "/home/alice/acme/train.py(12): run", "acme_attention_kernel", "acme-node-7",
            "acme::rotate", "AcmeFunctionBackward", "acme arguments", "/home/alice/acme"]
 
 
@@ -144,7 +148,7 @@ def secret_trace():
     events = [
         {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "acme-node-7"}},
         {**host, "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 100, "dur": 100},
-        {**host, "cat": "user_annotation", "name": "acme_forward", "ts": 101, "dur": 90, "args": {"note": "acme arguments"}},
+        {**host, "cat": "user_annotation", "name": "acme forward-step", "ts": 101, "dur": 90, "args": {"note": "acme arguments"}},
         {**host, "cat": "python_function", "name": "/home/alice/acme/train.py(12): run", "ts": 102, "dur": 80},
         {**host, "cat": "python_function", "name": "nn.Module: acme.models.SecretNet", "ts": 103, "dur": 70},
         {**host, "cat": "cpu_op", "name": "aten::mm", "ts": 104, "dur": 9, "args": {"Input Dims": [[4, 4], [4, 4]], "External id": 1}},
@@ -175,7 +179,7 @@ def test_names(folder):
                  "autograd::engine::evaluate_function: AddmmBackward0"):
         expect(kept in names, kept, names)
     expect(any(re.fullmatch(r"attention_[0-9a-f]{10}", name) for name in names), "a kernel keeps its kind", names)
-    expect(any(re.fullmatch(r"name_[0-9a-f]{10} forward", name) for name in names), "an annotation keeps its stage", names)
+    expect(any(re.fullmatch(r"name_[0-9a-f]{10} forward-step", name) for name in names), "an annotation keeps its stage", names)
     for member in ("distributedInfo", "deviceProperties", "schemaVersion"):
         expect(cut[member] == secret_trace()[member], member)
     expect("traceName" not in cut and "hostname" not in cut, list(cut))
