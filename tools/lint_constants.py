@@ -36,6 +36,7 @@ DEFINITIONS = {
                     "reaches": "candidates of a fit", "shares": "candidates of a fit"},
     "calibration.c": {"probe_from_bytes": "where sizes are probed", "probe_to_bytes": "where sizes are probed"},
     "exchange.c": {"reduce_s_per_byte": "0: a definition"},
+    "device_resolve.c": {"least": "limit of a check"},
     "spread.c": {"spread": "a normal's standard deviation over its median absolute deviation"},
     "few_sizes.c": {"amplitudes": "grid of an integral"},
     "rates.c": {"no_load": "rounding"},

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "machine/device_entry.h"
+#include "machine/device_names.h"
 #include "machine/machine.h"
 
 #include <ctype.h>
@@ -20,6 +21,10 @@ typedef struct {
 /* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
 static void come_near(nearest *best, const char *wanted, const char *name) {
     char part[64];
+    if (strncasecmp(name, wanted, strlen(wanted)) == 0 && (!*best->name || best->edits > 0)) {
+        best->edits = 0;
+        snprintf(best->name, sizeof best->name, "%s", name);
+    }
     for (size_t length = 1; length <= strlen(name) && length < sizeof part; length++) {
         if (name[length] != '-' && name[length] != '\0') continue;
         memcpy(part, name, length);
@@ -100,69 +105,37 @@ static pace_status resolve_file(const pace_device **out, pace_device_catalog *ca
 
 /* --- changed figures -------------------------------------------------------------------------------------------- */
 
-/* Short words for keys of an entry, and the measured rates that go with a peak. */
+/* Short words for keys of an entry, and the measured rates that go with a peak. A key says its unit. */
 static const struct {
     const char *word, *key;
+    pace_dimension dimension;
     size_t with[2]; /* offsets of figures that change in proportion; 0 = none (the name lies there) */
 } words[] = {
-    {"memory", "memory_bytes_per_s", {offsetof(pace_device, achievable_bytes_per_s)}},
-    {"memory_size", "memory_bytes", {0}},
-    {"l2", "l2_bytes_per_s", {0}},
-    {"l2_size", "l2_bytes", {0}},
-    {"launch", "launch_s", {0}},
-    {"clock", "boost_hz", {0}},
+    {"memory", "memory_bytes_per_s", PACE_IN_BYTES_PER_S, {offsetof(pace_device, achievable_bytes_per_s)}},
+    {"memory_size", "memory_bytes", PACE_IN_BYTES, {0}},
+    {"l2", "l2_bytes_per_s", PACE_IN_BYTES_PER_S, {0}},
+    {"l2_size", "l2_bytes", PACE_IN_BYTES, {0}},
+    {"launch", "launch_s", PACE_IN_S, {0}},
+    {"clock", "boost_hz", PACE_IN_HZ, {offsetof(pace_device, l2_bytes_per_s)}},
     {"pcie",
      "pcie_bytes_per_s",
+     PACE_IN_BYTES_PER_S,
      {offsetof(pace_device, pcie_pinned_bytes_per_s), offsetof(pace_device, pcie_pageable_bytes_per_s)}},
 };
 
-static const struct {
-    const char *suffix;
-    double unit;
-} suffixes[] = {
-    {"", 1},
-    {"b", 1},
-    {"b/s", 1},
-    {"flop/s", 1},
-    {"flops", 1},
-    {"hz", 1},
-    {"s", 1},
-    {"ms", 1e-3},
-    {"us", 1e-6},
-    {"ns", 1e-9},
-    {"kib", 1024.0},
-    {"mib", 1048576.0},
-    {"gib", 1073741824.0},
-    {"tib", 1099511627776.0},
-};
+/* Below these no device is meant: a unit was forgotten. */
+static const double least[] = {[PACE_IN_BYTES] = 1e6,
+                               [PACE_IN_BYTES_PER_S] = 1e6,
+                               [PACE_IN_FLOP_PER_S] = 1e6,
+                               [PACE_IN_HZ] = 1e6,
+                               [PACE_IN_S] = 1e-10};
 
-static bool unit_of(double *out, const char *text) {
-    static const char prefixes[] = "kmgtp";
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (strcasecmp(text, suffixes[i].suffix) == 0) {
-            *out = suffixes[i].unit;
-            return true;
-        }
-    const char *prefix = *text ? strchr(prefixes, tolower((unsigned char)*text)) : NULL;
-    if (!prefix) return false;
-    double unit = 1;
-    for (const char *at = prefixes; at <= prefix; at++) unit *= 1e3;
-    for (size_t i = 0; i < 6; i++) /* what may follow a prefix stands first */
-        if (strcasecmp(text + 1, suffixes[i].suffix) == 0) {
-            *out = unit;
-            return true;
-        }
-    return false;
-}
-
-/* "2TB/s" or, with *factor, "1.5x". */
-static bool read_value(double *out, bool *factor, const char *text) {
-    double value, unit = 1;
-    const char *end = pace_is_digit(*text) || *text == '.' ? pace_number_read(&value, text) : NULL;
+/* "2TB/s" or, with *factor, "1.5x"; a bare number where the key says the unit. */
+static bool read_value(double *out, bool *factor, const char *text, pace_dimension dimension, bool bare) {
+    const char *end = pace_is_digit(*text) || *text == '.' ? pace_number_read(out, text) : NULL;
     if (!end) return false;
     *factor = strcasecmp(end, "x") == 0;
-    if (!*factor && !unit_of(&unit, end)) return false;
-    *out = value * unit;
+    if (!*factor && !(bare && *end == '\0') && !pace_parse_figure(out, text, dimension)) return false;
     return *out > 0 && *out < 1e300;
 }
 
@@ -170,46 +143,76 @@ static void scale(pace_device *device, size_t offset, double by) {
     if (offset) *(double *)(void *)((char *)device + offset) *= by;
 }
 
-static pace_status set_figure(pace_device *device, const char *key, const size_t with[2], double value, bool factor,
-                              const char *change) {
-    double most, *figure = pace_device_figure(device, key, &most);
+/* All that is computed goes with the clock. */
+static void scale_with_clock(pace_device *device, double by) {
+    for (int i = 0; i < PACE_PRECISIONS; i++) {
+        device->flop_per_s[i] *= by;
+        device->achievable_flop_per_s[i] *= by;
+    }
+}
+
+/* A change of a figure: `word` numbers the short words; none for a precision. */
+typedef struct {
+    const char *text, *key;
+    int word;
+    pace_dimension dimension;
+    double value;
+    bool factor;
+} change;
+
+static pace_status set_figure(pace_device *device, const change *c) {
+    double most, *figure = pace_device_figure(device, c->key, &most);
     if (!figure)
         return pace_fail(
             PACE_E_USAGE,
             "\"%.80s\": unknown figure; expected memory, memory_size, l2, l2_size, launch, clock, pcie or a "
             "precision such as fp16",
-            change);
-    if (factor && !(*figure > 0))
-        return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure of %s is not known, give its value", change,
-                         device->name);
-    double now = factor ? *figure * value : value, by = *figure > 0 ? now / *figure : 1;
-    if (now > most)
-        return pace_fail(PACE_E_USAGE, "\"%.80s\": %g is beyond any device, expected at most %g", change, now, most);
+            c->text);
+    if ((c->factor || figure == &device->boost_hz) && !(*figure > 0))
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure of %s is not known%s", c->text, device->name,
+                         c->factor ? ", give its value" : "");
+    double now = c->factor ? *figure * c->value : c->value, by = *figure > 0 ? now / *figure : 1;
+    if (now > most || now < least[c->dimension])
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": %g is beyond any device, expected %g to %g", c->text, now,
+                         least[c->dimension], most);
     *figure = now;
     if (figure >= device->flop_per_s && figure < device->flop_per_s + PACE_PRECISIONS)
         device->achievable_flop_per_s[figure - device->flop_per_s] *= by;
+    if (figure == &device->boost_hz) scale_with_clock(device, by);
     if (figure == &device->boost_hz && device->base_hz > now) device->base_hz = now;
-    for (int i = 0; with && i < 2; i++) scale(device, with[i], by);
+    for (int i = 0; c->word >= 0 && i < 2; i++) scale(device, words[c->word].with[i], by);
     return PACE_OK;
 }
 
-/* `change` is "memory=2TB/s". */
-static pace_status change_figure(pace_device *device, const char *change) {
+/* `text` is "memory=2TB/s". */
+static pace_status change_figure(pace_device *device, const char *text, char seen[32 * 32], size_t *seen_count) {
     char key[32];
-    const char *equals = strchr(change, '=');
-    size_t length = equals ? (size_t)(equals - change) : 0;
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
     if (length == 0 || length >= sizeof key)
-        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected FIGURE=VALUE, as in memory=2TB/s", change);
-    for (size_t i = 0; i <= length; i++) key[i] = i < length ? (char)tolower((unsigned char)change[i]) : '\0';
-    double value;
-    bool factor;
-    if (!read_value(&value, &factor, equals + 1))
-        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected a value above 0 such as 2e12, 2TB/s, 40GiB, 4us or 1.5x",
-                         change);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].word, key) == 0 || strcmp(words[i].key, key) == 0)
-            return set_figure(device, words[i].key, words[i].with, value, factor, change);
-    return set_figure(device, key, NULL, value, factor, change);
+        return pace_fail(PACE_E_USAGE, "\"%.80s\": expected FIGURE=VALUE, as in memory=2TB/s", text);
+    for (size_t i = 0; i <= length; i++) key[i] = i < length ? (char)tolower((unsigned char)text[i]) : '\0';
+    change c = {.text = text, .key = key, .word = -1, .dimension = PACE_IN_FLOP_PER_S};
+    bool named = false; /* by its key, which says the unit */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        named = strcmp(words[i].key, key) == 0;
+        if (!named && strcmp(words[i].word, key) != 0) continue;
+        c.word = (int)i;
+        c.key = words[i].key;
+        c.dimension = words[i].dimension;
+        break;
+    }
+    double most;
+    if (pace_device_figure(device, c.key, &most) &&
+        !read_value(&c.value, &c.factor, equals + 1, c.dimension, named && c.word >= 0))
+        return pace_fail(PACE_E_USAGE,
+                         "\"%.80s\": expected a value above 0 with its unit such as %s, or a factor such as 1.5x", text,
+                         pace_figure_example(c.dimension));
+    for (size_t i = 0; i < *seen_count; i++)
+        if (strcmp(seen + 32 * i, c.key) == 0)
+            return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure is given twice", text);
+    if (*seen_count < 32) snprintf(seen + 32 * (*seen_count)++, 32, "%s", c.key);
+    return set_figure(device, &c);
 }
 
 /* The figures are the words that hold a '='; the words before them are the name. */
@@ -222,11 +225,11 @@ static pace_status resolve_changed(const pace_device **out, pace_device_catalog 
     PACE_TRY(pace_device_resolve(&device, catalog, text, memory_bytes));
     PACE_TRY(add_extra(&extra, catalog));
     extra->device = *device;
-    size_t used = strlen(device->name);
-    char *rest = NULL;
-    for (char *change = strtok_r(changes, " \t,", &rest); change; change = strtok_r(NULL, " \t,", &rest)) {
-        PACE_TRY(change_figure(&extra->device, change));
-        int wrote = snprintf(extra->device.name + used, sizeof extra->device.name - used, " %s", change);
+    size_t used = strlen(device->name), seen_count = 0;
+    char *rest = NULL, seen[32 * 32];
+    for (char *word = strtok_r(changes, " \t,", &rest); word; word = strtok_r(NULL, " \t,", &rest)) {
+        PACE_TRY(change_figure(&extra->device, word, seen, &seen_count));
+        int wrote = snprintf(extra->device.name + used, sizeof extra->device.name - used, " %s", word);
         used += (size_t)wrote < sizeof extra->device.name - used ? (size_t)wrote : sizeof extra->device.name - used - 1;
     }
     pace_status status = pace_device_check(&extra->device);
@@ -260,7 +263,7 @@ pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *ca
     if (path) return resolve_file(out, catalog, text, path);
     if (strchr(text, '*'))
         return pace_fail(PACE_E_USAGE, "expected one device, found \"%.80s\": several are not understood here", text);
-    found = pace_device_find(catalog, text, memory_bytes);
+    PACE_TRY(pace_device_named(&found, catalog, text, memory_bytes));
     if (!found) return fail_unknown(catalog, text);
     *out = found;
     return PACE_OK;

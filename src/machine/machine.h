@@ -141,6 +141,13 @@ pace_status pace_host_tree_check(const pace_machine *machine) PACE_MUST_CHECK;
 /** A rate ("300GB/s", "200Gb/s", "12e9") in bytes per second, and a time ("5us") in seconds. False when it is none. */
 bool pace_parse_rate(double *out, const char *text);
 bool pace_parse_time(double *out, const char *text);
+/* What a figure is of, and so which units it may have. */
+typedef enum { PACE_IN_BYTES, PACE_IN_BYTES_PER_S, PACE_IN_FLOP_PER_S, PACE_IN_HZ, PACE_IN_S } pace_dimension;
+/** A figure with a unit of its dimension ("2TB/s", "40GiB", "4us", "1.2GHz", "20TFLOP/s"; "Gb/s" are bits). False when it
+ * has another unit, or none. */
+bool pace_parse_figure(double *out, const char *text, pace_dimension dimension);
+/** Such a figure as an example. */
+const char *pace_figure_example(pace_dimension dimension);
 /** A size ("8", "64K", "1GiB", "25MB"): K, M, G are 2^10, 2^20, 2^30 as in nccl-tests; kB, MB, GB are decimal. */
 bool pace_parse_bytes(double *out, const char *text);
 /** An amount or a rate ("1.56T", "357MB", "15TFLOP/s", "25Gb/s", "16GiB"), always decimal but for KiB, MiB, GiB. */

@@ -97,12 +97,37 @@ static bool split(char name[MOST], int *nodes, const char **changes, const char 
     return true;
 }
 
+static bool lists(const pace_yaml_node *list, const char *plain_name) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        plain word;
+        make_plain(&word, pace_yaml_text(pace_yaml_item(list, i)));
+        if (strcmp(word.text, plain_name) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a text is a machine's name and no word more: what somebody types is not searched for something known. */
+static pace_status is_name(bool *out, pace_catalog *catalog, const char *name) {
+    const pace_yaml *yaml;
+    plain text;
+    *out = false;
+    make_plain(&text, name);
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "names");
+    for (size_t i = 0; i < pace_yaml_count(list); i++)
+        *out |= lists(pace_yaml_get(pace_yaml_item(list, i), "names"), text.text);
+    return PACE_OK;
+}
+
 static pace_status by_its_name(pace_machine *out, pace_catalog *catalog, const char *text) {
     pace_machine machine;
     char name[MOST], known[512];
     const char *changes;
     int nodes;
+    bool known_name;
     if (!split(name, &nodes, &changes, text)) return PACE_E_MISSING;
+    PACE_TRY(is_name(&known_name, catalog, name));
+    if (!known_name) return PACE_E_MISSING;
     PACE_TRY(pace_machine_named(&machine, catalog, name, nodes));
     snprintf(known, sizeof known, "%.63s*%d%.400s", machine.name, nodes, changes);
     PACE_TRY(pace_machine_parse(&machine, catalog, known));

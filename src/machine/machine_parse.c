@@ -1,5 +1,5 @@
 /* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
-#include "machine/device.h"
+#include "machine/device_names.h"
 #include "base/text.h"
 #include "machine/machine_read.h"
 #include "machine/topology_xml.h"
@@ -94,12 +94,14 @@ static pace_status set_option(parser *p, char *word) {
 static pace_status find_device(parser *p, const char *name) {
     pace_device_catalog devices;
     PACE_TRY(pace_device_catalog_load(&devices, p->catalog));
-    const pace_device *device = pace_device_find(&devices, name, 0);
-    if (device) {
+    const pace_device *device = NULL;
+    pace_status status = pace_device_named(&device, &devices, name, 0);
+    if (status == PACE_OK && device) {
         memcpy(p->machine->device, device->name, sizeof p->machine->device);
         p->machine->generation = device->generation;
     }
     pace_device_catalog_free(&devices);
+    if (status != PACE_OK) return status;
     if (device) return PACE_OK;
     return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file", name);
 }

@@ -26,6 +26,9 @@ static const unit rates[] = {
     {"GBps", 1e9},
     {"Gbps", 1.25e8},
     {"GiB/s", 1073741824.0},
+    {"TiB/s", 1099511627776.0},
+    {"Tb/s", 1e12 / 8},
+    {"Tbit/s", 1e12 / 8},
 };
 static const unit times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
 static const unit sizes[] = {
@@ -59,6 +62,44 @@ bool pace_parse_time(double *out, const char *text) {
 }
 bool pace_parse_bytes(double *out, const char *text) {
     return read_with_unit(out, text, sizes, sizeof sizes / sizeof *sizes);
+}
+
+static const unit whole_bytes[] = {
+    {"B", 1},     {"kB", 1e3},   {"KB", 1e3},      {"MB", 1e6},           {"GB", 1e9},
+    {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+static const unit clocks[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+
+/* "TFLOP/s", in the ways that people write it. */
+static bool read_flop(double *out, const char *text) {
+    static const char *const words[] = {"FLOP/s", "FLOPS", "flop/s", "flops", "FLOPs"};
+    static const unit prefixes[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
+    double value;
+    const char *rest = read_number(&value, text);
+    for (size_t i = 0; rest && i < sizeof prefixes / sizeof *prefixes; i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (*rest == *prefixes[i].word && strcmp(rest + 1, words[k]) == 0) {
+                *out = value * prefixes[i].factor;
+                return true;
+            }
+    return false;
+}
+
+bool pace_parse_figure(double *out, const char *text, pace_dimension dimension) {
+    size_t length = strlen(text);
+    bool bare = length == 0 || pace_is_digit(text[length - 1]) || text[length - 1] == '.';
+    switch (dimension) {
+    case PACE_IN_BYTES: return read_with_unit(out, text, whole_bytes, sizeof whole_bytes / sizeof *whole_bytes);
+    case PACE_IN_BYTES_PER_S: return !bare && pace_parse_rate(out, text);
+    case PACE_IN_FLOP_PER_S: return read_flop(out, text);
+    case PACE_IN_HZ: return read_with_unit(out, text, clocks, sizeof clocks / sizeof *clocks);
+    case PACE_IN_S: return pace_parse_time(out, text);
+    }
+    return false;
+}
+
+const char *pace_figure_example(pace_dimension dimension) {
+    static const char *const examples[] = {"40GiB", "2TB/s", "20TFLOP/s", "1.2GHz", "4us"};
+    return examples[dimension];
 }
 
 /* What may follow a decimal prefix. */

@@ -59,6 +59,17 @@ with tempfile.TemporaryDirectory() as folder:
     expect("on 8 v100-sxm2-16, data parallel." in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "100000", "-q")
     expect(code == 1 and out.startswith("Does not fit: resnet50 with a batch of 100000 on 1 workers needs"), code, out[:200])
+    # Every word of a device's name counts, and only one device may be meant.
+    for text, right in (("a100", "a100-80-sxm"), ("nvidia a100", "a100-80-sxm"), ("a100 40 pcie", "a100-40-pcie"), ("rtx4090", "rtx-4090"),
+                        ("4090", "rtx-4090"), ("Tesla V100-SXM2-32GB", "v100-sxm2-32")):
+        code, out, err = run("machines", text)
+        expect(code == 0 and out.startswith(right + " "), text, out[:80], err)
+    for text, status, said in (("a100-40", 2, "a100-40-sxm, a100-40-pcie"), ("v100-32gb", 2, "v100-sxm2-32"), ("gh200-480", 4, "no device"),
+                               ("h100-foo", 4, "no device"), ("not a a100", 4, "no device"), ("mi300", 4, 'the closest name is "mi300x"')):
+        for words in (("machines", text), ("predict", "resnet50", "--on", text)):
+            code, _, err = run(*words)
+            expect_line(code, err, status, said)
+
     # What a device or a model cannot do is refused: Volta has neither TF32 nor bfloat16 (NVIDIA V100 datasheet).
     for wrong, *said in (("precision=bf16", "v100-sxm2-16 has no rate for bf16", "fp16"), ("precision=tf32", "no rate for tf32"),
                          ("precision=fp8", "no rate for fp8"), ("tp=4", "no layer", "tensor-parallel"),

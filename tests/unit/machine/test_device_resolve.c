@@ -75,8 +75,12 @@ static void test_units(void **state) {
     assert_true(resolve("v100-sxm2-16 launch=4us")->launch_s == 4e-6);
     assert_true(resolve("v100-sxm2-16, launch_s=4e-6")->launch_s == 4e-6);
     assert_true(resolve("v100-sxm2-16 fp32=20TFLOP/s")->flop_per_s[PACE_FP32] == 2e13);
-    assert_true(resolve("v100-sxm2-16 clock=1.2GHz")->boost_hz == 1.2e9);
-    assert_true(resolve("v100-sxm2-16 l2=9T")->l2_bytes_per_s == 9e12);
+    const pace_device *plain = resolve("v100-sxm2-16"), *slow = resolve("v100-sxm2-16 clock=0.765GHz");
+    assert_true(slow->boost_hz == 0.765e9 && plain->boost_hz == 1.53e9);
+    assert_true(slow->flop_per_s[PACE_FP16] == plain->flop_per_s[PACE_FP16] / 2); /* what is computed goes with the clock */
+    assert_true(slow->memory_bytes_per_s == plain->memory_bytes_per_s);
+    assert_true(resolve("v100-sxm2-16 memory=800Gb/s")->memory_bytes_per_s == 1e11); /* bits */
+    assert_true(resolve("v100-sxm2-16 l2=9TB/s")->l2_bytes_per_s == 9e12);
 }
 
 static void test_refused_figures(void **state) {
@@ -87,7 +91,15 @@ static void test_refused_figures(void **state) {
     refuse("v100-sxm2-16 memory=0", PACE_E_USAGE, "expected a value");
     refuse("v100-sxm2-16 memory=nan", PACE_E_USAGE, "expected a value");
     refuse("v100-sxm2-16 memory=1e400", PACE_E_USAGE, "expected a value");
-    refuse("v100-sxm2-16 memory=1e20", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 memory=1e20B/s", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 memory=2B/s", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 clock=3Hz", PACE_E_USAGE, "beyond any device");
+    refuse("v100-sxm2-16 memory=2e12", PACE_E_USAGE, "with its unit such as 2TB/s");
+    refuse("v100-sxm2-16 memory=900GB", PACE_E_USAGE, "with its unit");
+    refuse("v100-sxm2-16 memory_size=80GB/s", PACE_E_USAGE, "with its unit");
+    refuse("v100-sxm2-16 fp16=5us", PACE_E_USAGE, "with its unit");
+    refuse("v100-sxm2-16 memory=2x memory=3x", PACE_E_USAGE, "twice");
+    refuse("v100-sxm2-16 memory=2x memory_bytes_per_s=3e12", PACE_E_USAGE, "twice");
     refuse("v100-sxm2-16 memory=9e11x", PACE_E_USAGE, "beyond any device");
     refuse("v100-sxm2-16 fp8=2x", PACE_E_USAGE, "not known");
     refuse("v100-sxm2-16 memory=90TB/s", PACE_E_USAGE, "is more than l2_bytes_per_s");

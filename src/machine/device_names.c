@@ -1,0 +1,131 @@
+#include "machine/device_names.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Moves `*at` behind the next word of letters and digits and returns its start; NULL when there is none. */
+static const char *next_word(const char **at, size_t *length) {
+    const char *start = *at;
+    while (*start && !pace_is_alnum(*start)) start++;
+    const char *end = start;
+    while (pace_is_alnum(*end)) end++;
+    *length = (size_t)(end - start);
+    *at = end;
+    return end > start ? start : NULL;
+}
+
+static bool has_word(const char *text, const char *word, size_t length) {
+    size_t other_length;
+    for (const char *at = text, *other; (other = next_word(&at, &other_length));)
+        if (other_length == length && strncasecmp(other, word, length) == 0) return true;
+    return false;
+}
+
+static bool has_all(const char *text, const char *words) {
+    size_t length;
+    for (const char *at = words, *word; (word = next_word(&at, &length));)
+        if (!has_word(text, word, length)) return false;
+    return true;
+}
+
+/* Of a phrase all words stand in the text, which has none besides but the vendor's. */
+static bool is_phrase_of(const char *text, const char *phrase, const char *vendor) {
+    size_t length;
+    for (const char *at = text, *word; (word = next_word(&at, &length));)
+        if (!has_word(phrase, word, length) && !has_word(vendor, word, length)) return false;
+    return has_all(text, phrase);
+}
+
+static bool is_phrase(const char *text, const pace_device *device, const pace_yaml_node *entry) {
+    const pace_yaml_node *match = pace_yaml_get(entry, "match");
+    for (size_t i = 0; i < pace_yaml_count(match); i++) {
+        const char *phrase = pace_yaml_text(pace_yaml_item(match, i));
+        if (is_phrase_of(text, phrase, device->vendor)) return true;
+    }
+    return false;
+}
+
+/* "80", "80gb", "80gib" of a device with 80 GiB. */
+static bool is_memory(const char *word, size_t length, const pace_device *device) {
+    static const char *const units[] = {"", "g", "gb", "gib", NULL};
+    char size[24];
+    int digits = snprintf(size, sizeof size, "%.0f", round(device->memory_bytes / 1073741824.0));
+    if (!(device->memory_bytes > 0) || length < (size_t)digits || strncmp(word, size, (size_t)digits) != 0)
+        return false;
+    for (int i = 0; units[i]; i++)
+        if (strlen(units[i]) == length - (size_t)digits &&
+            strncasecmp(word + digits, units[i], length - (size_t)digits) == 0)
+            return true;
+    return false;
+}
+
+static bool describes(const pace_device *device, const pace_yaml_node *entry, const char *word, size_t length) {
+    const pace_yaml_node *match = pace_yaml_get(entry, "match");
+    if (has_word(device->name, word, length) || has_word(device->vendor, word, length) ||
+        is_memory(word, length, device))
+        return true;
+    for (size_t i = 0; i < pace_yaml_count(match); i++)
+        if (has_word(pace_yaml_text(pace_yaml_item(match, i)), word, length)) return true;
+    return false;
+}
+
+/* All words, one of which is in the name: "80 gb" alone is no device. */
+static bool is_described(const pace_device *device, const pace_yaml_node *entry, const char *text) {
+    bool named = false;
+    size_t length;
+    for (const char *at = text, *word; (word = next_word(&at, &length));) {
+        if (!describes(device, entry, word, length)) return false;
+        named |= has_word(device->name, word, length) && !is_memory(word, length, device);
+    }
+    return named;
+}
+
+/* Names are compared without what is neither letter nor digit: "rtx4090" is rtx-4090. */
+static const pace_device *called(const pace_device_catalog *catalog, const char *text) {
+    char wanted[128], name[128];
+    pace_squeeze(wanted, sizeof wanted, text, "");
+    for (size_t i = 0; i < catalog->count; i++) {
+        pace_squeeze(name, sizeof name, catalog->devices[i].name, "");
+        if (strcmp(wanted, name) == 0) return &catalog->devices[i];
+    }
+    for (size_t i = 0; i < catalog->extras.count; i++) {
+        const pace_device *found = called(&catalog->extras.items[i]->file, text);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* The first of the phrase, or with a memory size the closest. */
+static const pace_device *of_phrase(const pace_device_catalog *catalog, const char *text, double memory_bytes) {
+    const pace_device *best = NULL;
+    for (size_t i = 0; i < catalog->count; i++) {
+        const pace_device *device = &catalog->devices[i];
+        bool closer = best && memory_bytes > 0 &&
+                      fabs(device->memory_bytes - memory_bytes) < fabs(best->memory_bytes - memory_bytes);
+        if (is_phrase(text, device, catalog->nodes[i]) && (!best || closer)) best = device;
+    }
+    return best;
+}
+
+pace_status pace_device_named(const pace_device **out, const pace_device_catalog *catalog, const char *text,
+                              double memory_bytes) {
+    const pace_device *found = called(catalog, text);
+    char all[240] = "";
+    size_t used = 0, count = 0;
+    if (!found) found = of_phrase(catalog, text, memory_bytes);
+    for (size_t i = 0; !found && i < catalog->count; i++)
+        if (is_described(&catalog->devices[i], catalog->nodes[i], text)) {
+            count++;
+            *out = &catalog->devices[i];
+            if (used < sizeof all)
+                used +=
+                    (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", catalog->devices[i].name);
+        }
+    if (count > 1) return pace_fail(PACE_E_USAGE, "\"%.60s\" fits several devices, say which: %s", text, all);
+    if (count == 0) *out = found;
+    return PACE_OK;
+}
