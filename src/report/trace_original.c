@@ -1,3 +1,4 @@
+#include "base/print.h"
 #include "report/trace_original.h"
 
 #include "insight/critical.h"
@@ -167,7 +168,7 @@ static void put_event(writer *w, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    pace_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     begin_event(w);
     pace_sink_text(w->sink, text);
