@@ -319,7 +319,7 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
 
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
                                    const char *const *names, const pace_device *device) {
-    pace_analysis analysis = {0};
+    pace_analysis analysis = {.made = true};
     size_t taken = 0;
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);

@@ -16,6 +16,7 @@ typedef struct {
     pace_messages messages;
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
     bool asked;                /* it was asked for */
+    bool made;                 /* the steps were made instead of read: their paths only name them */
     const pace_rank *latest;   /* the rank that makes the others wait; NULL = none does for a hundredth of their time */
     int64_t latest_ns;         /* by how much it came after the median rank, all collectives together */
     size_t late_ranks;         /* that are at least half as late */

@@ -45,7 +45,7 @@ bool pace_traces_can_be_copied(const pace_traces_shown *shown) {
     for (size_t i = 0; i < shown->analysis->traces.count; i++)
         if (is_shown(shown, shown->analysis->traces.items[i]) && !can_be_copied(shown->analysis->traces.items[i]))
             return false;
-    return shown->analysis->traces.count > 0;
+    return shown->analysis->traces.count > 0 && !shown->analysis->made;
 }
 
 /* --- events of the traces ----------------------------------------------------------------------------------------- */

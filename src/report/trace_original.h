@@ -10,7 +10,7 @@ typedef struct {
     const pace_rank *only; /* NULL = all */
 } pace_traces_shown;
 
-/** Whether all of them are Kineto traces in files. */
+/** Whether all of them were read from files of Kineto's. */
 bool pace_traces_can_be_copied(const pace_traces_shown *shown);
 
 /** Writes the events as the files have them, then arrows of recorded waits, and as tracks: stages, resources, and the

@@ -95,7 +95,18 @@ def test_ranks(folder):
     expect(theirs == rank(1, 300, 5000)["traceEvents"], "one rank alone is as it was")
 
 
-for test in (test_original, test_ranks):
+def test_prediction(folder):
+    """What is predicted of a trace is drawn, not the trace."""
+    path = os.path.join(folder, "measured.json")
+    with open(path, "w") as file:
+        json.dump({**rank(0, 0, 0), "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42505273344}]}, file)
+    code, out, err = run("predict", path, "--scale", "gemm:3", "--format", "perfetto")
+    expect(code == 0, err)
+    lengths = {event["dur"] for event in json.loads(out)["traceEvents"] if event.get("cat") == "kernel" and event["name"] == "gemm_kernel"}
+    expect(lengths == {1500}, "three times as long", lengths)
+
+
+for test in (test_original, test_ranks, test_prediction):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
