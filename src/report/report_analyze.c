@@ -132,10 +132,10 @@ typedef struct {
     const char *path;
 } window_row;
 
-enum { WITH_DEVICES = 1, /* a trace has several */ USUAL = 1, UNUSUAL = 2 };
+enum { WITH_DEVICES = 1, /* a trace has several */ USUAL = 1, UNUSUAL = 2, SHOWN_RANKS = 16 };
 
 static const pace_table windows = {
-    "windows", "The whole trace", PACE_FOR_PEOPLE, 16,
+    "windows", "The whole trace", PACE_FOR_PEOPLE, SHOWN_RANKS,
     PACE_CELLS({"device_id", "device", PACE_SHOW_INT, PACE_OF(window_row, device), .only_if = WITH_DEVICES},
                {"rank", "rank", PACE_SHOW_TEXT, PACE_OF(window_row, rank)},
                {"span_ns", "span", PACE_SHOW_NS, PACE_OF(window_row, of.span_ns)},
@@ -149,10 +149,14 @@ static const pace_table windows = {
                {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(window_row, of.kernels)},
                {"path", NULL, PACE_SHOW_TEXT, PACE_OF(window_row, path)})};
 
-static void put_rank_table(pace_node *root, const pace_analysis *analysis) {
+/* Of many ranks the reported one stands first: the first rows are shown. */
+static void put_rank_table(pace_node *root, const pace_analysis *analysis, const pace_rank *reported) {
     pace_node *table = pace_open_table(root, &windows, pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0);
-    for (size_t i = 0; i < analysis->ranks.count; i++) {
-        const pace_rank *rank = analysis->ranks.items[i];
+    size_t count = analysis->ranks.count, first = 0;
+    while (first + 1 < count && analysis->ranks.items[first] != reported) first++;
+    for (size_t i = 0; i < count; i++) {
+        size_t r = count > SHOWN_RANKS ? (i == 0 ? first : i <= first ? i - 1 : i) : i;
+        const pace_rank *rank = analysis->ranks.items[r];
         window_row row = {.device = rank->device_id, .rank = "-", .of = rank->work.window, .path = rank->path};
         if (rank->step.rank >= 0) snprintf(row.rank, sizeof row.rank, "%" PRId64, rank->step.rank);
         else if (analysis->ranks.count > 1 && !rank->trace) pace_rank_name(row.rank, rank);
@@ -255,7 +259,7 @@ static pace_status build_of(pace_report *report, pace_analysis *analysis, const 
     put_left_out(root, rank, spread, &typical);
     put_window(pace_node_object(root, "window", NULL, PACE_FOR_JSON), &pace_rank_trace(rank)->work.window);
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
-    if (rank->work.items.count) put_rank_table(root, analysis);
+    if (rank->work.items.count) put_rank_table(root, analysis, rank);
     put_step_table(root, rank, spread, &typical);
     PACE_TRY(put_json_ranks(root, analysis));
     pace_put_step_matrix(root, rank, &typical);

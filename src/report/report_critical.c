@@ -32,7 +32,10 @@ static const pace_table_column rank_columns[] = {{"device_id", "device", PACE_SH
                                                  {"share", "share", PACE_SHOW_SHARE, PACE_OF(rank_row, share)},
                                                  {"count", "visits", PACE_SHOW_INT, PACE_OF(rank_row, visits)},
                                                  {0}};
-static const pace_table by_rank = {"by_rank", "The path through the ranks", PACE_FOR_ALL, 16, .columns = rank_columns};
+enum { SHOWN_RANKS = 16 };
+
+static const pace_table by_rank = {"by_rank", "The path through the ranks", PACE_FOR_ALL, SHOWN_RANKS,
+                                   .columns = rank_columns};
 static const pace_table by_this_rank = {"by_rank", NULL, PACE_FOR_JSON, 16, .columns = rank_columns};
 
 /* How the path runs through the ranks. */
@@ -42,10 +45,13 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
     char name[PACE_RANK_NAME];
     bool across = critical->scope == PACE_PATH_OF_ALL_RANKS;
     pace_node *table = pace_open_table(path, across ? &by_rank : &by_this_rank, devices_of(analysis));
-    for (uint32_t r = 0; r < critical->by_rank_ns.count; r++) {
+    uint32_t count = (uint32_t)critical->by_rank_ns.count;
+    for (uint32_t r = 0; r < count; r++)
+        if (critical->by_rank_ns.items[r] > critical->by_rank_ns.items[most]) most = r;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r = count > SHOWN_RANKS ? (i == 0 ? most : i <= most ? i - 1 : i) : i; /* the first rows are shown */
         const pace_rank *rank = analysis->ranks.items[r];
         int64_t time_ns = critical->by_rank_ns.items[r];
-        if (time_ns > critical->by_rank_ns.items[most]) most = r;
         pace_table_put(table, &(rank_row){rank->device_id, rank_number(rank), time_ns, pace_path_visits(critical, r),
                                           length > 0 ? (double)time_ns / (double)length : 0});
     }

@@ -76,8 +76,12 @@ def test_nobody_late(folder):
 
 def test_late_among_many(folder):
     """The slow rank of 20 is reported, leads the table, and its others' waiting is what it took longer."""
-    document = analyze(job(os.path.join(folder, "many"), 20, slow=[17]))
+    paths = job(os.path.join(folder, "many"), 20, slow=[17])
+    document = analyze(paths)
     first = document["balance"][0]
+    expect(document["critical_path"]["by_rank"][0]["rank"] == 17, "path", document["critical_path"]["by_rank"][0])
+    table = subprocess.run([PACELINE, "analyze", *paths], capture_output=True, text=True, check=True).stdout
+    expect(table.split("The whole trace")[1].split("\n")[2].startswith("17 "), "windows", table.split("The whole trace")[1][:400])
     longer = 4 * 3 * 240000  # four layers, forward and twice as long backward
     expect(document["slowest_rank"] == 17, "reported", document["slowest_rank"])
     expect(first["rank"] == 17 and first["times_last"] == 4, "first row", first)
