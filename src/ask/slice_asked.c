@@ -118,10 +118,8 @@ static void copy_label(char out[64], const pace_step *step, const pace_mark *mar
     snprintf(out, 64, "%s", pace_names_text(&step->names, mark->label));
 }
 
-static pace_status keep_steps(cutter *c, pace_slice_done *done) {
+static pace_status keep_steps(cutter *c, pace_slice_done *done, size_t first, size_t count) {
     pace_step *step = &c->look.step;
-    size_t first, count;
-    PACE_TRY(pace_step_choice_find(&first, &count, &c->options->steps, &c->marks, &step->names, done->path));
     const pace_mark *marks = c->marks.items.items;
     bool last = first + count == c->marks.items.count;
     step->kept_since_ns = c->marks.since_ns;
@@ -158,16 +156,10 @@ static pace_status write_slice(cutter *c, pace_slice_done *done, const pace_slic
 
 static pace_status cut_steps(cutter *c, pace_slice_done *done) {
     pace_slice_cut cut;
-    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
-    pace_status status = keep_steps(c, done);
-    if (status == PACE_OK)
-        status = pace_slice_cut_find(&cut, done->path, c->from_ns, c->until_ns, c->classes, c->options->progress,
-                                     c->options->progress_context);
-    if (status == PACE_OK) {
-        status = write_slice(c, done, &cut);
-        pace_slice_cut_free(&cut);
-    }
-    pace_marks_free(&c->marks);
+    PACE_TRY(pace_slice_cut_find(&cut, done->path, c->from_ns, c->until_ns, c->classes, c->options->progress,
+                                 c->options->progress_context));
+    pace_status status = write_slice(c, done, &cut);
+    pace_slice_cut_free(&cut);
     return status;
 }
 
@@ -230,38 +222,48 @@ static bool same_file(const char *a, const char *b) {
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
 }
 
-static pace_status check_output(const pace_slices *slices, const pace_paths *paths, const char *output) {
+static pace_status check_output(const pace_paths *paths, const char *output) {
     for (size_t i = 0; i < paths->count; i++)
         if (same_file(paths->items[i], output))
             return pace_fail(PACE_E_USAGE, "output: %s is an input: expected another file to write to", output);
-    for (size_t i = 0; i < slices->files.count; i++)
-        if (slices->files.items[i].output && strcmp(slices->files.items[i].output, output) == 0)
-            return pace_fail(PACE_E_INPUT, "%s and another input are of one rank: both slices would be %s",
-                             slices->files.items[i].path, output);
     return PACE_OK;
+}
+
+static bool is_taken(const pace_slices *slices, const char *output) {
+    for (size_t i = 0; i < slices->files.count; i++)
+        if (strcmp(slices->files.items[i].output, output) == 0) return true;
+    return false;
+}
+
+/* A rank may have several files, one a cycle of its profiler: "run.3.json", "run.3.1.json", ... */
+static char *free_output(const pace_slices *slices, char *output) {
+    char *numbered = output;
+    for (int64_t cycle = 1; numbered && is_taken(slices, numbered); cycle++) {
+        if (numbered != output) pace_free(numbered);
+        numbered = output_of(output, true, cycle);
+    }
+    if (numbered != output) pace_free(output);
+    return numbered;
 }
 
 static pace_status name_output(pace_slices *slices, pace_slice_done *done, const pace_paths *paths,
                                const pace_slice_options *options, size_t place) {
     bool several = paths->count > 1 && !(options->ranks && !strchr(options->ranks, ','));
     char *output = output_of(options->output, several, done->rank >= 0 ? done->rank : (int64_t)place);
+    if (output) output = free_output(slices, output);
     if (!output) return PACE_E_MEMORY;
-    pace_status status = check_output(slices, paths, output);
+    pace_status status = check_output(paths, output);
     if (status == PACE_OK) done->output = output;
     else pace_free(output);
     return status;
 }
 
-static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
-    const pace_slice_options *options = c->options;
-    PACE_TRY(look_at(&c->look, paths->items[place], options));
-    int64_t rank = c->look.step.rank;
-    if (options->ranks && !list_has(options->ranks, rank)) {
-        slices->other_ranks++;
-        return PACE_OK;
-    }
-    pace_slice_done done = {.path = pace_copy_text(paths->items[place], strlen(paths->items[place])), .rank = rank};
-    pace_status status = done.path ? name_output(slices, &done, paths, options, place) : PACE_E_MEMORY;
+static pace_status write_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place, size_t first,
+                              size_t count) {
+    pace_slice_done done = {.path = pace_copy_text(paths->items[place], strlen(paths->items[place])),
+                            .rank = c->look.step.rank};
+    pace_status status = done.path ? name_output(slices, &done, paths, c->options, place) : PACE_E_MEMORY;
+    if (status == PACE_OK && count) status = keep_steps(c, &done, first, count);
     if (status == PACE_OK) status = PACE_PUSH(&slices->files, done);
     if (status != PACE_OK) {
         pace_free(done.path);
@@ -269,7 +271,31 @@ static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *
         return status;
     }
     pace_slice_done *kept = &slices->files.items[slices->files.count - 1];
-    return asks_for_steps(options) ? cut_steps(c, kept) : write_slice(c, kept, NULL);
+    return count ? cut_steps(c, kept) : write_slice(c, kept, NULL);
+}
+
+/* Of several files some may lack the steps: other cycles of the profiler. */
+static pace_status slice_steps(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
+    size_t first, count;
+    PACE_TRY(pace_marks_find(&c->marks, &c->look.step, c->options->step_regex));
+    pace_status status =
+        pace_step_choice_find(&first, &count, &c->options->steps, &c->marks, &c->look.step.names, paths->items[place]);
+    bool lacks = status == PACE_E_USAGE, last = place + 1 == paths->count;
+    if (status == PACE_OK) status = write_file(slices, c, paths, place, first, count);
+    pace_marks_free(&c->marks);
+    if (!lacks || (last && slices->files.count == 0)) return status;
+    slices->without_steps++;
+    return PACE_OK;
+}
+
+static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
+    const pace_slice_options *options = c->options;
+    PACE_TRY(look_at(&c->look, paths->items[place], options));
+    if (options->ranks && !list_has(options->ranks, c->look.step.rank)) {
+        slices->other_ranks++;
+        return PACE_OK;
+    }
+    return asks_for_steps(options) ? slice_steps(slices, c, paths, place) : write_file(slices, c, paths, place, 0, 0);
 }
 
 static pace_status open_look(look *l, const pace_slice_options *options) {
@@ -289,6 +315,9 @@ static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *p
         look_free(&c->look);
         PACE_TRY(status);
     }
+    if (slices->files.count == 0 && slices->without_steps)
+        return pace_fail(PACE_E_USAGE, "steps: expected some that the inputs of these ranks have, found '%.80s'",
+                         c->options->steps.numbers ? c->options->steps.numbers : "");
     if (slices->files.count == 0)
         return pace_fail(PACE_E_USAGE, "ranks: expected one that the inputs have, found '%.80s'",
                          c->options->ranks ? c->options->ranks : "");

@@ -14,7 +14,8 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_slice_done) files;
-    size_t other_ranks; /* inputs that are of ranks nobody asked for */
+    size_t other_ranks;   /* inputs that are of ranks nobody asked for */
+    size_t without_steps; /* inputs that have none of the steps */
 } pace_slices;
 
 /** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that no

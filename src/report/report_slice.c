@@ -68,7 +68,8 @@ static pace_status describe(pace_report *report, void *context) {
     pace_node *table = pace_open_table(root, &files, 0);
     for (size_t i = 0; i < slices->files.count; i++)
         pace_table_put(table, &(file_row[]){row_of(&slices->files.items[i])});
-    if (slices->other_ranks) pace_node_note(root, "%zu inputs are of other ranks.", slices->other_ranks);
+    if (slices->other_ranks) pace_node_note(root, "Inputs of other ranks: %zu.", slices->other_ranks);
+    if (slices->without_steps) pace_node_note(root, "Inputs that have none of the steps: %zu.", slices->without_steps);
     if (s->anonymized)
         pace_node_note(root, "Names of users, files, modules and machines are hashes now. A hash is no cipher: who "
                              "guesses a name can confirm it.");

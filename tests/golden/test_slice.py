@@ -190,9 +190,19 @@ def test_ranks(folder):
     expect([os.path.basename(row["path"]) for row in files] == ["few.0.json.gz", "few.7.json.gz"], files)
     files = document("slice", inputs, "--ranks", "1", "-o", os.path.join(folder, "one.json"))["files"]
     expect([os.path.basename(row["path"]) for row in files] == ["one.json"] and files[0]["rank"] == 1, files)
-    same = [os.path.join(folder, "r1.json"), os.path.join(folder, "one.json")]
-    code, _, err = run("slice", *same, "-o", os.path.join(folder, "both.json"))
-    expect_line(code, err, 3, "of one rank")
+    later = secret_trace()
+    for event in later["traceEvents"]:
+        event["name"] = event["name"].replace("ProfilerStep#3", "ProfilerStep#4")
+    later["distributedInfo"]["rank"] = 7
+    with open(os.path.join(folder, "r7_later.json"), "w") as file:
+        json.dump(later, file)
+    files = document("slice", inputs, "--ranks", "7", "-o", os.path.join(folder, "cycles.json"))["files"]
+    expect([os.path.basename(row["path"]) for row in files] == ["cycles.json", "cycles.1.json"], "two cycles of one rank", files)
+    answer = document("slice", inputs, "--ranks", "7", "--steps", "4", "-o", os.path.join(folder, "step.json"))
+    expect([row["of"] for row in answer["files"]] == [os.path.join(folder, "r7_later.json")], "the cycle that has the step", answer["files"])
+    expect("Inputs that have none of the steps: 1." in answer["notes"], answer["notes"])
+    code, _, err = run("slice", inputs, "--steps", "9", "-o", os.path.join(folder, "none.json"))
+    expect_line(code, err, 2, "--steps", "9")
 
 
 def test_cut_off_file(folder):
