@@ -269,6 +269,8 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank, const p
     work_shown shown;
     size_t found = 0;
     PACE_TRY(choose_work(&shown, rank, options));
+    if (options->stage && shown.total_ns == 0)
+        return pace_fail(PACE_E_USAGE, "stage: expected one that did work, found '%.80s'", options->stage);
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_OPERATOR, &shown));
     put_unlinked(root, rank);
     put_unknown_device(root, rank);

@@ -65,7 +65,7 @@ def test_rank():
 
 def test_refused():
     for option, value, word in (("--steps", "20:30", "5 to 9"), ("--steps", "b", "--steps"), ("--skip", "1.5", "--skip"), ("--skip", "9", "--skip"),
-                                ("--rank", "0", "none is named"), ("--top", "0", "--top"), ("--top", "2.5", "--top"), ("--stage", "warm-up", "forward"),
+                                ("--rank", "0", "none is named"), ("--top", "0", "--top"), ("--top", "2.5", "--top"), ("--stage", "warm-up", "forward"), ("--stage", "prefill", "did work"),
                                 ("--filter", "(", "--filter"), ("--filter", "no such operator", "--filter")):
         code, _, err = run("analyze", DEMO, option, value)
         expect_line(code, err, 2, word)
