@@ -88,7 +88,8 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
     PACE_TRY(pace_evidence_find(&lead.evidence, rank, critical->from_ns, critical->to_ns));
-    if (lead.evidence.lacks == PACE_EVIDENCE_WHOLE && critical->by_resource_ns[PACE_ADVICE_GAP] > lead.step_ns / 2)
+    if (lead.evidence.lacks == PACE_EVIDENCE_WHOLE && rank->bytes > 0 &&
+        critical->by_resource_ns[PACE_ADVICE_GAP] > lead.step_ns / 2)
         lead.evidence.lacks = PACE_EVIDENCE_UNEXPLAINED;
     if (critical->pieces.count) {
         lead.resource = saves_most(critical);

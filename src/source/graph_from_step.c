@@ -75,13 +75,35 @@ static pace_status take_host(pace_graph_builder *b) {
     return PACE_OK;
 }
 
+/* The first task of a stream with a known launch; the end of its tasks when none has one. */
+static uint32_t first_launched(const pace_step *step, const pace_lane *lane) {
+    uint32_t task = lane->first, end = lane->first + lane->count;
+    while (task < end && step->cause[task] == PACE_NO_TASK) task++;
+    return task;
+}
+
+/* When the last of the work that was in line has ended by an instant, on any stream; the beginning of the interval when
+ * none has. */
+static int64_t in_line_until(const pace_graph_builder *b, int64_t at_ns) {
+    const pace_step *step = b->step;
+    int64_t until = b->from_ns;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        uint32_t launched = first_launched(step, lane);
+        if (!lane->device || launched == lane->first + lane->count) continue;
+        for (uint32_t task = lane->first; task < launched; task++)
+            if (pace_step_end_ns(step, task) <= at_ns && pace_step_end_ns(step, task) > until)
+                until = pace_step_end_ns(step, task);
+    }
+    return until;
+}
+
 /* What stands on a stream in front of its first task with a known launch was in line before the trace began: it is issued
- * before everything else. The first of it takes the stream from the beginning of the interval on. */
+ * before everything else. The first of it takes its stream for as long as the device stands still before it. */
 static pace_status take_stream(pace_graph_builder *b, const pace_lane *lane) {
     const pace_step *step = b->step;
-    uint32_t end = lane->first + lane->count, launched = lane->first;
+    uint32_t end = lane->first + lane->count, launched = first_launched(step, lane);
     bool heads = b->from_ns != INT64_MIN;
-    while (launched < end && step->cause[launched] == PACE_NO_TASK) launched++;
     for (uint32_t task = lane->first; task < end; task++) {
         if (!pace_task_on_device(step->kind[task])) continue;
         uint32_t cause = step->cause[task];
@@ -154,7 +176,8 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
     pace_launch *launch = &b->graph->launches.items[number];
     launch->task = task;
     launch->heads_line = entry->heads_line;
-    launch->duration_ns = entry->heads_line ? pace_step_end_ns(step, task) - b->from_ns : step->duration_ns[task];
+    launch->duration_ns = entry->heads_line ? pace_step_end_ns(step, task) - in_line_until(b, step->start_ns[task])
+                                            : step->duration_ns[task];
     PACE_TRY(pace_graph_rename(&launch->name, b, step->name[task]));
     if (cause != PACE_NO_TASK && step->kind[cause] == PACE_TASK_CALL) {
         PACE_TRY(pace_graph_rename(&launch->call, b, step->name[cause]));
