@@ -3,6 +3,7 @@
 
 #include "insight/lateness.h"
 #include "insight/path_rows.h"
+#include "report/show.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -226,7 +227,7 @@ static const pace_table balance = {
 
 static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) {
     char name[PACE_RANK_NAME];
-    size_t ranks = analysis->ranks.count, latest = 0;
+    size_t ranks = analysis->ranks.count, latest = 0, waits = 0;
     if (analysis->collectives.items.count == 0) return PACE_OK;
     pace_lateness *rows;
     PACE_TRY(pace_lateness_of(&rows, analysis));
@@ -234,11 +235,16 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
     for (size_t r = 0; r < ranks; r++) {
         pace_table_put(table, &rows[r]);
         if (rows[r].times_last > rows[latest].times_last) latest = r;
+        if (rows[r].waiting_ns > rows[waits].waiting_ns) waits = r;
     }
     const pace_rank *rank = analysis->ranks.items[rows[latest].index];
     if (rows[latest].times_last)
         pace_node_sentence(root, false, "%s was last to reach %" PRId64 " of %zu collectives.",
                            pace_rank_name(name, rank), rows[latest].times_last, analysis->collectives.items.count);
+    if (analysis->latest && rows[waits].waiting_ns > 0)
+        pace_node_sentence(root, false, "%s waits longest for others: %s in all.",
+                           pace_rank_name(name, analysis->ranks.items[rows[waits].index]),
+                           pace_show_ns(rows[waits].waiting_ns).text);
     pace_free(rows);
     return PACE_OK;
 }

@@ -86,6 +86,7 @@ def test_late_among_many(folder):
     expect(document["slowest_rank"] == 17, "reported", document["slowest_rank"])
     expect(first["rank"] == 17 and first["times_last"] == 4, "first row", first)
     expect(abs(first["late_ns"] - 4 * longer) < 4 * 5000, "late by", first["late_ns"], 4 * longer)
+    expect(any("waits longest for others" in s for s in document["summary"]), "who waits", document["summary"])
     expect(any("others wait for rank 17" in s for s in document["summary"]), "said", document["summary"])
 
 
