@@ -145,36 +145,55 @@ static void find_rank(pace_culprit *out, const pace_critical *critical, pace_adv
     out->rank_share = share_of(by_rank[out->rank], whole);
 }
 
+static size_t count_pieces(const pace_critical *critical, pace_advice resource) {
+    size_t count = 0;
+    for (size_t i = 0; i < critical->pieces.count; i++) count += critical->pieces.items[i].resource == resource;
+    return count;
+}
+
+static pace_status find_name(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
+                             pace_advice resource) {
+    size_t count = 0;
+    behind *all = pace_alloc(count_pieces(critical, resource), sizeof *all);
+    if (!all) return PACE_E_MEMORY;
+    for (size_t i = 0; i < critical->pieces.count; i++)
+        if (critical->pieces.items[i].resource == resource)
+            all[count++] = behind_piece(analysis, &critical->pieces.items[i]);
+    behind most = longest_behind(all, count);
+    out->name = most.name[0] ? most.name : NULL;
+    out->around = most.around[0] ? most.around : NULL;
+    out->before = most.before;
+    out->share = share_of(most.time_ns, critical->by_resource_ns[resource]);
+    out->longest_share = share_of(most.longest_ns, critical->by_resource_ns[resource]);
+    pace_free(all);
+    return PACE_OK;
+}
+
+static pace_status find_place(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
+                              pace_advice resource) {
+    size_t count = 0;
+    holder *all = pace_alloc(count_pieces(critical, resource), sizeof *all);
+    if (!all) return PACE_E_MEMORY;
+    for (size_t i = 0; i < critical->pieces.count; i++) {
+        const pace_path_piece *piece = &critical->pieces.items[i];
+        const char *place = piece->resource == resource ? place_of_piece(analysis, piece, critical->home) : NULL;
+        if (place) all[count++] = (holder){place, piece->end_ns - piece->start_ns};
+    }
+    holder most = longest_holder(all, count);
+    out->within = most.name;
+    out->within_share = share_of(most.time_ns, critical->by_resource_ns[resource]);
+    pace_free(all);
+    return PACE_OK;
+}
+
 pace_status pace_culprit_find(pace_culprit *out, const pace_critical *critical, const pace_analysis *analysis,
                               pace_advice resource) {
-    size_t pieces = critical->pieces.count, count = 0, held = 0;
     pace_culprit culprit = {0};
-    behind *all = pace_alloc(pieces, sizeof *all);
-    holder *holders = pace_alloc(pieces, sizeof *holders);
     int64_t *by_rank = pace_alloc(critical->by_rank_ns.count, sizeof *by_rank);
-    pace_status status = all && holders && by_rank ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < pieces; i++) {
-        const pace_path_piece *piece = &critical->pieces.items[i];
-        if (piece->resource != resource) continue;
-        all[count++] = behind_piece(analysis, piece);
-        const char *place = place_of_piece(analysis, piece, critical->home);
-        if (place) holders[held++] = (holder){place, piece->end_ns - piece->start_ns};
-    }
-    if (status == PACE_OK && count) {
-        behind most = longest_behind(all, count);
-        holder holds = longest_holder(holders, held);
-        int64_t whole = critical->by_resource_ns[resource];
-        culprit = (pace_culprit){.name = most.name[0] ? most.name : NULL,
-                                 .around = most.around[0] ? most.around : NULL,
-                                 .within = holds.name,
-                                 .before = most.before,
-                                 .share = share_of(most.time_ns, whole),
-                                 .longest_share = share_of(most.longest_ns, whole),
-                                 .within_share = share_of(holds.time_ns, whole)};
-        find_rank(&culprit, critical, resource, by_rank);
-    }
-    pace_free(all);
-    pace_free(holders);
+    pace_status status = by_rank ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = find_name(&culprit, critical, analysis, resource);
+    if (status == PACE_OK) status = find_place(&culprit, critical, analysis, resource);
+    if (status == PACE_OK) find_rank(&culprit, critical, resource, by_rank);
     pace_free(by_rank);
     if (status == PACE_OK) *out = culprit;
     return status;

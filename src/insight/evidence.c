@@ -22,14 +22,15 @@ static bool on_rank(const pace_rank *rank, uint32_t task) {
 
 /* Whose device a call without work was meant for is not known: calls are counted for the whole trace. */
 static pace_status count_launches(pace_evidence *out, const pace_step *step) {
-    uint8_t *worked = pace_alloc(step->count + 1, 1);
+    uint8_t *worked = pace_alloc(step->count / 8 + 1, 1); /* a bit a task */
     if (!worked) return PACE_E_MEMORY;
     for (uint32_t task = 0; task < step->count; task++)
-        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK) worked[step->cause[task]] = 1;
+        if (pace_task_on_device(step->kind[task]) && step->cause[task] != PACE_NO_TASK)
+            worked[step->cause[task] / 8] |= (uint8_t)(1u << step->cause[task] % 8);
     for (uint32_t task = 0; task < step->count; task++) {
         bool launch = is_launch(step, task);
         out->launches += launch;
-        out->without_work += launch && !worked[task];
+        out->without_work += launch && !(worked[task / 8] >> task % 8 & 1);
     }
     pace_free(worked);
     return PACE_OK;
