@@ -2,9 +2,11 @@
 #include "say.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,18 +15,17 @@ static const struct {
     const char *name, *suffix;
     pace_format format;
 } formats[] = {
-    {"table", ".txt", PACE_FORMAT_TABLE},
-    {"json", ".json", PACE_FORMAT_JSON},
-    {"csv", ".csv", PACE_FORMAT_CSV},
-    {"html", ".html", PACE_FORMAT_HTML},
-    {"perfetto", ".perfetto.json", PACE_FORMAT_PERFETTO},
+    {"table", ".txt", PACE_FORMAT_TABLE}, {"json", ".json", PACE_FORMAT_JSON},
+    {"csv", ".csv", PACE_FORMAT_CSV},     {"html", ".html", PACE_FORMAT_HTML},
+    {"html", ".htm", PACE_FORMAT_HTML},   {"perfetto", ".perfetto.json", PACE_FORMAT_PERFETTO},
     {"junit", ".xml", PACE_FORMAT_JUNIT},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
+/* Whatever the case. */
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), want = strlen(end);
-    return length >= want && strcmp(text + length - want, end) == 0;
+    return length >= want && strcasecmp(text + length - want, end) == 0;
 }
 
 /* The length of a path without ".gz", which says that the file is compressed. */
@@ -32,15 +33,30 @@ static size_t length_packed(const char *path) { return strlen(path) - (ends_with
 
 static bool has_suffix(const char *path, const char *suffix) {
     size_t length = length_packed(path), want = strlen(suffix);
-    return length >= want && strncmp(path + length - want, suffix, want) == 0;
+    return length >= want && strncasecmp(path + length - want, suffix, want) == 0;
+}
+
+/* A name without a suffix holds a table. */
+static bool format_of_suffix(pace_format *out, const char *verb, const char *path) {
+    struct stat about;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool known = !strchr(name, '.') || strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode));
+    for (size_t i = 0; i < FORMATS; i++)
+        if (has_suffix(path, formats[i].suffix)) {
+            *out = formats[i].format;
+            known = true;
+        }
+    if (!known)
+        cli_say(
+            "paceline %s: --output: %.200s: expected a name that ends with .txt, .json, .csv, .html, .perfetto.json or .xml, "
+            "each also with .gz, or --format with it",
+            verb, path);
+    return known;
 }
 
 static bool choose_format(pace_format *out, const char *verb, const cli_output *output) {
     *out = PACE_FORMAT_TABLE;
-    if (output->path && !output->format)
-        for (size_t i = 0; i < FORMATS; i++)
-            if (has_suffix(output->path, formats[i].suffix)) *out = formats[i].format;
-    if (!output->format) return true;
+    if (!output->format) return !output->path || format_of_suffix(out, verb, output->path);
     for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(output->format, formats[i].name) == 0) {
             *out = formats[i].format;
@@ -151,54 +167,49 @@ int cli_fail(const char *verb, pace_status status) {
     return cli_exit_status(status);
 }
 
-static int write_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output,
-                        FILE *file, const char *name) {
+static int print_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     pace_write_options options = {.size = sizeof options, .table = output->table};
-    options.gzip = file != stdout && ends_with(output->path, ".gz");
     struct winsize size;
-    bool terminal = file == stdout && isatty(STDOUT_FILENO);
+    bool terminal = isatty(STDOUT_FILENO);
     const char *term = getenv("TERM");
     options.color = terminal && !getenv("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
         options.width = size.ws_col > 160 ? 160 : size.ws_col;
-    pace_status status = pace_answer_write(answer, format, &options, write_bytes, file);
+    pace_status status = pace_answer_write(answer, format, &options, write_bytes, stdout);
     if (status != PACE_OK && status != PACE_E_IO) return cli_fail(verb, status);
     errno = 0;
-    if (fflush(file) == 0 && status == PACE_OK) return CLI_DONE;
+    if (fflush(stdout) == 0 && status == PACE_OK) return CLI_DONE;
     if (!reader_left && errno != EPIPE)
-        cli_say("paceline %s: %s: could not be written: %s", verb, name, errno ? strerror(errno) : pace_message());
+        cli_say("paceline %s: standard output: could not be written: %s", verb,
+                errno ? strerror(errno) : pace_message());
     return CLI_INPUT;
 }
 
-/* A file appears whole or not at all: written beside its place, then renamed. */
-static int write_to_path(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
-    struct stat about;
-    char beside[4096];
-    bool special = stat(output->path, &about) == 0 && !S_ISREG(about.st_mode);
-    int length = snprintf(beside, sizeof beside, special ? "%s" : "%s.part", output->path);
-    FILE *file = length < (int)sizeof beside ? fopen(beside, "wb") : NULL;
-    if (!file) {
-        cli_say("paceline %s: %s: cannot be created: %s", verb, output->path, strerror(errno));
-        return CLI_INPUT;
-    }
-    int result = write_answer(verb, answer, format, output, file, output->path);
-    if (fclose(file) != 0 && result == CLI_DONE) {
-        cli_say("paceline %s: %s: could not be written: %s", verb, output->path, strerror(errno));
-        result = CLI_INPUT;
-    }
-    if (!special && result == CLI_DONE && rename(beside, output->path) != 0) {
-        cli_say("paceline %s: %s: could not be replaced: %s", verb, output->path, strerror(errno));
-        result = CLI_INPUT;
-    }
-    if (!special && result != CLI_DONE) unlink(beside);
-    return result;
+/* What is half written goes, and the signal does what it does. */
+static void on_end(int number) {
+    pace_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void cli_clean_when_ended(void) {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGXCPU, SIGQUIT};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (signal(ends[i], on_end) == SIG_IGN) signal(ends[i], SIG_IGN); /* as under nohup */
+}
+
+static int save_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
+    pace_write_options options = {.size = sizeof options,
+                                  .table = output->table,
+                                  .gzip = ends_with(output->path, ".gz")};
+    pace_status status = pace_answer_save(answer, format, &options, output->path);
+    return status == PACE_OK ? CLI_DONE : cli_fail(verb, status);
 }
 
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     cli_progress_end();
     for (size_t i = 0; !output->quiet && i < pace_answer_warning_count(answer); i++)
         cli_say("paceline %s: warning: %s", verb, pace_answer_warning(answer, i).text);
-    return output->path && strcmp(output->path, "-") != 0
-               ? write_to_path(verb, answer, format, output)
-               : write_answer(verb, answer, format, output, stdout, "standard output");
+    return output->path && strcmp(output->path, "-") != 0 ? save_answer(verb, answer, format, output)
+                                                          : print_answer(verb, answer, format, output);
 }

@@ -11,6 +11,9 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
  * a message. */
 bool cli_spares_inputs(const char *path, const cli_arguments *arguments);
 
+/** Removes what is half written when a signal ends the program. */
+void cli_clean_when_ended(void);
+
 /** Writes the answer and prints its warnings; returns the exit status. */
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output);
 

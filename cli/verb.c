@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -22,9 +23,34 @@ static bool stop(void *context) {
     return interrupted;
 }
 
+/* The files that a run writes: the n-th, NULL past the last. */
+static const char *written(const cli_arguments *arguments, int n) {
+    if (n == arguments->written_count) return arguments->output.path;
+    return n < arguments->written_count ? arguments->written[n] : NULL;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    if (strcmp(a, b) == 0) return strcmp(a, "-") != 0;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) && one.st_ino == other.st_ino &&
+           one.st_dev == other.st_dev;
+}
+
+/* Two outputs of one run are two files. */
+static bool outputs_differ(const cli_arguments *arguments) {
+    for (int i = 0; written(arguments, i); i++)
+        for (int k = 0; k < i; k++)
+            if (is_same_file(written(arguments, i), written(arguments, k))) {
+                cli_say("paceline %s: %s: expected two files, found one for two outputs", arguments->verb->name,
+                        written(arguments, i));
+                return false;
+            }
+    return true;
+}
+
 /* No file that is written is one that is read. */
 static bool spares_inputs(const cli_arguments *arguments) {
-    bool spared = cli_spares_inputs(arguments->output.path, arguments);
+    bool spared = outputs_differ(arguments) && cli_spares_inputs(arguments->output.path, arguments);
     for (int i = 0; spared && i < arguments->written_count; i++)
         spared = cli_spares_inputs(arguments->written[i], arguments);
     return spared;
@@ -47,6 +73,7 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     pace_question_set_processes(question, processes);
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
     pace_question_set_stop(question, stop, NULL);
+    cli_clean_when_ended();
     if (calibrates) signal(SIGINT, on_interrupt);
     pace_status status = calibrates ? pace_calibrate(&answer, context, question) : pace_ask(&answer, context, question);
     int result = status == PACE_OK                  ? CLI_DONE

@@ -298,6 +298,15 @@ typedef struct {
 PACE_API pace_status pace_answer_write(const pace_answer *answer, pace_format format, const pace_write_options *options,
                                        pace_write_fn write, void *context);
 
+/** Renders an answer into a file, which appears whole or not at all: it is written beside its place and renamed, through a
+ * symbolic link and with the old file's mode; a pipe or a device is written to. Errors: those of pace_answer_write(),
+ * PACE_E_IO with path and reason. */
+PACE_API pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
+                                      const char *path);
+
+/** Removes files that this process is writing and has not finished. For signal handlers. */
+PACE_API void pace_remove_unfinished(void);
+
 #ifdef __cplusplus
 }
 #endif

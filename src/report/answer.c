@@ -1,9 +1,11 @@
 /* Values by path and tables by column, read out of the tree once, when the answer is made: reading changes nothing. */
+#include "base/beside.h"
 #include "report/answer.h"
 
 #include "base/gzip_writer.h"
 #include "report/report_node.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -279,6 +281,24 @@ pace_answer_input pace_answer_input_at(const pace_answer *answer, size_t index) 
     if (index >= answer->report->inputs.count) return (pace_answer_input){"", 0};
     return (pace_answer_input){answer->report->inputs.items[index].path, answer->report->inputs.items[index].bytes};
 }
+
+static int write_file(void *file, const void *bytes, size_t length) {
+    errno = 0;
+    if (fwrite(bytes, 1, length, file) == length) return 0;
+    return errno ? errno : EIO;
+}
+
+pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
+                             const char *path) {
+    pace_beside beside;
+    PACE_TRY(pace_beside_open(&beside, path));
+    pace_status status = pace_answer_write(answer, format, options, write_file, beside.file);
+    if (status == PACE_E_IO)
+        status = pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(errno ? errno : EIO));
+    return pace_beside_close(&beside, status);
+}
+
+void pace_remove_unfinished(void) { pace_beside_remove_all(); }
 
 pace_status pace_answer_write(const pace_answer *answer, pace_format format, const pace_write_options *options,
                               pace_write_fn write, void *context) {

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Files that are written: whole or not at all, under a name of their own meanwhile, and never in the place of an input."""
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from checks import PACELINE, expect, expect_line, finish, run
+
+MAKE_TRACE = os.environ["MAKE_TRACE"]
+
+
+def trace(path, *words):
+    with open(path, "wb") as file:
+        subprocess.run([MAKE_TRACE, "--steps", "3", "--layers", "12", "--compact", *words], stdout=file, check=True)
+    return path
+
+
+def test_suffixes(folder, one):
+    for name in ("x.md", "x.pdf", "x.parquet", "x.json.zst", "x.jsn"):
+        code, _, err = run("analyze", one, "-o", folder + "/" + name)
+        expect_line(code, err, 2, name, ".html")
+        expect(not os.path.exists(folder + "/" + name), name)
+    for name, begins in (("x.HTML", b"<!doctype"), ("x.htm", b"<!doctype"), ("x.JSON", b"{"), ("plain", b"Where"), ("x.txt", b"")):
+        code, _, err = run("analyze", one, "-o", folder + "/" + name)
+        content = Path(folder, name).read_bytes()
+        expect(code == 0 and (begins.lower() == content[:len(begins)].lower() or name == "plain"), name, code, err, content[:40])
+    code, _, err = run("analyze", one, "-o", folder + "/x.Json.GZ")
+    expect(code == 0 and json.loads(gzip.open(folder + "/x.Json.GZ").read())["schema"], code, err)
+
+
+def test_places(folder, one):
+    """Mode and link of the old file stay; a neighbour with a likely name stays what it is."""
+    old, note, link, real = (folder + "/" + name for name in ("old.json", "old.json.part", "link.json", "real.json"))
+    Path(old).write_text("old")
+    os.chmod(old, 0o600)
+    Path(note).write_text("my notes")
+    Path(real).write_text("old")
+    os.symlink("real.json", link)
+    for path in (old, link):
+        code, _, err = run("analyze", one, "-o", path)
+        expect(code == 0, path, err)
+    expect(os.stat(old).st_mode & 0o777 == 0o600, "mode", oct(os.stat(old).st_mode))
+    expect(Path(note).read_text() == "my notes", "a neighbour was overwritten")
+    expect(os.path.islink(link) and json.loads(Path(real).read_text())["schema"], "a link was replaced")
+    code, _, err = run("analyze", one, "--overheads", folder + "/same.json", "-o", folder + "/same.json")
+    expect_line(code, err, 2, "two files")
+    part = trace(folder + "/z.json.part")
+    code, _, err = run("analyze", part, "-o", folder + "/z.json")
+    expect(code == 0 and os.path.exists(part), "an input was removed", err)
+
+
+def test_two_at_once(folder, one):
+    """Two runs into one file leave one whole result."""
+    big = trace(folder + "/big.json", "--steps", "200")
+    out = folder + "/both.json"
+    for _ in range(3):
+        runs = [subprocess.Popen([PACELINE, "analyze", path, "-q", "-o", out]) for path in (big, one, big)]
+        codes = [one_run.wait(120) for one_run in runs]
+        expect(codes == [0, 0, 0], codes)
+        expect(json.loads(Path(out).read_text())["schema"], "not whole")
+
+
+def test_ended(folder):
+    """A signal leaves nothing behind; what a kill leaves the next run removes."""
+    out = folder + "/fleet.csv"
+    for number, left in ((signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGKILL, True)):
+        made = subprocess.Popen([PACELINE, "fleet", "--synthesize", "20000000", "-q", "-o", out], stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not list(Path(folder).glob(".fleet.csv.*.part")) and time.monotonic() < deadline and made.poll() is None:
+            time.sleep(0.01)
+        made.send_signal(number)
+        expect(made.wait(60) == -number, "ended by", number, made.returncode)
+        expect(bool(list(Path(folder).glob(".fleet.csv.*.part"))) == left, number, os.listdir(folder))
+        expect(not os.path.exists(out), "half a file", number)
+    code, _, err = run("fleet", "--synthesize", "10", "-q", "-o", out)
+    expect(code == 0 and os.path.exists(out) and not list(Path(folder).glob(".fleet.csv.*.part")), err, os.listdir(folder))
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="paceline-outputs-") as folder:
+        one = trace(folder + "/one.json")
+        test_suffixes(folder, one)
+        test_places(folder, one)
+        test_two_at_once(folder, one)
+        test_ended(folder)
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
