@@ -1,5 +1,6 @@
 /* paceline VERB [options] INPUT… */
 #include "arguments.h"
+#include "exit_codes.h"
 #include "output.h"
 #include "say.h"
 #include "verb.h"
@@ -18,6 +19,11 @@ static void print_usage(FILE *to) {
     fprintf(to, "usage: paceline VERB [options] INPUT...\n\nverbs:\n");
     const pace_verb *verb;
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) fprintf(to, "  %-10s %s\n", verb->name, verb->summary);
+    fprintf(to, "\nexit status:\n");
+    for (const cli_exit_code *one = cli_exit_codes; one->code >= 0; one++)
+        fprintf(to, "  %3d  %s\n", one->code, one->means);
+    fprintf(to, "\nenvironment:\n");
+    for (const cli_variable *one = cli_variables; one->name; one++) fprintf(to, "  %-16s  %s\n", one->name, one->means);
     fprintf(to, "\n'paceline VERB --help' tells a verb's options; 'paceline --version' the version.\n");
 }
 
@@ -81,6 +87,7 @@ int main(int count, char **words) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
     int result = answer(count, words);
     if (fflush(stdout) == 0 || result != CLI_DONE) return result;
-    if (errno != EPIPE) cli_say("paceline: standard output: could not be written: %s", strerror(errno));
+    if (errno == EPIPE) return CLI_READER_GONE;
+    cli_say("paceline: standard output: could not be written: %s", strerror(errno));
     return CLI_INPUT;
 }

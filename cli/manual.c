@@ -1,4 +1,5 @@
 /* Shell completion and manual pages, from the library's table of options. */
+#include "exit_codes.h"
 #include "output.h"
 #include "say.h"
 #include "verb.h"
@@ -52,6 +53,19 @@ static void print_option(const pace_option *option) {
     print_roff(option->help);
 }
 
+static void print_ends(void) {
+    printf(".SH EXIT STATUS\n");
+    for (const cli_exit_code *one = cli_exit_codes; one->code >= 0; one++) {
+        printf(".TP\n%d\n", one->code);
+        print_roff(one->means);
+    }
+    printf(".SH ENVIRONMENT\n");
+    for (const cli_variable *one = cli_variables; one->name; one++) {
+        printf(".TP\n.B %s\n", one->name);
+        print_roff(one->means);
+    }
+}
+
 static int print_verb(const pace_verb *verb) {
     const pace_option *option;
     const char *heading = NULL;
@@ -65,6 +79,7 @@ static int print_verb(const pace_verb *verb) {
         heading = option->heading;
         print_option(option);
     }
+    print_ends();
     return CLI_DONE;
 }
 
@@ -83,5 +98,6 @@ int cli_manual(const char *name) {
         printf(".TP\n.B %s\n", verb->name);
         print_roff(verb->summary);
     }
+    print_ends();
     return CLI_DONE;
 }

@@ -159,7 +159,7 @@ int cli_exit_status(pace_status status) {
 int cli_fail(const char *verb, pace_status status) {
     char message[2048];
     cli_progress_end();
-    if (reader_left) return cli_exit_status(status);
+    if (reader_left) return CLI_READER_GONE;
     pace_message_as_options(message, sizeof message, verb);
     if (status == PACE_E_USAGE && strncmp(message, "expected ", 9) == 0)
         cli_say("paceline %s: %s (see 'paceline %s --help')", verb, message, verb);
@@ -179,9 +179,8 @@ static int print_answer(const char *verb, const pace_answer *answer, pace_format
     if (status != PACE_OK && status != PACE_E_IO) return cli_fail(verb, status);
     errno = 0;
     if (fflush(stdout) == 0 && status == PACE_OK) return CLI_DONE;
-    if (!reader_left && errno != EPIPE)
-        cli_say("paceline %s: standard output: could not be written: %s", verb,
-                errno ? strerror(errno) : pace_message());
+    if (reader_left || errno == EPIPE) return CLI_READER_GONE;
+    cli_say("paceline %s: standard output: could not be written: %s", verb, errno ? strerror(errno) : pace_message());
     return CLI_INPUT;
 }
 
