@@ -16,10 +16,12 @@ static bool copied(char *out, size_t size, const char *text) {
 
 /* "1M", or "8..1G" for powers of two in between. */
 static pace_status read_word(bool *read, pace_sizes *out, char *word) {
+    const double largest = 1e15; /* no memory of any machine holds more */
     double from, to;
     char *range = strstr(word, "..");
     if (range) *range = '\0';
-    *read = pace_parse_bytes(&from, word) && (!range || (pace_parse_bytes(&to, range + 2) && from > 0 && to >= from));
+    *read = pace_parse_bytes(&from, word) && from <= largest &&
+            (!range || (pace_parse_bytes(&to, range + 2) && from > 0 && to >= from && to <= largest));
     if (*read && !range) return PACE_PUSH(out, from);
     for (double bytes = from; *read && bytes <= to; bytes *= 2) PACE_TRY(PACE_PUSH(out, bytes));
     return PACE_OK;
@@ -31,7 +33,7 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) {
     for (char *word = read ? strtok_r(words, ",", &rest) : NULL; word && read; word = strtok_r(NULL, ",", &rest))
         PACE_TRY(read_word(&read, out, word));
     if (read && out->count > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, found \"%.60s\"", text);
+    return pace_fail(PACE_E_USAGE, "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, up to 1 PB, found \"%.60s\"", text);
 }
 
 pace_status pace_read_collective(pace_collective *out, const char *text) {

@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+/* A word is of a field of the configuration, whose name may be a slip; a model's own parameters are numbers. */
+static pace_status fail_word(const char *key, const char *value) {
+    const char *nearest = pace_config_key(0);
+    for (size_t i = 1; pace_config_key(i); i++)
+        if (pace_word_edits(key, pace_config_key(i)) < pace_word_edits(key, nearest)) nearest = pace_config_key(i);
+    if (pace_word_edits(key, nearest) <= 2)
+        return pace_fail(PACE_E_USAGE, "set: no setting is called %.80s: did you mean %s=%.80s?", key, nearest, value);
+    return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, value);
+}
+
 static pace_status read_word(pace_model_settings *settings, pace_config *config, const char *word) {
     double value;
     PACE_TRY(pace_texts_add(&settings->texts, word));
@@ -14,8 +24,7 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
         return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
     *equals = '\0';
     if (pace_config_has(key)) return pace_config_set(config, key, equals + 1);
-    if (!pace_number_parse(&value, equals + 1))
-        return pace_fail(PACE_E_USAGE, "set: %.80s: expected a number, found '%.80s'", key, equals + 1);
+    if (!pace_number_parse(&value, equals + 1)) return fail_word(key, equals + 1);
     pace_model_setting setting = {key, value};
     return PACE_PUSH(&settings->items, setting);
 }

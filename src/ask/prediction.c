@@ -113,6 +113,13 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
     return pace_step_asked_open(&p->step, options->context->catalog, &words);
 }
 
+/* What only a recording has. */
+static pace_status check_model_options(const pace_predict_options *options) {
+    const char *said = options->from ? "from" : options->samples != 0 ? "samples" : options->step_regex ? "step_regex" : NULL;
+    if (!said) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", said);
+}
+
 /* What is asked; models are opened, everything else is read later. */
 pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, size_t path_count,
                                  const pace_predict_options *options) {
@@ -121,6 +128,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     pace_predict_options usual = *options;
     PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
     PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
+    if (p->is_model) PACE_TRY(check_model_options(options));
     if (!p->is_model && options->approach)
         return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
     if (p->is_model && path_count > 1)

@@ -53,10 +53,13 @@ static pace_status find_device(const pace_device **out, pace_analysis *analysis,
                                uint32_t device_id, const pace_analyze_options *options) {
     const pace_traced_device *traced = pace_step_device(step, device_id);
     double memory_bytes = traced ? traced->memory_bytes : 0;
-    *out = NULL;
-    if (options->device) return pace_device_resolve(out, &analysis->devices, options->device, memory_bytes);
-    if (traced && traced->name)
-        *out = pace_device_find(&analysis->devices, pace_names_text(&step->names, traced->name), memory_bytes);
+    const char *name = traced && traced->name ? pace_names_text(&step->names, traced->name) : NULL;
+    const pace_device *named = name ? pace_device_find(&analysis->devices, name, memory_bytes) : NULL, *asked = NULL;
+    if (options->device) PACE_TRY(pace_device_resolve(&asked, &analysis->devices, options->device, memory_bytes));
+    if (asked && named && strncmp(asked->name, named->name, strlen(named->name)) != 0)
+        PACE_TRY(warn(analysis, "the trace names its device, \"%.80s\" (%s): %s is taken in its place", name, named->name,
+                      asked->name));
+    *out = asked ? asked : named;
     return PACE_OK;
 }
 

@@ -205,10 +205,28 @@ static void set_bounds(pace_marks *marks, const pace_step *step) {
     if (step->kept_steps.count && step->kept_until_ns > marks->until_ns) marks->until_ns = step->kept_until_ns;
 }
 
+/* Names of annotations, each family of numbered ones once. */
+static pace_status fail_unmatched(const pace_step *step, const char *regex) {
+    char names[240] = "";
+    const char *last = "";
+    size_t used = 0, count = 0;
+    for (uint32_t task = 0; task < step->count && count < 5; task++) {
+        const char *name = pace_step_name(step, task);
+        if (step->kind[task] != PACE_TASK_ANNOTATION || compare_families(name, last) == 0 || strstr(names, name)) continue;
+        last = name;
+        count++;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.60s", used ? ", " : "", name);
+    }
+    if (count == 0) return pace_fail(PACE_E_INPUT, "step expression '%.80s': the trace has no annotations", regex);
+    return pace_fail(PACE_E_INPUT, "step expression '%.80s' matches no annotation; there are: %s%s", regex, names,
+                     count == 5 ? ", ..." : "");
+}
+
 static pace_status find(pace_marks *marks, pace_step *step, const char *regex, const regex_t *compiled) {
     if (!regex && step->kept_steps.count) return add_kept(marks, step);
     PACE_TRY(add_annotated(marks, step, compiled));
-    if (marks->items.count == 0) return regex ? PACE_OK : add_periodic(marks, step);
+    if (marks->items.count == 0) return regex ? fail_unmatched(step, regex) : add_periodic(marks, step);
     marks->origin = PACE_MARKS_ANNOTATED;
     marks->certainty = 1;
     qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);

@@ -4,6 +4,8 @@
 #include "fleet/population.h"
 #include "report/ask_parts.h"
 
+#include <math.h>
+
 static pace_status ask_jobs(pace_report **out, const pace_question *question) {
     bool limited = pace_question_has(question, "most_rejected");
     pace_fleet_options options = {.context = question->context,
@@ -81,6 +83,9 @@ pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {
     if (!made && pace_question_has(question, "seed"))
         return pace_fail(PACE_E_USAGE, "seed: has no effect without " PACE_FIELD "synthesize");
     if (made) PACE_TRY(pace_asked_above_0(question, "synthesize"));
+    double jobs = made ? pace_question_number(question, "synthesize") : 1;
+    if (jobs != floor(jobs) || jobs > 1e12)
+        return pace_fail(PACE_E_USAGE, "synthesize: expected a whole number of jobs up to 1e12, found %g", jobs);
     if (made && question->inputs.count) return pace_fail(PACE_E_USAGE, "synthesize: expected no files");
     if (made) return make_up(out, question);
     return pods ? ask_capacity(out, question) : iterations ? ask_iterations(out, question) : ask_jobs(out, question);

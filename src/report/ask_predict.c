@@ -54,6 +54,12 @@ static pace_status kind_of(kind *out, const pace_question *question) {
     }
     PACE_TRY(check_simulated(question));
     bool simulated = pace_question_flag(question, "simulate");
+    const char *said = pace_question_text(question, "kind");
+    if (inputs == 0 && said && strcmp(said, "exchange") != 0)
+        return pace_fail(PACE_E_USAGE,
+                         "kind: '%.40s' has no effect without " PACE_FIELD "rows; exchange has, with " PACE_FIELD
+                         "collective and " PACE_FIELD "bytes",
+                         said);
     if (inputs == 0 && !is_about_exchange(question))
         return pace_fail(PACE_E_USAGE, "expected a trace, an execution trace, a model, " PACE_FIELD "rows, " PACE_FIELD
                                        "job or " PACE_FIELD "collective, found none");

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "source/chakra.h"
 #include "source/execution_trace.h"
+#include "source/foreign.h"
 #include "source/nsys.h"
 
 #include <paceline/paceline.h>
@@ -163,7 +164,7 @@ static pace_status of_json(const pace_trace_format **out, const format_list *lis
     return status;
 }
 
-/* NULL where its first bytes tell none. */
+/* NULL where its first bytes tell none. What is known and not read is refused. */
 static pace_status by_bytes(const pace_trace_format **out, const format_list *list, const char *path) {
     unsigned char bytes[256];
     size_t length = 0;
@@ -171,7 +172,7 @@ static pace_status by_bytes(const pace_trace_format **out, const format_list *li
     *out = NULL;
     for (size_t i = 0; i < list->count && !*out; i++)
         if (list->formats[i].begins && list->formats[i].begins(path, bytes, length)) *out = &list->formats[i];
-    return PACE_OK;
+    return *out ? PACE_OK : pace_foreign_refuse(path, bytes, length);
 }
 
 pace_status pace_trace_format_among(const pace_trace_format **out, const char *path, const pace_trace_format *formats,
@@ -220,12 +221,22 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
     return status;
 }
 
+static pace_status refuse_untimed(const char *path, const pace_trace_format *format) {
+    return pace_fail(PACE_E_INPUT,
+                     "%s: expected a trace, found a %s, which has no times: paceline predict %s --on DEVICE", path,
+                     format->name, path);
+}
+
 /* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */
 pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
                             void *progress_context) {
     const format_list list = {pace_trace_formats, pace_trace_format_count};
     const pace_trace_format *format;
     PACE_TRY(by_bytes(&format, &list, path));
-    if (!format || !format->read_step) format = &pace_trace_formats[0];
-    return format->read_step(out, path, notes, progress, progress_context);
+    if (format && !format->read_step) return refuse_untimed(path, format);
+    if (!format) format = &pace_trace_formats[0];
+    pace_status status = format->read_step(out, path, notes, progress, progress_context);
+    bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
+    if (!again || pace_trace_format_of(&format, path) != PACE_OK || format->read_step) return status;
+    return refuse_untimed(path, format);
 }

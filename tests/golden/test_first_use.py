@@ -1,5 +1,6 @@
 """What somebody types who does not know the program yet: slips, other words for the same, and what was taken for granted."""
 import csv
+import gzip
 import io
 import json
 import os
@@ -69,6 +70,29 @@ with tempfile.TemporaryDirectory() as folder:
         for words in (("machines", text), ("predict", "resnet50", "--on", text)):
             code, _, err = run(*words)
             expect_line(code, err, status, said)
+
+    # What has no effect, or cannot be, is refused and says what would do.
+    for words, status, *said in ((("predict", "resnet50", "--on", "h100", "--from", "v100"), 2, "--from", "no effect on a model"),
+                                 (("predict", "resnet50", "--on", "h100", "--samples", "5"), 2, "--samples", "no effect"),
+                                 (("predict", "resnet50", "--on", "h100", "--step-regex", "foo"), 2, "--step-regex", "no effect"),
+                                 (("fleet", "--synthesize", "2.5"), 2, "whole number"), (("fleet", "--synthesize", "1e18"), 2, "1e12"),
+                                 (("predict", "--collective", "allreduce", "--bytes", "1e30", "--on", "dgx-h100"), 2, "--bytes", "1 PB"),
+                                 (("models", "resnet50", "--set", "presicion=fp16"), 2, "precision=fp16"),
+                                 (("predict", "--kind", "exchnage", "--on", "dgx-h100"), 2, "exchnage", "--rows")):
+        code, _, err = run(*words)
+        expect_line(code, err, status, *said)
+
+    # Files of other tools are recognised, and what to do with them is said (magic numbers of the formats' own descriptions).
+    for name, content, *said in (("a.json.xz", b"\xfd7zXZ\0aaaaaaaa", "xz -d"), ("a.bz2", b"BZh91AY&SY", "bzip2 -d"), ("a.zip", b"PK\x03\x04aaaa", "zip"),
+                                 ("a.nsys-rep", b"anything", "nsys export --type sqlite"), ("a.onnx", b"\x08\x07aa", "paceline predict"),
+                                 ("t.pftrace", b"\x0a\x01", "traceconv"), ("p.xplane.pb", b"\x0a\x01", "trace.json.gz"),
+                                 ("et.json", b'{"schema": "1.1.0", "pid": 1, "nodes": []}', "execution trace", "paceline predict"),
+                                 ("s.sqlite.gz", gzip.compress(b"SQLite format 3\0" + b"\0" * 100), "decompress")):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        code, _, err = run("analyze", path)
+        expect_line(code, err, 3, name, *said)
 
     # What a device or a model cannot do is refused: Volta has neither TF32 nor bfloat16 (NVIDIA V100 datasheet).
     for wrong, *said in (("precision=bf16", "v100-sxm2-16 has no rate for bf16", "fp16"), ("precision=tf32", "no rate for tf32"),

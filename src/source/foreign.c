@@ -1,0 +1,48 @@
+#include "source/foreign.h"
+
+#include "base/numbers.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* By its first bytes, or else by its name's end where its content is no JSON. */
+static const struct {
+    const char *bytes;
+    size_t length;
+    const char *suffixes[3];
+    const char *what, *todo;
+} known[] = {
+    {"\xfd"
+     "7zXZ",
+     5,
+     {0},
+     "compressed by xz",
+     "decompress it: xz -d"},
+    {"BZh", 3, {0}, "compressed by bzip2", "decompress it: bzip2 -d"},
+    {"PK\x03\x04", 4, {0}, "a zip archive", "unpack it: unzip"},
+    {"SQLite format 3", 15, {0}, "a compressed database", "decompress it first"},
+    {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
+    {NULL,
+     0,
+     {".ncu-rep"},
+     "a report of Nsight Compute, which has no timeline",
+     "record one with Nsight Systems or torch.profiler"},
+    {NULL, 0, {".onnx"}, "a model, which has no times", "paceline predict FILE --on DEVICE"},
+    {NULL, 0, {".xplane.pb", ".pb"}, "a profile of JAX or TensorFlow", "export its trace viewer's trace.json.gz"},
+    {NULL, 0, {".pftrace", ".perfetto-trace"}, "a Perfetto trace in protobuf", "convert it: traceconv json"},
+};
+
+static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {
+    if (known[i].bytes) return length >= known[i].length && memcmp(bytes, known[i].bytes, known[i].length) == 0;
+    if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) return false;
+    for (size_t k = 0; k < PACE_COUNT(known[i].suffixes) && known[i].suffixes[k]; k++)
+        if (pace_ends(path, known[i].suffixes[k])) return true;
+    return false;
+}
+
+pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, size_t length) {
+    for (size_t i = 0; i < PACE_COUNT(known); i++)
+        if (is_known(i, path, bytes, length))
+            return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, known[i].what, known[i].todo);
+    return PACE_OK;
+}

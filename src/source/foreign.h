@@ -1,0 +1,9 @@
+/* Files of other tools that are no trace here, by how they begin or end their name, and what to do with them. */
+#pragma once
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/** PACE_E_INPUT, which says what the file is and what to do, for a known format that is not read; PACE_OK for all else. */
+pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, size_t length) PACE_MUST_CHECK;
