@@ -64,7 +64,7 @@ ROADS = {
 
 # What a name says a function does, and the objects where it may stand.
 ALONE = {
-    r"bucket\w*full|fills?_bucket|bucket\w*fill|exchange_bucket": {"lower_backward", "slot_buckets"},
+    r"bucket\w*full|fills?_bucket|bucket\w*fill": {"lower_backward", "step_slots"},  # where buckets.h is inlined
     r"group_place|place_group": {"exchange"},
     r"gradient_hull|overlap_gradients|hide_gradients": {"gradient_hull"},
     r"step_defaults|defaults_of_step|usual_config": {"step_ask"},
