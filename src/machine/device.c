@@ -5,35 +5,18 @@
 #include "machine/device.h"
 
 #include "base/text.h"
+#include "machine/name_words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* Moves `*at` behind the next word and returns its start; NULL when there is none. */
-static const char *next_word(const char **at, size_t *length) {
-    const char *start = *at;
-    while (*start && !pace_is_alnum(*start)) start++;
-    const char *end = start;
-    while (pace_is_alnum(*end)) end++;
-    *length = (size_t)(end - start);
-    *at = end;
-    return end > start ? start : NULL;
-}
-
-static bool has_word(const char *name, const char *word, size_t length) {
-    size_t candidate_length;
-    for (const char *at = name, *candidate; (candidate = next_word(&at, &candidate_length));)
-        if (candidate_length == length && strncasecmp(candidate, word, length) == 0) return true;
-    return false;
-}
-
 /* Characters of the phrase's words when all of them occur in `name`, else 0. */
 static size_t match_length(const char *name, const char *phrase) {
     size_t sum = 0, length;
-    for (const char *at = phrase, *word; (word = next_word(&at, &length)); sum += length)
-        if (!has_word(name, word, length)) return 0;
+    for (const char *at = phrase, *word; (word = pace_name_word(&at, &length)); sum += length)
+        if (!pace_name_has_word(name, word, length)) return 0;
     return sum;
 }
 

@@ -1,42 +1,25 @@
 #include "machine/device_names.h"
 
 #include "base/text.h"
+#include "machine/name_words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* Moves `*at` behind the next word of letters and digits and returns its start; NULL when there is none. */
-static const char *next_word(const char **at, size_t *length) {
-    const char *start = *at;
-    while (*start && !pace_is_alnum(*start)) start++;
-    const char *end = start;
-    while (pace_is_alnum(*end)) end++;
-    *length = (size_t)(end - start);
-    *at = end;
-    return end > start ? start : NULL;
-}
-
-static bool has_word(const char *text, const char *word, size_t length) {
-    size_t other_length;
-    for (const char *at = text, *other; (other = next_word(&at, &other_length));)
-        if (other_length == length && strncasecmp(other, word, length) == 0) return true;
-    return false;
-}
-
 static bool has_all(const char *text, const char *words) {
     size_t length;
-    for (const char *at = words, *word; (word = next_word(&at, &length));)
-        if (!has_word(text, word, length)) return false;
+    for (const char *at = words, *word; (word = pace_name_word(&at, &length));)
+        if (!pace_name_has_word(text, word, length)) return false;
     return true;
 }
 
 /* Of a phrase all words stand in the text, which has none besides but the vendor's. */
 static bool is_phrase_of(const char *text, const char *phrase, const char *vendor) {
     size_t length;
-    for (const char *at = text, *word; (word = next_word(&at, &length));)
-        if (!has_word(phrase, word, length) && !has_word(vendor, word, length)) return false;
+    for (const char *at = text, *word; (word = pace_name_word(&at, &length));)
+        if (!pace_name_has_word(phrase, word, length) && !pace_name_has_word(vendor, word, length)) return false;
     return has_all(text, phrase);
 }
 
@@ -65,11 +48,11 @@ static bool is_memory(const char *word, size_t length, const pace_device *device
 
 static bool describes(const pace_device *device, const pace_yaml_node *entry, const char *word, size_t length) {
     const pace_yaml_node *match = pace_yaml_get(entry, "match");
-    if (has_word(device->name, word, length) || has_word(device->vendor, word, length) ||
+    if (pace_name_has_word(device->name, word, length) || pace_name_has_word(device->vendor, word, length) ||
         is_memory(word, length, device))
         return true;
     for (size_t i = 0; i < pace_yaml_count(match); i++)
-        if (has_word(pace_yaml_text(pace_yaml_item(match, i)), word, length)) return true;
+        if (pace_name_has_word(pace_yaml_text(pace_yaml_item(match, i)), word, length)) return true;
     return false;
 }
 
@@ -77,9 +60,9 @@ static bool describes(const pace_device *device, const pace_yaml_node *entry, co
 static bool is_described(const pace_device *device, const pace_yaml_node *entry, const char *text) {
     bool named = false;
     size_t length;
-    for (const char *at = text, *word; (word = next_word(&at, &length));) {
+    for (const char *at = text, *word; (word = pace_name_word(&at, &length));) {
         if (!describes(device, entry, word, length)) return false;
-        named |= has_word(device->name, word, length) && !is_memory(word, length, device);
+        named |= pace_name_has_word(device->name, word, length) && !is_memory(word, length, device);
     }
     return named;
 }
