@@ -12,6 +12,8 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
     config->optimizer = model->sequence > 0 ? PACE_ADAM : PACE_SGD;
 }
 
+double pace_step_usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
+
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model) {
     bool tables = false;
     for (size_t i = 0; i < model->layers.count; i++) tables |= model->layers.items[i].rule->sparse;
@@ -120,11 +122,19 @@ static pace_status try_batch(bool *fits, double *bytes, pace_step_asked *a, doub
     return PACE_OK;
 }
 
+/* Who says no number of samples of a whole step means no pipeline that is filled for one micro-batch. */
+static void fill_pipeline(pace_step_asked *a, const pace_words *set) {
+    static const char *const keys[] = {"global_batch", NULL};
+    pace_config *config = &a->asked.config;
+    a->usual_rounds = config->pp > 1 && config->mode == PACE_TRAINING && !pace_settings_name(set, keys);
+    if (a->usual_rounds) config->global_batch = config->micro_batch * config->dp * pace_step_usual_rounds(config);
+}
+
 /* Memory grows by the same with each sample, nearly: the line through two says where to look. */
 static pace_status choose_batch(pace_step_asked *a) {
     double has = a->asked.device->memory_bytes, one_bytes = 0, two_bytes = 0, bytes, batch = 1;
     bool fits = false;
-    if (!(has > 0)) return PACE_OK;
+    if (a->asked.config.pp > 1 || !(has > 0)) return PACE_OK;
     PACE_TRY(try_batch(&fits, &one_bytes, a, 1));
     if (fits) PACE_TRY(try_batch(&fits, &two_bytes, a, 2));
     if (!fits) return PACE_OK;
@@ -150,6 +160,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     out->has_pricer = true;
     if (words->device->is_cpu) return PACE_OK;
     if (!pace_settings_name_batch(words->set)) PACE_TRY(choose_batch(out));
+    fill_pipeline(out, words->set);
     return pace_step_settle(&out->settled, &out->pricer, &out->asked);
 }
 

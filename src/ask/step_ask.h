@@ -17,6 +17,7 @@ typedef struct {
     bool spread_tables;         /* over all ranks, which nobody said */
     bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
+    bool usual_rounds;          /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
 } pace_step_asked;
 
@@ -32,6 +33,9 @@ typedef struct {
 /** What a configuration is where nobody says: as the framework runs steps; the optimizer is Adam for models of
  * sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
+
+/** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
+double pace_step_usual_rounds(const pace_config *config);
 
 /** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. */
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model);

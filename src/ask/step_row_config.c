@@ -122,9 +122,6 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     return true;
 }
 
-/* Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
-static double usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
-
 /* A column "batch size" of a table whose ranks share layers: all samples of a step, as in Narayanan et al. 2021,
  * table 1. */
 static bool batch_is_global(const pace_step_row *out, const pace_step_reader *r, double batch) {
@@ -152,7 +149,7 @@ static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t ro
     }
     if (micro == 0 && global == 0) {
         micro = 1;
-        global = config->dp * (times > 0 ? times : usual_rounds(config));
+        global = config->dp * (times > 0 ? times : pace_step_usual_rounds(config));
         pace_step_note(out, "assumed micro_batch 1, global_batch %g", global);
         pace_step_doubt(out, r, PACE_DOUBT_ROW_BATCH);
     }
@@ -162,7 +159,7 @@ static bool set_batches(pace_step_row *out, const pace_step_reader *r, size_t ro
         pace_step_note(out, "assumed micro_batch %g", micro);
     }
     if (global == 0) {
-        global = micro * config->dp * (times > 0 ? times : usual_rounds(config));
+        global = micro * config->dp * (times > 0 ? times : pace_step_usual_rounds(config));
         if (times == 0 && config->pp > 1) pace_step_doubt(out, r, PACE_DOUBT_ROW_MICRO_BATCHES);
         if (r->column[PACE_STEP_GLOBAL_BATCH] >= 0) pace_step_note(out, "assumed global_batch %g", global);
     }

@@ -168,7 +168,9 @@ static void put_how(pace_node *root, const asked *a) {
         snprintf(assumed, sizeof assumed, " (assumed: the largest power of two that fits, at most %.0f)",
                  a->step->frameworks.micro_batch_most);
     if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
-    if (batches > 1) snprintf(more, sizeof more, ", %.0f a step", batches);
+    if (batches > 1)
+        snprintf(more, sizeof more, ", %.0f a step%s", batches,
+                 a->step->usual_rounds ? " (assumed: eight a stage)" : "");
     if (config->mode != PACE_TRAINING)
         pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s; change these with --set.",
                        config->micro_batch, assumed, of, framework, execution, precision);

@@ -35,6 +35,8 @@ def question(model, dice):
         ways += [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 2}, {"dp": 8, "zero_stage": 1}]
     machine = dice.choice(sorted(MACHINES))
     settings = {"micro_batch": dice.choice([1, 2, 8]), "precision": dice.choice(["fp32", "fp16"]), **dice.choice(ways)}
+    if "pp" in settings:
+        settings["global_batch"] = settings["micro_batch"] * settings["dp"] * dice.choice([1, 4])
     return model["name"], machine, settings
 
 
