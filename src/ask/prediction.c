@@ -109,13 +109,17 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
                              .approach = options->approach,
                              .jitter = options->jitter,
                              .device = base->device,
-                             .machine = base->has_exchange ? &base->machine : NULL};
+                             .machine = base->has_exchange ? &base->machine : NULL,
+                             .compared = options->on.count > 1};
     return pace_step_asked_open(&p->step, options->context->catalog, &words);
 }
 
 /* What only a recording has. */
 static pace_status check_model_options(const pace_predict_options *options) {
-    const char *said = options->from ? "from" : options->samples != 0 ? "samples" : options->step_regex ? "step_regex" : NULL;
+    const char *said = options->from           ? "from"
+                       : options->samples != 0 ? "samples"
+                       : options->step_regex   ? "step_regex"
+                                               : NULL;
     if (!said) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", said);
 }

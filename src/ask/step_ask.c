@@ -53,6 +53,12 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
     a->asked.may_recompute = config->recompute == UNSAID;
     a->all_devices = devices > 1 && config->mode == PACE_TRAINING && !pace_settings_name_sharing(set);
     if (a->all_devices) config->dp = devices;
+    if (a->all_devices && fmod(config->global_batch, config->micro_batch * devices) != 0)
+        return pace_fail(
+            PACE_E_USAGE,
+            "set: global_batch %g is no multiple of micro_batch x %g, the devices, which all train by data "
+            "parallelism where neither dp, tp nor pp is said",
+            config->global_batch, devices);
     if (config->sequence_parallel > 0 && config->tp == 1)
         return pace_fail(PACE_E_USAGE, "set: sequence_parallel has no effect without tp above 1");
     if (config->zero_stage > 0 && config->dp * config->cp == 1)
@@ -151,8 +157,8 @@ static pace_status choose_batch(pace_step_asked *a) {
 
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
     const pace_machine *machine = words->machine;
-    PACE_TRY(
-        open_model(out, catalog, words->name, words->set, machine ? (double)machine->devices * machine->nodes : 1));
+    bool joined = machine && !words->compared;
+    PACE_TRY(open_model(out, catalog, words->name, words->set, joined ? (double)machine->devices * machine->nodes : 1));
     PACE_TRY(open_place(out, catalog, words));
     PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
     PACE_TRY(open_approach(out, catalog, words));

@@ -28,6 +28,7 @@ typedef struct {
     const pace_approach *chosen; /* instead of both; NULL = as they say */
     const pace_device *device;
     const pace_machine *machine; /* NULL = the device alone */
+    bool compared;               /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
 /** What a configuration is where nobody says: as the framework runs steps; the optimizer is Adam for models of

@@ -49,6 +49,13 @@ static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes
     return status;
 }
 
+/* The device itself, or with figures changed, which stand behind its name. */
+static bool is_of(const pace_device *asked, const pace_device *named) {
+    size_t length = strlen(named->name);
+    return strncmp(asked->name, named->name, length) == 0 &&
+           (asked->name[length] == '\0' || asked->name[length] == ' ');
+}
+
 static pace_status find_device(const pace_device **out, pace_analysis *analysis, const pace_step *step,
                                uint32_t device_id, const pace_analyze_options *options) {
     const pace_traced_device *traced = pace_step_device(step, device_id);
@@ -56,9 +63,9 @@ static pace_status find_device(const pace_device **out, pace_analysis *analysis,
     const char *name = traced && traced->name ? pace_names_text(&step->names, traced->name) : NULL;
     const pace_device *named = name ? pace_device_find(&analysis->devices, name, memory_bytes) : NULL, *asked = NULL;
     if (options->device) PACE_TRY(pace_device_resolve(&asked, &analysis->devices, options->device, memory_bytes));
-    if (asked && named && strncmp(asked->name, named->name, strlen(named->name)) != 0)
-        PACE_TRY(warn(analysis, "the trace names its device, \"%.80s\" (%s): %s is taken in its place", name, named->name,
-                      asked->name));
+    if (asked && named && !is_of(asked, named))
+        PACE_TRY(warn(analysis, "the trace names its device, \"%.80s\" (%s): %s is taken in its place", name,
+                      named->name, asked->name));
     *out = asked ? asked : named;
     return PACE_OK;
 }

@@ -184,8 +184,11 @@ static pace_status set_figure(pace_device *device, const change *c) {
     return PACE_OK;
 }
 
-/* `text` is "memory=2TB/s". */
-static pace_status change_figure(pace_device *device, const char *text, char seen[32 * 32], size_t *seen_count) {
+enum { MOST_CHANGES = 32 };
+
+/* `text` is "memory=2TB/s"; `seen` holds the figures that were changed before. */
+static pace_status change_figure(pace_device *device, const char *text, const double *seen[MOST_CHANGES],
+                                 size_t *seen_count) {
     char key[32];
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : 0;
@@ -203,15 +206,14 @@ static pace_status change_figure(pace_device *device, const char *text, char see
         break;
     }
     double most;
-    if (pace_device_figure(device, c.key, &most) &&
-        !read_value(&c.value, &c.factor, equals + 1, c.dimension, named && c.word >= 0))
+    const double *figure = pace_device_figure(device, c.key, &most);
+    if (figure && !read_value(&c.value, &c.factor, equals + 1, c.dimension, named && c.word >= 0))
         return pace_fail(PACE_E_USAGE,
                          "\"%.80s\": expected a value above 0 with its unit such as %s, or a factor such as 1.5x", text,
                          pace_figure_example(c.dimension));
-    for (size_t i = 0; i < *seen_count; i++)
-        if (strcmp(seen + 32 * i, c.key) == 0)
-            return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure is given twice", text);
-    if (*seen_count < 32) snprintf(seen + 32 * (*seen_count)++, 32, "%s", c.key);
+    for (size_t i = 0; figure && i < *seen_count; i++)
+        if (seen[i] == figure) return pace_fail(PACE_E_USAGE, "\"%.80s\": this figure is given twice", text);
+    if (*seen_count < MOST_CHANGES) seen[(*seen_count)++] = figure;
     return set_figure(device, &c);
 }
 
@@ -226,7 +228,8 @@ static pace_status resolve_changed(const pace_device **out, pace_device_catalog 
     PACE_TRY(add_extra(&extra, catalog));
     extra->device = *device;
     size_t used = strlen(device->name), seen_count = 0;
-    char *rest = NULL, seen[32 * 32];
+    const double *seen[MOST_CHANGES];
+    char *rest = NULL;
     for (char *word = strtok_r(changes, " \t,", &rest); word; word = strtok_r(NULL, " \t,", &rest)) {
         PACE_TRY(change_figure(&extra->device, word, seen, &seen_count));
         int wrote = snprintf(extra->device.name + used, sizeof extra->device.name - used, " %s", word);

@@ -244,6 +244,8 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median);
     if (options->approach || p->results[0].exchange.ranks > 1)
         pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
+    if (p->is_model && options->on.count > 1 && pace_config_ranks(&p->step.asked.config) == 1)
+        pace_node_note(root, "One device of each machine is compared; --set dp, tp or pp takes more.");
     put_scenarios(root, p);
     put_called(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);

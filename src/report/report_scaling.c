@@ -311,9 +311,9 @@ typedef struct {
 static void check_memory(place *p, const scaled *r, double batch, int workers) {
     if (r->fitting != PACE_TOO_LARGE) return;
     if (p->too_large++ > 0) return;
-    pace_snprintf(p->first, sizeof p->first, "%.80s with a batch of %.0f on %d workers needs %s a rank, %.80s has %s",
-                  p->input->name, batch, workers, pace_show_bytes(r->memory_bytes).text, p->asked->device->name,
-                  pace_show_bytes(r->device_bytes).text);
+    pace_snprintf(p->first, sizeof p->first, "%.80s with a batch of %.0f on %d %s needs %s for each, %.80s has %s",
+                  p->input->name, batch, workers, workers == 1 ? "worker" : "workers",
+                  pace_show_bytes(r->memory_bytes).text, p->asked->device->name, pace_show_bytes(r->device_bytes).text);
 }
 
 /* One approach and batch on all numbers of workers. */
@@ -331,10 +331,10 @@ static pace_status put_curve(place *p, size_t approach, double batch, bool told)
         pace_chart_point(p->charts.efficiency, workers, row.efficiency);
     }
     if (!told) return PACE_OK;
-    pace_node_sentence(p->root, approach == 0,
-                       "%s%s%s: %d workers reach %s samples/s, %.1f %% efficient, limited by %s.",
-                       a->inputs.count > 1 ? p->input->name : "", a->inputs.count > 1 ? ", " : "", label,
-                       a->workers.items[a->workers.count - 1], pace_show_real(row.samples_per_s).text,
+    int most = a->workers.items[a->workers.count - 1];
+    pace_node_sentence(p->root, approach == 0, "%s%s%s: %d %s %s samples/s, %.1f %% efficient, limited by %s.",
+                       a->inputs.count > 1 ? p->input->name : "", a->inputs.count > 1 ? ", " : "", label, most,
+                       most == 1 ? "worker reaches" : "workers reach", pace_show_real(row.samples_per_s).text,
                        100 * row.efficiency, row.point.times.bottleneck);
     return PACE_OK;
 }
@@ -353,7 +353,8 @@ static pace_status put_points(pace_report *report, pace_node *root, asked *a) {
     }
     if (p.too_large == 0) return PACE_OK;
     pace_report_deny(report);
-    pace_report_lead(report, "Does not fit: %s. So it is with %zu of the points below.", p.first, p.too_large);
+    pace_report_lead(report, "Does not fit: %s. %zu of the points below %s not fit.", p.first, p.too_large,
+                     p.too_large == 1 ? "does" : "do");
     pace_report_warn_as(report, "does_not_fit", "does not fit: %s", p.first);
     return PACE_OK;
 }
