@@ -182,12 +182,6 @@ int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length)
     return -1;
 }
 
-int pace_csv_find_first(const pace_csv *csv, const char *const *names) {
-    int column = -1;
-    for (; column < 0 && *names; names++) column = pace_csv_find(csv, *names);
-    return column;
-}
-
 const char *pace_csv_closest(const pace_csv *csv, const char *name) {
     const char *best = pace_csv_name(csv, 0);
     for (size_t i = 1; i < csv->columns; i++)

@@ -36,11 +36,9 @@ static inline const char *pace_csv_at(const pace_csv *csv, size_t row, int colum
     return column < 0 ? "" : pace_csv_cell(csv, row, (size_t)column);
 }
 
-/** The column of this name; of this name whatever its case, which need not end at `length`; the first that has one of
- * several names (NULL behind the last). -1 = none. */
+/** The column of this name; of this name whatever its case, which need not end at `length`. -1 = none. */
 int pace_csv_find(const pace_csv *csv, const char *name);
 int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length);
-int pace_csv_find_first(const pace_csv *csv, const char *const *names);
 
 /** The name of a column that is fewest edits away, for messages. */
 const char *pace_csv_closest(const pace_csv *csv, const char *name);

@@ -1,5 +1,6 @@
 #include "ask/exchange_rows.h"
 #include "ask/column_finder.h"
+#include "ask/table_columns.h"
 #include "ask/exchange_logs.h"
 #include "ask/exchange_stack.h"
 #include "base/print.h"
@@ -69,27 +70,30 @@ static void find_variants(reader *r) {
     }
 }
 
-static pace_status find_columns(reader *r) {
-    const struct {
-        const char *key;
-        int *column;
-    } all[] = {{"system", &r->system},       {"device", &r->device},     {"collective", &r->collective},
-               {"ranks", &r->ranks},         {"per_node", &r->per_node}, {"nodes", &r->nodes},
-               {"elements", &r->elements},   {"dtype", &r->dtype},       {"in_place", &r->in_place},
-               {"algorithm", &r->algorithm}, {"protocol", &r->protocol}};
+static pace_status find_columns(reader *r, pace_catalog *catalog) {
+    bool placed = r->defaults->machine != NULL, said = r->defaults->collective != NULL;
+    const pace_table_column wanted[] = {
+        {.key = "collective", .column = &r->collective, .needed = !said, .or_field = "collective"},
+        {.key = "per_node", .column = &r->per_node},
+        {.key = "ranks", .column = &r->ranks},
+        {.key = "nodes", .column = &r->nodes},
+        {.key = "elements", .column = &r->elements},
+        {.key = "system", .column = &r->system},
+        {.key = "device", .column = &r->device},
+        {.key = "dtype", .column = &r->dtype},
+        {.key = "in_place", .column = &r->in_place},
+        {.key = "algorithm", .column = &r->algorithm},
+        {.key = "protocol", .column = &r->protocol}};
     const char *name = r->rows->csv.name;
     pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        *all[i].column = pace_find_column(&r->rows->csv, pace_yaml_get(r->names, all[i].key));
+    PACE_TRY(pace_table_columns_find(catalog, "exchange", &r->rows->csv, wanted, sizeof wanted / sizeof *wanted));
     r->bytes = bytes.column;
     r->bytes_unit = bytes.unit > 0 ? bytes.unit : 1;
     find_measured(r);
     find_variants(r);
     if (r->bytes < 0 && r->elements < 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"bytes\" (or \"elements\")", name);
-    if (r->collective < 0 && !r->defaults->collective)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"collective\", or " PACE_FIELD "collective", name);
-    if (r->ranks < 0 && r->per_node < 0 && !r->defaults->machine)
+    if (r->ranks < 0 && r->per_node < 0 && !placed)
         return pace_fail(PACE_E_INPUT, "%s: expected a column \"gpus\" (or \"ranks\"), or " PACE_FIELD "on", name);
     return PACE_OK;
 }
@@ -230,7 +234,7 @@ static pace_status read_table(pace_exchange_rows *out, pace_catalog *catalog, co
     reader r = {.rows = out, .defaults = defaults, .rate = -1};
     PACE_TRY(pace_catalog_document(&r.yaml, catalog, "columns.yaml"));
     r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
-    pace_status status = find_columns(&r);
+    pace_status status = find_columns(&r, catalog);
     for (size_t i = 0; status == PACE_OK && i < out->csv.rows; i++) status = add_row(&r, i);
     return status;
 }

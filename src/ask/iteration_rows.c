@@ -1,7 +1,7 @@
 #include "ask/iteration_rows.h"
 
 #include "ask/csv.h"
-#include "ask/time_column.h"
+#include "ask/table_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,31 +22,22 @@ typedef struct {
     double time;
 } entry;
 
-static pace_status find_columns(table *t, pace_iteration_rows *rows) {
-    static const char *const workers[] = {"worker", "rank", "replica", "host", "node", NULL},
-                             *const iterations[] = {"iteration", "step", "iter", "mini_batch", NULL},
-                             *const stems[] = {"batch_time", "iteration_time", "step_time", "iteration",
-                                               "step",       "duration",       "latency",   "time"},
-                             *const plain[] = {"batch_time_norm", "batch_time", "iteration_time",
-                                               "step_time",       "duration",   NULL};
-    double unit_ns;
-    t->worker = pace_csv_find_first(&t->csv, workers);
-    t->iteration = pace_csv_find_first(&t->csv, iterations);
-    t->time = -1;
-    for (size_t i = 0; t->time < 0 && i < sizeof stems / sizeof *stems; i++) {
-        t->time = pace_csv_find_time(&unit_ns, &t->csv, stems[i]);
-        if (t->time >= 0) t->scale = unit_ns * 1e-9;
-    }
-    snprintf(rows->unit, sizeof rows->unit, "s");
-    if (t->time < 0) {
-        t->time = pace_csv_find_first(&t->csv, plain);
-        t->scale = 1;
-        snprintf(rows->unit, sizeof rows->unit, "unit");
-    }
-    if (t->worker < 0 || t->time < 0)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\" (one row per worker and iteration), found none",
-                         t->csv.name, t->worker < 0 ? "worker" : "batch_time_s");
-    return PACE_OK;
+/* A time without a unit is in the table's own. */
+static pace_status find_columns(table *t, pace_iteration_rows *rows, pace_catalog *catalog) {
+    int plain;
+    const pace_table_column wanted[] = {{.key = "worker", .column = &t->worker, .needed = true},
+                                        {.key = "iteration", .column = &t->iteration},
+                                        {.key = "time", .column = &t->time, .unit_s = &t->scale},
+                                        {.key = "time_without_unit", .column = &plain}};
+    PACE_TRY(pace_table_columns_find(catalog, "iteration", &t->csv, wanted, sizeof wanted / sizeof *wanted));
+    snprintf(rows->unit, sizeof rows->unit, "%s", t->time >= 0 ? "s" : "unit");
+    if (t->time >= 0) return PACE_OK;
+    t->time = plain;
+    t->scale = 1;
+    if (plain >= 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT,
+                     "%s: expected a column \"batch_time_s\" (one row per worker and iteration), found none",
+                     t->csv.name);
 }
 
 static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, size_t row) {
@@ -65,14 +56,14 @@ static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, s
 
 static pace_status read_entry(entry *out, table *t, pace_iteration_rows *rows, size_t row) {
     PACE_TRY(worker_of(&out->worker, t, rows, row));
-    PACE_TRY(pace_csv_figure(&out->time, &t->csv, row, t->time, NAN));
+    PACE_TRY(pace_table_figure(&out->time, &t->csv, row, t->time, NAN));
     out->time *= t->scale;
     out->row = row;
     if (!(out->time > 0))
         return pace_fail(PACE_E_INPUT, "%s:%u: %s: expected a time above 0", t->csv.name, t->csv.lines.items[row],
                          pace_csv_name(&t->csv, (size_t)t->time));
     out->label = (double)t->seen.items[out->worker]++;
-    if (t->iteration >= 0) PACE_TRY(pace_csv_figure(&out->label, &t->csv, row, t->iteration, NAN));
+    if (t->iteration >= 0) PACE_TRY(pace_table_figure(&out->label, &t->csv, row, t->iteration, NAN));
     return PACE_OK;
 }
 
@@ -110,8 +101,8 @@ static pace_status arrange(pace_iteration_rows *rows, const table *t, entry *ent
     return PACE_OK;
 }
 
-static pace_status read_table(pace_iteration_rows *rows, table *t) {
-    PACE_TRY(find_columns(t, rows));
+static pace_status read_table(pace_iteration_rows *rows, table *t, pace_catalog *catalog) {
+    PACE_TRY(find_columns(t, rows, catalog));
     if (t->csv.rows == 0) return pace_fail(PACE_E_INPUT, "%s: expected rows, found none", t->csv.name);
     entry *entries = pace_alloc(t->csv.rows, sizeof *entries);
     if (!entries) return PACE_E_MEMORY;
@@ -123,13 +114,13 @@ static pace_status read_table(pace_iteration_rows *rows, table *t) {
     return status;
 }
 
-pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_input *input) {
+pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *catalog, pace_input *input) {
     pace_iteration_rows rows = {0};
     table t = {0};
     PACE_TRY(pace_csv_read(&t.csv, input));
     rows.bytes = t.csv.bytes;
     pace_status status = pace_names_init(&rows.names);
-    if (status == PACE_OK) status = read_table(&rows, &t);
+    if (status == PACE_OK) status = read_table(&rows, &t, catalog);
     pace_csv_free(&t.csv);
     PACE_VEC_FREE(&t.slots);
     PACE_VEC_FREE(&t.seen);

@@ -6,6 +6,7 @@
 #include "base/input.h"
 #include "base/intern.h"
 #include "fleet/variability.h"
+#include "machine/catalog.h"
 
 typedef struct {
     pace_names names;            /* of workers */
@@ -16,10 +17,11 @@ typedef struct {
     uint64_t bytes;              /* as stored */
 } pace_iteration_rows;
 
-/** Columns: worker (or rank, replica, host); a time with its unit (batch_time_s, step_time_ms, iteration_time_us, ...)
- * or without (batch_time_norm, ...); iteration (or step, iter), else a worker's rows are its iterations in order.
+/** Columns (catalog/columns.yaml, iteration): a worker; a time with its unit (batch_time_s, step_time_ms, ...) or without
+ * (batch_time_norm, ...); an iteration, else a worker's rows are its iterations in order.
  * Errors: PACE_E_INPUT with file and line: a column missing, no time, a worker twice in an iteration. */
-pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_input *input) PACE_MUST_CHECK;
+pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *catalog,
+                                     pace_input *input) PACE_MUST_CHECK;
 void pace_iteration_rows_free(pace_iteration_rows *rows);
 
 static inline pace_iterations pace_iteration_rows_data(const pace_iteration_rows *rows) {

@@ -1,5 +1,6 @@
 #include "ask/job_rows.h"
 
+#include "ask/table_columns.h"
 #include "source/job_names.h"
 
 #include <stdio.h>
@@ -53,9 +54,9 @@ static pace_status find_layout(layout *out, pace_catalog *catalog, pace_job_rows
     const pace_csv *csv = &rows->csv;
     *out = (layout){.unit = "s"};
     PACE_TRY(find_by_name(out, catalog, csv));
-    rows->machine = pace_csv_find(csv, "machine");
-    if (rows->machine < 0) rows->machine = pace_csv_find(csv, "system");
-    rows->software = pace_csv_find(csv, "software");
+    const pace_table_column others[] = {{.key = "machine", .column = &rows->machine},
+                                        {.key = "software", .column = &rows->software}};
+    PACE_TRY(pace_table_columns_find(catalog, "job", csv, others, 2));
     rows->measured = out->value[PACE_JOB_STEP_S];
     rows->unit_s = out->factor[PACE_JOB_STEP_S];
     memcpy(rows->unit, out->unit, sizeof rows->unit);

@@ -1,5 +1,6 @@
 /* The row kind "overhead": what one operator costs the host in one workload. */
 #include "ask/overhead_rows.h"
+#include "ask/context.h"
 #include "ask/engine_options.h"
 #include "ask/row_kind.h"
 #include "cost/host_transfer.h"
@@ -38,7 +39,7 @@ static pace_status open_overheads(void **state, const pace_rows_options *options
 static pace_status read_table(void *state, pace_input *input) {
     overheads *o = state;
     const char *name = pace_input_name(input);
-    PACE_TRY(pace_overhead_rows_read(&o->samples, input));
+    PACE_TRY(pace_overhead_rows_read(&o->samples, o->options->context->catalog, input));
     file one = {pace_copy_text(name, strlen(name)), pace_input_stored_bytes(input)};
     pace_status status = one.name ? PACE_PUSH(&o->files, one) : PACE_E_MEMORY;
     if (status != PACE_OK) pace_free(one.name);

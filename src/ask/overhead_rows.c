@@ -2,7 +2,7 @@
 
 #include "base/print.h"
 #include "base/whole_file.h"
-#include "ask/time_column.h"
+#include "ask/table_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,29 +11,19 @@
 typedef struct {
     const pace_csv *csv;
     int type, op, model, batch, count, mean, std; /* columns; -1 = not there */
-    double mean_ns, std_ns;                       /* the unit of these columns */
+    double mean_s, std_s;                         /* the unit of these columns */
 } table;
 
-static pace_status find_columns(table *out, const pace_csv *csv) {
-    static const char *const types[] = {"type", "overhead", NULL}, *const ops[] = {"op", "operator", "name", NULL},
-                             *const models[] = {"model", "workload", NULL},
-                             *const batches[] = {"batch_size", "batch", NULL},
-                             *const counts[] = {"count", "kept", "n", NULL};
-    *out = (table){.csv = csv,
-                   .type = pace_csv_find_first(csv, types),
-                   .op = pace_csv_find_first(csv, ops),
-                   .model = pace_csv_find_first(csv, models),
-                   .batch = pace_csv_find_first(csv, batches),
-                   .count = pace_csv_find_first(csv, counts)};
-    out->mean = pace_csv_find_time(&out->mean_ns, csv, "mean");
-    out->std = pace_csv_find_time(&out->std_ns, csv, "std");
-    const char *missing = out->type < 0    ? "type"
-                          : out->op < 0    ? "op"
-                          : out->model < 0 ? "model"
-                          : out->mean < 0  ? "mean_us"
-                                           : NULL;
-    if (missing) return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\", found none", csv->name, missing);
-    return PACE_OK;
+static pace_status find_columns(table *out, pace_catalog *catalog, const pace_csv *csv) {
+    const pace_table_column wanted[] = {{.key = "type", .column = &out->type, .needed = true},
+                                        {.key = "op", .column = &out->op, .needed = true},
+                                        {.key = "model", .column = &out->model, .needed = true},
+                                        {.key = "batch", .column = &out->batch},
+                                        {.key = "count", .column = &out->count},
+                                        {.key = "mean", .column = &out->mean, .unit_s = &out->mean_s, .needed = true},
+                                        {.key = "std", .column = &out->std, .unit_s = &out->std_s}};
+    out->csv = csv;
+    return pace_table_columns_find(catalog, "overhead", csv, wanted, sizeof wanted / sizeof *wanted);
 }
 
 static pace_status read_row(pace_host_samples *samples, const table *t, size_t row) {
@@ -45,21 +35,21 @@ static pace_status read_row(pace_host_samples *samples, const table *t, size_t r
     if (number == PACE_OVERHEAD_TYPES)
         return pace_fail(PACE_E_INPUT, "%s: line %u: expected a type, t1 to t5, found \"%.40s\"", t->csv->name,
                          t->csv->lines.items[row], type);
-    PACE_TRY(pace_csv_figure(&figure.mean_ns, t->csv, row, t->mean, NAN));
-    PACE_TRY(pace_csv_figure(&figure.std_ns, t->csv, row, t->std, 0));
-    PACE_TRY(pace_csv_figure(&figure.count, t->csv, row, t->count, 1));
-    PACE_TRY(pace_csv_figure(&batch, t->csv, row, t->batch, 0));
-    figure.mean_ns *= t->mean_ns;
-    figure.std_ns *= t->std_ns;
+    PACE_TRY(pace_table_figure(&figure.mean_ns, t->csv, row, t->mean, NAN));
+    PACE_TRY(pace_table_figure(&figure.std_ns, t->csv, row, t->std, 0));
+    PACE_TRY(pace_table_figure(&figure.count, t->csv, row, t->count, 1));
+    PACE_TRY(pace_table_figure(&batch, t->csv, row, t->batch, 0));
+    figure.mean_ns *= t->mean_s * 1e9;
+    figure.std_ns *= t->std_s * 1e9;
     return pace_host_samples_add(samples, pace_csv_cell(t->csv, row, (size_t)t->model), batch,
                                  (pace_overhead_type)number, pace_csv_cell(t->csv, row, (size_t)t->op), figure);
 }
 
-static pace_status read_table(pace_host_samples *samples, pace_input *input) {
+static pace_status read_table(pace_host_samples *samples, pace_catalog *catalog, pace_input *input) {
     pace_csv csv;
     table t;
     PACE_TRY(pace_csv_read(&csv, input));
-    pace_status status = find_columns(&t, &csv);
+    pace_status status = find_columns(&t, catalog, &csv);
     for (size_t row = 0; status == PACE_OK && row < csv.rows; row++) status = read_row(samples, &t, row);
     pace_csv_free(&csv);
     return status;
@@ -76,9 +66,9 @@ static pace_status take_figure(void *context, const char *workload, pace_overhea
     return pace_host_samples_add(d->samples, *workload ? workload : d->path, 0, type, name, figure);
 }
 
-pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_input *input) {
+pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_catalog *catalog, pace_input *input) {
     document d = {samples, pace_input_name(input)};
-    return strstr(d.path, ".json") ? pace_host_costs_scan(input, take_figure, &d) : read_table(samples, input);
+    return strstr(d.path, ".json") ? pace_host_costs_scan(input, take_figure, &d) : read_table(samples, catalog, input);
 }
 
 /* --- written ---------------------------------------------------------------------------------------------------- */

@@ -6,9 +6,11 @@
 #pragma once
 
 #include "cost/host_samples.h"
+#include "machine/catalog.h"
 
 /** Adds a file's samples. Errors: PACE_E_INPUT with file and line or byte. */
-pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_input *input) PACE_MUST_CHECK;
+pace_status pace_overhead_rows_read(pace_host_samples *samples, pace_catalog *catalog,
+                                    pace_input *input) PACE_MUST_CHECK;
 
 /** Writes them all as a file of overheads, each under "model batch". */
 pace_status pace_overhead_rows_write(const pace_host_samples *samples, const char *path) PACE_MUST_CHECK;

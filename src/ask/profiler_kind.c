@@ -1,11 +1,13 @@
 /* The row kind "profiler": a step timed with and without a profiler. */
 #include "ask/profiler_rows.h"
+#include "ask/context.h"
 #include "ask/engine_options.h"
 #include "ask/row_kind.h"
 
 #include <string.h>
 
 typedef struct {
+    const pace_rows_options *options;
     pace_profiler_rows rows;
     PACE_VEC(pace_row_table) files; /* names are owned */
     pace_profiler_cost cost;
@@ -21,8 +23,9 @@ static void close_profiles(void *state) {
 }
 
 static pace_status open_profiles(void **state, const pace_rows_options *options) {
-    *state = pace_alloc(1, sizeof(profiles));
-    if (!*state) return PACE_E_MEMORY;
+    profiles *p = *state = pace_alloc(1, sizeof *p);
+    if (!p) return PACE_E_MEMORY;
+    p->options = options;
     if (!options->fit_path) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      PACE_FIELD "kind profiler: its answer is one figure: expected no " PACE_FIELD "output");
@@ -31,7 +34,7 @@ static pace_status open_profiles(void **state, const pace_rows_options *options)
 static pace_status read_table(void *state, pace_input *input) {
     profiles *p = state;
     const char *name = pace_input_name(input);
-    PACE_TRY(pace_profiler_rows_read(&p->rows, input));
+    PACE_TRY(pace_profiler_rows_read(&p->rows, p->options->context->catalog, input));
     pace_row_table one = {.name = pace_copy_text(name, strlen(name)), .bytes = pace_input_stored_bytes(input)};
     pace_status status = one.name ? PACE_PUSH(&p->files, one) : PACE_E_MEMORY;
     if (status != PACE_OK) pace_free((char *)one.name);

@@ -1,6 +1,6 @@
 #include "ask/profiler_rows.h"
 
-#include "ask/time_column.h"
+#include "ask/table_columns.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -10,34 +10,33 @@ enum { LEAST_ROWS = 3 };
 
 void pace_profiler_rows_free(pace_profiler_rows *rows) { PACE_VEC_FREE(&rows->items); }
 
-static pace_status read_rows(pace_profiler_rows *rows, const pace_csv *csv) {
-    double profiled_unit, unprofiled_unit;
-    int events = pace_csv_find(csv, "events"), profiled = pace_csv_find_time(&profiled_unit, csv, "profiled"),
-        unprofiled = pace_csv_find_time(&unprofiled_unit, csv, "unprofiled");
-    const char *missing = events < 0       ? "events"
-                          : profiled < 0   ? "profiled_us"
-                          : unprofiled < 0 ? "unprofiled_us"
-                                           : NULL;
-    if (missing) return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\", found none", csv->name, missing);
+static pace_status read_rows(pace_profiler_rows *rows, pace_catalog *catalog, const pace_csv *csv) {
+    double profiled_s, unprofiled_s;
+    int events, profiled, unprofiled;
+    const pace_table_column wanted[] = {
+        {.key = "events", .column = &events, .needed = true},
+        {.key = "profiled", .column = &profiled, .unit_s = &profiled_s, .needed = true},
+        {.key = "unprofiled", .column = &unprofiled, .unit_s = &unprofiled_s, .needed = true}};
+    PACE_TRY(pace_table_columns_find(catalog, "profiler", csv, wanted, sizeof wanted / sizeof *wanted));
     for (size_t i = 0; i < csv->rows; i++) {
         pace_profiler_row row;
-        PACE_TRY(pace_csv_figure(&row.events, csv, i, events, NAN));
-        PACE_TRY(pace_csv_figure(&row.profiled_ns, csv, i, profiled, NAN));
-        PACE_TRY(pace_csv_figure(&row.unprofiled_ns, csv, i, unprofiled, NAN));
+        PACE_TRY(pace_table_figure(&row.events, csv, i, events, NAN));
+        PACE_TRY(pace_table_figure(&row.profiled_ns, csv, i, profiled, NAN));
+        PACE_TRY(pace_table_figure(&row.unprofiled_ns, csv, i, unprofiled, NAN));
         if (!(row.events > 0) || !(row.unprofiled_ns > 0))
             return pace_fail(PACE_E_INPUT, "%s: line %u: expected events and an unprofiled time above 0", csv->name,
                              csv->lines.items[i]);
-        row.profiled_ns *= profiled_unit;
-        row.unprofiled_ns *= unprofiled_unit;
+        row.profiled_ns *= profiled_s * 1e9;
+        row.unprofiled_ns *= unprofiled_s * 1e9;
         PACE_TRY(PACE_PUSH(&rows->items, row));
     }
     return PACE_OK;
 }
 
-pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input) {
+pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_catalog *catalog, pace_input *input) {
     pace_csv csv;
     PACE_TRY(pace_csv_read(&csv, input));
-    pace_status status = read_rows(rows, &csv);
+    pace_status status = read_rows(rows, catalog, &csv);
     pace_csv_free(&csv);
     return status;
 }

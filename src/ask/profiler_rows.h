@@ -9,6 +9,7 @@
 
 #include "base/input.h"
 #include "base/memory.h"
+#include "machine/catalog.h"
 
 typedef struct {
     double events, profiled_ns, unprofiled_ns;
@@ -25,7 +26,7 @@ typedef struct {
 } pace_profiler_cost;
 
 /** Adds a table's rows. PACE_E_INPUT with file, line and what was expected. */
-pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_input *input) PACE_MUST_CHECK;
+pace_status pace_profiler_rows_read(pace_profiler_rows *rows, pace_catalog *catalog, pace_input *input) PACE_MUST_CHECK;
 void pace_profiler_rows_free(pace_profiler_rows *rows);
 
 /** PACE_E_INPUT for fewer than three rows. */

@@ -3,6 +3,7 @@
 #include "forecast/scaling.h"
 #include "machine/catalog.h"
 #include "ask/column_finder.h"
+#include "ask/table_columns.h"
 #include "base/yaml_member.h"
 
 #include <math.h>
@@ -22,27 +23,27 @@ void pace_scaling_rows_free(pace_scaling_rows *rows) {
     PACE_VEC_FREE(&rows->rows);
 }
 
-static pace_status find_columns(reader *r, const pace_yaml_node *names) {
+static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yaml_node *names) {
     pace_csv *csv = &r->rows->csv;
-    const struct {
-        const char *key;
-        int *column;
-    } all[] = {{"machine", &r->machine},   {"device", &r->device},        {"model", &r->model},
-               {"approach", &r->approach}, {"settings", &r->settings},    {"workers", &r->workers},
-               {"batch", &r->batch},       {"nodes", &r->nodes},          {"placement", &r->placement},
-               {"servers", &r->servers},   {"one_worker", &r->one_worker}};
+    const pace_table_column wanted[] = {
+        {.key = "machine", .column = &r->machine, .needed = !r->usual_machine, .or_field = "on"},
+        {.key = "model", .column = &r->model, .needed = true},
+        {.key = "workers", .column = &r->workers, .needed = true},
+        {.key = "device", .column = &r->device},
+        {.key = "approach", .column = &r->approach},
+        {.key = "settings", .column = &r->settings},
+        {.key = "batch", .column = &r->batch},
+        {.key = "nodes", .column = &r->nodes},
+        {.key = "placement", .column = &r->placement},
+        {.key = "servers", .column = &r->servers},
+        {.key = "one_worker", .column = &r->one_worker}};
     static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        *all[i].column = pace_find_column(csv, pace_yaml_get(names, all[i].key));
+    PACE_TRY(pace_table_columns_find(catalog, "scaling", csv, wanted, sizeof wanted / sizeof *wanted));
     for (int i = 0; i < PACE_SCALING_MEASURES; i++)
         r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
     r->spread = pace_yaml_get(names, "spread_words");
     for (int i = PACE_SCALING_MEASURES; i-- > 0;)
         if (r->measured[i] >= 0) r->rows->measure = i, r->rows->measured = r->measured[i];
-    if (r->model < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\"", csv->name);
-    if (r->workers < 0) return pace_fail(PACE_E_INPUT, "%s: expected a column \"workers\" (or \"gpus\")", csv->name);
-    if (r->machine < 0 && !r->usual_machine)
-        return pace_fail(PACE_E_INPUT, "%s: expected a column \"machine\", or " PACE_FIELD "on", csv->name);
     return PACE_OK;
 }
 
@@ -140,7 +141,7 @@ static pace_status read_rows(pace_scaling_rows *rows, pace_catalog *catalog, con
     reader r = {.rows = rows, .usual_machine = machine};
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "columns.yaml"));
-    pace_status status = find_columns(&r, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
+    pace_status status = find_columns(&r, catalog, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
     if (status == PACE_OK) count_steps(rows);
     return status;

@@ -14,7 +14,15 @@ static size_t choose_sizes(size_t *sizes, size_t workers) {
     return count;
 }
 
-static pace_status read_rows(void *out, pace_input *input) { return pace_iteration_rows_read(out, input); }
+typedef struct {
+    pace_iteration_rows *rows;
+    pace_catalog *catalog;
+} table;
+
+static pace_status read_rows(void *out, pace_input *input) {
+    const table *into = out;
+    return pace_iteration_rows_read(into->rows, into->catalog, input);
+}
 
 static pace_status study(pace_straggler_job *j) {
     size_t sizes[PACE_STRAGGLER_SIZES];
@@ -43,14 +51,15 @@ size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
     return slowest;
 }
 
-pace_status pace_stragglers_ask(pace_stragglers_asked *out, const char *const *paths, size_t count) {
+pace_status pace_stragglers_ask(pace_stragglers_asked *out, pace_catalog *catalog, const char *const *paths,
+                                size_t count) {
     if (!(out->jobs = pace_alloc(count, sizeof *out->jobs))) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         pace_straggler_job *job = &out->jobs[out->count++];
         const char *slash = strrchr(paths[i], '/');
         job->path = strcmp(paths[i], "-") == 0 ? "<stdin>" : paths[i];
         job->name = slash && slash[1] ? slash + 1 : job->path;
-        PACE_TRY(pace_input_read_file(&job->rows, paths[i], read_rows));
+        PACE_TRY(pace_input_read_file(&(table){&job->rows, catalog}, paths[i], read_rows));
         PACE_TRY(study(job));
     }
     return PACE_OK;

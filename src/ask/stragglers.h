@@ -20,7 +20,8 @@ typedef struct {
 } pace_stragglers_asked;
 
 /** One job a table. Free `out` after a failure too. */
-pace_status pace_stragglers_ask(pace_stragglers_asked *out, const char *const *paths, size_t count) PACE_MUST_CHECK;
+pace_status pace_stragglers_ask(pace_stragglers_asked *out, pace_catalog *catalog, const char *const *paths,
+                                size_t count) PACE_MUST_CHECK;
 void pace_stragglers_asked_free(pace_stragglers_asked *asked);
 
 const char *pace_straggler_name(const pace_straggler_job *job, size_t worker);

@@ -66,12 +66,12 @@ static pace_status ask_capacity(pace_report **out, const pace_question *question
     if (!pods || !nodes || question->inputs.count > 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a table of pods and one of nodes, and no others",
                          pods ? "pods" : "nodes");
-    return pace_cluster_capacity(out, pods, nodes);
+    return pace_cluster_capacity(out, question->context->catalog, pods, nodes);
 }
 
 static pace_status ask_iterations(pace_report **out, const pace_question *question) {
     if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected tables of iterations, found none");
-    return pace_stragglers(out, PACE_ASKED_INPUTS(question));
+    return pace_stragglers(out, question->context->catalog, PACE_ASKED_INPUTS(question));
 }
 
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {

@@ -79,11 +79,12 @@ pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate
 
 /** Which workers held up synchronous jobs, when, and how much slower jobs of more workers would be: of tables with the
  * time of each worker and iteration, one job a file. Errors: PACE_E_INPUT, PACE_E_IO. */
-pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t path_count);
+pace_status pace_stragglers(pace_report **out, pace_catalog *catalog, const char *const *paths, size_t path_count);
 
 /** What a cluster's GPUs were used for and which could not be: of a table of pods and one of nodes. Errors:
  * PACE_E_INPUT, PACE_E_IO. */
-pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path);
+pace_status pace_cluster_capacity(pace_report **out, pace_catalog *catalog, const char *pods_path,
+                                  const char *nodes_path);
 
 /** Writes traces, execution traces or one model of the catalogue or a YAML file as Chakra execution traces (protobuf),
  * and reports what was written and what the format has no place for. A file takes its name only when it is whole.

@@ -1,12 +1,10 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
 #include "report/capacity_parts.h"
 #include "report/engines.h"
-#include "ask/cluster_rows.h"
+#include "ask/capacity_asked.h"
 #include "report/table.h"
 
 #include <math.h>
-
-enum { INSTANTS = 24 };
 
 static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
@@ -186,36 +184,18 @@ static void describe(pace_node *root, const pace_cluster *cluster, const pace_ca
     pace_put_capacity_charts(root, cluster, c);
 }
 
-typedef pace_status (*read_fn)(pace_cluster *cluster, pace_input *input);
-
-static pace_status read_file(pace_cluster *cluster, pace_report *report, const char *path, read_fn read) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = read(cluster, input);
-    pace_report_add_input(report, pace_input_name(input), pace_input_stored_bytes(input));
-    pace_input_free(input);
-    return status;
-}
-
-typedef struct {
-    pace_cluster cluster;
-    const char *pods, *nodes;
-} asked;
-
 static pace_status answer(pace_report *report, void *context) {
-    asked *a = context;
-    pace_capacity capacity;
-    PACE_TRY(read_file(&a->cluster, report, a->nodes, pace_cluster_read_nodes));
-    PACE_TRY(read_file(&a->cluster, report, a->pods, pace_cluster_read_pods));
-    PACE_TRY(pace_capacity_of(&capacity, &a->cluster, INSTANTS));
-    describe(pace_report_root(report), &a->cluster, &capacity);
-    pace_capacity_free(&capacity);
+    const pace_capacity_asked *asked = context;
+    for (int i = 0; i < 2; i++) pace_report_add_input(report, asked->paths[i], asked->bytes[i]);
+    describe(pace_report_root(report), &asked->cluster, &asked->found);
     return PACE_OK;
 }
 
-pace_status pace_cluster_capacity(pace_report **out, const char *pods_path, const char *nodes_path) {
-    asked a = {.pods = pods_path, .nodes = nodes_path};
-    pace_status status = pace_report_build(out, "capacity", "Capacity of a cluster", answer, &a);
-    pace_cluster_free(&a.cluster);
+pace_status pace_cluster_capacity(pace_report **out, pace_catalog *catalog, const char *pods_path,
+                                  const char *nodes_path) {
+    pace_capacity_asked asked;
+    pace_status status = pace_capacity_ask(&asked, catalog, pods_path, nodes_path);
+    if (status == PACE_OK) status = pace_report_build(out, "capacity", "Capacity of a cluster", answer, &asked);
+    pace_capacity_asked_free(&asked);
     return status;
 }

@@ -130,9 +130,9 @@ static pace_status describe(pace_report *report, void *context) {
     return PACE_OK;
 }
 
-pace_status pace_stragglers(pace_report **out, const char *const *paths, size_t count) {
+pace_status pace_stragglers(pace_report **out, pace_catalog *catalog, const char *const *paths, size_t count) {
     pace_stragglers_asked asked = {0};
-    pace_status status = pace_stragglers_ask(&asked, paths, count);
+    pace_status status = pace_stragglers_ask(&asked, catalog, paths, count);
     if (status == PACE_OK) status = pace_report_build(out, "stragglers", "Workers that delay a job", describe, &asked);
     pace_stragglers_asked_free(&asked);
     return status;

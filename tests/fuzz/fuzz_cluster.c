@@ -6,6 +6,7 @@
 
 #include "ask/cluster_rows.h"
 #include "ask/iteration_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +15,7 @@ static void ask_iterations(pace_input *input) {
     pace_variability found;
     pace_slowdown slowdown;
     size_t workers = 16;
-    if (pace_iteration_rows_read(&rows, input) != PACE_OK) return;
+    if (pace_iteration_rows_read(&rows, test_catalog(), input) != PACE_OK) return;
     pace_iterations table = pace_iteration_rows_data(&rows);
     if (rows.times.count != table.workers * table.iterations) abort();
     if (pace_variability_of(&found, &table) == PACE_OK) {
@@ -32,7 +33,8 @@ static void ask_pods(pace_input *input) {
     pace_capacity capacity;
     pace_input *other;
     if (pace_input_open_memory(&other, "nodes", nodes, sizeof nodes - 1) != PACE_OK) return;
-    if (pace_cluster_read_nodes(&cluster, other) == PACE_OK && pace_cluster_read_pods(&cluster, input) == PACE_OK &&
+    if (pace_cluster_read_nodes(&cluster, test_catalog(), other) == PACE_OK &&
+        pace_cluster_read_pods(&cluster, test_catalog(), input) == PACE_OK &&
         pace_capacity_of(&capacity, &cluster, 3) == PACE_OK) {
         if (!(capacity.mean_used >= 0 && capacity.mean_used <= 9)) abort();
         pace_capacity_free(&capacity);
@@ -47,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0 || pace_input_open_memory(&input, "fuzz", data + 1, size - 1) != PACE_OK) return 0;
     if (data[0] == 'i') ask_iterations(input);
     else if (data[0] == 'p') ask_pods(input);
-    else if (pace_cluster_read_nodes(&cluster, input) == PACE_OK && cluster.nodes.count == 0) abort();
+    else if (pace_cluster_read_nodes(&cluster, test_catalog(), input) == PACE_OK && cluster.nodes.count == 0) abort();
     pace_cluster_free(&cluster);
     pace_input_free(input);
     return 0;

@@ -12,20 +12,21 @@
 #include "ask/cases.h"
 #include "ask/overhead_rows.h"
 #include "ask/profiler_rows.h"
+#include "catalog_of_tests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void overheads(pace_input *input) {
     pace_host_samples samples = {0};
     if (pace_host_samples_init(&samples) != PACE_OK) abort();
-    if (pace_overhead_rows_read(&samples, input) != PACE_OK && !*pace_message()) abort();
+    if (pace_overhead_rows_read(&samples, test_catalog(), input) != PACE_OK && !*pace_message()) abort();
     pace_host_samples_free(&samples);
 }
 
 static void profiler(pace_input *input) {
     pace_profiler_rows rows = {0};
     pace_profiler_cost cost;
-    if (pace_profiler_rows_read(&rows, input) != PACE_OK) {
+    if (pace_profiler_rows_read(&rows, test_catalog(), input) != PACE_OK) {
         if (!*pace_message()) abort();
     } else if (pace_profiler_fit(&cost, &rows) == PACE_OK && !(cost.low_ns <= cost.high_ns)) {
         abort();

@@ -141,7 +141,7 @@ def test_capacity():
     expect(answer["never_scheduled"] == 1 and answer["unplaced"] == 0, "pods", answer)
     kinds = {row["request"]: row for row in answer["requests"]}
     expect(abs(kinds["2 GPUs"]["gpu_hours"] - 4) < 1e-12 and kinds["2 GPUs"]["median_wait_s"] == 1700, "requests", kinds)
-    for bad, reason in ((PODS.replace("V100", "H100"), "no node has"), (PODS.replace("num_gpu", "num_gpus"), "the closest name is \"num_gpus\""),
+    for bad, reason in ((PODS.replace("V100", "H100"), "no node has"), (PODS.replace("num_gpu", "num_cards"), "expected a column \"num_gpu\""),
                         (PODS.replace(",9000,1800", ",900,1800"), "creation_time <= scheduled_time"),
                         (PODS.replace("2,1000,V100", "2,500,V100"), "expected 1000 for 2 GPUs")):
         code, _, err = run("--pods", put("bad.csv", bad), "--nodes", nodes)

@@ -156,8 +156,8 @@ static pace_status fleet(const void *context, int choice) {
         return done(pace_characterize(&report, &jobs, 1,
                                       &(pace_fleet_options){.context = test_context(), .exact = true}),
                     &report);
-    if (choice == 1) return done(pace_stragglers(&report, &times, 1), &report);
-    return done(pace_cluster_capacity(&report, made->path[PODS], made->path[NODES]), &report);
+    if (choice == 1) return done(pace_stragglers(&report, test_catalog(), &times, 1), &report);
+    return done(pace_cluster_capacity(&report, test_catalog(), made->path[PODS], made->path[NODES]), &report);
 }
 
 static pace_status validate(const void *context, int choice) {
