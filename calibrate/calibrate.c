@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_FIGURES = 32, MOST_NOTES = 24 };
 
@@ -164,6 +165,15 @@ static pace_status plan(calibration *c) {
     gmtime_r(&now, &parts);
     strftime(c->date, sizeof c->date, "%Y-%m-%d", &parts);
     return PACE_OK;
+}
+
+/* Whether a point of the sweep asks for a module that is not here. */
+static bool is_wanted(const calibration *c, size_t missing) {
+    for (size_t i = 0; i < c->sweep.points.count; i++) {
+        const char *by = c->sweep.points.items[i].by;
+        if (!by || strcmp(by, c->backends.missing_source[missing]) == 0) return true;
+    }
+    return false;
 }
 
 /* --- measuring -------------------------------------------------------------------------------------------------- */
@@ -346,14 +356,8 @@ static pace_status write_entry(calibration *c) {
 }
 
 static pace_status add_notes(calibration *c) {
-    for (size_t i = 0; i < c->backends.missing_count; i++) {
-        bool wanted = false;
-        for (size_t k = 0; k < c->sweep.points.count && !wanted; k++) {
-            const char *by = c->sweep.points.items[k].by;
-            wanted = !by || strcmp(by, c->backends.missing_source[i]) == 0;
-        }
-        if (wanted) PACE_TRY(note(c, "Not measured here, %s.", c->backends.missing[i]));
-    }
+    for (size_t i = 0; i < c->backends.missing_count; i++)
+        if (is_wanted(c, i)) PACE_TRY(note(c, "Not measured here, %s.", c->backends.missing[i]));
     if (c->rows.torn_bytes)
         PACE_TRY(note(c, "The table's last line was cut off (%zu bytes) and is measured anew.", c->rows.torn_bytes));
     if (c->failed) PACE_TRY(note(c, "%zu points could not be measured; the first: %s.", c->failed, c->failure));
@@ -405,7 +409,32 @@ static pace_status report(pace_answer **out, calibration *c) {
     return status;
 }
 
+/* Whether some point can be measured here, or has been: a table that is there may hold it. */
+static bool is_measurable(calibration *c) {
+    if (c->options->rows_path && access(c->options->rows_path, F_OK) == 0) return true;
+    for (size_t i = 0; i < c->sweep.points.count; i++) {
+        probe p = {.point = &c->sweep.points.items[i]};
+        find_backend(&p, c);
+        if (p.backend) p.backend->release(p.state);
+        bool failed = c->failed > 0; /* the sweep will say so */
+        c->failed = 0;
+        if (p.backend || failed) return true;
+    }
+    return c->sweep.points.count == 0;
+}
+
+/* Fails with the packages of the modules that are missing. */
+static pace_status fail_missing(const calibration *c) {
+    char text[1024] = "";
+    for (size_t i = 0; i < c->backends.missing_count; i++)
+        if (is_wanted(c, i))
+            pace_snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "; " : "",
+                          c->backends.missing[i]);
+    return *text ? pace_fail(PACE_E_MISSING, "%s", text) : PACE_OK;
+}
+
 static pace_status measure_and_write(calibration *c) {
+    if (!is_measurable(c)) PACE_TRY(fail_missing(c));
     PACE_TRY(pace_rows_file_open(&c->rows, c->options->rows_path, c->device));
     PACE_TRY(measure_all(c));
     return write_entry(c);

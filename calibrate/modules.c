@@ -33,7 +33,7 @@ static void folder_of(char *out, size_t size, bool library) {
 
 /* The first place where the file is, in a build tree or installed; false when it is nowhere. */
 static bool find_module(char *out, size_t size, const char *folder, const char *file) {
-    static const char *const below[] = {"modules", "../lib/paceline", "paceline"};
+    static const char *const below[] = {"modules", PACE_MODULES_FROM_BIN, "paceline"};
     char base[1024];
     const char *environment = getenv("PACELINE_MODULES");
     if (!folder && environment && *environment) folder = environment;
@@ -51,6 +51,13 @@ static bool find_module(char *out, size_t size, const char *folder, const char *
     return false;
 }
 
+/* The static program loads no libraries. */
+#ifdef PACE_STATIC
+static const pace_backend *load_module(const char *path, char *reason, size_t size) {
+    snprintf(reason, size, "the static program cannot load %.160s", path);
+    return NULL;
+}
+#else
 static const pace_backend *load_module(const char *path, char *reason, size_t size) {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     pace_backend_fn entry = NULL;
@@ -61,6 +68,7 @@ static const pace_backend *load_module(const char *path, char *reason, size_t si
     snprintf(reason, size, "%.200s", error ? error : "it is of another version of Paceline");
     return NULL;
 }
+#endif
 
 void pace_backends_load(pace_backends *out, const char *target, const char *folder) {
     *out = (pace_backends){0};

@@ -1,38 +1,12 @@
-/* Shell completion and manual pages, from the library's table of options. */
+/* Manual pages, from the library's table of options. */
 #include "exit_codes.h"
 #include "output.h"
 #include "say.h"
 #include "verb.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-static void print_names(const char *verb) {
-    const pace_option *option;
-    char name[64];
-    for (size_t i = 0; (option = pace_option_at(verb, i)); i++) printf("%s ", cli_option_name(name, option));
-}
-
-int cli_completion(const char *shell) {
-    const pace_verb *verb;
-    if (!shell || strcmp(shell, "bash") != 0) {
-        cli_say("paceline completion: expected bash, found '%.80s'", shell ? shell : "");
-        return CLI_USAGE;
-    }
-    printf("_paceline() {\n    local words\n    case \"${COMP_WORDS[1]}\" in\n");
-    for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
-        printf("    %s) words=\"", verb->name);
-        print_names(verb->name);
-        printf("--help\" ;;\n");
-    }
-    printf("    *) words=\"");
-    for (size_t i = 0; (verb = pace_verb_at(i)); i++) printf("%s ", verb->name);
-    printf("--help --version\" ;;\n    esac\n"
-           "    if [[ $COMP_CWORD -gt 1 && $2 != -* ]]; then\n        COMPREPLY=($(compgen -f -- \"$2\"))\n"
-           "    else\n        COMPREPLY=($(compgen -W \"$words\" -- \"$2\"))\n    fi\n}\n"
-           "complete -o filenames -F _paceline paceline\n");
-    return CLI_DONE;
-}
 
 /* A line of text in roff: hyphens as they are typed, no command by chance. */
 static void print_roff(const char *text) {
@@ -69,9 +43,11 @@ static void print_ends(void) {
 static int print_verb(const pace_verb *verb) {
     const pace_option *option;
     const char *heading = NULL;
-    printf(".TH PACELINE-%s 1 \"\" \"Paceline %s\"\n.SH NAME\npaceline\\-%s \\- %s\n.SH SYNOPSIS\n.B paceline %s\n"
+    printf(".TH PACELINE\\-");
+    for (const char *c = verb->name; *c; c++) putchar(toupper((unsigned char)*c));
+    printf(" 1 \"\" \"Paceline %s\"\n.SH NAME\npaceline\\-%s \\- %s\n.SH SYNOPSIS\n.B paceline %s\n"
            "[options] %s\n.SH DESCRIPTION\n",
-           verb->name, pace_version(), verb->name, verb->summary, verb->name, verb->operands);
+           pace_version(), verb->name, verb->summary, verb->name, verb->operands);
     print_roff(verb->help);
     printf(".SH OPTIONS\n");
     for (size_t i = 0; (option = pace_option_at(verb->name, i)); i++) {

@@ -18,6 +18,12 @@ static int started(void) {
     return 1;
 }
 
+/* The static program loads no libraries. */
+#ifdef PACE_STATIC
+#define dlopen(path, flags) NULL
+#define dlsym(module, name) NULL
+#endif
+
 static bool find_module(char *out, size_t size) {
     char program[1024];
     const char *folder = getenv("PACELINE_MODULES");
@@ -31,7 +37,7 @@ static bool find_module(char *out, size_t size) {
     folder = dirname(program);
     snprintf(out, size, "%s/modules/paceline-mpi.so", folder);
     if (access(out, R_OK) == 0) return true;
-    snprintf(out, size, "%s/../lib/paceline/paceline-mpi.so", folder);
+    snprintf(out, size, "%s/%s/paceline-mpi.so", folder, PACE_MODULES_FROM_BIN);
     return access(out, R_OK) == 0;
 }
 
@@ -49,8 +55,8 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
         return true;
     }
     cli_say(
-        "paceline %s: several processes were started, and there is no module for MPI: build Paceline where there is "
-        "libopenmpi-dev",
+        "paceline %s: several processes were started, but the MPI module is missing: build Paceline with the Debian "
+        "package libopenmpi-dev",
         verb);
     return false;
 }

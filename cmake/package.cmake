@@ -1,5 +1,4 @@
 # The shared library, and what a program outside this tree finds it by: headers, paceline.pc, PacelineConfig.cmake.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # Soname libpaceline.so.1: the number changes when a program that was built before would no longer run.

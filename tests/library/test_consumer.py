@@ -4,19 +4,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 
-SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.environ["PACELINE_BUILD"]
+from outside import BUILD, SOURCE, output
+
 CONSUMER = os.path.join(SOURCE, "tests", "library", "consumer")
-
-
-def output(*words, **options):
-    done = subprocess.run(words, capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        sys.exit(f"{shlex.join(words)}: exit status {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-    return done.stdout
 
 
 def compile_by_pkg_config(folder, libraries, *static):

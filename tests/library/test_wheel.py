@@ -2,11 +2,11 @@
 that it carries, which needs nothing but the C library beside what lies in the wheel."""
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-SOURCE = os.environ["PACELINE_SOURCE"]
+from outside import SOURCE, output
+
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libmvec|libdl|libpthread|librt|ld-linux.*)\.so")
 QUESTION = """
 import os, paceline
@@ -14,13 +14,6 @@ print(os.path.dirname(os.path.dirname(paceline.__file__)))
 print(paceline.library_path)
 print(paceline.machines("h100-80-sxm").text().splitlines()[0])
 """
-
-
-def output(*words, **options):
-    done = subprocess.run(words, capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}: exit status {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-    return done.stdout
 
 
 def main():
