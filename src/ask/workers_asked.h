@@ -1,0 +1,39 @@
+/* Steps on more and more workers, by model or recording, approach and batch: the answer to `predict MODEL... --workers`. */
+#pragma once
+
+#include "ask/scaling_input.h"
+#include "base/texts.h"
+#include "forecast/scaling.h"
+#include "plan/step_engine.h"
+
+/* One input under one approach, with one batch, on one number of workers. */
+typedef struct {
+    size_t input, approach; /* into `inputs` and `labels` */
+    double batch;           /* as asked: of each worker, or of all (strong scaling) */
+    int workers;
+    double samples_per_s, efficiency;
+    pace_scaling_point point;
+    double fp_bp_s, wu_s;
+    pace_step_fitting fitting; /* of a model's rank, which needs and has: */
+    double memory_bytes, device_bytes;
+} pace_workers_point;
+
+typedef struct {
+    const pace_scaling_options *options;
+    pace_machine machine;
+    pace_device_catalog devices;
+    const pace_device *device;
+    pace_approaches table;
+    PACE_VEC(pace_approach) approaches;
+    pace_texts labels; /* of the approaches, as given */
+    PACE_VEC(int) workers;
+    PACE_VEC(double) batches; /* none = each input's own */
+    PACE_VEC(pace_scaling_input) inputs;
+    PACE_VEC(pace_workers_point) points; /* by input, approach, batch, workers: the last changes fastest */
+} pace_workers_asked;
+
+/** Free `out`, which begins as zeros, after a failure too. Errors: PACE_E_USAGE for numbers that cannot be, a batch that
+ * does not divide; those of machines, approaches, models and readers. */
+pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, size_t count,
+                             const pace_scaling_options *options) PACE_MUST_CHECK;
+void pace_workers_asked_free(pace_workers_asked *asked);
