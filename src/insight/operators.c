@@ -152,8 +152,7 @@ static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grou
     pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        if (item->start_ns < choice->start_ns || item->start_ns >= choice->end_ns) continue;
-        if (choice->stage == PACE_STAGE_NONE || item->stage == choice->stage) status = add_item(&s, item);
+        if (pace_work_is_chosen(item, choice)) status = add_item(&s, item);
     }
     pace_free(s.row_of);
     pace_free(s.priced);

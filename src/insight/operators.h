@@ -27,6 +27,12 @@ typedef struct {
     const char *name;         /* rows whose name matches: a POSIX extended regular expression; NULL = all rows */
 } pace_work_choice;
 
+/** Whether a piece of work is chosen, whatever its name. */
+static inline bool pace_work_is_chosen(const pace_work_item *item, const pace_work_choice *choice) {
+    return item->start_ns >= choice->start_ns && item->start_ns < choice->end_ns &&
+           (choice->stage == PACE_STAGE_NONE || item->stage == choice->stage);
+}
+
 /** Sums over the chosen work. PACE_E_USAGE for a bad expression. */
 pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
                                       const pace_work_choice *choice) PACE_MUST_CHECK;

@@ -7,6 +7,7 @@
 #include "insight/mean_step.h"
 #include "insight/typical_step.h"
 #include "report/report.h"
+#include "report/work_shown.h"
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
                             const pace_analysis *const *analyses, size_t count,
@@ -42,6 +43,14 @@ pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analy
 
 /** Pipeline bubbles, and who waits for whom in sends and receives. */
 pace_status pace_put_messages(pace_node *root, const pace_analysis *analysis) PACE_MUST_CHECK;
+
+/** Kernels by name, with their spread and their launches; of several ranks, how they differ. Adds the rows to `*found`. */
+pace_status pace_put_kernels(size_t *found, pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                             const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Launch calls, queues of streams, copies. */
+pace_status pace_put_launches(pace_node *root, const pace_rank *rank, const pace_work_shown *shown,
+                              pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);

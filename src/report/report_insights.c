@@ -8,6 +8,7 @@
 #include "insight/operators.h"
 #include "insight/throughput.h"
 #include "report/table.h"
+#include "report/work_shown.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,60 +54,12 @@ static const pace_table_column operator_columns[] = {
 /* By pace_grouping. */
 static const pace_table by[] = {[PACE_BY_OPERATOR] = {"operators", "Device time by operator", PACE_FOR_ALL, 10,
                                                       .columns = operator_columns},
-                                [PACE_BY_KERNEL] = {"kernels", "Device time by kernel", PACE_FOR_ALL, 10,
-                                                    .columns = operator_columns},
                                 [PACE_BY_MODULE] = {"modules", "Device time by module or annotation", PACE_FOR_ALL, 10,
                                                     .columns = operator_columns}};
 
-/* The work that tables of names are about, and what to call it. */
-typedef struct {
-    pace_work_choice work;
-    int64_t total_ns; /* of all of it, whether rows of its names are shown or not */
-    char name[96];
-} work_shown;
-
-static void measure(work_shown *shown, const pace_rank *rank) {
-    for (size_t i = 0; i < rank->work.items.count; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
-        bool in = item->start_ns >= shown->work.start_ns && item->start_ns < shown->work.end_ns;
-        bool of_stage = shown->work.stage == PACE_STAGE_NONE || item->stage == shown->work.stage;
-        if (in && of_stage) shown->total_ns += item->end_ns - item->start_ns;
-    }
-}
-
-static pace_status unknown_stage(const char *name) {
-    char known[128];
-    size_t used = 0;
-    for (int s = 0; s < PACE_STAGES && used < sizeof known; s++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", s ? ", " : "", pace_stage_names[s]);
-    return pace_fail(PACE_E_USAGE, "stage: expected one of %s, found '%.80s'", known, name);
-}
-
-static pace_status choose_work(work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
-    size_t marks = rank->marks.items.count;
-    bool steps = marks && (options->steps.numbers || options->steps.skip);
-    *out = (work_shown){.work = {INT64_MIN, INT64_MAX, PACE_STAGE_NONE, options->filter}};
-    if (steps) out->work.start_ns = rank->marks.items.items[0].from_ns;
-    if (steps) out->work.end_ns = rank->marks.items.items[marks - 1].to_ns;
-    for (uint8_t s = 0; options->stage && s < PACE_STAGES; s++)
-        if (strcmp(pace_stage_names[s], options->stage) == 0) out->work.stage = s;
-    snprintf(out->name, sizeof out->name, "%s%s%s", steps ? "chosen steps" : "whole trace", options->stage ? ", " : "",
-             options->stage ? options->stage : "");
-    measure(out, rank);
-    if (!options->stage || out->work.stage != PACE_STAGE_NONE) return PACE_OK;
-    return unknown_stage(options->stage);
-}
-
-static pace_node *open_for(pace_node *root, const pace_table *declared, unsigned flags, const work_shown *shown) {
-    char title[192];
-    if (!declared->title) return pace_open_table(root, declared, flags);
-    snprintf(title, sizeof title, "%s, %s", declared->title, shown->name);
-    return pace_open_table_as(root, declared, flags, title);
-}
-
 static void put_operator_table(pace_node *root, const pace_rank *rank, const pace_operator_rows *rows,
-                               pace_grouping grouping, const work_shown *shown) {
-    pace_node *table = open_for(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0, shown);
+                               pace_grouping grouping, const pace_work_shown *shown) {
+    pace_node *table = pace_work_table(root, &by[grouping], grouping == PACE_BY_OPERATOR ? MODELLED : 0, shown);
     const char *nameless = grouping == PACE_BY_MODULE ? "(no module recorded)" : no_operator;
     for (size_t i = 0; i < rows->count; i++)
         pace_table_put(table, &(operator_row[]){row_of(rank, &rows->items[i], nameless, shown->total_ns)});
@@ -175,12 +128,12 @@ static pace_status put_shape_row(pace_node *table, const pace_rank *rank, const 
 }
 
 /* For people only where the trace recorded shapes. */
-static pace_status put_shapes(pace_node *root, const pace_rank *rank, const work_shown *shown) {
+static pace_status put_shapes(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) {
     pace_operator_rows rows;
     PACE_TRY(pace_operators_sum_chosen(&rows, rank, PACE_BY_SHAPES, &shown->work));
     bool any = false;
     for (size_t i = 0; i < rows.count; i++) any = any || rows.items[i].shapes;
-    pace_node *table = open_for(root, any ? &operator_shapes : &no_shapes, 0, shown);
+    pace_node *table = pace_work_table(root, any ? &operator_shapes : &no_shapes, 0, shown);
     pace_status status = PACE_OK;
     for (size_t i = 0; i < rows.count && status == PACE_OK; i++)
         status = put_shape_row(table, rank, &rows.items[i], shown->total_ns);
@@ -255,7 +208,7 @@ static bool says_nothing(const pace_operator_rows *rows, pace_grouping grouping)
 }
 
 static pace_status put_grouping(size_t *found, pace_node *root, const pace_rank *rank, pace_grouping grouping,
-                                const work_shown *shown) {
+                                const pace_work_shown *shown) {
     pace_operator_rows rows;
     PACE_TRY(pace_operators_sum_chosen(&rows, rank, grouping, &shown->work));
     *found += rows.count;
@@ -264,11 +217,11 @@ static pace_status put_grouping(size_t *found, pace_node *root, const pace_rank 
     return PACE_OK;
 }
 
-static pace_status put_operators(pace_node *root, const pace_rank *rank, const pace_typical_step *typical,
-                                 const pace_analyze_options *options) {
-    work_shown shown;
+static pace_status put_operators(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                 const pace_typical_step *typical, const pace_analyze_options *options) {
+    pace_work_shown shown;
     size_t found = 0;
-    PACE_TRY(choose_work(&shown, rank, options));
+    PACE_TRY(pace_work_shown_of(&shown, rank, options));
     if (options->stage && shown.total_ns == 0)
         return pace_fail(PACE_E_USAGE, "stage: expected one that did work, found '%.80s'", options->stage);
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_OPERATOR, &shown));
@@ -276,8 +229,9 @@ static pace_status put_operators(pace_node *root, const pace_rank *rank, const p
     put_unknown_device(root, rank);
     PACE_TRY(put_throughput(root, rank, typical, options));
     PACE_TRY(put_shapes(root, rank, &shown));
-    PACE_TRY(put_grouping(&found, root, rank, PACE_BY_KERNEL, &shown));
+    PACE_TRY(pace_put_kernels(&found, root, analysis, rank, &shown));
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_MODULE, &shown));
+    PACE_TRY(pace_put_launches(root, rank, &shown, options->context->catalog));
     if (found || !options->filter) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "filter: expected a part of the name of an operator, kernel or module, found '%.80s'",
@@ -307,7 +261,7 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
     PACE_TRY(pace_put_critical(root, analysis, rank));
     PACE_TRY(pace_put_exchange_totals(root, analysis, rank, options->context->catalog));
     pace_put_idle_causes(root, rank);
-    PACE_TRY(put_operators(root, rank, typical, options));
+    PACE_TRY(put_operators(root, analysis, rank, typical, options));
     double profiler_event_us;
     PACE_TRY(profiler_cost(&profiler_event_us, root, rank, options));
     PACE_TRY(pace_put_overheads(root, rank, profiler_event_us));

@@ -44,10 +44,13 @@ static void put_name(pace_jsonw *json, const char *what, int64_t pid, int64_t ti
     pace_jsonw_object_end(json);
 }
 
-/* The lines of an operator's shape text are the values of these arguments, as the trace had them. */
-static void put_shapes(pace_jsonw *json, const char *text) {
-    static const char *const keys[] = {"Input Dims", "Input type", "Concrete Inputs"};
-    for (int i = 0; i < 3 && *text; i++) {
+static const char *const shape_keys[] = {"Input Dims", "Input type", "Concrete Inputs"};
+static const char *const launch_keys[] = {"grid", "block", "est. achieved occupancy %", "blocks per SM"};
+
+/* The lines of an operator's shape text, or of a kernel's launch, are the values of these arguments, as the trace had
+ * them. */
+static void put_lines(pace_jsonw *json, const char *const *keys, int count, const char *text) {
+    for (int i = 0; i < count && *text; i++) {
         size_t length = strcspn(text, "\n");
         if (length) {
             pace_jsonw_key(json, keys[i]);
@@ -163,12 +166,13 @@ static void put_task(pace_jsonw *json, const numbers *n, uint32_t task) {
     if (device) pace_jsonw_key_int(json, "stream", (int64_t)lane);
     put_link(json, n, task);
     put_exchange(json, step, task);
+    put_lines(json, launch_keys, 4, pace_names_text(&step->names, pace_step_launch(step, task)));
     if (step->kind[task] == PACE_TASK_SYNC && step->detail[task]) put_sync(json, n, task);
     if (step->kind[task] == PACE_TASK_OP) put_autograd(json, n, task);
     if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
         pace_jsonw_key_int(json, "bytes", step->bytes.items[step->detail[task] - 1]);
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
-        put_shapes(json, pace_names_text(&step->names, step->detail[task]));
+        put_lines(json, shape_keys, 3, pace_names_text(&step->names, step->detail[task]));
     pace_jsonw_key_text(json, "stage", step->stage[task] < PACE_STAGES ? pace_stage_names[step->stage[task]] : "none");
     pace_jsonw_object_end(json);
     pace_jsonw_object_end(json);

@@ -161,9 +161,7 @@ static pace_status note_exchange(pace_step *step, extents *e, const pace_graph_e
                                .role = exchange->role};
     PACE_TRY(take_name(&info.collective, e, step, exchange->collective));
     PACE_TRY(take_name(&info.group, e, step, exchange->group));
-    PACE_TRY(PACE_PUSH(&step->exchanges, info));
-    step->detail[step->count - 1] = (uint32_t)step->exchanges.count;
-    return PACE_OK;
+    return pace_step_give_exchange(step, &info);
 }
 
 static pace_status add_call(pace_step *step, extents *e, const pace_launch *launch, const extent *call) {

@@ -82,8 +82,8 @@ static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
     uint32_t task = b->launch_task.items[number];
     pace_graph_exchange exchange = {.peer = -1};
     const char *collective = collective_of(step, task);
-    if (step->detail[task] && step->kind[task] == PACE_TASK_KERNEL) {
-        const pace_exchange_info *info = &step->exchanges.items[step->detail[task] - 1];
+    const pace_exchange_info *info = step->kind[task] == PACE_TASK_KERNEL ? pace_step_exchange(step, task) : NULL;
+    if (info) {
         const char *said = pace_collective_in(pace_names_text(&step->names, info->collective));
         if (*said) collective = said;
         exchange.group_size = info->group_size;

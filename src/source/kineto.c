@@ -109,6 +109,22 @@ static pace_status shapes_of(uint32_t *out, reader *r) {
     return pace_names_add(out, &r->step->names, e->dims.items, e->dims.count);
 }
 
+/* How a kernel was launched, as one interned text: a line each; 0 without grid and block. */
+static pace_status launch_of(pace_name *out, reader *r) {
+    char text[160];
+    size_t used = 0;
+    const pace_text_buffer *parts = r->event.launch;
+    *out = 0;
+    if (parts[PACE_LAUNCH_GRID].count == 0 && parts[PACE_LAUNCH_BLOCK].count == 0) return PACE_OK;
+    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) {
+        if (used + parts[i].count + 2 > sizeof text) return PACE_OK; /* no grid that a device can have */
+        if (i) text[used++] = '\n';
+        if (parts[i].count) memcpy(text + used, parts[i].items, parts[i].count);
+        used += parts[i].count;
+    }
+    return pace_names_add(out, &r->step->names, text, used);
+}
+
 static const struct {
     const char *name;
     pace_sync_kind kind;
@@ -142,9 +158,8 @@ static pace_status detail_of(uint32_t *out, reader *r) {
     *out = 0;
     if (event->kind == PACE_TASK_OP && event->has_shapes) {
         return shapes_of(out, r);
-    } else if (event->kind == PACE_TASK_KERNEL && event->has_exchange) {
-        PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));
-        *out = (uint32_t)step->exchanges.count;
+    } else if (event->kind == PACE_TASK_KERNEL) {
+        return launch_of(out, r);
     } else if ((event->kind == PACE_TASK_COPY || event->kind == PACE_TASK_MEMSET) && event->bytes >= 0) {
         PACE_TRY(PACE_PUSH(&step->bytes, event->bytes));
         *out = (uint32_t)step->bytes.count;
@@ -178,6 +193,10 @@ static pace_status add_task(reader *r, int64_t duration_ns) {
     size_t task = step->count - 1;
     step->detail[task] = detail;
     step->correlation[task] = event->kind == PACE_TASK_OP ? 0 : narrow_id(r, event->correlation);
+    if (event->kind == PACE_TASK_KERNEL && event->has_exchange) {
+        r->event.exchange.launch = detail;
+        PACE_TRY(pace_step_give_exchange(step, &event->exchange));
+    }
     if (event->kind == PACE_TASK_OP && event->sequence >= 0) PACE_TRY(note_autograd(r, task));
     if (event->kind == PACE_TASK_OP && event->has_exchange) {
         PACE_TRY(PACE_PUSH(&step->exchanges, event->exchange));

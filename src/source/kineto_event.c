@@ -57,12 +57,14 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->forward_thread = 0;
     event->exchange = (pace_exchange_info){.source = PACE_NO_RANK, .destination = PACE_NO_RANK};
     event->dims.count = event->types.count = event->concrete.count = 0;
+    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) event->launch[i].count = 0;
 }
 
 void pace_kineto_event_free(pace_kineto_event *event) {
     PACE_VEC_FREE(&event->dims);
     PACE_VEC_FREE(&event->types);
     PACE_VEC_FREE(&event->concrete);
+    for (int i = 0; i < PACE_LAUNCH_PARTS; i++) PACE_VEC_FREE(&event->launch[i]);
 }
 
 static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
@@ -151,6 +153,10 @@ typedef enum {
     ARG_DIMS,
     ARG_TYPES,
     ARG_CONCRETE,
+    ARG_GRID,
+    ARG_BLOCK,
+    ARG_OCCUPANCY,
+    ARG_BLOCKS_PER_SM,
     ARG_COLLECTIVE,
     ARG_IN_ELEMENTS,
     ARG_OUT_ELEMENTS,
@@ -169,7 +175,9 @@ typedef enum {
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
 static arg arg_of(const char *key, size_t length) {
     switch (length) {
+    case 4: return is(key, length, "grid") ? ARG_GRID : ARG_NONE;
     case 5:
+        if (is(key, length, "block")) return ARG_BLOCK;
         if (is(key, length, "bytes") || is(key, length, "Bytes")) return ARG_BYTES;
         return is(key, length, "dtype") ? ARG_DTYPE : ARG_NONE;
     case 6:
@@ -187,6 +195,7 @@ static arg arg_of(const char *key, size_t length) {
         return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
     case 13:
         if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
+        if (is(key, length, "blocks per SM")) return ARG_BLOCKS_PER_SM;
         return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
     case 14:
         if (is(key, length, "wait_on_stream")) return ARG_WAIT_STREAM;
@@ -197,6 +206,7 @@ static arg arg_of(const char *key, size_t length) {
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
     case 19: return is(key, length, "Process Group Ranks") ? ARG_GROUP_RANKS : ARG_NONE;
+    case 25: return is(key, length, "est. achieved occupancy %") ? ARG_OCCUPANCY : ARG_NONE;
     case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
     default: return ARG_NONE;
     }
@@ -240,6 +250,20 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     return PACE_OK;
 }
 
+/* Where the text of an argument is kept that is not one number or name; NULL for all others. */
+static pace_text_buffer *buffer_of(pace_kineto_event *event, arg which) {
+    switch (which) {
+    case ARG_DIMS: return &event->dims;
+    case ARG_TYPES: return &event->types;
+    case ARG_CONCRETE: return &event->concrete;
+    case ARG_GRID: return &event->launch[PACE_LAUNCH_GRID];
+    case ARG_BLOCK: return &event->launch[PACE_LAUNCH_BLOCK];
+    case ARG_OCCUPANCY: return &event->launch[PACE_LAUNCH_OCCUPANCY];
+    case ARG_BLOCKS_PER_SM: return &event->launch[PACE_LAUNCH_BLOCKS_PER_SM];
+    default: return NULL;
+    }
+}
+
 static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
     for (;;) {
         pace_json_token token = pace_json_next(json);
@@ -247,10 +271,8 @@ static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace
         size_t length;
         const char *key = pace_json_text(json, &length);
         arg which = arg_of(key, length);
-        if (which == ARG_DIMS || which == ARG_TYPES || which == ARG_CONCRETE) {
-            pace_text_buffer *buffer = which == ARG_DIMS    ? &event->dims
-                                       : which == ARG_TYPES ? &event->types
-                                                            : &event->concrete;
+        pace_text_buffer *buffer = buffer_of(event, which);
+        if (buffer) {
             event->has_shapes = event->has_shapes || which == ARG_DIMS;
             buffer->count = 0;
             token = capture(buffer, json, status);

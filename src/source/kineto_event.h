@@ -9,6 +9,9 @@ enum { PACE_ID_TEXT = 64 };
 
 typedef PACE_VEC(char) pace_text_buffer;
 
+/* How a kernel was launched: the lines of pace_step_launch(). */
+enum { PACE_LAUNCH_GRID, PACE_LAUNCH_BLOCK, PACE_LAUNCH_OCCUPANCY, PACE_LAUNCH_BLOCKS_PER_SM, PACE_LAUNCH_PARTS };
+
 typedef struct {
     char phase; /* 0 = none */
     pace_task_kind kind;
@@ -30,7 +33,8 @@ typedef struct {
     int64_t bytes;               /* -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
-    pace_text_buffer dims, types, concrete; /* as compact JSON text */
+    pace_text_buffer dims, types, concrete;     /* as compact JSON text */
+    pace_text_buffer launch[PACE_LAUNCH_PARTS]; /* the same */
     /* the last category seen, across events */
     char last_category[32];
     size_t last_length;

@@ -140,13 +140,25 @@ static int by_task(const void *left, const void *right) {
 
 const pace_exchange_info *pace_step_exchange(const pace_step *step, uint32_t task) {
     if (pace_task_on_device(step->kind[task]))
-        return step->kind[task] == PACE_TASK_KERNEL && step->detail[task]
-                   ? &step->exchanges.items[step->detail[task] - 1]
+        return step->kind[task] == PACE_TASK_KERNEL && (step->detail[task] & PACE_DETAIL_EXCHANGE)
+                   ? &step->exchanges.items[step->detail[task] & ~PACE_DETAIL_EXCHANGE]
                    : NULL;
     if (step->records.count == 0) return NULL;
     pace_exchange_record key = {.task = task};
     const pace_exchange_record *found = bsearch(&key, step->records.items, step->records.count, sizeof key, by_task);
     return found ? &step->exchanges.items[found->exchange] : NULL;
+}
+
+pace_status pace_step_give_exchange(pace_step *step, const pace_exchange_info *info) {
+    PACE_TRY(PACE_PUSH(&step->exchanges, *info));
+    step->detail[step->count - 1] = (uint32_t)(step->exchanges.count - 1) | PACE_DETAIL_EXCHANGE;
+    return PACE_OK;
+}
+
+pace_name pace_step_launch(const pace_step *step, uint32_t task) {
+    if (step->kind[task] != PACE_TASK_KERNEL) return 0;
+    const pace_exchange_info *exchange = pace_step_exchange(step, task);
+    return exchange ? exchange->launch : step->detail[task];
 }
 
 static int64_t element_bytes(const char *dtype) {

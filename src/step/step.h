@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define PACE_NO_TASK UINT32_MAX
+#define PACE_DETAIL_EXCHANGE (UINT32_C(1) << 31)
 
 typedef enum {
     PACE_TASK_OP,         /* an operator on a host thread */
@@ -56,6 +57,7 @@ typedef struct {
     pace_name group_ranks; /* the members as the trace writes them, "[0, 2]" */
     int64_t in_elements, out_elements, group_size;
     int64_t source, destination; /* of a message: ranks of the world; PACE_NO_RANK = unknown */
+    pace_name launch;            /* of a kernel: how it was launched, as of a kernel that exchanges nothing */
     uint8_t group_kind, role;    /* of predicted steps: pace_group_kind, pace_exchange_role */
 } pace_exchange_info;
 
@@ -133,7 +135,8 @@ typedef struct {
     uint32_t *lane;
     uint32_t *parent;      /* host: enclosing task on the lane */
     uint32_t *cause;       /* device: launching call or operator */
-    uint32_t *detail;      /* op: name of its shapes; kernel: exchange + 1; copy, memset: bytes + 1; sync: sync + 1 */
+    uint32_t *detail;      /* op: name of its shapes; kernel: name of its launch, or an exchange with
+                              PACE_DETAIL_EXCHANGE; copy, memset: bytes + 1; sync: sync + 1 */
     uint8_t *kind, *stage; /* pace_task_kind, pace_stage */
     uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred */
     uint32_t *correlation, *external; /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
@@ -210,6 +213,13 @@ static inline const char *pace_step_name(const pace_step *step, uint32_t task) {
 
 /** What a host operator or a device task says it exchanges; NULL = nothing. `step` must be finished. */
 const pace_exchange_info *pace_step_exchange(const pace_step *step, uint32_t task);
+
+/** Notes what the kernel added last exchanges. */
+pace_status pace_step_give_exchange(pace_step *step, const pace_exchange_info *info) PACE_MUST_CHECK;
+
+/** How a kernel was launched, as the trace says it, a line each (each may be empty): grid "[1,2,3]", block, estimated
+ * occupancy in percent, blocks per multiprocessor. 0 = unknown, or no kernel. */
+pace_name pace_step_launch(const pace_step *step, uint32_t task);
 
 /** What an exchange puts in or takes out, whichever is known; -1 = unknown. */
 int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info);

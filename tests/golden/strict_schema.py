@@ -25,6 +25,8 @@ UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_node
 UNITLESS |= {"run", "runs_before", "runs_last", "median_before", "median_last", "before", "last", "change", "value"}  # of histories
 UNITLESS |= {"trace_events", "steps"}  # of slices
 UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "left_out", "depth"}  # of comparisons
+UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues
+UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels
 IN_A_COLUMN = {"predicted", "low", "high", "value", "ledger_value"}  # the unit is the row's own
 
 

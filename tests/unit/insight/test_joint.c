@@ -120,8 +120,7 @@ static void add_exchange(pace_step *step, int rank, const op *o) {
     } else {
         info.collective = name(step, "allreduce");
     }
-    assert_int_equal(PACE_PUSH(&step->exchanges, info), PACE_OK);
-    step->detail[step->count - 1] = (uint32_t)step->exchanges.count;
+    assert_int_equal(pace_step_give_exchange(step, &info), PACE_OK);
 }
 
 static pace_rank *make_rank(int number) {

@@ -1,0 +1,82 @@
+#include "insight/copies.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    pace_name name;
+    uint32_t task;
+} copy;
+
+typedef PACE_VEC(copy) copies;
+
+static int by_name(const void *left, const void *right) {
+    const copy *a = left, *b = right;
+    if (a->name != b->name) return a->name < b->name ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+static pace_status gather(copies *out, const pace_rank *rank, const pace_work_choice *choice) {
+    const pace_step *step = &rank->step;
+    for (size_t i = 0; i < rank->work.items.count; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        bool moves = step->kind[item->task] == PACE_TASK_COPY || step->kind[item->task] == PACE_TASK_MEMSET;
+        if (moves && pace_work_is_chosen(item, choice))
+            PACE_TRY(PACE_PUSH(out, ((copy){step->name[item->task], item->task})));
+    }
+    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_name);
+    return PACE_OK;
+}
+
+static double rate(double bytes, double ns) { return ns > 0 ? bytes / ns * 1e9 : NAN; }
+
+static pace_copy_row measure(const pace_step *step, const copy *of, size_t count, int64_t *durations,
+                             int64_t *scratch) {
+    pace_copy_row row = {.name = of->name, .bytes_per_s = NAN, .best_bytes_per_s = NAN};
+    double sized_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t task = of[i].task;
+        durations[i] = step->duration_ns[task];
+        if (!step->detail[task]) continue;
+        double bytes = (double)step->bytes.items[step->detail[task] - 1];
+        row.sized++;
+        row.bytes += bytes;
+        sized_ns += (double)durations[i];
+        if (bytes <= row.largest_bytes) continue;
+        row.largest_bytes = bytes;
+        row.best_bytes_per_s = rate(bytes, (double)durations[i]);
+    }
+    if (row.sized) row.bytes_per_s = rate(row.bytes, sized_ns);
+    row.calls = pace_distribution_of(durations, scratch, count);
+    return row;
+}
+
+static int by_time(const void *left, const void *right) {
+    const pace_copy_row *a = left, *b = right;
+    if (a->calls.sum_ns != b->calls.sum_ns) return a->calls.sum_ns > b->calls.sum_ns ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static pace_status make_rows(pace_copy_rows *out, const pace_step *step, const copies *all) {
+    int64_t *durations = pace_alloc(all->count, sizeof *durations), *scratch = pace_alloc(all->count, sizeof *scratch);
+    pace_status status = durations && scratch ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0, next; i < all->count && status == PACE_OK; i = next) {
+        for (next = i + 1; next < all->count && all->items[next].name == all->items[i].name; next++) {}
+        status = PACE_PUSH(out, measure(step, all->items + i, next - i, durations, scratch));
+    }
+    pace_free(durations);
+    pace_free(scratch);
+    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_time);
+    return status;
+}
+
+pace_status pace_copies_measure(pace_copy_rows *out, const pace_rank *rank, const pace_work_choice *choice) {
+    copies all = {0};
+    pace_copy_rows rows = {0};
+    pace_status status = gather(&all, rank, choice);
+    if (status == PACE_OK) status = make_rows(&rows, &rank->step, &all);
+    PACE_VEC_FREE(&all);
+    if (status != PACE_OK) PACE_VEC_FREE(&rows);
+    else *out = rows;
+    return status;
+}
