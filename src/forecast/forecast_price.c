@@ -1,5 +1,6 @@
 #include "forecast/forecast_price.h"
 
+#include "base/pattern.h"
 #include "cost/formula.h"
 #include "cost/roofline.h"
 #include "step/op_edit.h"
@@ -283,7 +284,7 @@ bool pace_price_scale(double *factor, const pace_scenario *scenario, const pace_
     bool any = false;
     for (size_t i = 0; i < scenario->scales.count; i++) {
         const regex_t *name = &scenario->scales.items[i].name;
-        if (regexec(name, kernel, 0, NULL, 0) != 0 && regexec(name, op, 0, NULL, 0) != 0) continue;
+        if (!pace_pattern_fits(name, kernel) && !pace_pattern_fits(name, op)) continue;
         if (factor) *factor *= scenario->scales.items[i].factor;
         any = true;
     }

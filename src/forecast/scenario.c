@@ -1,5 +1,7 @@
 #include "forecast/scenario.h"
 
+#include "base/pattern.h"
+
 void pace_scenario_init(pace_scenario *scenario, const char *label) {
     *scenario = (pace_scenario){.label = label, .slowness = 1};
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) scenario->overhead_scale[type] = 1;
@@ -12,18 +14,10 @@ void pace_scenario_free(pace_scenario *scenario) {
     PACE_VEC_FREE(&scenario->fuse);
 }
 
-static pace_status compile(regex_t *out, const char *regex) {
-    char reason[128];
-    int fault = regcomp(out, regex, REG_EXTENDED | REG_NOSUB);
-    if (!fault) return PACE_OK;
-    regerror(fault, out, reason, sizeof reason);
-    return pace_fail(PACE_E_USAGE, "'%.200s' is no regular expression: %s", regex, reason);
-}
-
 pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, double factor) {
     size_t count = scenario->scales.count;
     PACE_TRY(pace_grow(&scenario->scales.items, &scenario->scales.capacity, count + 1, sizeof *scenario->scales.items));
-    PACE_TRY(compile(&scenario->scales.items[count].name, regex));
+    PACE_TRY(pace_pattern_compile(&scenario->scales.items[count].name, "scale: expression", regex));
     scenario->scales.items[count].factor = factor;
     scenario->scales.count++;
     return PACE_OK;
@@ -32,7 +26,7 @@ pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, doub
 pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) {
     size_t count = scenario->fuse.count;
     PACE_TRY(pace_grow(&scenario->fuse.items, &scenario->fuse.capacity, count + 1, sizeof *scenario->fuse.items));
-    PACE_TRY(compile(&scenario->fuse.items[count], regex));
+    PACE_TRY(pace_pattern_compile(&scenario->fuse.items[count], "fuse: expression", regex));
     scenario->fuse.count++;
     return PACE_OK;
 }

@@ -1,3 +1,4 @@
+#include "base/pattern.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
@@ -28,8 +29,8 @@ static void stand_alone(uint32_t *into, size_t count) {
 /* --- element-wise chains ------------------------------------------------------------------------------------------ */
 
 static bool matches(const pace_graph *graph, const pace_launch *launch, const regex_t *names) {
-    return regexec(names, pace_names_text(&graph->names, launch->name), 0, NULL, 0) == 0 ||
-           regexec(names, pace_names_text(&graph->names, graph->nodes.items[launch->node].name), 0, NULL, 0) == 0;
+    return pace_pattern_fits(names, pace_names_text(&graph->names, launch->name)) ||
+           pace_pattern_fits(names, pace_names_text(&graph->names, graph->nodes.items[launch->node].name));
 }
 
 static bool can_fuse(const pace_variant *v, uint32_t number, const regex_t *names) {

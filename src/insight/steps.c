@@ -1,9 +1,9 @@
 #include "insight/steps.h"
 
+#include "base/pattern.h"
 #include "base/sort.h"
 #include "base/text.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void match_names(char *known, const pace_step *step, const regex_t *regex
         char *seen = &known[step->name[task]];
         if (!may_mark(step, task) || *seen != NOT_SEEN) continue;
         const char *name = pace_step_name(step, task);
-        *seen = (regex ? regexec(regex, name, 0, NULL, 0) == 0 : pace_name_marks_step(name)) ? MATCHES : NO_MATCH;
+        *seen = (regex ? pace_pattern_fits(regex, name) : pace_name_marks_step(name)) ? MATCHES : NO_MATCH;
     }
 }
 
@@ -212,7 +212,8 @@ static pace_status fail_unmatched(const pace_step *step, const char *regex) {
     size_t used = 0, count = 0;
     for (uint32_t task = 0; task < step->count && count < 5; task++) {
         const char *name = pace_step_name(step, task);
-        if (step->kind[task] != PACE_TASK_ANNOTATION || compare_families(name, last) == 0 || strstr(names, name)) continue;
+        if (step->kind[task] != PACE_TASK_ANNOTATION || compare_families(name, last) == 0 || strstr(names, name))
+            continue;
         last = name;
         count++;
         if (used < sizeof names)
@@ -236,14 +237,7 @@ static pace_status find(pace_marks *marks, pace_step *step, const char *regex, c
 pace_status pace_marks_find(pace_marks *out, pace_step *step, const char *regex) {
     pace_marks marks = {0};
     regex_t compiled;
-    if (regex) {
-        int error = regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB);
-        if (error) {
-            char text[256];
-            regerror(error, &compiled, text, sizeof text);
-            return pace_fail(PACE_E_USAGE, "step expression '%s': %s", regex, text);
-        }
-    }
+    if (regex) PACE_TRY(pace_pattern_compile(&compiled, "step expression", regex));
     pace_status status = find(&marks, step, regex, regex ? &compiled : NULL);
     if (regex) regfree(&compiled);
     set_bounds(&marks, step);

@@ -2,16 +2,19 @@
 
 #include "base/memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { LONGEST_VALUE = 1 << 26 };
+/* A table read once costs some steps of SQLite's machine for each byte of the file. */
+enum { LONGEST_VALUE = 1 << 26, STEPS_BETWEEN_CHECKS = 10000, STEPS_ANYWAY = 100000000, STEPS_PER_BYTE = 50 };
 
 struct pace_database {
     sqlite3 *handle;
     char *path;
+    uint64_t steps, most_steps; /* of SQLite's machine, and bytes of text; done so far and allowed */
     bool is_short;
 };
 
@@ -22,13 +25,45 @@ struct pace_rows {
     bool have[PACE_MOST_COLUMNS];
 };
 
+static bool is_spent(const pace_database *database) { return database->steps > database->most_steps; }
+
+static pace_status fail_spent(const pace_database *database, const char *table) {
+    return pace_fail(PACE_E_LIMIT,
+                     "%s: table %s: expected a table that is read in at most %" PRIu64
+                     " steps, found one that takes more (no index, or values that fill no file of this size?)",
+                     database->path, table, database->most_steps);
+}
+
 static pace_status fail(const pace_database *database, const char *table, int code) {
+    if (is_spent(database)) return fail_spent(database, table ? table : "sqlite_master");
     pace_status status = code == SQLITE_NOMEM                             ? PACE_E_MEMORY
                          : code == SQLITE_CANTOPEN || code == SQLITE_PERM ? PACE_E_IO
                                                                           : PACE_E_INPUT;
     const char *reason = database->handle ? sqlite3_errmsg(database->handle) : sqlite3_errstr(code);
     if (!table) return pace_fail(status, "%s: expected an SQLite database: %s", database->path, reason);
     return pace_fail(status, "%s: table %s: cannot be read: %s", database->path, table, reason);
+}
+
+/* Called by SQLite now and then during a query; other than 0 ends it. */
+static int spend(void *context) {
+    pace_database *database = context;
+    database->steps += STEPS_BETWEEN_CHECKS;
+    return is_spent(database);
+}
+
+/* Tables are read, and nothing else: no view, whatever the schema calls it, and no query that calls itself. */
+static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *view) {
+    (void)context, (void)a, (void)b, (void)c;
+    bool reads = action == SQLITE_SELECT || action == SQLITE_READ;
+    return reads && !view ? SQLITE_OK : SQLITE_DENY;
+}
+
+static void set_budget(pace_database *database) {
+    struct stat about;
+    database->most_steps = STEPS_ANYWAY;
+    if (stat(database->path, &about) == 0 && about.st_size > 0)
+        database->most_steps += (uint64_t)about.st_size * STEPS_PER_BYTE;
+    sqlite3_progress_handler(database->handle, STEPS_BETWEEN_CHECKS, spend, database);
 }
 
 /* The file is others': what its schema says is not run, and pages are checked before they are believed. */
@@ -60,6 +95,7 @@ pace_status pace_database_open(pace_database **out, const char *path) {
     if (status == PACE_OK) {
         int code = sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL);
         if (code == SQLITE_OK) {
+            set_budget(database);
             distrust(database->handle);
             code = read_schema(database->handle);
             if (code == SQLITE_CORRUPT) code = read_short(database);
@@ -92,11 +128,15 @@ static bool finds(pace_database *database, const char *query, const char *table,
     return found;
 }
 
-/* Views and virtual tables are not read. */
+/* One entry of the schema, and that an ordinary table: views and virtual tables are not read. */
+#define ORDINARY \
+    "GROUP BY name COLLATE NOCASE HAVING count(*) = 1 AND min(type = 'table' AND sql LIKE 'CREATE TABLE %')"
+
 bool pace_database_has(pace_database *database, const char *table) {
-    return finds(database,
-                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'",
-                 table, NULL, 0);
+    return finds(
+        database,
+        "SELECT 1 FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' AND name = ?1 COLLATE NOCASE " ORDINARY,
+        table, NULL, 0);
 }
 
 static pace_status each_name(pace_database *database, const char *query, const char *table, pace_database_name_fn take,
@@ -117,8 +157,8 @@ static pace_status each_name(pace_database *database, const char *query, const c
 
 pace_status pace_database_tables(pace_database *database, pace_database_name_fn take, void *context) {
     return each_name(database,
-                     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND "
-                     "name NOT LIKE 'sqlite_%' ORDER BY rowid",
+                     "SELECT name FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' AND "
+                     "name NOT LIKE 'sqlite_%' " ORDINARY " ORDER BY min(rowid)",
                      NULL, take, context);
 }
 
@@ -128,33 +168,49 @@ pace_status pace_database_columns(pace_database *database, const char *table, pa
 }
 
 /* Appends the first of the column's names that the table has, or null. */
-static bool choose(char *query, size_t size, pace_database *database, const char *table, const char *names) {
+static bool choose(sqlite3_str *query, pace_database *database, const char *table, const char *names) {
     for (size_t length; *names; names += length + (names[length] == '|')) {
         length = strcspn(names, "|");
         if (!finds(database, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, names,
                    length))
             continue;
-        snprintf(query + strlen(query), size - strlen(query), "\"%.*s\"", (int)length, names);
+        sqlite3_str_appendf(query, "\"%.*w\"", (int)length, names);
         return true;
     }
-    snprintf(query + strlen(query), size - strlen(query), "NULL");
+    sqlite3_str_appendall(query, "NULL");
     return false;
 }
 
-static pace_status prepare(pace_rows *rows, const char *const *columns, size_t count, const char *tail) {
+static pace_status word_query(sqlite3_str *query, pace_rows *rows, const char *const *columns, size_t count,
+                              const char *tail) {
     pace_database *database = rows->database;
-    char query[4096] = "SELECT ";
+    sqlite3_str_appendall(query, "SELECT ");
     for (size_t i = 0; i < count; i++) {
         bool needed = columns[i][0] == '!';
-        if (i) snprintf(query + strlen(query), sizeof query - strlen(query), ", ");
-        rows->have[i] = choose(query, sizeof query, database, rows->table, columns[i] + needed);
+        if (i) sqlite3_str_appendall(query, ", ");
+        rows->have[i] = choose(query, database, rows->table, columns[i] + needed);
+        if (is_spent(database)) return fail_spent(database, rows->table);
         if (needed && !rows->have[i])
             return pace_fail(PACE_E_INPUT, "%s: table %s: expected a column \"%s\", found none", database->path,
                              rows->table, columns[i] + needed);
     }
-    snprintf(query + strlen(query), sizeof query - strlen(query), " FROM \"%s\" %s", rows->table, tail);
-    int code = sqlite3_prepare_v2(database->handle, query, -1, &rows->statement, NULL);
-    return code == SQLITE_OK ? PACE_OK : fail(database, rows->table, code);
+    sqlite3_str_appendf(query, " FROM \"%w\" %s", rows->table, tail);
+    return PACE_OK;
+}
+
+static pace_status prepare(pace_rows *rows, const char *const *columns, size_t count, const char *tail) {
+    sqlite3 *handle = rows->database->handle;
+    sqlite3_str *query = sqlite3_str_new(handle);
+    pace_status status = word_query(query, rows, columns, count, tail);
+    char *text = sqlite3_str_finish(query);
+    if (status == PACE_OK) {
+        sqlite3_set_authorizer(handle, allow, NULL);
+        int code = text ? sqlite3_prepare_v2(handle, text, -1, &rows->statement, NULL) : SQLITE_NOMEM;
+        sqlite3_set_authorizer(handle, NULL, NULL);
+        if (code != SQLITE_OK) status = fail(rows->database, rows->table, code);
+    }
+    sqlite3_free(text);
+    return status;
 }
 
 pace_status pace_rows_open(pace_rows **out, pace_database *database, const char *table, const char *const *columns,
@@ -182,6 +238,7 @@ void pace_rows_ask(pace_rows *rows, int64_t value) {
 }
 
 pace_status pace_rows_next(bool *more, pace_rows *rows) {
+    if (is_spent(rows->database)) return fail_spent(rows->database, rows->table);
     int code = sqlite3_step(rows->statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE) return fail(rows->database, rows->table, code);
     *more = code == SQLITE_ROW;
@@ -211,5 +268,6 @@ double pace_row_real(pace_rows *rows, size_t column) {
 const char *pace_row_text(pace_rows *rows, size_t column, size_t *length) {
     const unsigned char *text = sqlite3_column_text(rows->statement, (int)column);
     *length = text ? (size_t)sqlite3_column_bytes(rows->statement, (int)column) : 0;
+    rows->database->steps += *length;
     return (const char *)text;
 }

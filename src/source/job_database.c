@@ -53,9 +53,9 @@ static pace_status take_column(void *context, const char *name) {
     return pace_remark(&((reader *)context)->names, "%s", name);
 }
 
-/* A column's name goes into a query between quotes, so it holds none, and '!' and '|' have a meaning of their own. */
+/* In a list of columns, '!' and '|' have a meaning of their own. */
 static pace_status check_name(const reader *r, const char *name) {
-    if (strlen(name) < MOST_NAME && !strpbrk(name, "\"!|")) return PACE_OK;
+    if (strlen(name) < MOST_NAME && !strpbrk(name, "!|")) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: table %s: cannot read a column named \"%.60s\"", r->rounds->name, r->table,
                      name);
 }

@@ -118,8 +118,25 @@ static pace_status name_in(pace_name *out, reader *r, pace_rows *rows, size_t co
 /* A step is of one process, the one that used devices most: correlations and streams are numbers of a process each. */
 static bool is_read(const reader *r, uint64_t process) { return r->processes.count == 0 || process == r->process; }
 
+static int by_process(const void *left, const void *right) {
+    const busy_process *a = left, *b = right;
+    return (a->process > b->process) - (a->process < b->process);
+}
+
+static void join_processes(reader *r) {
+    size_t kept = 0;
+    busy_process *all = r->processes.items;
+    if (r->processes.count) qsort(all, r->processes.count, sizeof *all, by_process);
+    for (size_t i = 0; i < r->processes.count; i++) {
+        if (kept && all[kept - 1].process == all[i].process) all[kept - 1].count += all[i].count;
+        else all[kept++] = all[i];
+    }
+    r->processes.count = kept;
+}
+
 static void choose_process(reader *r) {
     uint64_t most = 0;
+    join_processes(r);
     for (size_t i = 0; i < r->processes.count; i++) {
         const busy_process *p = &r->processes.items[i];
         if (p->count <= most) continue;
@@ -135,13 +152,17 @@ static uint32_t correlation_in(pace_rows *rows, size_t column) {
 
 /* --- lanes ---------------------------------------------------------------------------------------------------- */
 
+static int by_visible(const void *left, const void *right) {
+    const visible_device *a = left, *b = right;
+    if (a->process != b->process) return a->process < b->process ? -1 : 1;
+    return (a->cuda > b->cuda) - (a->cuda < b->cuda);
+}
+
 static uint32_t gpu_of(const reader *r, uint64_t process, int64_t device) {
-    for (size_t i = 0; i < r->visible.count; i++) {
-        const visible_device *v = &r->visible.items[i];
-        if (v->cuda != device || (uint64_t)v->process != (process & 0xFFFFFF)) continue;
-        device = v->gpu;
-        break;
-    }
+    visible_device wanted = {.process = (int64_t)(process & 0xFFFFFF), .cuda = device};
+    const visible_device *found =
+        r->visible.count ? bsearch(&wanted, r->visible.items, r->visible.count, sizeof wanted, by_visible) : NULL;
+    if (found) device = found->gpu;
     return device >= 0 && device < UINT32_MAX ? (uint32_t)device : 0;
 }
 
@@ -402,15 +423,14 @@ static pace_status keep_origin(reader *r, pace_rows *rows) {
     return PACE_OK;
 }
 
+/* One entry for each run of rows of one process; join_processes() makes it one for each process. */
 static pace_status keep_process(reader *r, pace_rows *rows) {
     if (pace_row_is_null(rows, 0)) return PACE_OK;
     uint64_t process = PROCESS_OF(pace_row_int(rows, 0, 0));
-    for (size_t i = 0; i < r->processes.count; i++)
-        if (r->processes.items[i].process == process) {
-            r->processes.items[i].count++;
-            return PACE_OK;
-        }
-    return PACE_PUSH(&r->processes, ((busy_process){process, 1}));
+    busy_process *last = r->processes.count ? &r->processes.items[r->processes.count - 1] : NULL;
+    if (!last || last->process != process) return PACE_PUSH(&r->processes, ((busy_process){process, 1}));
+    last->count++;
+    return PACE_OK;
 }
 
 /* --- tables ----------------------------------------------------------------------------------------------------- */
@@ -470,6 +490,8 @@ static pace_status read_table(reader *r, const table *t) {
     pace_status status = read_rows(r, t, rows);
     pace_rows_free(rows);
     if (t->keep == keep_process) choose_process(r);
+    if (t->keep == keep_visible && r->visible.count)
+        qsort(r->visible.items, r->visible.count, sizeof *r->visible.items, by_visible);
     if (t->keep == keep_record && r->records.count)
         qsort(r->records.items, r->records.count, sizeof *r->records.items, by_event);
     return status;
