@@ -266,23 +266,9 @@ static pace_status warn_of_steps(pace_analysis *analysis) {
                 first->path, pace_names_text(&first->step.names, first->marks.items.items[0].label));
 }
 
-/* The rank that comes latest to collectives, if for a hundredth of its time. */
 static pace_status find_latest(pace_analysis *analysis) {
-    size_t count = analysis->ranks.count, latest = 0;
-    int64_t *late_ns = pace_alloc(count, sizeof *late_ns);
-    if (!late_ns) return PACE_E_MEMORY;
-    pace_status status = pace_collectives_lateness(late_ns, &analysis->collectives, analysis->ranks.items, count);
-    for (size_t r = 1; status == PACE_OK && r < count; r++)
-        if (late_ns[r] > late_ns[latest]) latest = r;
-    if (status == PACE_OK) {
-        const pace_rank *rank = analysis->ranks.items[latest];
-        analysis->latest_ns = late_ns[latest];
-        if (late_ns[latest] > 0 && late_ns[latest] >= rank->work.window.span_ns / 100) analysis->latest = rank;
-    }
-    for (size_t r = 0; status == PACE_OK && r < count; r++)
-        analysis->late_ranks += late_ns[r] > 0 && late_ns[r] * 2 >= late_ns[latest];
-    pace_free(late_ns);
-    return status;
+    return pace_latest_rank_find(&analysis->latest, analysis->ranks.items, analysis->ranks.count,
+                                 &analysis->collectives, analysis->messages.items.count > 0);
 }
 
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
@@ -298,8 +284,8 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = warn_of_steps(&analysis);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK && analysis.ranks.count > 1) status = find_latest(&analysis);
-    analysis.reported = analysis.latest;
+    if (status == PACE_OK) status = find_latest(&analysis);
+    analysis.reported = analysis.latest.rank;
     analysis.asked = options->has_rank;
     if (status == PACE_OK && options->has_rank)
         status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);

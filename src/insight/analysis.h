@@ -2,7 +2,7 @@
 #pragma once
 
 #include "insight/analyze_options.h"
-#include "insight/collectives.h"
+#include "insight/latest_rank.h"
 #include "insight/messages.h"
 
 typedef struct {
@@ -17,9 +17,7 @@ typedef struct {
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
     bool asked;                /* it was asked for */
     bool made;                 /* the steps were made instead of read: their paths only name them */
-    const pace_rank *latest;   /* the rank that makes the others wait; NULL = none does for a hundredth of their time */
-    int64_t latest_ns;         /* by how much it came after the median rank, all collectives together */
-    size_t late_ranks;         /* that are at least half as late */
+    pace_latest_rank latest;   /* who makes the others wait */
     PACE_VEC(char *) warnings;
 } pace_analysis;
 

@@ -37,9 +37,10 @@ pace_status pace_collectives_match(pace_collectives *out, pace_rank *const *rank
 void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ranks, size_t rank_count);
 
 /** By how much each rank came after the median member, summed over all collectives (one figure a rank): what half of the
- * members wait for it at least, whoever else is late with it. Less than the clocks' accuracy counts for nothing. */
+ * members wait for it at least, whoever else is late with it. Less than the clocks' accuracy counts for nothing. `counted`
+ * (one a collective) says which count; NULL = all. */
 pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *collectives, pace_rank *const *ranks,
-                                      size_t rank_count) PACE_MUST_CHECK;
+                                      size_t rank_count, const bool *counted) PACE_MUST_CHECK;
 
 /** Finds the causes; needs the ranks' tiles. */
 pace_status pace_collectives_explain(pace_collectives *collectives, pace_rank *const *ranks,

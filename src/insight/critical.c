@@ -14,8 +14,15 @@ void pace_critical_free(pace_critical *critical) {
 
 /* --- which step ------------------------------------------------------------------------------------------------ */
 
-static pace_status choose_step(pace_critical *out, const pace_rank *rank) {
+static pace_status choose_step(pace_critical *out, const pace_rank *rank, const size_t *asked) {
     pace_typical_step typical;
+    if (asked) {
+        const pace_mark *mark = &rank->marks.items.items[*asked];
+        out->mark = *asked;
+        out->from_ns = mark->from_ns;
+        out->to_ns = mark->to_ns;
+        return PACE_OK;
+    }
     PACE_TRY(pace_typical_step_of(&typical, rank));
     out->mark = typical.mark;
     out->from_ns = typical.from_ns;
@@ -147,15 +154,16 @@ static pace_status make_joint(pace_joint *out, const pace_critical *critical, co
     return pace_joint_build(out, analysis, index, origin, critical->to_ns, PACE_JOINT_MOST_SEGMENTS);
 }
 
+/* `mark` NULL = of the typical step. */
 static pace_status find(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank, uint32_t index,
-                        pace_path_scope scope) {
+                        const size_t *mark, pace_path_scope scope) {
     pace_critical critical = {.mark = SIZE_MAX, .scope = scope, .home = index};
     if (rank->work.items.count == 0) {
         *out = critical;
         return PACE_OK;
     }
     pace_joint joint = {0};
-    pace_status status = choose_step(&critical, rank);
+    pace_status status = choose_step(&critical, rank, mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
@@ -167,15 +175,25 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
 }
 
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
-    return find(out, NULL, rank, 0, PACE_PATH_OF_ONE_RANK);
+    return find(out, NULL, rank, 0, NULL, PACE_PATH_OF_ONE_RANK);
+}
+
+static pace_status find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
+                               const size_t *mark) {
+    uint32_t index = 0;
+    while (analysis->ranks.items[index] != rank) index++;
+    if (analysis->ranks.count == 1) return find(out, analysis, rank, index, mark, PACE_PATH_OF_ONE_RANK);
+    pace_status status = find(out, analysis, rank, index, mark, PACE_PATH_OF_ALL_RANKS);
+    if (status == PACE_E_LIMIT) return find(out, analysis, rank, index, mark, PACE_PATH_TOO_LARGE);
+    if (status == PACE_E_INPUT) return find(out, analysis, rank, index, mark, PACE_PATH_KNOTTED);
+    return status;
 }
 
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank) {
-    uint32_t index = 0;
-    while (analysis->ranks.items[index] != rank) index++;
-    if (analysis->ranks.count == 1) return find(out, analysis, rank, index, PACE_PATH_OF_ONE_RANK);
-    pace_status status = find(out, analysis, rank, index, PACE_PATH_OF_ALL_RANKS);
-    if (status == PACE_E_LIMIT) return find(out, analysis, rank, index, PACE_PATH_TOO_LARGE);
-    if (status == PACE_E_INPUT) return find(out, analysis, rank, index, PACE_PATH_KNOTTED);
-    return status;
+    return find_across(out, analysis, rank, NULL);
+}
+
+pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
+                                    size_t mark) {
+    return find_across(out, analysis, rank, &mark);
 }

@@ -50,4 +50,8 @@ pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_M
  * on that rank: the one that was late. */
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
                                       const pace_rank *rank) PACE_MUST_CHECK;
+
+/** The same of another step of the rank. */
+pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
+                                    size_t mark) PACE_MUST_CHECK;
 void pace_critical_free(pace_critical *critical);

@@ -9,9 +9,16 @@ const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launc
 /* A saving is worth leading with from a tenth of the step on. */
 static bool is_worth(int64_t saved_ns, int64_t step_ns) { return saved_ns * 10 >= step_ns; }
 
+/* Where the path goes on on the rank that was late, what that rank did stands on it: waiting is its shadow. */
+static bool may_lead(const pace_critical *critical, int resource) {
+    return resource != PACE_ADVICE_BALANCE || critical->scope != PACE_PATH_OF_ALL_RANKS ||
+           critical->by_resource_ns[PACE_ADVICE_BALANCE] > 0;
+}
+
 static pace_advice saves_most(const pace_critical *critical) {
     int best = 0;
     for (int r = 1; r < PACE_ADVICE_GAP; r++) {
+        if (!may_lead(critical, r)) continue;
         int64_t less = critical->without_ns[best] - critical->without_ns[r];
         if (less > 0 || (less == 0 && critical->by_resource_ns[r] > critical->by_resource_ns[best])) best = r;
     }
@@ -84,6 +91,52 @@ static pace_status judge_network(pace_lead *lead, const pace_critical *critical,
     return PACE_OK;
 }
 
+/* --- steps that take longer than usual ---------------------------------------------------------------------------- */
+
+/* What the path of a long step has more of than that of the typical one. */
+static pace_advice grows_most(const pace_critical *longer, const pace_critical *usual) {
+    int best = 0;
+    for (int r = 1; r < PACE_ADVICES; r++)
+        if (longer->by_resource_ns[r] - usual->by_resource_ns[r] >
+            longer->by_resource_ns[best] - usual->by_resource_ns[best])
+            best = r;
+    return (pace_advice)best;
+}
+
+static pace_status lead_with_long_steps(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
+                                        const pace_rank *rank) {
+    pace_critical worst;
+    PACE_TRY(pace_critical_find_step(&worst, analysis, rank, lead->series.worst));
+    pace_advice resource = grows_most(&worst, critical);
+    pace_status status = pace_culprit_find(&lead->culprit, &worst, analysis, resource);
+    pace_critical_free(&worst);
+    lead->resource = resource;
+    lead->of_long_steps = lead->matters = true;
+    lead->reason = PACE_HOST_IS_BUSY;
+    lead->saved_ns = lead->series.excess_ns;
+    lead->step_ns = lead->series.run_ns;
+    return status;
+}
+
+/* Whether what exceeds usual steps is a tenth of the run, and more than the lead would save of the rest. */
+static bool long_steps_cost_most(const pace_lead *lead) {
+    const pace_long_steps *s = &lead->series;
+    double usual_ns = (double)(s->run_ns - s->excess_ns) * (double)lead->saved_ns / (double)lead->step_ns;
+    return s->longer > 0 && is_worth(s->excess_ns, s->run_ns) && (double)s->excess_ns > usual_ns;
+}
+
+static pace_status judge_series(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
+                                const pace_rank *rank) {
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    pace_status status = pace_step_shift_find(&lead->shift, rank, &spread);
+    if (!lead->shift.found) lead->series = pace_long_steps_of(rank, &spread);
+    pace_spread_free(&spread);
+    if (status == PACE_OK && critical->mark != SIZE_MAX && long_steps_cost_most(lead))
+        status = lead_with_long_steps(lead, critical, analysis, rank);
+    return status;
+}
+
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
@@ -98,6 +151,10 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, lead.resource));
         if (lead.resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
         if (lead.resource == PACE_ADVICE_NETWORK) PACE_TRY(judge_network(&lead, critical, analysis, rank));
+        if (critical->scope == PACE_PATH_OF_ALL_RANKS)
+            lead.balance_ns = lead.step_ns - critical->without_ns[PACE_ADVICE_BALANCE];
+        PACE_TRY(judge_series(&lead, critical, analysis, rank));
+        PACE_TRY(pace_late_reason_find(&lead.late, analysis));
     }
     *out = lead;
     return PACE_OK;

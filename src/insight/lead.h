@@ -6,6 +6,8 @@
 
 #include "insight/culprit.h"
 #include "insight/evidence.h"
+#include "insight/late_reason.h"
+#include "insight/step_series.h"
 
 /* Why the host holds up the device. */
 typedef enum {
@@ -30,6 +32,12 @@ typedef struct {
     int64_t mean_ns;         /* of a kernel, or a copy */
     int64_t host_mean_ns;    /* host time on the path for each */
     const char *waits_in;    /* the operator or call most waits stand in; NULL = unknown */
+    pace_long_steps series;  /* what the steps that take longer than usual cost */
+    bool of_long_steps; /* they cost more than anything else: the lead is theirs, saved_ns is what exceeds usual steps
+                                and step_ns the whole run */
+    pace_step_shift shift; /* from one step on all take longer, or less */
+    int64_t balance_ns;    /* saved if no rank waited for another; several ranks alone */
+    pace_late_reason late; /* why the late rank is late */
 } pace_lead;
 
 /** `rank` is the one the path was found for. */

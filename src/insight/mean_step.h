@@ -9,3 +9,6 @@ typedef struct {
 } pace_mean_step;
 
 pace_mean_step pace_mean_step_of(const pace_rank *rank);
+
+/** The mean of the steps that are neither warm-up nor outliers (insight/spread.h). */
+pace_status pace_usual_step_of(pace_mean_step *out, const pace_rank *rank) PACE_MUST_CHECK;

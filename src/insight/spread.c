@@ -54,6 +54,16 @@ static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_
     }
 }
 
+/* Of two steps neither is usual; a first one more than twice as long as the other warms up. */
+static void judge_two(pace_spread *spread, const pace_rank *rank) {
+    const pace_mark *first = &rank->marks.items.items[0], *second = NULL;
+    for (size_t i = 1; i < spread->notes.count; i++)
+        if (length_of(&rank->marks.items.items[i]) > 0) second = &rank->marks.items.items[i];
+    if (length_of(first) <= 0 || !second || length_of(first) <= 2 * length_of(second)) return;
+    spread->notes.items[0].verdict = PACE_STEP_WARM_UP;
+    find_difference(&spread->notes.items[0], rank, first, second);
+}
+
 /* Median, range and spread of the steps that a verdict says nothing against. */
 static int64_t measure_usual(pace_spread *spread, const pace_rank *rank, int64_t *lengths) {
     size_t count = 0;
@@ -84,6 +94,7 @@ pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) {
     if (status == PACE_OK) {
         int64_t deviation = measure_usual(&spread, rank, lengths);
         if (count >= 3) judge(&spread, rank, deviation);
+        if (count == 2) judge_two(&spread, rank);
         measure_usual(&spread, rank, lengths);
     }
     pace_free(lengths);

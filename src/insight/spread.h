@@ -20,6 +20,6 @@ typedef struct {
 } pace_spread;
 
 /** A step is unusual when it is off the median by more than three robust standard deviations and by 5 %; the first such
- * step, when longer, is the warm-up. */
+ * step, when longer, is the warm-up. Of two steps the first is the warm-up when it is more than twice as long. */
 pace_status pace_spread_measure(pace_spread *out, const pace_rank *rank) PACE_MUST_CHECK;
 void pace_spread_free(pace_spread *spread);

@@ -16,6 +16,9 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix);
 
+/** A column of the matrix in words that stand in a sentence: "waiting for the host". */
+const char *pace_resource_words(pace_resource resource);
+
 /** The typical step's label, or "whole trace". */
 const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *typical);
 

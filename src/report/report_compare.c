@@ -16,18 +16,6 @@
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static const char *resource_words(pace_resource resource) {
-    static const char *const words[PACE_RESOURCES] = {"compute-bound kernels",
-                                                      "memory-bound kernels",
-                                                      "copies",
-                                                      "exchanges that nothing hides",
-                                                      "waiting for the host",
-                                                      "waiting for other ranks",
-                                                      "waiting for input",
-                                                      "idle time of unknown cause"};
-    return words[resource];
-}
-
 static void put_spread_note(pace_node *root, const pace_step_change *change) {
     size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
     size_t left_out = change->a.typical.left_out + change->b.typical.left_out;
@@ -112,7 +100,7 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     if (cause->resource != PACE_IDLE_INPUT)
         pace_snprintf(stage, sizeof stage, " in the %s stage", pace_stage_names[cause->stage]);
     pace_node_sentence(root, false, "What changed most is %s%s: %s of the step's %s%s.",
-                       resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text,
+                       pace_resource_words(cause->resource), stage, show_change((double)cause->cell_ns).text,
                        show_change((double)cause->step_ns).text, names);
 }
 
@@ -361,7 +349,7 @@ static pace_status build(pace_report *report, size_t *missed, const pace_step_ch
 static void put_which(pace_node *root, const char *side, const pace_analysis *analysis, const pace_rank *rank) {
     char name[PACE_RANK_NAME];
     if (analysis->ranks.count < 2 || analysis->asked) return;
-    pace_node_note(root, "%s is the %s of %zu: %s.", side, rank == analysis->latest ? "latest" : "slowest",
+    pace_node_note(root, "%s is the %s of %zu: %s.", side, rank == analysis->latest.rank ? "latest" : "slowest",
                    analysis->ranks.count, pace_rank_name(name, rank));
 }
 

@@ -241,7 +241,7 @@ static pace_status put_lateness(pace_node *root, const pace_analysis *analysis) 
     if (rows[latest].times_last)
         pace_node_sentence(root, false, "%s was last to reach %" PRId64 " of %zu collectives.",
                            pace_rank_name(name, rank), rows[latest].times_last, analysis->collectives.items.count);
-    if (analysis->latest && rows[waits].waiting_ns > 0)
+    if (analysis->latest.rank && rows[waits].waiting_ns > 0)
         pace_node_sentence(root, false, "%s waits longest for others: %s in all.",
                            pace_rank_name(name, analysis->ranks.items[rows[waits].index]),
                            pace_show_ns(rows[waits].waiting_ns).text);

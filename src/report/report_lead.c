@@ -1,10 +1,12 @@
 /* What the analyze report leads with: what saves most, and what stands behind it. */
 #include "report/analyze_parts.h"
 
+#include "base/print.h"
 #include "insight/lead.h"
 #include "report/show.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* What each resource's time is, for the reader who meets the word first here. */
 static const char *const meaning[PACE_ADVICES] = {
@@ -27,6 +29,69 @@ static const char *shown_name(char out[NAME_SIZE], const char *name) {
     pace_free(clean);
     pace_free(text);
     return out;
+}
+
+static const char *label_of(const pace_rank *rank, size_t mark) {
+    return pace_names_text(&rank->step.names, rank->marks.items.items[mark].label);
+}
+
+static const char *takes(size_t count) { return count == 1 ? "takes" : "take"; }
+
+/* A few steps cost more than any resource in all others. */
+static void put_long_steps(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
+    const pace_long_steps *s = &lead->series;
+    pace_node_sentence(root, true,
+                       "What would help most: steps as long as the usual ones. %zu of %zu %s %s longer on average; "
+                       "without that the run would be %.1f %% shorter.",
+                       s->longer, s->steps, takes(s->longer), pace_show_ns(s->excess_ns / (int64_t)s->longer).text,
+                       100.0 * (double)s->excess_ns / (double)s->run_ns);
+    pace_node_sentence(root, true, "What makes %.40s, the longest, longer is mostly %s (%s).", label_of(rank, s->worst),
+                       pace_advice_names[lead->resource], meaning[lead->resource]);
+}
+
+/* Steps that take longer now and then, where something else leads. */
+static void mention_long_steps(pace_node *root, const pace_lead *lead) {
+    const pace_long_steps *s = &lead->series;
+    if (lead->of_long_steps || s->longer == 0 || s->excess_ns * 20 < s->run_ns) return;
+    pace_node_sentence(root, true,
+                       "%zu of %zu steps %s longer than usual; without that the run would be %.1f %% shorter.",
+                       s->longer, s->steps, takes(s->longer), 100.0 * (double)s->excess_ns / (double)s->run_ns);
+}
+
+static void put_shift(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
+    const pace_step_shift *s = &lead->shift;
+    if (!s->found) return;
+    bool same = s->kernels_after < 1.02 * s->kernels_before && s->kernels_before < 1.02 * s->kernels_after;
+    bool work = s->resource == PACE_COMPUTE_BOUND || s->resource == PACE_MEMORY_BOUND;
+    pace_node_sentence(root, true, "From %.40s on a step takes %s, before %s (x%.2f): %s %s %s a step%s.",
+                       label_of(rank, s->mark), pace_show_ns(s->after_ns).text, pace_show_ns(s->before_ns).text,
+                       (double)s->after_ns / (double)s->before_ns, pace_resource_words(s->resource),
+                       s->resource_ns > 0 ? "take more," : "take less,", pace_show_ns(llabs(s->resource_ns)).text,
+                       work && same ? " for as many kernels, as when clocks are throttled" : "");
+}
+
+/* Who is late, and why. */
+static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
+    char name[NAME_SIZE], rank[PACE_RANK_NAME], kernel[NAME_SIZE + 160] = "";
+    const pace_late_reason *late = &lead->late;
+    if (lead->balance_ns * 10 >= lead->step_ns && !lead->of_long_steps)
+        pace_node_sentence(root, true, "If no rank waited for another%s, the step would be %.1f %% shorter.",
+                           analysis->latest.by_work ? " (pipeline bubbles)" : "",
+                           100.0 * (double)lead->balance_ns / (double)lead->step_ns);
+    if (analysis->latest.rank && analysis->latest.ranks * 2 > analysis->ranks.count && !analysis->latest.by_work) {
+        pace_node_sentence(root, true, "%zu of %zu ranks are late about as much: which one changes from step to step.",
+                           analysis->latest.ranks, analysis->ranks.count);
+        return;
+    }
+    if (!late->known || late->excess_ns * 20 < lead->step_ns) return;
+    if (late->kernel)
+        pace_snprintf(kernel, sizeof kernel,
+                      "; most of all '%s' takes %s a step in %.0f calls, on the others %s in %.0f",
+                      shown_name(name, late->kernel), pace_show_ns(late->kernel_ns).text, late->kernel_calls,
+                      pace_show_ns(late->others_kernel_ns).text, late->others_calls);
+    pace_node_sentence(root, true, "What %s has more of than the median rank is %s in the %s stage, %s a step%s.",
+                       pace_rank_name(rank, analysis->latest.rank), pace_resource_words(late->resource),
+                       pace_stage_names[late->stage], pace_show_ns(late->excess_ns).text, kernel);
 }
 
 static void put_saving(pace_node *root, const pace_lead *lead, const char *whole) {
@@ -72,20 +137,22 @@ static void put_unknown(pace_node *root, const pace_lead *lead, const char *whol
 }
 
 /* The operator, kernel or call, and the module or function. */
-static void put_culprit(pace_node *root, const pace_lead *lead) {
+static void put_culprit(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
     const pace_culprit *c = &lead->culprit;
+    char of[64] = "";
+    if (lead->of_long_steps) pace_snprintf(of, sizeof of, " of %.40s", label_of(rank, lead->series.worst));
     char name[NAME_SIZE], around[NAME_SIZE], within[NAME_SIZE];
     const char *resource = pace_advice_names[lead->resource];
     if (c->within && c->within_share >= 0.5)
-        pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path is in '%s'.", 100 * c->within_share,
-                           resource, shown_name(within, c->within));
+        pace_node_sentence(root, true, "%.0f %% of the %s time on the critical path%s is in '%s'.",
+                           100 * c->within_share, resource, of, shown_name(within, c->within));
     if (!c->name) return;
     shown_name(name, c->name);
     shown_name(around, c->around);
     pace_node_sentence(root, true,
-                       "The largest part of the %s time on the critical path is %s'%s'%s%s%s: %.0f %% of it.", resource,
-                       c->before ? "before " : "", name, c->around ? " of '" : "", around, c->around ? "'" : "",
-                       100 * c->share);
+                       "The largest part of the %s time on the critical path%s is %s'%s'%s%s%s: %.0f %% of it.",
+                       resource, of, c->before ? "before " : "", name, c->around ? " of '" : "", around,
+                       c->around ? "'" : "", 100 * c->share);
 }
 
 static void put_reason(pace_node *root, const pace_lead *lead) {
@@ -131,6 +198,16 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_text(node, "host_reason",
                    lead->resource == PACE_ADVICE_HOST ? pace_host_reason_names[lead->reason] : NULL);
     pace_node_text(node, "waits_in", lead->waits_in);
+    pace_node_bool(node, "of_long_steps", lead->of_long_steps);
+    pace_node_int(node, "long_steps", (int64_t)lead->series.longer);
+    pace_node_int(node, "long_steps_excess_ns", lead->series.excess_ns);
+    if (lead->shift.found)
+        pace_node_real(node, "shift_ratio", (double)lead->shift.after_ns / (double)lead->shift.before_ns);
+    else pace_node_null(node, "shift_ratio");
+    pace_node_int(node, "balance_saved_ns", lead->balance_ns);
+    pace_node_text(node, "late_resource", lead->late.known ? pace_resource_names[lead->late.resource] : NULL);
+    pace_node_int(node, "late_excess_ns", lead->late.excess_ns);
+    pace_node_text(node, "late_kernel", lead->late.kernel);
 }
 
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
@@ -142,9 +219,13 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     put_figures(root, &lead, analysis);
     put_unknown(root, &lead, whole);
     if (lead.evidence.lacks != PACE_EVIDENCE_WHOLE) return PACE_OK;
-    put_saving(root, &lead, whole);
+    if (lead.of_long_steps) put_long_steps(root, &lead, rank);
+    else put_saving(root, &lead, whole);
     put_reason(root, &lead);
-    put_culprit(root, &lead);
+    put_culprit(root, &lead, rank);
     put_rank(root, &lead, analysis);
+    mention_long_steps(root, &lead);
+    put_shift(root, &lead, rank);
+    put_late(root, &lead, analysis);
     return PACE_OK;
 }

@@ -15,6 +15,18 @@ void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_a
                      &matrix->cell_ns[0][0]);
 }
 
+const char *pace_resource_words(pace_resource resource) {
+    static const char *const words[PACE_RESOURCES] = {"compute-bound kernels",
+                                                      "memory-bound kernels",
+                                                      "copies",
+                                                      "exchanges that nothing hides",
+                                                      "waiting for the host",
+                                                      "waiting for other ranks",
+                                                      "waiting for input",
+                                                      "idle time of unknown cause"};
+    return words[resource];
+}
+
 static double share(int64_t part, int64_t whole) { return whole > 0 ? 100.0 * (double)part / (double)whole : 0; }
 
 static int64_t column_sum(const pace_matrix *m, int resource) {
@@ -36,18 +48,23 @@ static void put_which(pace_node *root, const pace_analysis *analysis, const pace
     char name[PACE_RANK_NAME], late[PACE_RANK_NAME], count[64];
     if (analysis->ranks.count < 2) return;
     char more[48] = "";
-    if (analysis->late_ranks > 1) snprintf(more, sizeof more, " and %zu more", analysis->late_ranks - 1);
-    if (analysis->latest)
+    const pace_latest_rank *latest = &analysis->latest;
+    if (latest->ranks > 1) snprintf(more, sizeof more, " and %zu more", latest->ranks - 1);
+    double percent = 100.0 * (double)latest->by_ns / (double)rank->work.window.span_ns;
+    if (latest->rank && latest->by_work)
+        pace_node_sentence(
+            root, true, "The others wait for %s%s: its own work takes %.0f %% of the time more than the median rank's.",
+            pace_rank_name(late, latest->rank), more, percent);
+    else if (latest->rank)
         pace_node_sentence(root, true, "The others wait for %s%s, half of them for %.0f %% of the time or longer.",
-                           pace_rank_name(late, analysis->latest), more,
-                           100.0 * (double)analysis->latest_ns / (double)rank->work.window.span_ns);
+                           pace_rank_name(late, latest->rank), more, percent);
     else if (analysis->collectives.items.count)
         pace_node_sentence(
             root, false,
             "No rank makes the others wait for 1 %% of the time: all reach collectives together, as far as "
             "the clocks tell.");
     pace_node_sentence(root, false, "%s; the figures below are for %s%s.", count_of(count, analysis),
-                       analysis->latest ? "" : "the slowest, ", pace_rank_name(name, rank));
+                       latest->rank ? "" : "the slowest, ", pace_rank_name(name, rank));
 }
 
 /* The clock that was moved most, if by more than a millisecond and by more than the traces' wall clocks say. */

@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 
+import planted_runs
 import planted_traces
 
 SOURCE = os.environ.get("PACELINE_SOURCE", ".")
@@ -24,12 +25,19 @@ def analyze(paths, *options):
     return json.loads(run.stdout)
 
 
+def planted(recording, folder):
+    """Makes the recordings of a program, or with "name*8" of a run of so many ranks; returns their paths."""
+    name, _, world = recording.partition("*")
+    if world:
+        return planted_runs.write(name, int(world), os.path.join(folder, f"{name}.json"))
+    return getattr(planted_traces, name)(os.path.join(folder, name + ".json.gz"))
+
+
 def document_of(line):
     """The report on a recording; None when it is not at hand."""
     if line["split"] == "planted":
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, line["recording"] + ".json.gz")
-            return analyze(getattr(planted_traces, line["recording"])(path))
+            return analyze(planted(line["recording"], folder))
     path = os.path.join(SHARED, line["recording"])
     return analyze([path]) if os.path.exists(path) else None
 

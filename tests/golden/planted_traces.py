@@ -14,7 +14,8 @@ LAUNCH_US, LATENCY_US = 4.0, 3.0
 class Rank:
     """One process: a main thread, streams by number, and the events both left behind. Times in microseconds."""
 
-    def __init__(self, rank=None, world=None, start=1000.0):
+    def __init__(self, rank=None, world=None, start=1000.0, noise=None):
+        self.noise = noise  # a random.Random: durations differ by some percent; None = they do not
         self.now, self.events, self.free, self.correlation = start, [], {}, 0
         self.rank, self.world, self.thread, self.open = rank, world, 100, []
 
@@ -34,8 +35,11 @@ class Rank:
     def function(self, name):
         return Span(self, "python_function", name)
 
+    def jitter(self, us):
+        return round(us * self.noise.lognormvariate(0, 0.03), 3) if self.noise else us
+
     def work(self, us):
-        self.now += us
+        self.now += self.jitter(us)
 
     def run(self, name, us, **args):
         with self.operator(name, **args):
@@ -43,6 +47,7 @@ class Rank:
 
     def issue(self, call, category, name, us, stream, **args):
         """The launch of one piece of device work; returns when it ends."""
+        us = self.jitter(us)
         self.correlation += 1
         self.host("cuda_runtime", call, self.now, LAUNCH_US, correlation=self.correlation)
         start = max(self.now + LATENCY_US, self.free.get(stream, 0.0))

@@ -23,6 +23,7 @@ UNITLESS = {"matters", "before", "steps", "left_out", "host_nodes", "device_node
             "slowest_rank", "last_device", "slowest_device", "source", "destination", "fixed_mape", "formula_mape",
             "factor", "assumed", "efficiency"}
 UNITLESS |= {"run", "runs_before", "runs_last", "median_before", "median_last", "before", "last", "change", "value"}  # of histories
+UNITLESS |= {"of_long_steps", "long_steps", "shift_ratio"}  # of leads
 UNITLESS |= {"trace_events", "steps"}  # of slices
 UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "left_out", "depth"}  # of comparisons
 UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues

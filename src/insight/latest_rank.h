@@ -1,0 +1,19 @@
+/*
+ * The rank that makes the others wait. Where ranks meet in collectives it is the one that comes most after the median
+ * member; where stages pass messages alone it is the stage that does most work of its own in a step, beyond the median
+ * stage. Warm-up steps and outliers do not count: the report speaks of the others.
+ */
+#pragma once
+
+#include "insight/collectives.h"
+
+typedef struct {
+    const pace_rank *rank; /* NULL = none makes the others wait for a hundredth of their time */
+    int64_t by_ns;         /* by how much it came after the median rank, or worked longer, all usual steps together */
+    size_t ranks;          /* that are at least half as late */
+    bool by_work;          /* ranks pass messages alone: by_ns is work */
+} pace_latest_rank;
+
+/** Of ranks that are joined; `messages` says whether they pass any. */
+pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks, size_t count,
+                                  const pace_collectives *collectives, bool messages) PACE_MUST_CHECK;
