@@ -37,8 +37,13 @@ pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pa
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                           const pace_rank *rank) PACE_MUST_CHECK;
 
-/** Critical path, advice, collectives, and the drawing of the step. */
+/** Critical path, advice, collectives, timeline. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+
+/** The timeline of all traces, at first of the step that the critical path is of. The analysis' ranks must outlive the
+ * report. */
+pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_critical *critical) PACE_MUST_CHECK;
 
 /** What the rank exchanged by its kernels' metadata, and how much of it is waiting for late ranks at least. */
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,

@@ -1,5 +1,6 @@
 #include "report/render_chart.h"
 
+#include "report/html_text.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -13,20 +14,10 @@ static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATIO
                                      PACE_CLASS_HOST,    PACE_CLASS_INPUT,         PACE_CLASS_MEMORY, PACE_CLASS_WAIT};
 enum { COLORS = sizeof palette / sizeof *palette };
 
-static void put_escaped(pace_sink *sink, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<') pace_sink_text(sink, "&lt;");
-        else if (*text == '>') pace_sink_text(sink, "&gt;");
-        else if (*text == '&') pace_sink_text(sink, "&amp;");
-        else if (*text == '"') pace_sink_text(sink, "&quot;");
-        else pace_sink_bytes(sink, text, 1);
-    }
-}
-
 static void put_text(pace_sink *sink, double x, double y, const char *anchor, const char *text) {
     pace_sink_format(sink, "<text x=\"%s\" y=\"%s\" style=\"text-anchor:%s\">", pace_show_fixed(x, 1).text,
                      pace_show_fixed(y, 1).text, anchor);
-    put_escaped(sink, text);
+    pace_html_text(sink, text);
     pace_sink_text(sink, "</text>\n");
 }
 
@@ -37,7 +28,7 @@ static void put_line(pace_sink *sink, double x1, double y1, double x2, double y2
 
 static void put_legend_item(pace_sink *sink, pace_class color, const char *name) {
     pace_sink_format(sink, "<li class=\"c-%s\"><i></i>", pace_class_name(color));
-    put_escaped(sink, name);
+    pace_html_text(sink, name);
     pace_sink_text(sink, "</li>");
 }
 
@@ -119,7 +110,7 @@ static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_
                          pace_show_fixed(y_of(y, point->y), 1).text);
     }
     pace_sink_text(sink, "\"><title>");
-    put_escaped(sink, curve->name);
+    pace_html_text(sink, curve->name);
     pace_sink_text(sink, "</title></polyline>\n");
 }
 
@@ -128,7 +119,7 @@ static void put_band(pace_sink *sink, const axis *x, const pace_held_band *band)
     double left = x_of(x, band->low), width = fmax(x_of(x, band->high) - left, 2);
     pace_sink_format(sink, "<rect class=\"band\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>",
                      pace_show_fixed(left, 1).text, TOP, pace_show_fixed(width, 1).text, HEIGHT);
-    put_escaped(sink, band->name);
+    pace_html_text(sink, band->name);
     pace_sink_text(sink, "</title></rect>\n");
 }
 
@@ -174,9 +165,9 @@ static void put_bar(pace_sink *sink, const pace_held_chart *chart, const pace_he
         pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%d\"><title>",
                          pace_class_name(palette[i % COLORS]), pace_show_fixed(x, 1).text, pace_show_fixed(top, 1).text,
                          pace_show_fixed(width, 1).text, BAR);
-        put_escaped(sink, bar->name);
+        pace_html_text(sink, bar->name);
         pace_sink_text(sink, " · ");
-        put_escaped(sink, chart->parts.items[i]);
+        pace_html_text(sink, chart->parts.items[i]);
         pace_sink_format(sink, ": %s</title></rect>", pace_show_share(share).text);
         if (width > 44)
             pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%s\">%s</text>",

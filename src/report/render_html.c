@@ -1,52 +1,30 @@
 /*
- * Long because every node of a page is written here, with the escaping that all of them share.
- * The HTML renderer: one self-contained page. Everything a trace or a user named is written through
- * write_escaped(); the script holds no data of the report.
+ * Long because every node of a page is written here.
+ * The HTML renderer: one self-contained page. Everything a trace or a user named is written through pace_html_text() or,
+ * in the data of timelines, through the JSON writer.
  */
+#include "report/html_text.h"
+#include "report/page_files.h"
 #include "report/render_chart.h"
-#include "report/render_html_style.h"
 #include "report/show.h"
+#include "report/timeline.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_CAP 1000  /* rows of one table in the page, shown or folded away */
-#define LANE_CAP 4000 /* rectangles of one lane */
-#define LANE_HEIGHT 26
-#define PLOT_WIDTH 10000 /* user units across a timeline; the script knows this number too */
-#define PLOT_PIXELS 1600 /* a wide screen's worth: slices under half of one are merged */
+#define ROW_CAP 1000 /* rows of one table in the page, shown or folded away */
 
 typedef struct {
     pace_sink *sink;
     const pace_report *report;
-    unsigned level; /* of the headings */
-    unsigned folds; /* tables with folded rows so far: their ids */
+    unsigned level;               /* of the headings */
+    unsigned folds;               /* tables with folded rows so far: their ids */
+    unsigned sections, timelines; /* the same */
 } page_out;
 
 static void put(page_out *page, const char *text) { pace_sink_text(page->sink, text); }
 
-static void write_code(page_out *page, uint32_t code, const char *from, const char *to) {
-    switch (code) {
-    case '<': put(page, "&lt;"); break;
-    case '>': put(page, "&gt;"); break;
-    case '&': put(page, "&amp;"); break;
-    case '"': put(page, "&quot;"); break;
-    case '\'': put(page, "&#39;"); break;
-    case 0xfffd: put(page, "\xef\xbf\xbd"); break;
-    default:
-        if (code < 0x20 || (code >= 0x7f && code < 0xa0)) put(page, " ");
-        else pace_sink_bytes(page->sink, from, (size_t)(to - from));
-    }
-}
-
-/* Text for element content and for quoted attributes. */
-static void write_escaped(page_out *page, const char *text) {
-    for (const char *at = text; *at;) {
-        const char *from = at;
-        uint32_t code = pace_utf8_next(&at);
-        write_code(page, code, from, at);
-    }
-}
+static void write_escaped(page_out *page, const char *text) { pace_html_text(page->sink, text); }
 
 static void write_paragraph(page_out *page, const char *open, const char *text) {
     put(page, open);
@@ -318,160 +296,6 @@ static pace_status write_matrix(page_out *page, const pace_node *node) {
     return PACE_OK;
 }
 
-/* ---- lanes ------------------------------------------------------------------------------------------------ */
-
-/* A slice, or a run of slices too thin to draw separately; busy_ns tells which class prevails. */
-typedef struct {
-    int64_t start_ns, end_ns;
-    size_t count;
-    pace_name name;
-    int64_t busy_ns[PACE_CLASS_COUNT];
-} slice_run;
-
-typedef void (*run_fn)(void *context, const slice_run *run);
-
-static int by_start(const void *left, const void *right) {
-    const pace_slice *a = left, *b = right;
-    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1; /* the longer one lies below */
-    return a->name < b->name ? -1 : a->name > b->name;
-}
-
-/* Calls `each` for every rectangle of the sorted slices; returns how many there are. */
-static size_t for_each_run(const pace_slice *slices, size_t count, int64_t thin_ns, run_fn each, void *context) {
-    slice_run run = {0};
-    size_t runs = 0;
-    bool open = false; /* the run takes further thin slices */
-    for (size_t i = 0; i < count; i++) {
-        const pace_slice *slice = &slices[i];
-        bool thin = slice->end_ns - slice->start_ns < thin_ns;
-        bool joins =
-            open && thin && slice->start_ns - run.end_ns < thin_ns && slice->end_ns - run.start_ns < 2 * thin_ns;
-        if (!joins) {
-            if (run.count && each) each(context, &run);
-            run = (slice_run){.start_ns = slice->start_ns, .end_ns = slice->end_ns, .name = slice->name};
-            runs++;
-        }
-        if (slice->end_ns > run.end_ns) run.end_ns = slice->end_ns;
-        run.busy_ns[slice->color] += slice->end_ns - slice->start_ns + 1;
-        run.count++;
-        open = thin;
-    }
-    if (run.count && each) each(context, &run);
-    return runs;
-}
-
-typedef struct {
-    page_out *page;
-    const pace_held_lanes *lanes;
-    size_t index; /* of the lane */
-    double scale; /* plot units a nanosecond */
-} lane_out;
-
-static pace_class prevailing(const slice_run *run) {
-    int best = 0;
-    for (int i = 1; i < PACE_CLASS_COUNT; i++)
-        if (run->busy_ns[i] > run->busy_ns[best]) best = i;
-    return (pace_class)best;
-}
-
-static void write_run(void *context, const slice_run *run) {
-    lane_out *out = context;
-    page_out *page = out->page;
-    double x = (double)(run->start_ns - out->lanes->start_ns) * out->scale;
-    double end = (double)(run->end_ns - out->lanes->start_ns) * out->scale;
-    if (x < 0) x = 0;
-    if (end > PLOT_WIDTH) end = PLOT_WIDTH;
-    double width = fmax(end - x, 0.5);
-    pace_class color = prevailing(run);
-    pace_sink_format(page->sink, "<rect class=\"c-%s\" x=\"%s\" y=\"1\" width=\"%s\" height=\"20\"><title>",
-                     pace_class_name(color), pace_show_fixed(x, 2).text, pace_show_fixed(width, 2).text);
-    if (run->count > 1) pace_sink_format(page->sink, "%zu slices, mostly %s", run->count, pace_class_name(color));
-    else write_escaped(page, pace_names_text(&out->lanes->names, run->name));
-    pace_sink_format(page->sink, "\n%s at %s</title></rect>\n", pace_show_ns(run->end_ns - run->start_ns).text,
-                     pace_show_ns(run->start_ns - out->lanes->start_ns).text);
-}
-
-/* Returns the visible slices, sorted; the caller frees them. */
-static pace_slice *visible_slices(const pace_held_lanes *lanes, const pace_held_lane *lane, size_t *count) {
-    pace_slice *slices = pace_alloc(lane->slices.count, sizeof *slices);
-    if (!slices) return NULL;
-    *count = 0;
-    for (size_t i = 0; i < lane->slices.count; i++) {
-        const pace_slice *slice = &lane->slices.items[i];
-        if (slice->end_ns < lanes->start_ns || slice->start_ns >= lanes->end_ns) continue;
-        slices[*count] = *slice;
-        if (slice->end_ns < slice->start_ns) slices[*count].end_ns = slice->start_ns;
-        ++*count;
-    }
-    qsort(slices, *count, sizeof *slices, by_start);
-    return slices;
-}
-
-static pace_status write_lane(lane_out *out) {
-    size_t count;
-    pace_slice *slices = visible_slices(out->lanes, &out->lanes->lanes.items[out->index], &count);
-    if (!slices) return PACE_E_MEMORY;
-    int64_t span = out->lanes->end_ns - out->lanes->start_ns, thin = span / (2 * PLOT_PIXELS) + 1;
-    while (for_each_run(slices, count, thin, NULL, NULL) > LANE_CAP && thin < span) thin *= 2;
-    pace_sink_format(out->page->sink, "<g transform=\"translate(0,%zu)\">\n", out->index * LANE_HEIGHT);
-    for_each_run(slices, count, thin, write_run, out);
-    put(out->page, "</g>\n");
-    pace_free(slices);
-    return PACE_OK;
-}
-
-static void write_lanes_legend(page_out *page, const pace_held_lanes *lanes) {
-    bool used[PACE_CLASS_COUNT] = {false};
-    for (size_t i = 0; i < lanes->lanes.count; i++)
-        for (size_t k = 0; k < lanes->lanes.items[i].slices.count; k++)
-            used[lanes->lanes.items[i].slices.items[k].color] = true;
-    put(page, "<ul class=\"legend\">");
-    for (int i = 0; i < PACE_CLASS_COUNT; i++)
-        if (used[i]) write_key(page, (pace_class)i, pace_class_name((pace_class)i));
-    put(page, "</ul>\n");
-}
-
-static void write_lane_names(page_out *page, const pace_held_lanes *lanes) {
-    put(page, "<div class=\"names\">");
-    for (size_t i = 0; i < lanes->lanes.count; i++) {
-        put(page, "<div title=\"");
-        write_escaped(page, lanes->lanes.items[i].name);
-        put(page, "\">");
-        write_escaped(page, lanes->lanes.items[i].name);
-        put(page, "</div>");
-    }
-    put(page, "</div>\n");
-}
-
-static void write_axis(page_out *page, int64_t span) {
-    put(page, "<div class=\"axis\">");
-    for (int64_t i = 0; i <= 4; i++)
-        pace_sink_format(page->sink, "<span style=\"left:%d%%\">%s</span>", (int)(i * 25),
-                         pace_show_ns((int64_t)((double)span * (double)i / 4)).text);
-    put(page, "</div></div>\n");
-}
-
-static pace_status write_lanes(page_out *page, const pace_node *node) {
-    const pace_held_lanes *lanes = node->lanes;
-    int64_t span = lanes->end_ns - lanes->start_ns;
-    if (lanes->lanes.count == 0 || span <= 0) return PACE_OK;
-    write_heading(page, node->title, NULL);
-    write_lanes_legend(page, lanes);
-    pace_sink_format(page->sink, "<div class=\"lanes\" data-span=\"%lld\">\n", (long long)span);
-    write_lane_names(page, lanes);
-    pace_sink_format(page->sink,
-                     "<div class=\"plot\"><svg height=\"%zu\" viewBox=\"0 0 %d %zu\" "
-                     "preserveAspectRatio=\"none\" role=\"img\">\n",
-                     lanes->lanes.count * LANE_HEIGHT, PLOT_WIDTH, lanes->lanes.count * LANE_HEIGHT);
-    lane_out out = {.page = page, .lanes = lanes, .scale = PLOT_WIDTH / (double)span};
-    for (; out.index < lanes->lanes.count; out.index++) PACE_TRY(write_lane(&out));
-    put(page, "</svg></div>\n");
-    write_axis(page, span);
-    put(page, "<p class=\"note hint\">Wheel to zoom, drag to pan, double click to reset.</p>\n");
-    return PACE_OK;
-}
-
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
 
 static pace_status write_field(page_out *page, const pace_node *field) {
@@ -491,10 +315,19 @@ static pace_status write_field(page_out *page, const pace_node *field) {
 
 static pace_status write_children(page_out *page, const pace_node *object);
 
+/* A section that the table of contents names, or one inside such. */
+static void open_section(page_out *page) {
+    if (page->level > 2) put(page, "<section>\n");
+    else pace_sink_format(page->sink, "<section id=\"s%u\">\n", ++page->sections);
+}
+
+static bool is_item(const pace_node *node) { return node->parent && node->parent->kind == PACE_NODE_LIST; }
+
 static pace_status write_section(page_out *page, const pace_node *node) {
-    bool item = node->parent && node->parent->kind == PACE_NODE_LIST;
+    bool item = is_item(node);
     if (!node->title && !item) return write_children(page, node);
-    put(page, item ? "<div class=\"item\">\n" : "<section>\n");
+    if (item) put(page, "<div class=\"item\">\n");
+    else open_section(page);
     write_heading(page, node->title, NULL);
     if (node->title) page->level++;
     pace_status status = write_children(page, node);
@@ -508,14 +341,19 @@ static void write_chart(page_out *page, const pace_node *node) {
     pace_render_chart(page->sink, node->chart);
 }
 
+static pace_status write_timeline(page_out *page, const pace_node *node) {
+    write_heading(page, node->title, NULL);
+    return pace_render_timeline(page->sink, node->timeline, ++page->timelines);
+}
+
 /* A table, matrix or picture outside titled sections becomes a section of its own. */
 static pace_status write_block(page_out *page, const pace_node *node) {
     bool alone = page->level == 2 && node->title;
     pace_status status = PACE_OK;
-    if (alone) put(page, "<section>\n");
+    if (alone) open_section(page);
     if (node->kind == PACE_NODE_CHART) write_chart(page, node);
     else if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
-    else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_lanes(page, node);
+    else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_timeline(page, node);
     if (alone) put(page, "</section>\n");
     return status;
 }
@@ -526,7 +364,7 @@ static pace_status write_node(page_out *page, const pace_node *node) {
     case PACE_NODE_LIST: return write_section(page, node);
     case PACE_NODE_TABLE:
     case PACE_NODE_MATRIX:
-    case PACE_NODE_LANES:
+    case PACE_NODE_TIMELINE:
     case PACE_NODE_CHART: return write_block(page, node);
     case PACE_NODE_SENTENCE: write_paragraph(page, "<p>", node->text); return PACE_OK;
     case PACE_NODE_NOTE: write_paragraph(page, "<p class=\"note\">", node->text); return PACE_OK;
@@ -549,7 +387,53 @@ static pace_status write_children(page_out *page, const pace_node *object) {
     return status;
 }
 
+/* ---- contents --------------------------------------------------------------------------------------------- */
+
+enum { FEWEST_CONTENTS = 4 }; /* sections that a table of contents is worth */
+
+/* Writes an entry for each section that write_children() will number, in its order; returns how many there are. */
+static unsigned list_sections(page_out *page, const pace_node *object, unsigned number, bool write) {
+    for (const pace_node *node = object->first; node; node = node->next) {
+        if (!pace_node_visible(node) || pace_node_is_field(node)) continue;
+        bool holds = node->kind == PACE_NODE_OBJECT || node->kind == PACE_NODE_LIST;
+        if (holds && (!node->title || is_item(node))) number = list_sections(page, node, number, write);
+        if (!node->title || is_item(node)) continue;
+        number++;
+        if (!write) continue;
+        pace_sink_format(page->sink, "<li><a href=\"#s%u\">", number);
+        write_escaped(page, node->title);
+        put(page, "</a></li>\n");
+    }
+    return number;
+}
+
+static void write_contents(page_out *page) {
+    if (list_sections(page, page->report->root, 0, false) < FEWEST_CONTENTS) return;
+    put(page, "<nav class=\"contents\"><details><summary>Contents</summary><ol>\n");
+    list_sections(page, page->report->root, 0, true);
+    put(page, "</ol></details></nav>\n");
+}
+
 /* ---- the page --------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *name, const char *suffix) {
+    size_t length = strlen(name), tail = strlen(suffix);
+    return length >= tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+static bool has_timeline(const pace_report *report) {
+    for (const pace_node *node = report->root; node; node = pace_node_after(report->root, node))
+        if (node->kind == PACE_NODE_TIMELINE && pace_node_visible(node)) return true;
+    return false;
+}
+
+/* The page's own files; what timelines need stands only in pages that have one. */
+static void write_files(page_out *page, const char *suffix) {
+    bool timeline = has_timeline(page->report);
+    for (const pace_page_file *file = pace_page_files; file->name; file++)
+        if (ends_in(file->name, suffix) && (timeline || strncmp(file->name, "timeline", strlen("timeline")) != 0))
+            pace_sink_bytes(page->sink, file->bytes, file->size);
+}
 
 static void write_head(page_out *page) {
     put(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -558,8 +442,10 @@ static void write_head(page_out *page) {
               "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
     write_escaped(page, page->report->title ? page->report->title : "Paceline");
     put(page, "</title>\n<style>\n");
-    for (size_t i = 0; i < sizeof PACE_HTML_STYLE / sizeof *PACE_HTML_STYLE; i++) put(page, PACE_HTML_STYLE[i]);
-    put(page, "</style>\n</head>\n<body>\n<main>\n");
+    write_files(page, ".css");
+    put(page, "</style>\n</head>\n<body>\n");
+    write_contents(page);
+    put(page, "<main>\n");
 }
 
 static void write_lead(page_out *page) {
@@ -606,8 +492,8 @@ pace_status pace_render_html(const pace_report *report, pace_sink *sink) {
     write_warnings(&page);
     PACE_TRY(write_children(&page, report->root));
     write_origin(&page);
-    put(&page, "</main>\n<script>\n");
-    for (size_t i = 0; i < sizeof PACE_HTML_SCRIPT / sizeof *PACE_HTML_SCRIPT; i++) put(&page, PACE_HTML_SCRIPT[i]);
-    put(&page, "</script>\n</body>\n</html>\n");
+    put(&page, "</main>\n<script>\n(function () {\n'use strict';\n");
+    write_files(&page, ".js");
+    put(&page, "})();\n</script>\n</body>\n</html>\n");
     return PACE_OK;
 }

@@ -94,12 +94,13 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
 /** The matrix put last under `parent`: its bars, drawn over `whole_ns`, compare with those of others so drawn. */
 void pace_node_scale(pace_node *parent, int64_t whole_ns);
 
-/** A picture for people: lanes of slices over [start_ns, end_ns) (HTML only; not in JSON). */
-pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns);
-void pace_lanes_lane(pace_node *lanes, const char *name);
-/** A slice on the last lane. `color` is a class the style sheet knows: compute, memory, copy, communication,
- * host, idle, wait, input, forward, backward, update, other, path. */
-void pace_lanes_slice(pace_node *lanes, int64_t start_ns, int64_t end_ns, const char *color, const char *name);
+/** A picture for people (HTML only; not in JSON): lanes of slices, of which [from_ns, to_ns) is shown at first. `draw` fills
+ * it (report/timeline.h) when a page is written, and `free_context` frees `context` with the report. The node takes the
+ * context over, whatever comes of it. */
+typedef struct pace_timeline pace_timeline;
+typedef pace_status (*pace_draw_fn)(void *context, pace_timeline *timeline);
+void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, int64_t to_ns, pace_draw_fn draw,
+                        void *context, void (*free_context)(void *));
 
 /** A picture for people (HTML only; not in JSON): curves over one axis, that of y from 0 to 1 at least. */
 pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x);

@@ -1,4 +1,4 @@
-/* Critical path, what would help most, collectives, the drawing of the step. */
+/* Critical path, what would help most, collectives. */
 #include "report/analyze_parts.h"
 
 #include "insight/lateness.h"
@@ -290,91 +290,12 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
                        c->unmatched);
 }
 
-/* --- the drawing -------------------------------------------------------------------------------------------------- */
-
-static bool within(const pace_critical *critical, int64_t start_ns, int64_t end_ns) {
-    return end_ns > critical->from_ns && start_ns < critical->to_ns;
-}
-
-static void draw_tiles(pace_node *lanes, const pace_rank *rank, const pace_critical *critical) {
-    static const char *const colors[PACE_RESOURCES] = {"compute", "memory", "copy",  "communication",
-                                                       "host",    "idle",   "input", "other"};
-    pace_lanes_lane(lanes, "stage");
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *t = &rank->tiles.items[i];
-        if (within(critical, t->start_ns, t->end_ns))
-            pace_lanes_slice(lanes, t->start_ns, t->end_ns, pace_stage_names[t->stage], pace_stage_names[t->stage]);
-    }
-    pace_lanes_lane(lanes, "resource");
-    for (size_t i = 0; i < rank->tiles.count; i++) {
-        const pace_tile *t = &rank->tiles.items[i];
-        if (within(critical, t->start_ns, t->end_ns))
-            pace_lanes_slice(lanes, t->start_ns, t->end_ns, colors[t->resource], pace_resource_names[t->resource]);
-    }
-}
-
-static void draw_path(pace_node *lanes, const pace_analysis *analysis, const pace_rank *rank,
-                      const pace_critical *critical) {
-    pace_lanes_lane(lanes, "critical path");
-    for (size_t i = 0; i < critical->pieces.count; i++) {
-        const pace_path_piece *p = &critical->pieces.items[i];
-        const pace_rank *own = analysis->ranks.items[p->rank];
-        const char *name = p->task == PACE_NO_TASK ? "before" : pace_path_name(analysis, p);
-        char elsewhere[256];
-        if (own != rank) {
-            char which[PACE_RANK_NAME];
-            snprintf(elsewhere, sizeof elsewhere, "%s: %s", pace_rank_name(which, own), name);
-            name = elsewhere;
-        }
-        pace_lanes_slice(lanes, p->start_ns, p->end_ns, p->waiting ? "idle" : "path", name);
-    }
-}
-
-/* The work items that lie in the step, lane by lane: each lane's first is in `first`, the next of each in `next`. */
-static void chain_by_lane(size_t *first, size_t *next, const pace_rank *rank, const pace_critical *critical) {
-    for (size_t lane = 0; lane < rank->step.lanes.count; lane++) first[lane] = SIZE_MAX;
-    for (size_t i = rank->work.items.count; i-- > 0;) {
-        const pace_work_item *item = &rank->work.items.items[i];
-        uint32_t lane = rank->step.lane[item->task];
-        if (!within(critical, item->start_ns, item->end_ns)) continue;
-        next[i] = first[lane];
-        first[lane] = i;
-    }
-}
-
-static pace_status draw_work(pace_node *lanes, const pace_rank *rank, const pace_critical *critical) {
-    static const char *const colors[] = {"compute", "memory", "communication", "copy"};
-    size_t *first = pace_alloc(rank->step.lanes.count + rank->work.items.count, sizeof *first);
-    if (!first) return PACE_E_MEMORY;
-    size_t *next = first + rank->step.lanes.count;
-    chain_by_lane(first, next, rank, critical);
-    for (size_t lane = 0; lane < rank->step.lanes.count; lane++) {
-        if (first[lane] == SIZE_MAX) continue;
-        pace_lanes_lane(lanes, pace_names_text(&rank->step.names, rank->step.lanes.items[lane].key));
-        for (size_t i = first[lane]; i != SIZE_MAX; i = next[i]) {
-            const pace_work_item *item = &rank->work.items.items[i];
-            pace_lanes_slice(lanes, item->start_ns, item->end_ns, colors[item->class],
-                             pace_step_name(&rank->step, item->task));
-        }
-    }
-    pace_free(first);
-    return PACE_OK;
-}
-
-static pace_status put_lanes(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                             const pace_critical *critical) {
-    pace_node *lanes = pace_node_lanes(root, label_of(critical, rank), critical->from_ns, critical->to_ns);
-    draw_tiles(lanes, rank, critical);
-    draw_path(lanes, analysis, rank, critical);
-    return draw_work(lanes, rank, critical);
-}
-
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
     pace_critical critical;
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     pace_status status = PACE_OK;
     if (critical.to_ns > critical.from_ns) {
-        status = put_lanes(root, analysis, rank, &critical);
+        status = pace_put_timeline(root, analysis, rank, &critical);
         put_advice(root, &critical);
         if (status == PACE_OK) status = pace_put_lead(root, &critical, analysis, rank);
         if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);

@@ -57,15 +57,10 @@ static void free_matrix(pace_held_matrix *matrix) {
     pace_free(matrix);
 }
 
-static void free_lanes(pace_held_lanes *lanes) {
-    if (!lanes) return;
-    for (size_t i = 0; i < lanes->lanes.count; i++) {
-        pace_free(lanes->lanes.items[i].name);
-        PACE_VEC_FREE(&lanes->lanes.items[i].slices);
-    }
-    PACE_VEC_FREE(&lanes->lanes);
-    pace_names_free(&lanes->names);
-    pace_free(lanes);
+static void free_timeline(pace_held_timeline *timeline) {
+    if (!timeline) return;
+    if (timeline->free_context) timeline->free_context(timeline->context);
+    pace_free(timeline);
 }
 
 static void free_chart(pace_held_chart *chart) {
@@ -90,7 +85,7 @@ static void free_one(pace_node *node) {
     if (holds_text(node->kind)) pace_free(node->text);
     if (node->kind == PACE_NODE_TABLE) free_table(node->table);
     if (node->kind == PACE_NODE_MATRIX) free_matrix(node->matrix);
-    if (node->kind == PACE_NODE_LANES) free_lanes(node->lanes);
+    if (node->kind == PACE_NODE_TIMELINE) free_timeline(node->timeline);
     if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
     pace_free(node->key);
     pace_free(node->title);
@@ -397,7 +392,7 @@ pace_cell pace_table_cell(const pace_held_table *table, size_t row, size_t colum
     return index < table->cells.count ? table->cells.items[index] : (pace_cell){0};
 }
 
-/* ---- matrices and lanes ----------------------------------------------------------------------------------- */
+/* ---- matrices and timelines -------------------------------------------------------------------------------- */
 
 static void add_names(pace_report *report, pace_texts *names, const char *const *given, size_t count) {
     for (size_t i = 0; i < count; i++) keep(report, pace_texts_add(names, given[i] ? given[i] : ""));
@@ -416,29 +411,11 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
     if (count) memcpy(node->matrix->cells, cells, count * sizeof *cells);
 }
 
-pace_node *pace_node_lanes(pace_node *parent, const char *title, int64_t start_ns, int64_t end_ns) {
-    pace_node *node = add_holder(parent, PACE_NODE_LANES, NULL, title, PACE_FOR_PEOPLE, sizeof *node->lanes);
-    if (!node || !keep(node->report, pace_names_init(&node->lanes->names))) return NULL;
-    node->lanes->start_ns = start_ns;
-    node->lanes->end_ns = end_ns;
-    return node;
-}
-
-void pace_lanes_lane(pace_node *node, const char *name) {
-    pace_held_lanes *lanes = held_by(node, PACE_NODE_LANES);
-    pace_held_lane lane = {0};
-    if (!lanes || !copy_to(&lane.name, node->report, name ? name : "")) return;
-    if (!keep(node->report, PACE_PUSH(&lanes->lanes, lane))) pace_free(lane.name);
-}
-
-void pace_lanes_slice(pace_node *node, int64_t start_ns, int64_t end_ns, const char *color, const char *name) {
-    pace_held_lanes *lanes = held_by(node, PACE_NODE_LANES);
-    if (!lanes || lanes->lanes.count == 0) return;
-    pace_held_lane *lane = &lanes->lanes.items[lanes->lanes.count - 1];
-    pace_slice slice = {.start_ns = start_ns, .end_ns = end_ns, .color = pace_class_of(color)};
-    if (!name) name = "";
-    if (!keep(node->report, pace_names_add(&slice.name, &lanes->names, name, strlen(name)))) return;
-    keep(node->report, PACE_PUSH(&lane->slices, slice));
+void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, int64_t to_ns, pace_draw_fn draw,
+                        void *context, void (*free_context)(void *)) {
+    pace_node *node = add_holder(parent, PACE_NODE_TIMELINE, NULL, title, PACE_FOR_PEOPLE, sizeof(pace_held_timeline));
+    if (node) *node->timeline = (pace_held_timeline){from_ns, to_ns, draw, context, free_context};
+    else if (free_context) free_context(context);
 }
 
 pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {

@@ -21,7 +21,7 @@ typedef enum {
     PACE_NODE_NOTE,
     PACE_NODE_TABLE,
     PACE_NODE_MATRIX,
-    PACE_NODE_LANES,
+    PACE_NODE_TIMELINE,
     PACE_NODE_CHART,
 } pace_node_kind;
 
@@ -73,22 +73,13 @@ typedef enum {
     PACE_CLASS_COUNT,
 } pace_class;
 
+/* Drawn when a page is written: see report/timeline.h. */
 typedef struct {
-    int64_t start_ns, end_ns;
-    pace_name name;
-    pace_class color;
-} pace_slice;
-
-typedef struct {
-    char *name;
-    PACE_VEC(pace_slice) slices;
-} pace_held_lane;
-
-typedef struct {
-    int64_t start_ns, end_ns;
-    pace_names names;
-    PACE_VEC(pace_held_lane) lanes;
-} pace_held_lanes;
+    int64_t from_ns, to_ns; /* what is shown at first */
+    pace_draw_fn draw;
+    void *context;
+    void (*free_context)(void *);
+} pace_held_timeline;
 
 typedef struct {
     double x, y;
@@ -128,7 +119,7 @@ struct pace_node {
         void *held;
         pace_held_table *table;
         pace_held_matrix *matrix;
-        pace_held_lanes *lanes;
+        pace_held_timeline *timeline;
         pace_held_chart *chart;
     };
 };

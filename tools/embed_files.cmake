@@ -1,5 +1,5 @@
-# Turns the catalogue's YAML files into one C file: names and bytes.
-set(text "/* Generated from catalog/. */\n#include <stddef.h>\n#include \"machine/catalog.h\"\n")
+# Turns files into one C file: an array TABLE of TYPE {name, bytes, size}, which HEADER declares, closed by NULL.
+set(text "/* Generated from ${DIR}. */\n#include <stddef.h>\n#include \"${HEADER}\"\n")
 set(table "")
 set(count 0)
 foreach(name ${FILES})
@@ -9,5 +9,5 @@ foreach(name ${FILES})
   string(APPEND table "    {\"${name}\", file${count}, sizeof file${count} - 1},\n")
   math(EXPR count "${count} + 1")
 endforeach()
-string(APPEND text "const pace_catalog_file pace_catalog_files[] = {\n${table}    {NULL, NULL, 0},\n};\n")
+string(APPEND text "const ${TYPE} ${TABLE}[] = {\n${table}    {NULL, NULL, 0},\n};\n")
 file(WRITE ${OUT} "${text}")

@@ -1,0 +1,29 @@
+/*
+ * How closely a drawing of several traces shows each stretch of time. A page has room for so many slices: the steps that
+ * matter most are shown task by task, elsewhere short neighbours are merged.
+ */
+#pragma once
+
+#include "insight/analysis.h"
+
+/* The tasks that start in [from, to): those shorter than `thin_ns` may be merged; 0 = every task is shown. */
+typedef struct {
+    int64_t from_ns, to_ns, thin_ns;
+} pace_zone;
+
+/* By time; the first begins at INT64_MIN, the last ends at INT64_MAX, none overlap, no gaps. */
+typedef PACE_VEC(pace_zone) pace_zones;
+
+/* How much is drawn. */
+typedef struct {
+    size_t whole_slices;  /* at most so many of stretches that are shown task by task */
+    size_t merged_slices; /* and about so many of all others */
+} pace_zone_limits;
+
+/** The zones of each trace (trace_count of them; free each with PACE_VEC_FREE, then the array). First come step `mark` of
+ * `reported` (SIZE_MAX: all of it), the step of the same number on the other traces, the other steps of `reported`, then
+ * those of the other traces. When all tasks have room, all are shown. */
+pace_status pace_zones_plan(pace_zones **out, pace_rank *const *traces, size_t trace_count, const pace_rank *reported,
+                            size_t mark, const pace_zone_limits *limits) PACE_MUST_CHECK;
+
+void pace_zones_free(pace_zones *zones, size_t trace_count);

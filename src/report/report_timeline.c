@@ -1,0 +1,340 @@
+/* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
+#include "insight/timeline_cut.h"
+#include "report/analyze_parts.h"
+#include "report/timeline.h"
+#include "step/op_shapes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Some ten bytes of a page are a slice: a page stays below 10 MB. */
+enum { WHOLE_SLICES = 400000, MERGED_SLICES = 60000 };
+
+/* What is drawn: arrays of the analysis, which may move, and a copy of the path. */
+typedef struct {
+    pace_rank *const *traces, *const *ranks;
+    size_t trace_count, rank_count;
+    const pace_rank *rank, *home;
+    size_t mark;
+    PACE_VEC(pace_path_piece) path;
+    int64_t path_from_ns, path_to_ns; /* on the home's clock */
+} drawing;
+
+/* One trace as it is drawn. */
+typedef struct {
+    const drawing *of;
+    pace_timeline *out;
+    const pace_rank *trace;
+    const pace_zones *zones;
+    uint32_t *numbers; /* task -> slice, 0 = none so far */
+    uint8_t *classes;  /* device task -> pace_work_class + 1, 0 = unknown */
+    pace_op_cache *amounts;
+    pace_drawn_slices drawn;
+} trace_drawing;
+
+/* --- colours and words -------------------------------------------------------------------------------------------- */
+
+static const pace_class stage_colors[PACE_STAGES] = {PACE_CLASS_INPUT,    PACE_CLASS_FORWARD, PACE_CLASS_FORWARD,
+                                                     PACE_CLASS_BACKWARD, PACE_CLASS_UPDATE,  PACE_CLASS_FORWARD,
+                                                     PACE_CLASS_BACKWARD, PACE_CLASS_OTHER};
+
+static const pace_class resource_colors[PACE_RESOURCES] = {PACE_CLASS_COMPUTE,       PACE_CLASS_MEMORY, PACE_CLASS_COPY,
+                                                           PACE_CLASS_COMMUNICATION, PACE_CLASS_HOST,   PACE_CLASS_WAIT,
+                                                           PACE_CLASS_INPUT,         PACE_CLASS_IDLE};
+
+static const char *const resource_words[PACE_RESOURCES] = {
+    "compute-bound kernel", "memory-bound kernel",    "copy",           "exposed communication",
+    "idle: host too slow",  "idle: waits for a rank", "idle: no input", "idle, cause unknown"};
+
+static pace_class device_color(const trace_drawing *d, uint32_t task) {
+    static const pace_class colors[] = {PACE_CLASS_OTHER, PACE_CLASS_COMPUTE, PACE_CLASS_MEMORY,
+                                        PACE_CLASS_COMMUNICATION, PACE_CLASS_COPY};
+    return d->trace->step.kind[task] == PACE_TASK_SYNC ? PACE_CLASS_IDLE : colors[d->classes[task]];
+}
+
+static pace_class host_color(const pace_step *step, uint32_t task) {
+    switch (step->kind[task]) {
+    case PACE_TASK_OP:
+        if (!pace_task_is_operator(step, task)) return PACE_CLASS_WAIT;
+        return step->stage[task] < PACE_STAGES ? stage_colors[step->stage[task]] : PACE_CLASS_OTHER;
+    case PACE_TASK_CALL: return PACE_CLASS_HOST;
+    default: return PACE_CLASS_WAIT;
+    }
+}
+
+/* "Main thread (123)", "Thread 456": who runs the steps, and who runs backward operators beside, is known by what they do. */
+static void name_thread(char *out, size_t size, const pace_step *step, const pace_lane *lane) {
+    const char *key = pace_names_text(&step->names, lane->key), *number = strrchr(key, '/');
+    bool steps = false, backward = false;
+    for (uint32_t task = lane->first; !steps && task < lane->first + lane->count; task++) {
+        steps = pace_name_marks_step(pace_step_name(step, task));
+        backward = backward || step->stage[task] == PACE_STAGE_BACKWARD;
+    }
+    pace_snprintf(out, size, "%s %s",
+                  steps      ? "Main thread"
+                  : backward ? "Backward thread"
+                             : "Thread",
+                  number ? number + 1 : key);
+}
+
+/* "Stream 7", or of several devices "Device 1, stream 7". */
+static void name_stream(char *out, size_t size, const pace_step *step, const pace_lane *lane, bool several) {
+    const char *key = pace_names_text(&step->names, lane->key), *stream = strstr(key, "stream ");
+    if (!stream) pace_snprintf(out, size, "%s", key);
+    else if (several) pace_snprintf(out, size, "Device %" PRIu32 ", %s", lane->device_id, stream);
+    else pace_snprintf(out, size, "Stream %s", stream + strlen("stream "));
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+static const char *text_or_null(const pace_step *step, pace_name name) {
+    return name ? pace_names_text(&step->names, name) : NULL;
+}
+
+/* Whether anything is known of a task besides its times. */
+static bool detail_of(pace_slice_detail *out, const trace_drawing *d, uint32_t task) {
+    const pace_step *step = &d->trace->step;
+    const pace_exchange_info *info = pace_step_exchange(step, task);
+    pace_op_amount amount;
+    *out = (pace_slice_detail){.shapes = NULL};
+    if (step->kind[task] == PACE_TASK_OP && step->detail[task]) {
+        out->shapes = pace_names_text(&step->names, step->detail[task]);
+        if (pace_op_cache_amount(&amount, d->amounts, step, task)) out->flop = amount.flop, out->bytes = amount.bytes;
+    }
+    if ((step->kind[task] == PACE_TASK_COPY || step->kind[task] == PACE_TASK_MEMSET) && step->detail[task])
+        out->bytes = (double)step->bytes.items[step->detail[task] - 1];
+    if (info) {
+        out->collective = text_or_null(step, info->collective);
+        out->dtype = text_or_null(step, info->dtype);
+        out->group = text_or_null(step, info->group);
+        out->group_size = info->group_size;
+        if (pace_exchange_bytes(step, info) > 0) out->bytes = (double)pace_exchange_bytes(step, info);
+    }
+    return out->shapes || info || out->bytes > 0;
+}
+
+static void put_drawn(trace_drawing *d, const pace_drawn *drawn, bool device) {
+    const pace_step *step = &d->trace->step;
+    uint32_t task = drawn->longest, cause = step->cause[task];
+    uint8_t stage = step->stage[task], kind = step->kind[task];
+    pace_slice_detail detail;
+    if (kind == PACE_TASK_OP && !pace_task_is_operator(step, task)) kind = PACE_TASK_ANNOTATION;
+    bool known = drawn->count == 1 && detail_of(&detail, d, task);
+    size_t number =
+        pace_timeline_put(d->out,
+                          &(pace_timeline_slice){.start_ns = drawn->start_ns + d->trace->shift_ns,
+                                                 .end_ns = drawn->end_ns + d->trace->shift_ns,
+                                                 .name = pace_step_name(step, task),
+                                                 .color = device ? device_color(d, task) : host_color(step, task),
+                                                 .kind = (pace_slice_kind)kind,
+                                                 .stage = stage < PACE_STAGES ? pace_stage_names[stage] : NULL,
+                                                 .count = drawn->count,
+                                                 .cause = device && cause != PACE_NO_TASK ? d->numbers[cause] : 0,
+                                                 .detail = known ? &detail : NULL});
+    for (uint32_t i = 0; i < drawn->count; i++) d->numbers[drawn->first + i] = (uint32_t)number;
+}
+
+static pace_status draw_lanes(trace_drawing *d, bool device, bool several) {
+    const pace_step *step = &d->trace->step;
+    char name[128];
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->device != device || lane->count == 0) continue;
+        if (device) name_stream(name, sizeof name, step, lane, several);
+        else name_thread(name, sizeof name, step, lane);
+        pace_timeline_lane(d->out, name, device ? PACE_LANE_STREAM : PACE_LANE_THREAD);
+        PACE_TRY(pace_lane_cut(&d->drawn, step, lane, d->zones));
+        for (size_t k = 0; k < d->drawn.count; k++) put_drawn(d, &d->drawn.items[k], device);
+    }
+    return PACE_OK;
+}
+
+/* --- summaries ---------------------------------------------------------------------------------------------------- */
+
+/* `what` of a rank, or of one of a trace's devices. */
+static void begin_summary(trace_drawing *d, const pace_rank *rank, const char *what) {
+    char name[80];
+    if (rank->trace) pace_snprintf(name, sizeof name, "%s, device %" PRIu32, what, rank->device_id);
+    else pace_snprintf(name, sizeof name, "%s", what);
+    pace_timeline_lane(d->out, name, PACE_LANE_SUMMARY);
+}
+
+static void draw_steps(trace_drawing *d, const pace_rank *rank) {
+    if (rank->marks.items.count == 0) return;
+    begin_summary(d, rank, "Steps");
+    for (size_t k = 0; k < rank->marks.items.count; k++) {
+        const pace_mark *mark = &rank->marks.items.items[k];
+        if (mark->to_ns <= mark->from_ns) continue;
+        pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = mark->from_ns + rank->shift_ns,
+                                                         .end_ns = mark->to_ns + rank->shift_ns,
+                                                         .name = pace_names_text(&rank->step.names, mark->label),
+                                                         .color = k % 2 ? PACE_CLASS_WAIT : PACE_CLASS_OTHER,
+                                                         .kind = PACE_SLICE_STEP});
+    }
+}
+
+static void draw_path(trace_drawing *d, const pace_rank *rank) {
+    const drawing *of = d->of;
+    if (rank != of->rank || of->path.count == 0) return;
+    begin_summary(d, rank, "Critical path");
+    for (size_t i = 0; i < of->path.count; i++) {
+        const pace_path_piece *piece = &of->path.items[i];
+        const pace_rank *own = of->ranks[piece->rank];
+        const char *name = piece->task == PACE_NO_TASK ? "nothing recorded" : pace_step_name(&own->step, piece->task);
+        char text[512], which[PACE_RANK_NAME];
+        if (own == rank) pace_snprintf(text, sizeof text, "%s%s", piece->waiting ? "gap before " : "", name);
+        else
+            pace_snprintf(text, sizeof text, "%s%s, %s", piece->waiting ? "gap before " : "", name,
+                          pace_rank_name(which, own));
+        bool linked = own == rank && piece->task != PACE_NO_TASK;
+        pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = piece->start_ns + of->home->shift_ns,
+                                                         .end_ns = piece->end_ns + of->home->shift_ns,
+                                                         .name = text,
+                                                         .color = piece->waiting ? PACE_CLASS_IDLE : PACE_CLASS_PATH,
+                                                         .kind = PACE_SLICE_PATH,
+                                                         .stage = pace_advice_names[piece->resource],
+                                                         .cause = linked ? d->numbers[piece->task] : 0});
+    }
+}
+
+static pace_status draw_tiles(trace_drawing *d, const pace_rank *rank, pace_tile_key key) {
+    pace_drawn_tiles tiles = {0};
+    bool stages = key == PACE_TILES_BY_STAGE;
+    if (rank->tiles.count == 0) return PACE_OK;
+    pace_status status = pace_tiles_cut(&tiles, &rank->tiles, key, d->zones);
+    begin_summary(d, rank, stages ? "Stage" : "Device time");
+    for (size_t i = 0; status == PACE_OK && i < tiles.count; i++) {
+        const pace_drawn_tile *tile = &tiles.items[i];
+        pace_timeline_put(d->out,
+                          &(pace_timeline_slice){.start_ns = tile->start_ns + rank->shift_ns,
+                                                 .end_ns = tile->end_ns + rank->shift_ns,
+                                                 .name =
+                                                     stages ? pace_stage_names[tile->key] : resource_words[tile->key],
+                                                 .color = stages ? stage_colors[tile->key] : resource_colors[tile->key],
+                                                 .kind = stages ? PACE_SLICE_STAGE : PACE_SLICE_RESOURCE,
+                                                 .count = tile->count});
+    }
+    PACE_VEC_FREE(&tiles);
+    return status;
+}
+
+static pace_status draw_summaries(trace_drawing *d) {
+    for (size_t r = 0; r < d->of->rank_count; r++) {
+        const pace_rank *rank = d->of->ranks[r];
+        if (pace_rank_trace(rank) != d->trace) continue;
+        draw_steps(d, rank);
+        draw_path(d, rank);
+        PACE_TRY(draw_tiles(d, rank, PACE_TILES_BY_STAGE));
+        PACE_TRY(draw_tiles(d, rank, PACE_TILES_BY_RESOURCE));
+    }
+    return PACE_OK;
+}
+
+/* --- a trace ------------------------------------------------------------------------------------------------------ */
+
+/* The class of each device task; returns how many devices the trace has. */
+static size_t classify(trace_drawing *d) {
+    size_t devices = 0;
+    for (size_t r = 0; r < d->of->rank_count; r++) {
+        const pace_rank *rank = d->of->ranks[r];
+        if (pace_rank_trace(rank) != d->trace) continue;
+        devices++;
+        for (size_t i = 0; i < rank->work.items.count; i++)
+            d->classes[rank->work.items.items[i].task] = (uint8_t)(rank->work.items.items[i].class + 1);
+    }
+    return devices;
+}
+
+/* Streams after threads, for they name what launched them; summaries last, for the path names tasks of both. A page
+ * shows them in the order of their kinds. */
+static pace_status draw_parts(trace_drawing *d) {
+    bool several = classify(d) > 1;
+    PACE_TRY(draw_lanes(d, false, several));
+    PACE_TRY(draw_lanes(d, true, several));
+    return draw_summaries(d);
+}
+
+static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, const pace_zones *zones) {
+    const pace_rank *trace = of->traces[t];
+    char name[PACE_RANK_NAME];
+    pace_op_cache amounts;
+    pace_timeline_group(out, pace_rank_name(name, trace), trace == pace_rank_trace(of->rank));
+    pace_op_cache_init(&amounts);
+    trace_drawing d = {.of = of, .out = out, .trace = trace, .zones = zones, .amounts = &amounts};
+    d.numbers = pace_alloc(trace->step.count + 1, sizeof *d.numbers);
+    d.classes = pace_alloc(trace->step.count + 1, sizeof *d.classes);
+    pace_status status = d.numbers && d.classes ? draw_parts(&d) : PACE_E_MEMORY;
+    pace_op_cache_free(&amounts);
+    pace_free(d.numbers);
+    pace_free(d.classes);
+    PACE_VEC_FREE(&d.drawn);
+    return status;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
+
+/* Which stretches are merged, and how far. */
+static void put_note(const drawing *of, pace_timeline *out, const pace_zones *zones) {
+    int64_t thin_ns = 0, own_ns = 0;
+    for (size_t t = 0; t < of->trace_count; t++)
+        for (size_t i = 0; i < zones[t].count; i++)
+            if (zones[t].items[i].thin_ns > thin_ns) thin_ns = zones[t].items[i].thin_ns;
+    for (size_t t = 0; t < of->trace_count; t++)
+        for (size_t i = 0; i < zones[t].count; i++) {
+            const pace_zone *zone = &zones[t].items[i];
+            bool shown = zone->from_ns > INT64_MIN && zone->to_ns < INT64_MAX;
+            if (of->traces[t] == pace_rank_trace(of->rank) && shown && zone->thin_ns < thin_ns) own_ns = zone->thin_ns;
+        }
+    if (thin_ns == 0) {
+        pace_timeline_note(out, "Every recorded task is in this timeline, to the nanosecond.");
+        return;
+    }
+    pace_timeline_note(out,
+                       "This trace has more tasks than a page holds. Outside the steps that are shown task by task, "
+                       "neighbours shorter than %.3g ms are merged; a merged slice says how many tasks it stands for. "
+                       "--rank and --steps choose what is shown task by task.",
+                       (double)thin_ns * 1e-6);
+    if (own_ns)
+        pace_timeline_note(out, "Even in the reported step, neighbours shorter than %.3g us are merged.",
+                           (double)own_ns * 1e-3);
+}
+
+static pace_status draw(void *context, pace_timeline *out) {
+    const drawing *of = context;
+    const pace_zone_limits limits = {WHOLE_SLICES, MERGED_SLICES};
+    pace_zones *zones;
+    PACE_TRY(pace_zones_plan(&zones, of->traces, of->trace_count, of->rank, of->mark, &limits));
+    pace_status status = PACE_OK;
+    for (size_t t = 0; status == PACE_OK && t < of->trace_count; t++) status = draw_trace(of, out, t, &zones[t]);
+    if (status == PACE_OK) put_note(of, out, zones);
+    pace_zones_free(zones, of->trace_count);
+    return status;
+}
+
+static void free_drawing(void *context) {
+    drawing *of = context;
+    PACE_VEC_FREE(&of->path);
+    pace_free(of);
+}
+
+pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_critical *critical) {
+    drawing *of = pace_alloc(1, sizeof *of);
+    if (!of) return PACE_E_MEMORY;
+    *of = (drawing){.traces = analysis->traces.items,
+                    .ranks = analysis->ranks.items,
+                    .trace_count = analysis->traces.count,
+                    .rank_count = analysis->ranks.count,
+                    .rank = rank,
+                    .home = analysis->ranks.items[critical->home],
+                    .mark = critical->mark};
+    for (size_t i = 0; i < critical->pieces.count; i++)
+        if (PACE_PUSH(&of->path, critical->pieces.items[i]) != PACE_OK) {
+            free_drawing(of);
+            return PACE_E_MEMORY;
+        }
+    pace_node_timeline(root, "Timeline", critical->from_ns + of->home->shift_ns, critical->to_ns + of->home->shift_ns,
+                       draw, of, free_drawing);
+    return PACE_OK;
+}

@@ -1,0 +1,313 @@
+"""The page of `analyze` in headless Chromium: the timeline holds what the trace holds, and answers to wheel, keys, pointer and
+search; tables lead to slices; narrow screens, print, and readers without a script get all of it; hostile names stay text."""
+import collections
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "golden")]
+from chromium import Page  # noqa: E402
+import planted_traces  # noqa: E402
+
+PACELINE = os.environ["PACELINE"]
+DEMO = os.path.join(HERE, "..", "data", "demo.json.gz")
+FOLDER = tempfile.TemporaryDirectory()
+TRACE = planted_traces.slow_loader(os.path.join(FOLDER.name, "trace.json.gz"))[0]
+VIEW = "document.querySelector('.timeline').timelineView"
+
+
+def expect(holds, *what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def page_of(*words):
+    path = os.path.join(FOLDER.name, "page%d.html" % len(os.listdir(FOLDER.name)))
+    subprocess.run([PACELINE, *words, "-o", path], check=True)
+    return path
+
+
+def events(path):
+    with (gzip.open(path) if path.endswith(".gz") else open(path)) as file:
+        return [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+
+
+def ns(us):
+    return round(us * 1000)
+
+
+def view(page):
+    """What the plot shows: (from, to), ns."""
+    return tuple(page.eval("[%s.from, %s.to]" % (VIEW, VIEW)))
+
+
+def plot(page):
+    """The canvas: left, top, width, height."""
+    return page.eval("(() => { const b = document.querySelector('.tl-body canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+
+
+def show_timeline(page):
+    page.eval("document.querySelector('.timeline').scrollIntoView()")
+    page.settle()
+    return plot(page)
+
+
+SLICES = """(() => { const v = %s, d = v.data; return d.lanes.flatMap((lane) => lane.kind === 'summary' ? [] : Array.from({length: lane.count}, (_, i) =>
+    [d.nameOf(lane, i), d.kindOf(lane, i), lane.starts[i], lane.ends[i] - lane.starts[i], lane.name])); })()""" % VIEW
+
+
+def test_every_slice_to_the_nanosecond(page, trace=TRACE):
+    found = page.eval(SLICES)
+    kinds = {"cpu_op": "operator", "kernel": "kernel", "cuda_runtime": "runtime call", "gpu_memcpy": "copy", "gpu_memset": "memory set",
+             "user_annotation": "annotation", "python_function": "Python frame"}
+    wanted = [(e["name"], kinds[e["cat"]], ns(e["ts"]), ns(e["dur"])) for e in events(trace) if e.get("cat") in kinds]
+    first, zero = min(w[2] for w in wanted), min(s[2] for s in found)
+    wanted = collections.Counter((name, kind, start - first, length) for name, kind, start, length in wanted)
+    got = collections.Counter((name, kind, start - zero, length) for name, kind, start, length, _ in found)
+    expect(len(wanted) > 100 and got == wanted, list((got - wanted).items())[:3], list((wanted - got).items())[:3])
+
+
+def test_launches(page):
+    """Each kernel is linked to the call of its correlation."""
+    found = page.eval("""(() => { const d = %s.data; return d.lanes.filter((lane) => lane.kind === 'stream').flatMap((lane) =>
+        Array.from({length: lane.count}, (_, i) => { const c = d.find(lane.causes[i]); return [lane.starts[i], c.lane.starts[c.i], d.nameOf(c.lane, c.i)]; })); })()""" % VIEW)
+    calls = {e["args"]["correlation"]: e for e in events(TRACE) if e.get("cat") == "cuda_runtime" and "correlation" in e.get("args", {})}
+    work = [e for e in events(TRACE) if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
+    wanted = sorted((ns(e["ts"]) - ns(calls[e["args"]["correlation"]]["ts"]), calls[e["args"]["correlation"]]["name"]) for e in work)
+    expect(sorted((start - called, name) for start, called, name in found) == wanted)
+
+
+def test_wheel(page):
+    left, top, width, height = show_timeline(page)
+    x, y = left + width / 4, top + 60
+    before, scrolled = view(page), page.eval("scrollY")
+    page.wheel(x, y, 120)
+    expect(view(page) == before, "the wheel is the page's")
+    page.eval("new Promise(done => setTimeout(done, 400))")
+    expect(page.eval("scrollY") != scrolled, "and scrolls it")
+    left, top, width, height = show_timeline(page)
+    page.wheel(x, y, -120, ctrl=True)
+    after = view(page)
+    expect(after[1] - after[0] < before[1] - before[0], "with Ctrl it zooms", before, after)
+    held = before[0] + (before[1] - before[0]) / 4
+    expect(abs(after[0] + (after[1] - after[0]) / 4 - held) < (before[1] - before[0]) * 0.01, "at the pointer")
+
+
+def test_keys(page):
+    left, top, width, height = show_timeline(page)
+    page.eval("document.querySelector('.tl-body').focus({preventScroll: true})")
+    page.key("0")
+    whole = view(page)
+    page.mouse("mouseMoved", left + width / 2, top + 60)
+    for key, changes in (("w", lambda a, b: b[1] - b[0] < a[1] - a[0]), ("d", lambda a, b: b[0] > a[0]), ("a", lambda a, b: b[0] < a[0]),
+                         ("s", lambda a, b: b[1] - b[0] > a[1] - a[0])):
+        before = view(page)
+        page.key(key)
+        expect(changes(before, view(page)), key, before, view(page))
+    page.key("0")
+    expect(view(page) == whole, "0 goes back")
+    before = view(page)
+    page.wheel(left + width / 2, top + 60, -120)
+    expect(view(page)[1] - view(page)[0] < before[1] - before[0], "with focus the wheel zooms")
+    page.key("0")
+
+
+def test_zoom_reaches_single_nanoseconds(page):
+    show_timeline(page)
+    page.eval("%s.show(1000, 1001)" % VIEW)
+    low, high = view(page)
+    expect(high - low <= 20 and low <= 1000 <= high, low, high)
+    page.eval("%s.show(0, %s.data.span_ns)" % (VIEW, VIEW))
+
+
+def test_search(page):
+    show_timeline(page)
+    names = collections.Counter(e["name"] for e in events(TRACE) if e.get("cat") in ("cpu_op", "kernel", "cuda_runtime", "gpu_memcpy", "gpu_memset", "user_annotation"))
+    word = "addmm"
+    wanted = sum(count for name, count in names.items() if word in name.lower())
+    page.eval("document.querySelector('.tl-bar input[type=search]').focus()")
+    page.type(word)
+    page.key("Enter")
+    text = page.eval("document.querySelector('.tl-found').textContent")
+    expect(wanted > 0 and (" of %s found" % format(wanted, ",")) in text, wanted, text)
+    first = page.eval("%s.data.nameOf(%s.selected.lane, %s.selected.i)" % (VIEW, VIEW, VIEW))
+    start = page.eval("%s.selected.lane.starts[%s.selected.i]" % (VIEW, VIEW))
+    page.key("Enter")
+    expect(word in first.lower() and page.eval("%s.selected.lane.starts[%s.selected.i]" % (VIEW, VIEW)) >= start, first)
+    page.eval("(() => { const s = document.querySelector('.tl-bar input[type=search]'); s.value = ''; s.dispatchEvent(new Event('input')); })()")
+    page.eval("new Promise(done => setTimeout(done, 300))")
+    page.eval("document.activeElement.blur()")
+
+
+def test_click_shows_details(page):
+    """A click on the longest kernel of the step: the panel names it, its launch and its operator."""
+    left, top, width, height = show_timeline(page)
+    page.eval("%s.show(0, %s.data.span_ns)" % (VIEW, VIEW))
+    x, y, name = page.eval("""(() => { const v = %s, lane = v.data.lanes.find((l) => l.kind === 'stream'); let best = -1;
+        for (let i = 0; i < lane.count; i++) if (v.data.kindOf(lane, i) === 'kernel' && lane.starts[i] >= 0 && lane.ends[i] <= v.data.span_ns &&
+          (best < 0 || lane.ends[i] - lane.starts[i] > lane.ends[best] - lane.starts[best])) best = i;
+        const b = v.boxOf({lane, i: best}); return [(b.left + b.right) / 2, b.top + b.height / 2, v.data.nameOf(lane, best)]; })()""" % VIEW)
+    page.click(left + x, top + y)
+    text = page.eval("document.querySelector('.tl-panel').innerText")
+    expect(name in text and "Launched by" in text and "Operator" in text and "ns)" in text, name, text)
+    page.eval("Array.from(document.querySelectorAll('.tl-panel a')).find((a) => a.textContent.startsWith('cuda')).click()")
+    page.settle()
+    text = page.eval("document.querySelector('.tl-panel').innerText")
+    expect("runtime call" in text and "Device work" in text and name in text, "the call leads back", text)
+    page.eval("document.querySelector('.tl-body').focus()")
+    page.key("m")
+    expect("Range of" in page.eval("document.querySelector('.tl-panel').innerText"), "M marks its range")
+    page.key("Escape")
+    expect(page.eval("document.querySelector('.tl-panel').hidden"), "Escape clears")
+
+
+def test_range_adds_up(page):
+    """A range drawn in the ruler: time on streams by name, as sums over the trace's kernels clipped to it."""
+    left, top, width, height = show_timeline(page)
+    page.eval("%s.show(0, %s.data.span_ns)" % (VIEW, VIEW))
+    page.settle()
+    page.drag(left + width * 0.25, top + 8, left + width * 0.75, top + 8)
+    low, high = page.eval("%s.range" % VIEW)
+    span = page.eval("%s.data.span_ns" % VIEW)
+    expect(abs(low - span / 4) < span / 100 and abs(high - span * 3 / 4) < span / 100, low, high, span)
+    kernels = [s for s in page.eval(SLICES) if s[4].startswith("Stream")]
+    sums = collections.Counter()
+    for name, _, start, length, _ in kernels:
+        sums[name] += max(0, min(start + length, high) - max(start, low))
+    best, most = sums.most_common(1)[0]
+    rows = page.eval("Array.from(document.querySelectorAll('.tl-panel table')).map((t) => Array.from(t.rows, (r) => Array.from(r.cells, (c) => c.textContent)))")
+    shares = sum(float(row[2].split()[0]) for row in rows[0][1:])
+    expect(rows[0][0][0] == "Device time" and abs(shares - 100) < 0.5, "every instant has one resource", rows[0])
+    scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    value, unit = rows[1][1][1].split()
+    expect(rows[1][1][0] == best and abs(float(value) * scale[unit] / most - 1) < 0.01, rows[1][1], best, most)
+    page.eval("document.querySelector('.tl-panel .close').click()")
+
+
+def test_rows_lead_to_slices(page):
+    """The button of a kernel's row selects a slice of that name, in sight."""
+    name = page.eval("""(() => { const b = Array.from(document.querySelectorAll('main .table .goto')).pop(); const cell = b.closest('td');
+        const name = cell.title || cell.textContent; b.click(); return name; })()""")
+    page.settle()
+    page.settle()
+    found = page.eval("%s.data.nameOf(%s.selected.lane, %s.selected.i)" % (VIEW, VIEW, VIEW))
+    box = page.eval("(() => { const v = %s, b = v.boxOf(v.selected), c = document.querySelector('.tl-body canvas').getBoundingClientRect(); return [c.top + b.top, innerHeight]; })()" % VIEW)
+    expect(found == name and 0 <= box[0] < box[1], name, found, box)
+    low, high = view(page)
+    start, end = page.eval("[%s.selected.lane.starts[%s.selected.i], %s.selected.lane.ends[%s.selected.i]]" % (VIEW, VIEW, VIEW, VIEW))
+    expect(low <= start and end <= high, low, start, end, high)
+
+
+def test_steps_can_be_chosen(page):
+    page.eval("(() => { const s = document.querySelector('.tl-bar select'); s.value = '0'; s.dispatchEvent(new Event('change')); })()")
+    first = view(page)
+    page.eval("(() => { const s = document.querySelector('.tl-bar select'); s.value = 'all'; s.dispatchEvent(new Event('change')); })()")
+    whole = view(page)
+    expect(whole[0] <= first[0] and first[1] <= whole[1] and whole[1] - whole[0] > 1.5 * (first[1] - first[0]), first, whole)
+
+
+def test_tables(page):
+    sort = """(() => { const t = Array.from(document.querySelectorAll('main table')).find((t) => t.rows.length > 6 && t.tHead);
+        const read = () => Array.from(t.tBodies[0].rows, (r) => r.cells[0].textContent).join('|');
+        const heading = t.tHead.rows[0].cells[0]; heading.click(); const up = read(); heading.click(); return up !== read(); })()"""
+    expect(page.eval(sort), "a click on a heading sorts")
+    links = page.eval("Array.from(document.querySelectorAll('.contents a'), (a) => [document.querySelector(a.getAttribute('href')).querySelector('h2').textContent, a.textContent])")
+    expect(len(links) > 4 and all(heading.startswith(text) for heading, text in links), links)
+    expect(not page.eval("document.body.innerText").count("idle_"), "readable words")
+
+
+def test_all_ranks(path):
+    """Of several ranks one is open, the others unfold at a click on their names; a search finds slices in all of them."""
+    with Page() as page:
+        page.open(path)
+        show_timeline(page)
+        folded = "Array.from(document.querySelectorAll('.tl-names button'), (b) => b.getAttribute('aria-expanded'))"
+        expect(page.eval(folded) == ["false", "false", "true", "false"], page.eval(folded))
+        lanes = page.eval("document.querySelectorAll('.tl-names div').length")
+        page.eval("document.querySelector('.tl-names button').click()")
+        expect(page.eval(folded)[0] == "true" and page.eval("document.querySelectorAll('.tl-names div').length") > lanes)
+        found = page.eval("(() => { const s = document.querySelector('.tl-bar input[type=search]'); s.value = 'ncclDevKernel'; s.dispatchEvent(new Event('input'));"
+                          " return new Promise(done => setTimeout(() => done(new Set(%s.hits.found.map((h) => h.lane.group.name)).size), 400)); })()" % VIEW)
+        expect(found == 4, found)
+        expect(page.problems == [], page.problems)
+
+
+def test_narrow(path):
+    """At 400 px no cell, bar or control lies off-screen."""
+    with Page(400, 800) as page:
+        page.open(path)
+        expect(page.eval("document.documentElement.scrollWidth") <= 400)
+        out = page.eval("""Array.from(document.querySelectorAll('main td, main svg, main canvas, main button, main select, main p, main h2'))
+            .filter((e) => e.offsetParent !== null && e.getClientRects().length && e.getBoundingClientRect().right > 401).map((e) => e.outerHTML.slice(0, 80))""")
+        expect(out == [], out[:5])
+        expect(page.problems == [], page.problems)
+
+
+def test_without_script(path):
+    with Page(script=False) as page:
+        page.open(path)
+        expect(page.problems == [], page.problems)
+        counts = page.call("DOM.getDocument", depth=-1)
+        text = json.dumps(counts)
+        expect(text.count('"nodeName": "rect"') > 20 and text.count('"nodeName": "TABLE"') > 4, "pictures and tables stand in the page itself")
+        expect('"plain-lanes"' in text, "and a plain picture of the timeline")
+
+
+def test_print(page):
+    paper = page.pdf()
+    expect(paper.startswith(b"%PDF") and len(paper) > 20000, len(paper))
+    page.settle()
+
+
+def test_hostile_names():
+    """Names that would end the script element, open a comment in it, or be markup."""
+    names = ["</script><script>window.hacked = 1</script>", "<!--<script>window.hacked = 2", "\u2028</SCRIPT ><img src=x onerror='window.hacked=3'>", "'\"&<b>"]
+    trace, at = [], 0
+    for n in range(40):
+        name = names[n % len(names)]
+        at += 1000
+        trace.append({"ph": "X", "cat": "cpu_op", "name": "aten::" + name, "pid": 1, "tid": 1, "ts": at, "dur": 400, "args": {"External id": n + 1,
+                      "Input Dims": [[2, 3]], "Input type": [name]}})
+        trace.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 10, "dur": 20, "args": {"correlation": n + 1, "External id": n + 1}})
+        trace.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": at + 50, "dur": 300, "args": {"correlation": n + 1, "device": 0, "stream": 7}})
+    path = os.path.join(FOLDER.name, "hostile.json")
+    with open(path, "w") as file:
+        json.dump({"traceEvents": trace}, file)
+    with Page() as page:
+        page.open(page_of("analyze", path))
+        expect(page.eval("window.hacked") is None)
+        found = {s[0] for s in page.eval(SLICES) if s[1] == "kernel"}
+        expect(found == set(names), found)
+        page.eval("%s.select({lane: %s.data.lanes.find((l) => l.kind === 'stream'), i: 0})" % (VIEW, VIEW))
+        for n in range(len(names)):
+            page.eval("%s.step(1)" % VIEW)
+            page.settle()
+        expect(page.eval("window.hacked") is None and page.eval("document.querySelectorAll('img').length") == 0)
+        expect(page.problems == [], page.problems)
+
+
+def main():
+    path = page_of("analyze", TRACE)
+    with Page() as page:
+        page.open(path)
+        for test in (test_every_slice_to_the_nanosecond, test_launches, test_wheel, test_keys, test_zoom_reaches_single_nanoseconds, test_search,
+                     test_click_shows_details, test_range_adds_up, test_rows_lead_to_slices, test_steps_can_be_chosen, test_tables, test_print):
+            test(page)
+            expect(page.problems == [], test.__name__, page.problems)
+            print("passed", test.__name__)
+    with Page() as page:
+        page.open(page_of("analyze", DEMO))
+        test_every_slice_to_the_nanosecond(page, DEMO)
+    ranks = page_of("analyze", *planted_traces.slow_rank(os.path.join(FOLDER.name, "ranks.json.gz")))
+    test_all_ranks(ranks)
+    for one in (path, ranks):
+        test_narrow(one)
+        test_without_script(one)
+    test_hostile_names()
+
+
+main()
