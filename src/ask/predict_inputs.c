@@ -178,15 +178,6 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
     return status;
 }
 
-static pace_status add_fits(pace_forecast *forecast, const pace_predict_options *options) {
-    for (size_t i = 0; i < options->fits.count; i++) {
-        pace_fit_model fit;
-        PACE_TRY(pace_fit_load(&fit, options->fits.items[i]));
-        PACE_TRY(pace_cost_add_fit(forecast->cost, &fit));
-    }
-    return PACE_OK;
-}
-
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                      const pace_device *device, const pace_step_case *model,
                                      const pace_predict_options *options) {
@@ -198,6 +189,5 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
     else if (model) status = read_model(&read, inputs[0], model, options->context->catalog);
     else status = read_files(&read, inputs, count, device, options);
-    if (status == PACE_OK) status = add_fits(&read.forecast, options);
     return PACE_GIVE(out, read, status, pace_predict_inputs_free(&read));
 }

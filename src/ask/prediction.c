@@ -3,12 +3,15 @@
 #include "ask/context.h"
 #include "ask/predict_calibration.h"
 
+#include <math.h>
+
 void pace_prediction_close(pace_prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
     pace_free(p->results);
     pace_scenarios_free(&p->scenarios);
     pace_predict_inputs_free(&p->inputs);
     pace_step_asked_close(&p->step);
+    pace_predict_fits_free(&p->fits);
     pace_device_catalog_free(&p->devices);
 }
 
@@ -104,12 +107,16 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
     const pace_scenario *base = &p->scenarios.items.items[0];
     if (!base->device)
         return pace_fail(PACE_E_USAGE, "%s: has no times: name the device it would run on with --on", name);
+    if (p->fits.step_path && base->device->is_cpu)
+        return pace_fail(PACE_E_USAGE, "fit: %s is a fit of steps on accelerators, found the CPU %s", p->fits.step_path,
+                         base->device->name);
     pace_step_words words = {.name = name,
                              .set = &options->set,
                              .approach = options->approach,
                              .jitter = options->jitter,
                              .device = base->device,
                              .machine = base->has_exchange ? &base->machine : NULL,
+                             .fits = &p->fits,
                              .compared = options->on.count > 1};
     return pace_step_asked_open(&p->step, options->context->catalog, &words);
 }
@@ -124,6 +131,14 @@ static pace_status check_model_options(const pace_predict_options *options) {
     return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", said);
 }
 
+static pace_status open_fits(pace_prediction *p, const char *path, const pace_predict_options *options) {
+    p->fit_factor = 1;
+    PACE_TRY(pace_predict_fits_open(&p->fits, &options->fits));
+    if (p->is_model || !p->fits.step_path) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "fit: %s is a fit of models' steps, which a recording (%s) has no use for",
+                     p->fits.step_path, path);
+}
+
 /* What is asked; models are opened, everything else is read later. */
 pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, size_t path_count,
                                  const pace_predict_options *options) {
@@ -132,6 +147,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     pace_predict_options usual = *options;
     PACE_TRY(pace_device_catalog_load(&p->devices, options->context->catalog));
     PACE_TRY(pace_predict_is_model(&p->is_model, paths[0]));
+    PACE_TRY(open_fits(p, paths[0], options));
     if (p->is_model) PACE_TRY(check_model_options(options));
     if (!p->is_model && options->approach)
         return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
@@ -147,9 +163,23 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
 }
 
-/* Kernels and hosts of files are the walk's alone. */
+/* A walked step moves by the ratio of closed forms, and so does each of its what-ifs. */
+static void apply_step_fit(pace_prediction *p) {
+    pace_step_solution walked = p->step.settled;
+    if (!p->fits.step_path) return;
+    walked.time_s = p->results[0].step_s;
+    pace_estimate fitted = pace_predict_fits_step(&p->fits, &walked, &p->step.asked);
+    p->fit_factor = fitted.median / walked.time_s.median;
+    for (size_t i = 0; i < p->result_count; i++) {
+        p->results[i].step_s.median *= p->fit_factor;
+        p->results[i].step_s.spread = i == 0 ? fitted.spread : fmax(fitted.spread, p->results[i].step_s.spread);
+        p->results[i].step_s.rung = fitted.rung;
+    }
+}
+
+/* Hosts of files are the walk's alone. */
 static pace_status check_walk(const pace_prediction *p, const pace_predict_options *options) {
-    if (!p->is_model || p->step.asked.device->is_cpu || options->fits.count || options->overheads.count) return PACE_OK;
+    if (!p->is_model || p->step.asked.device->is_cpu || options->overheads.count) return PACE_OK;
     return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
 }
 
@@ -158,6 +188,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
     PACE_TRY(
         pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
+    PACE_TRY(pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;
     PACE_TRY(take_host_to_device(p, options));
@@ -169,6 +200,9 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
         PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
                                    &p->scenarios.items.items[p->result_count]));
-    if (p->results[0].step_s.median > 0) return check_walk(p, options);
-    return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
+    if (!(p->results[0].step_s.median > 0))
+        return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
+    PACE_TRY(check_walk(p, options));
+    apply_step_fit(p);
+    return PACE_OK;
 }

@@ -13,6 +13,8 @@ typedef struct {
     pace_scenarios scenarios;
     pace_step_asked step; /* of a model */
     bool is_model;
+    pace_predict_fits fits;
+    double fit_factor; /* what a fit of steps makes of a walked step; 1 without one */
     pace_pair_calibration calibration;
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */

@@ -164,6 +164,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     PACE_TRY(open_approach(out, catalog, words));
     PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
     out->has_pricer = true;
+    PACE_TRY(pace_predict_fits_kernels(words->fits, out->pricer.cost));
     if (words->device->is_cpu) return PACE_OK;
     if (!pace_settings_name_batch(words->set)) PACE_TRY(choose_batch(out));
     fill_pipeline(out, words->set);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ask/engine_options.h"
+#include "ask/predict_fits.h"
 #include "plan/step_engine.h"
 
 /* A case and what it borrows. It must not move once it is open. */
@@ -17,7 +18,7 @@ typedef struct {
     bool spread_tables;         /* over all ranks, which nobody said */
     bool all_devices;           /* data parallel over all of the machine's, since nobody said how it is shared */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
-    bool usual_rounds;          /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
+    bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
     bool has_model, has_pricer;
 } pace_step_asked;
 
@@ -27,8 +28,9 @@ typedef struct {
     const char *approach, *jitter;
     const pace_approach *chosen; /* instead of both; NULL = as they say */
     const pace_device *device;
-    const pace_machine *machine; /* NULL = the device alone */
-    bool compared;               /* with other machines: one device of each, unless `set` shares the step */
+    const pace_machine *machine;   /* NULL = the device alone */
+    const pace_predict_fits *fits; /* of kernels; NULL = none */
+    bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
 /** What a configuration is where nobody says: as the framework runs steps; the optimizer is Adam for models of

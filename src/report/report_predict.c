@@ -99,8 +99,15 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
                        p->step.all_devices ? ", data parallel" : "");
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_null(step, "measured_ns");
-    pace_node_int(step, "walked_ns", pace_ns(step_s->median - p->results[0].exchange.skew_s));
+    pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));
     pace_node_null(step, "walk_error");
+    if (!p->fits.step_path) return;
+    pace_node_sentence(
+        root, false,
+        "%s makes the step %.3f times as long as the walk, which takes %s by formula: what stands below of "
+        "its timeline, matrix and path is the walk's.",
+        p->fits.step_path, p->fit_factor, pace_show_ns(pace_ns(step_s->median / p->fit_factor)).text);
+    pace_node_real(step, "fit_factor", p->fit_factor);
 }
 
 static void put_headline(pace_node *root, const pace_prediction *p) {
@@ -241,7 +248,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)
-        pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median);
+        pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median / p->fit_factor);
     if (options->approach || p->results[0].exchange.ranks > 1)
         pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     if (p->is_model && options->on.count > 1 && pace_config_ranks(&p->step.asked.config) == 1)
@@ -276,7 +283,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_report *report = NULL;
     pace_status status = pace_prediction_open(&p, paths, path_count, options);
     if (status == PACE_OK && p.is_model && !pace_step_is_walked(&p.step.asked)) {
-        status = pace_predict_step(&report, &p.step, options);
+        status = pace_predict_step(&report, &p.step, &p.fits, options);
         pace_prediction_close(&p);
         return status == PACE_OK ? pace_report_give(out, report, status) : status;
     }

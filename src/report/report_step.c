@@ -21,8 +21,7 @@ typedef struct {
     pace_step_asked *step;
     const char *on;
     pace_catalog *catalog;
-    pace_step_fit fit;
-    bool fitted;
+    const pace_predict_fits *fits;
     pace_step_answer answer;
     double tokens; /* of a step on one device */
 } asked;
@@ -37,21 +36,20 @@ static pace_status check_options(const pace_predict_options *options) {
         return pace_fail(PACE_E_USAGE,
                          "a step with pipelines, ZeRO or a framework other than PyTorch is answered in closed "
                          "form: expected " PACE_FIELD "on, " PACE_FIELD "set and " PACE_FIELD "fit alone");
-    if (options->fits.count > 1)
-        return pace_fail(PACE_E_USAGE, "a step of many ranks: expected one " PACE_FIELD "fit, found %zu",
-                         options->fits.count);
     return PACE_OK;
+}
+
+static pace_step_factors factors_of(const asked *a) {
+    return a->fits->step_path ? a->fits->step.factors : pace_step_factors_none();
 }
 
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
     char group[96];
     PACE_TRY(check_options(options));
-    if (options->fits.count) PACE_TRY(pace_step_fit_load(&a->fit, options->fits.items[0]));
-    a->fitted = options->fits.count > 0;
-    pace_step_factors factors = a->fitted ? a->fit.factors : pace_step_factors_none();
+    pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
-    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fitted ? &a->fit : NULL, group);
+    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
     a->tokens = pace_config_micro_batches(&one->config) * one->config.micro_batch * one->config.dp *
                 pace_model_sequence(one->model, &one->config) / pace_config_ranks(&one->config);
     return PACE_OK;
@@ -139,7 +137,7 @@ static void put_help(pace_node *root, const asked *a) {
                                                          "the update",
                                                          NULL,
                                                          "what every step has besides"};
-    pace_step_factors factors = a->fitted ? a->fit.factors : pace_step_factors_none();
+    pace_step_factors factors = factors_of(a);
     double *values = (double *)&factors, all_s = pace_step_compose(&a->step->settled.plan, &factors).total_s;
     saving savings[PACE_STEP_FACTORS] = {0};
     size_t count = 0;
@@ -272,12 +270,14 @@ static pace_status build(pace_report *report, void *context) {
     put_memory(root, &a->step->settled.plan);
     put_help(root, a);
     pace_doubts_used used = {{0}};
-    used.added[a->fitted ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
+    used.added[a->fits->step_path ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
     return pace_put_assumptions(root, a->catalog, &used);
 }
 
-pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_options *options) {
+pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
+                              const pace_predict_options *options) {
     asked a = {.step = step,
+               .fits = fits,
                .on = options->on.count ? options->on.items[0] : step->asked.device->name,
                .catalog = options->context->catalog};
     PACE_TRY(answer(&a, options));

@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 /** The report of a case that is not walked. Errors: PACE_E_USAGE for options that belong to a walk; those of fits. */
-pace_status pace_predict_step(pace_report **out, pace_step_asked *step,
+pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
                               const pace_predict_options *options) PACE_MUST_CHECK;
 
 /** Puts first that a step does not fit into the device's memory, by how much, and what would make it fit; the answer is no

@@ -1,0 +1,80 @@
+#include "ask/predict_fits.h"
+
+#include "ask/fit_rows.h"
+#include "base/yaml_member.h"
+
+#include <string.h>
+
+/* Fits that are JSON, by their schema; `belongs` says which question uses one that predictions of a step do not. */
+static const struct {
+    const char *schema, *name, *belongs;
+} documents[] = {
+    {"paceline.step-fit/1", "steps", NULL},
+    {"paceline.scaling-fit/1", "scaling", "predict --kind scaling --rows TABLE"},
+    {"paceline.exchange-fit/1", "exchanges", "predict --kind exchange"},
+    {"paceline.job-fit/1", "jobs", "fleet, or predict --kind job"},
+};
+
+static pace_status find_schema(void *out, const pace_yaml *yaml) {
+    const char *schema = pace_yaml_text(pace_yaml_get(pace_yaml_root(yaml), "schema"));
+    int *number = out;
+    for (*number = 0; *number < (int)(sizeof documents / sizeof *documents); ++*number)
+        if (schema && strcmp(schema, documents[*number].schema) == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: expected a fit as paceline fit writes it, found the schema \"%.40s\"",
+                     pace_yaml_place(yaml, pace_yaml_root(yaml)), schema ? schema : "none");
+}
+
+/* A fit of kernels is no text. */
+static pace_status is_document(bool *out, const char *path) {
+    pace_input *input;
+    char first = 0;
+    size_t got;
+    PACE_TRY(pace_input_peek(&input, path));
+    pace_status status = pace_input_read(input, &first, 1, &got);
+    pace_input_free(input);
+    *out = first == '{';
+    return status;
+}
+
+static pace_status add_document(pace_predict_fits *out, const char *path) {
+    int number;
+    PACE_TRY(pace_yaml_read_file(&number, path, find_schema));
+    if (documents[number].belongs)
+        return pace_fail(PACE_E_USAGE, "fit: %s is a fit of %s, which belongs to %s", path, documents[number].name,
+                         documents[number].belongs);
+    if (out->step_path)
+        return pace_fail(PACE_E_USAGE, "fit: expected one fit of steps, found %s after %s", path, out->step_path);
+    out->step_path = path;
+    return pace_step_fit_load(&out->step, path);
+}
+
+pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *files) {
+    *out = (pace_predict_fits){0};
+    for (size_t i = 0; i < files->count; i++) {
+        bool document;
+        PACE_TRY(is_document(&document, files->items[i]));
+        PACE_TRY(document ? add_document(out, files->items[i]) : PACE_PUSH(&out->kernels, files->items[i]));
+    }
+    return PACE_OK;
+}
+
+void pace_predict_fits_free(pace_predict_fits *fits) { PACE_VEC_FREE(&fits->kernels); }
+
+pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *cost) {
+    for (size_t i = 0; fits && i < fits->kernels.count; i++) {
+        pace_fit_model fit;
+        PACE_TRY(pace_fit_load(&fit, fits->kernels.items[i]));
+        PACE_TRY(pace_cost_add_fit(cost, &fit));
+    }
+    return PACE_OK;
+}
+
+pace_estimate pace_predict_fits_step(const pace_predict_fits *fits, const pace_step_solution *solution,
+                                     const pace_step_case *asked) {
+    pace_step_answer answer;
+    char group[96];
+    if (!fits->step_path) return solution->time_s;
+    pace_step_group_name(group, sizeof group, asked);
+    pace_step_answer_of(&answer, solution, &fits->step.factors, &fits->step, group);
+    return answer.time_s;
+}
