@@ -63,6 +63,7 @@ static bool unknown(const pace_verb *verb, const char *word) {
 
 static void keep_output(cli_output *output, const pace_option *option, const char *value) {
     if (strcmp(option->name, "quiet") == 0) output->quiet = true;
+    else if (strcmp(option->name, "strict") == 0) output->strict = true;
     else if (strcmp(option->name, "format") == 0) output->format = value;
     else if (strcmp(option->name, "output") == 0) output->path = value;
     else output->table = value;

@@ -13,7 +13,7 @@ enum { CLI_DONE = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_INPUT = 3, CLI_MISSING = 4, 
 /* How the answer is shown. */
 typedef struct {
     const char *format, *path, *table;
-    bool quiet;
+    bool quiet, strict;
 } cli_output;
 
 /* What follows the verb. */

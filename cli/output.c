@@ -205,9 +205,22 @@ static int save_answer(const char *verb, const pace_answer *answer, pace_format 
     return status == PACE_OK ? CLI_DONE : cli_fail(verb, status);
 }
 
+int cli_judge(const char *verb, const pace_answer *answer, bool strict) {
+    char codes[1024];
+    size_t used = 0;
+    for (size_t i = 0; strict && i < pace_answer_warning_count(answer) && used < sizeof codes; i++) {
+        pace_warning one = pace_answer_warning(answer, i);
+        if (one.strict) used += (size_t)snprintf(codes + used, sizeof codes - used, "%s%s", used ? ", " : "", one.code);
+    }
+    if (used == 0) return pace_answer_holds(answer) ? CLI_DONE : CLI_NO;
+    cli_say("paceline %s: --strict: the answer has warnings: %s", verb, codes);
+    return CLI_INPUT;
+}
+
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     cli_progress_end();
-    for (size_t i = 0; !output->quiet && i < pace_answer_warning_count(answer); i++)
+    bool read = format == PACE_FORMAT_TABLE && !output->path && isatty(STDOUT_FILENO); /* they stand in the table */
+    for (size_t i = 0; !output->quiet && !read && i < pace_answer_warning_count(answer); i++)
         cli_say("paceline %s: warning: %s", verb, pace_answer_warning(answer, i).text);
     return output->path && strcmp(output->path, "-") != 0 ? save_answer(verb, answer, format, output)
                                                           : print_answer(verb, answer, format, output);

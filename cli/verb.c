@@ -82,7 +82,7 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     if (processes) processes->close(processes); /* after the message: mpirun ends all when the first has failed */
     if (status != PACE_OK || !answer) return result;
     result = cli_output_answer(verb, answer, format, &arguments->output);
-    if (result == CLI_DONE && !pace_answer_holds(answer)) result = CLI_NO;
+    if (result == CLI_DONE) result = cli_judge(verb, answer, arguments->output.strict);
     pace_answer_free(answer);
     return result;
 }

@@ -252,11 +252,23 @@ PACE_API const pace_answer_table *pace_answer_table_at(const pace_answer *answer
 /** A table by its path, or by the last key of it where one table has that; NULL when there is none. */
 PACE_API const pace_answer_table *pace_answer_table_find(const pace_answer *answer, const char *path);
 
-/** What must be known beside the answer. Borrowed. */
+/** What must be known beside the answer: damage and doubt. Borrowed. */
 typedef struct {
-    const char *code; /**< stable, for programs: "rows_unanswered"; "note" where there is no code of its own */
-    const char *text; /**< a sentence for people */
+    const char *code;  /**< stable, for programs: "rows_unanswered"; those of pace_warning_kind_at() */
+    const char *text;  /**< a sentence for people */
+    const char *place; /**< the file, row, case or what-if that it is about; NULL = the answer as a whole */
+    bool strict;       /**< it casts doubt on the answer: --strict makes a failure of it */
 } pace_warning;
+
+/** A code that warnings may have. Static. */
+typedef struct {
+    const char *code;
+    const char *means; /**< one sentence */
+    bool strict;
+} pace_warning_kind;
+
+/** The codes there are; NULL past the last. docs/warnings.md lists them. */
+PACE_API const pace_warning_kind *pace_warning_kind_at(size_t index);
 
 PACE_API size_t pace_answer_warning_count(const pace_answer *answer);
 PACE_API pace_warning pace_answer_warning(const pace_answer *answer, size_t index);

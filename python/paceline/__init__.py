@@ -7,10 +7,18 @@ from . import _question
 from ._answer import Answer, Column, Table, Warned
 from ._errors import (FileError, InputError, InternalError, LimitError, MissingError, OutOfMemoryError, PacelineError,
                       UsageError)
-from ._library import lib as _lib, path as library_path, text as _text
+from ._library import lib as _lib, path as library_path, table as _table, text as _text
 from ._question import Context
 
 __version__ = _text(_lib.pace_version())
+
+
+def warning_kinds():
+    """The codes that warnings may have: {code: (what it means, whether --strict counts it)}."""
+    kinds = _table(_lib.pace_warning_kind_at)
+    return {_text(kind.code): (_text(kind.means), bool(kind.strict)) for kind in kinds}
+
+
 globals().update(_question.FUNCTIONS)
 __all__ = ["Answer", "Column", "Context", "FileError", "InputError", "InternalError", "LimitError", "MissingError",
-           "OutOfMemoryError", "PacelineError", "Table", "UsageError", "Warned", "library_path", *_question.FUNCTIONS]
+           "OutOfMemoryError", "PacelineError", "Table", "UsageError", "Warned", "library_path", "warning_kinds", *_question.FUNCTIONS]

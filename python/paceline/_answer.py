@@ -97,11 +97,12 @@ class Table(Mapping):
 
 
 class Warned(str):
-    """A sentence that the reader must know, and its `code` for programs."""
+    """A sentence that the reader must know; its `code` for programs, its `place` (a file, row or what-if; None = the answer),
+    and whether it casts doubt on the answer (`strict`)."""
 
     def __new__(cls, warning):
         made = super().__new__(cls, text(warning.text))
-        made.code = text(warning.code)
+        made.code, made.place, made.strict = text(warning.code), text(warning.place), bool(warning.strict)
         return made
 
 
@@ -150,7 +151,7 @@ class Answer:
 
     @property
     def warnings(self):
-        """What the reader must know: sentences, each with a code."""
+        """What the reader must know: sentences, each with `code`, `place` and `strict`; docs/warnings.md lists the codes."""
         return [Warned(lib.pace_answer_warning(self._pointer, i)) for i in range(lib.pace_answer_warning_count(self._pointer))]
 
     @property

@@ -213,7 +213,8 @@ static pace_status describe(pace_findings *out, const void *state) {
     const char *why = "", *file = e->options->fit_path;
     size_t without = left_out(e, &why);
     bool held = false;
-    if (without > 0) pace_found_say(out, PACE_FOUND_WARNING, "%zu rows were left out; the first: %s", without, why);
+    if (without > 0)
+        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", without, why);
     pace_found_text(out, "file", file);
     pace_found_int(out, "curves_fitted", e->fit.curves.count);
     pace_found_say(out, PACE_FOUND_ANSWER, "Fitted %zu curve%s of %zu sizes%s%s.", e->fit.curves.count,

@@ -54,6 +54,15 @@ void pace_found_say(pace_findings *findings, pace_found_kind kind, const char *f
     add(findings, (pace_found){.kind = kind, .key = copy(findings, ""), .text = text});
 }
 
+void pace_found_warn(pace_findings *findings, pace_warning_code code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = pace_format_text(format, arguments);
+    va_end(arguments);
+    if (!text) findings->status = PACE_E_MEMORY;
+    add(findings, (pace_found){.kind = PACE_FOUND_WARNING, .code = code, .key = copy(findings, ""), .text = text});
+}
+
 void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_column *columns,
                       size_t column_count) {
     add(findings, (pace_found){.kind = PACE_FOUND_TABLE,

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/column.h"
-#include "base/memory.h"
+#include "base/warning.h"
 
 #include <stdbool.h>
 
@@ -30,8 +30,9 @@ typedef struct {
 /* Either a figure, a text or a table. */
 typedef struct {
     pace_found_kind kind;
-    char *key;  /* "" for sentences, notes and warnings */
-    char *text; /* of texts; the title of a table; may be NULL */
+    char *key;              /* "" for sentences, notes and warnings */
+    char *text;             /* of texts; the title of a table; may be NULL */
+    pace_warning_code code; /* of a warning */
     double number;
     const pace_column *columns; /* of a table */
     size_t column_count;
@@ -51,6 +52,7 @@ void pace_found_int(pace_findings *findings, const char *key, size_t value);
 void pace_found_real(pace_findings *findings, const char *key, double value);
 void pace_found_text(pace_findings *findings, const char *key, const char *value); /* NULL: not said */
 void pace_found_say(pace_findings *findings, pace_found_kind kind, const char *format, ...) PACE_PRINTF(3, 4);
+void pace_found_warn(pace_findings *findings, pace_warning_code code, const char *format, ...) PACE_PRINTF(3, 4);
 
 /** Begins a table; its cells follow, one per column, row by row. */
 void pace_found_table(pace_findings *findings, const char *key, const char *title, const pace_column *columns,

@@ -172,9 +172,20 @@ pace_status pace_fleet_find_repeats(pace_fleet_hashes *out, pace_job_ids *ids, p
 
 /* ---- as bytes: status and message; or counts, remarks, ids, and the fleet ---- */
 
-static pace_status pack_remarks(pace_bytes *bytes, const pace_remarks *remarks) {
+static pace_status pack_rejects(pace_bytes *bytes, const pace_texts *rejects) {
+    PACE_TRY(pace_pack_u64(bytes, rejects->count));
+    for (size_t i = 0; i < rejects->count; i++) PACE_TRY(pace_pack_text(bytes, rejects->items[i]));
+    return PACE_OK;
+}
+
+static pace_status pack_remarks(pace_bytes *bytes, const pace_warnings *remarks) {
     PACE_TRY(pace_pack_u64(bytes, remarks->count));
-    for (size_t i = 0; i < remarks->count; i++) PACE_TRY(pace_pack_text(bytes, remarks->items[i]));
+    for (size_t i = 0; i < remarks->count; i++) {
+        const pace_held_warning *one = &remarks->items[i];
+        PACE_TRY(pace_pack_u64(bytes, one->code));
+        PACE_TRY(pace_pack_text(bytes, one->place ? one->place : ""));
+        PACE_TRY(pace_pack_text(bytes, one->text));
+    }
     return PACE_OK;
 }
 
@@ -200,7 +211,7 @@ static pace_status pack(pace_bytes *bytes, pace_fleet *fleet, pace_job_reading *
     for (int i = 0; i < COUNTS; i++) PACE_TRY(pace_pack_u64(bytes, *counts[i]));
     PACE_TRY(pack_sizes(bytes, reading));
     for (int i = 0; i < PACE_JOB_COLUMNS; i++) PACE_TRY(pace_pack_real(bytes, reading->greatest[i]));
-    PACE_TRY(pack_remarks(bytes, &reading->rejects));
+    PACE_TRY(pack_rejects(bytes, &reading->rejects));
     PACE_TRY(pack_remarks(bytes, &reading->remarks));
     return pace_fleet_pack(bytes, fleet);
 }
@@ -213,15 +224,42 @@ static pace_status pack_failure(pace_bytes *bytes, pace_status status) {
 
 /* ---- and back ---- */
 
-static pace_status merge_remarks(pace_remarks *into, pace_unpack *from, size_t most) {
+static pace_status unpack_copy(char **out, pace_unpack *from) {
+    const char *text;
+    size_t length = 0;
+    PACE_TRY(pace_unpack_text(&text, &length, from));
+    *out = pace_copy_text(text, length);
+    return *out ? PACE_OK : PACE_E_MEMORY;
+}
+
+static pace_status merge_rejects(pace_texts *into, pace_unpack *from) {
     uint64_t count = 0;
+    char *text;
     PACE_TRY(pace_unpack_u64(&count, from));
     for (uint64_t i = 0; i < count; i++) {
-        const char *text;
-        size_t length = 0;
-        PACE_TRY(pace_unpack_text(&text, &length, from));
-        if (into->count < most) PACE_TRY(pace_remark(into, "%.*s", (int)length, text));
+        PACE_TRY(unpack_copy(&text, from));
+        if (into->count < PACE_JOB_SHOWN_REJECTS) PACE_TRY(pace_texts_take(into, text));
+        else pace_free(text);
     }
+    return PACE_OK;
+}
+
+static pace_status merge_remark(pace_warnings *into, pace_unpack *from) {
+    uint64_t code = 0;
+    char *place, *text;
+    PACE_TRY(pace_unpack_u64(&code, from));
+    PACE_TRY(unpack_copy(&place, from));
+    pace_status status = unpack_copy(&text, from);
+    if (status == PACE_OK)
+        status = pace_warn_take(into, (pace_warning_code)(code % PACE_WARNING_CODES), *place ? place : NULL, text);
+    pace_free(place);
+    return status;
+}
+
+static pace_status merge_remarks(pace_warnings *into, pace_unpack *from) {
+    uint64_t count = 0;
+    PACE_TRY(pace_unpack_u64(&count, from));
+    for (uint64_t i = 0; i < count; i++) PACE_TRY(merge_remark(into, from));
     return PACE_OK;
 }
 
@@ -262,8 +300,8 @@ static pace_status merge(gathering *g, pace_unpack *from) {
         PACE_TRY(pace_unpack_real(&theirs.greatest[i], from));
         if (theirs.greatest[i] > g->reading->greatest[i]) g->reading->greatest[i] = theirs.greatest[i];
     }
-    PACE_TRY(merge_remarks(&g->reading->rejects, from, PACE_JOB_SHOWN_REJECTS));
-    PACE_TRY(merge_remarks(&g->reading->remarks, from, SIZE_MAX));
+    PACE_TRY(merge_rejects(&g->reading->rejects, from));
+    PACE_TRY(merge_remarks(&g->reading->remarks, from));
     return pace_fleet_merge_packed(g->fleet, from);
 }
 

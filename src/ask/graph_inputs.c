@@ -16,7 +16,7 @@ void pace_graph_inputs_free(pace_graph_inputs *inputs) {
         pace_graph_free(&inputs->items.items[i].graph);
     }
     PACE_VEC_FREE(&inputs->items);
-    pace_texts_free(&inputs->warnings);
+    pace_warnings_free(&inputs->warnings);
 }
 
 /* Takes the graph, whatever comes of it. */
@@ -45,9 +45,7 @@ static pace_status keep_ranks(pace_graph_inputs *out, const pace_analysis *measu
         forecast->ranks.items[i].graph = (pace_graph){0};
         PACE_TRY(keep(out, trace->path, trace->bytes, &graph));
     }
-    for (size_t i = 0; i < measured->warnings.count; i++)
-        PACE_TRY(pace_texts_add(&out->warnings, measured->warnings.items[i]));
-    return PACE_OK;
+    return pace_warnings_add(&out->warnings, &measured->warnings);
 }
 
 static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs, size_t count,
@@ -78,7 +76,8 @@ static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs
         status = pace_trace_format_of(&format, paths.items[i]);
         if (status == PACE_OK) status = pace_graph_read(&graph, &notes, format, paths.items[i]);
         if (status == PACE_OK) status = keep(out, paths.items[i], notes.bytes, &graph);
-        if (status == PACE_OK && notes.warning[0]) status = pace_texts_add(&out->warnings, notes.warning);
+        if (status == PACE_OK && notes.warning[0])
+            status = pace_warn(&out->warnings, notes.code, paths.items[i], "%s", notes.warning);
     }
     pace_paths_free(&paths);
     return status;

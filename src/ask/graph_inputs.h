@@ -1,9 +1,8 @@
 /* The graphs that inputs hold: of a model, of execution traces, or of the steps that traces recorded. */
 #pragma once
 
-#include "base/texts.h"
+#include "base/warning.h"
 #include "ask/engine_options.h"
-#include "base/memory.h"
 #include "machine/catalog.h"
 #include "step/graph.h"
 
@@ -15,7 +14,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_graph_input) items; /* one per rank */
-    pace_texts warnings;
+    pace_warnings warnings;
 } pace_graph_inputs;
 
 /** Reads the inputs: one model (a name of catalog/models or a file; `set` has its settings), or traces of one or more

@@ -239,7 +239,8 @@ static pace_status describe(pace_findings *out, const void *state) {
     const jobs *j = state;
     const char *file = j->options->fit_path;
     if (j->unusable > 0)
-        pace_found_say(out, PACE_FOUND_WARNING, "%zu rows were left out; the first: %s", j->unusable, j->first_fault);
+        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", j->unusable,
+                        j->first_fault);
     pace_found_int(out, "rows", j->samples.count);
     pace_found_int(out, "rows_left_out", j->unusable);
     pace_found_text(out, "file", file);

@@ -164,14 +164,19 @@ static void put_family(pace_findings *out, const pace_fit_family *family) {
 }
 
 static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) {
-    size_t fitted = 0;
+    char few[512] = "";
+    size_t fitted = 0, used = 0;
     for (size_t i = 0; i < outcome->families.count; i++) {
         const pace_fit_family *family = &outcome->families.items[i];
         if (family->learned) fitted += family->rows;
-        else
-            pace_found_say(out, PACE_FOUND_WARNING, "family %s: %zu rows are too few to learn from (at least %d)",
-                           pace_op_family_name(family->family), family->rows, PACE_LEARN_LEAST);
+        else if (used < sizeof few)
+            used += (size_t)pace_snprintf(few + used, sizeof few - used, "%s%s %zu", used ? ", " : "",
+                                          pace_op_family_name(family->family), family->rows);
     }
+    if (used)
+        pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
+                        "families with too few rows to learn from (at least %d) are left out: %s", PACE_LEARN_LEAST,
+                        few);
     return fitted;
 }
 
@@ -187,8 +192,8 @@ static pace_status describe(pace_findings *out, const void *state) {
     const char *split = k->options->split ? k->options->split : "shape", *file = k->options->fit_path;
     size_t fitted = count_fitted(out, outcome);
     if (outcome->unusable > 0)
-        pace_found_say(out, PACE_FOUND_WARNING, "%zu rows were left out; the first, %s", outcome->unusable,
-                       outcome->first_status);
+        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first, %s", outcome->unusable,
+                        outcome->first_status);
     pace_found_int(out, "rows", outcome->measured);
     pace_found_int(out, "rows_left_out", outcome->unusable);
     pace_found_text(out, "split", split);
@@ -209,9 +214,9 @@ static pace_status remark(pace_findings *out, const void *state) {
     for (size_t t = 0; t < k->tables.count; t++)
         for (unsigned i = 0; k->tables.items[t].guessed_unit && i < k->tables.items[t].columns.measured_count; i++) {
             const pace_measured_column *measured = &k->tables.items[t].columns.measured[i];
-            pace_found_say(out, PACE_FOUND_WARNING,
-                           "column \"%.40s\" names no unit: taken as %s, which fits the rows best",
-                           pace_csv_name(&k->tables.items[t].csv, (size_t)measured->column), measured->unit);
+            pace_found_warn(out, PACE_WARN_UNIT_ASSUMED,
+                            "column \"%.40s\" names no unit: taken as %s, which fits the rows best",
+                            pace_csv_name(&k->tables.items[t].csv, (size_t)measured->column), measured->unit);
         }
     return PACE_OK;
 }

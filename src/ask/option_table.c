@@ -52,6 +52,7 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define PREDICT (1U << PACE_VERB_PREDICT)
 #define SLICE (1U << PACE_VERB_SLICE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
+#define ALL ((1U << PACE_VERBS) - 1)
 #define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PREDICT | VALIDATE)
 
 /* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
@@ -108,8 +109,12 @@ const pace_option_row pace_option_table[] = {
     {FLEET | MACHINES | MODELS | VALIDATE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
     {REPORTS, RENDERS("output", 'o', "FILE", "write there; the suffix chooses the format, .gz compresses")},
     {REPORTS, RENDERS("table", 't', "KEY", "csv: which table")},
-    {REPORTS,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
+    {ALL,
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL,
+      "nothing on standard error but failures", NULL, NULL}},
+    {ALL,
+     {"strict", 0, PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL,
+      "exit with 3 when the answer has warnings of damage or doubt", NULL, NULL}},
 
     {PREDICT, LIST("on", "DEVICE", WHERE, "a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", "device", NULL)},
     {PREDICT,
@@ -184,8 +189,6 @@ const pace_option_row pace_option_table[] = {
 
     {FIT, NUMBER("seed", "N", NULL, NULL, "which groups are held out", NULL, NULL)},
     {FIT, RENDERS("format", 'f', "FORMAT", "of the report: table (default), json, csv or html")},
-    {FIT,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
 
     {FLEET, LIST("sweep", "RESOURCE=RATES", NULL, "ask about these, such as network=200Gb/s,400Gb/s", NULL, NULL)},
     {FLEET, LIST("price", "RESOURCE=RATE:P", NULL, "what a cNode's upgrade costs: network=100Gb/s:3000", NULL, NULL)},
@@ -246,8 +249,6 @@ const pace_option_row pace_option_table[] = {
     {CALIBRATE, NUMBER("device", "N", NULL, NULL, "which CUDA device", NULL, NULL)},
 
     {CALIBRATE, RENDERS("format", 'f', "FORMAT", "of the report: table (default), json, csv or html")},
-    {CALIBRATE,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
 
     {CONVERT,
      WRITES("output", 'o', "OUT.et", NULL, "the Chakra trace to write; of several ranks OUT.0.et, OUT.1.et, ...")},
@@ -255,8 +256,6 @@ const pace_option_row pace_option_table[] = {
     {CONVERT, TEXT("step_regex", "REGEX", NULL, "annotations that mark steps (POSIX extended)", NULL, NULL)},
     {CONVERT, RENDERS("format", 'f', "FORMAT", "of the answer: table (default), json, csv or html")},
     {CONVERT, RENDERS("table", 't', "KEY", "csv: which table")},
-    {CONVERT,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
 
     {SLICE, TEXT("ranks", "N,N", NULL, "slices of these ranks alone", NULL, NULL)},
     {SLICE, FLAG("anonymize", NULL, "replace names of users, files, modules and machines by hashes", NULL, NULL)},
@@ -264,8 +263,6 @@ const pace_option_row pace_option_table[] = {
      WRITES("output", 'o', "OUT.json.gz", NULL, "the slice; of several ranks OUT.0.json.gz, OUT.1.json.gz, ...")},
     {SLICE, RENDERS("format", 'f', "FORMAT", "of the answer: table (default), json, csv or html")},
     {SLICE, RENDERS("table", 't', "KEY", "csv: which table")},
-    {SLICE,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "no warnings, no progress", NULL, NULL}},
 
     {VALIDATE,
      {"data", 'd', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "DIR", NULL, NULL, "the folder the cases' tables lie in", NULL,

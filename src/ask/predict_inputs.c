@@ -16,7 +16,7 @@ void pace_predict_inputs_free(pace_predict_inputs *inputs) {
     pace_forecast_free(&inputs->forecast);
     if (inputs->is_measured) pace_analysis_free(&inputs->measured);
     pace_texts_free(&inputs->paths);
-    pace_texts_free(&inputs->warnings);
+    pace_warnings_free(&inputs->warnings);
 }
 
 /* --- traces ------------------------------------------------------------------------------------------------------ */
@@ -26,6 +26,7 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
     pace_analyze_options reading = {.context = options->context,
                                     .step_regex = options->step_regex,
                                     .device = options->from,
+                                    .device_field = "from",
                                     .progress = options->progress,
                                     .progress_context = options->progress_context};
     if (options->set.count)
@@ -42,7 +43,7 @@ static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, const
     pace_read_notes notes = {0};
     PACE_TRY(pace_texts_add(&out->paths, path));
     PACE_TRY(pace_graph_read(graph, &notes, format, path));
-    pace_status status = notes.warning[0] ? pace_texts_add(&out->warnings, notes.warning) : PACE_OK;
+    pace_status status = notes.warning[0] ? pace_warn(&out->warnings, notes.code, path, "%s", notes.warning) : PACE_OK;
     if (status != PACE_OK) pace_graph_free(graph);
     return status;
 }
@@ -139,11 +140,9 @@ static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
 /* A trace says all that the graph of its run does, and when: of both, in whichever order, the traces are read. */
 static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths *paths, const sorted_paths *sorted,
                                      const pace_predict_options *options) {
-    char said[512];
-    snprintf(said, sizeof said,
-             "%.300s: has no times, and is left out: the trace beside it has its operators and times",
-             paths->items[sorted->other]);
-    PACE_TRY(pace_texts_add(&out->warnings, said));
+    const char *other = paths->items[sorted->other];
+    PACE_TRY(pace_warn(&out->warnings, PACE_WARN_INPUT_LEFT_OUT, other,
+                       "%s: has no times, and is left out: the trace beside it has its operators and times", other));
     return read_traces(out, sorted->traces, sorted->trace_count, options);
 }
 

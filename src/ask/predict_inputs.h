@@ -2,13 +2,15 @@
 #pragma once
 
 #include "base/texts.h"
+#include "base/warning.h"
 #include "ask/engine_options.h"
 #include "plan/step_engine.h"
 
 typedef struct {
     pace_analysis measured; /* of traces */
     bool is_measured;       /* else the inputs are graphs or models, and `paths` names them */
-    pace_texts paths, warnings;
+    pace_texts paths;
+    pace_warnings warnings;
     pace_forecast forecast;
     double samples; /* of a model: those of a rank's step; 0 = shapes tell */
 } pace_predict_inputs;

@@ -43,7 +43,7 @@ static pace_status keep_moved(pace_prediction *p) {
         else pace_scenario_free(&p->scenarios.items.items[i]);
     }
     p->scenarios.items.count = kept;
-    return pace_texts_add(&p->inputs.warnings, left_alone);
+    return pace_warn(&p->inputs.warnings, PACE_WARN_WHAT_IF_JOINED, NULL, "%s", left_alone);
 }
 
 /* Steps of the host alone have no kernels to change until they are on a device. */

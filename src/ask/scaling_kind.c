@@ -140,8 +140,8 @@ static pace_status describe(pace_findings *out, const void *state) {
     const char *file = s->options->fit_path, *unit = s->score.held_out;
     const pace_held_out *error = &s->score.error;
     if (s->left_out)
-        pace_found_say(out, PACE_FOUND_WARNING, "%zu rows were left out: not measured, or they cannot be asked",
-                       s->left_out);
+        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out: not measured, or they cannot be asked",
+                        s->left_out);
     pace_found_int(out, "rows", error->rows);
     pace_found_int(out, "rows_left_out", s->left_out);
     pace_found_text(out, "held_out", unit);

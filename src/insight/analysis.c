@@ -24,22 +24,12 @@ void pace_analysis_free(pace_analysis *analysis) {
     for (size_t i = 0; i < analysis->traces.count; i++) free_rank(analysis->traces.items[i]);
     PACE_VEC_FREE(&analysis->ranks);
     PACE_VEC_FREE(&analysis->traces);
-    for (size_t i = 0; i < analysis->warnings.count; i++) pace_free(analysis->warnings.items[i]);
-    PACE_VEC_FREE(&analysis->warnings);
+    pace_warnings_free(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
     pace_messages_free(&analysis->messages);
     pace_kernel_classes_free(analysis->classes);
     pace_stage_words_free(analysis->words);
     pace_device_catalog_free(&analysis->devices);
-}
-
-static pace_status warn(pace_analysis *analysis, const char *format, ...) PACE_PRINTF(2, 3);
-static pace_status warn(pace_analysis *analysis, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    char *copy = pace_format_text(format, arguments);
-    va_end(arguments);
-    return copy ? PACE_PUSH(&analysis->warnings, copy) : PACE_E_MEMORY;
 }
 
 static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes *notes,
@@ -63,20 +53,19 @@ static pace_status find_device(const pace_device **out, pace_analysis *analysis,
     const char *name = traced && traced->name ? pace_names_text(&step->names, traced->name) : NULL;
     const pace_device *named = name ? pace_device_find(&analysis->devices, name, memory_bytes) : NULL, *asked = NULL;
     if (options->device) PACE_TRY(pace_device_resolve(&asked, &analysis->devices, options->device, memory_bytes));
-    if (asked && named && !is_of(asked, named))
-        PACE_TRY(warn(analysis, "the trace names its device, \"%.80s\" (%s): %s is taken in its place", name,
-                      named->name, asked->name));
+    if (asked && named && options->device_field && !is_of(asked, named))
+        return pace_fail(
+            PACE_E_USAGE,
+            "%s: the trace names its device, \"%.80s\" (%s), found %s: paceline predict TRACE --on %s tells "
+            "what the step would be there",
+            options->device_field, name, named->name, asked->name, asked->name);
     *out = asked ? asked : named;
     return PACE_OK;
 }
 
 /* Host operators against an accelerator's peaks would be nonsense. */
-static pace_status refuse_device_for_host(pace_rank *rank, pace_analysis *analysis,
-                                          const pace_analyze_options *options) {
-    if (!rank->work.host_is_device || !rank->device) return PACE_OK;
-    rank->device = NULL;
-    if (!options->device) return PACE_OK;
-    return warn(analysis, "%s: '%s' is not used: the trace holds no device work", rank->path, options->device);
+static void leave_host_without_device(pace_rank *rank) {
+    if (rank->work.host_is_device) rank->device = NULL;
 }
 
 static pace_status load_rank(pace_analysis *analysis, const char *path, const pace_analyze_options *options) {
@@ -85,12 +74,13 @@ static pace_status load_rank(pace_analysis *analysis, const char *path, const pa
     pace_read_notes notes = {0};
     rank->path = pace_copy_text(path, strlen(path));
     pace_status status = rank->path ? read_trace(rank, path, &notes, options) : PACE_E_MEMORY;
-    if (status == PACE_OK && notes.warning[0]) status = warn(analysis, "%s", notes.warning);
+    if (status == PACE_OK && notes.warning[0])
+        status = pace_warn(&analysis->warnings, notes.code, path, "%s", notes.warning);
     if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
     if (status == PACE_OK) rank->device_id = pace_step_first_device(&rank->step);
     if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, options->step_regex);
-    if (status == PACE_OK) status = refuse_device_for_host(rank, analysis, options);
+    if (status == PACE_OK) leave_host_without_device(rank);
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status != PACE_OK) free_rank(rank);
     return status;
@@ -108,8 +98,9 @@ static pace_status check_ranks(pace_analysis *analysis) {
     for (size_t i = 1; i < count; i++) {
         const pace_rank *a = analysis->traces.items[i - 1], *b = analysis->traces.items[i];
         if (a->step.rank >= 0 && a->step.rank == b->step.rank)
-            PACE_TRY(warn(analysis, "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
-                          a->step.rank));
+            PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_TWICE, b->path,
+                               "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
+                               a->step.rank));
     }
     return PACE_OK;
 }
@@ -118,17 +109,20 @@ static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const 
     size_t repeated;
     PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
     if (repeated)
-        PACE_TRY(warn(analysis, "%zu of %zu inputs name a file given before: each file is read once", repeated,
-                      repeated + paths->count));
+        PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_INPUT_REPEATED, NULL,
+                           "%zu of %zu inputs name a file given before: each file is read once", repeated,
+                           repeated + paths->count));
     for (size_t i = 0; i < paths->count; i++) {
         pace_status status = load_rank(analysis, paths->items[i], options);
         bool tolerable = status == PACE_E_INPUT || status == PACE_E_IO;
         if (status != PACE_OK && (!tolerable || paths->count == 1)) return status;
-        if (status != PACE_OK) PACE_TRY(warn(analysis, "left out: %s", pace_message()));
+        if (status != PACE_OK)
+            PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, paths->items[i], "left out: %s",
+                               pace_message()));
     }
     if (analysis->traces.count == 0 && paths->count)
         return pace_fail(PACE_E_INPUT, "none of the %zu files is a readable trace; the last one: %s", paths->count,
-                         analysis->warnings.items[analysis->warnings.count - 1]);
+                         analysis->warnings.items[analysis->warnings.count - 1].text);
     return check_ranks(analysis);
 }
 
@@ -182,8 +176,9 @@ static pace_status add_devices(pace_analysis *analysis, pace_rank *trace, const 
     for (size_t i = 0; apart && status == PACE_OK && i < ids.count; i++)
         status = add_device(analysis, trace, ids.items[i], options);
     if (status == PACE_OK && ids.count > MOST)
-        status = warn(analysis, "%s: %zu devices are more than %d: they are taken as one", trace->path, ids.count,
-                      (int)MOST);
+        status =
+            pace_warn(&analysis->warnings, PACE_WARN_EVENTS_LEFT_OUT, trace->path,
+                      "%s: %zu devices are more than %d: they are taken as one", trace->path, ids.count, (int)MOST);
     PACE_VEC_FREE(&ids);
     return status;
 }
@@ -200,12 +195,16 @@ static bool any_device_works(const pace_analysis *analysis) {
 
 /* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
+    if (options->device && options->device_field && !any_device_works(analysis))
+        return pace_fail(PACE_E_USAGE, "%s: has no effect: %s records no device work", options->device_field,
+                         analysis->traces.items[0]->path);
     for (size_t i = 0; i < analysis->traces.count; i++) {
         pace_rank *trace = analysis->traces.items[i];
         trace->left_out = trace->work.host_is_device && any_device_works(analysis);
         if (trace->left_out)
-            PACE_TRY(warn(analysis, "%s is left out: it records no device work, while other ranks do (is it cut off?)",
-                          trace->path));
+            PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, trace->path,
+                               "%s is left out: it records no device work, while other ranks do (is it cut off?)",
+                               trace->path));
         else PACE_TRY(add_devices(analysis, trace, options));
     }
     for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
@@ -260,10 +259,24 @@ static pace_status warn_of_steps(pace_analysis *analysis) {
     const pace_rank *first = analysis->ranks.items[0], *rank = analysis->ranks.items[at];
     const char *who = pace_rank_name(name, rank);
     if (alignment == PACE_STEPS_PARTLY)
-        return warn(analysis, "%s recorded other steps than %s: communication is matched within steps that both have",
-                    who, first->path);
-    return warn(analysis, "%s recorded none of the steps of %s (%.40s, …): their communication cannot be matched", who,
-                first->path, pace_names_text(&first->step.names, first->marks.items.items[0].label));
+        return pace_warn(&analysis->warnings, PACE_WARN_STEPS_UNMATCHED, rank->path,
+                         "%s recorded other steps than %s: communication is matched within steps that both have", who,
+                         first->path);
+    return pace_warn(&analysis->warnings, PACE_WARN_STEPS_UNMATCHED, rank->path,
+                     "%s recorded none of the steps of %s (%.40s, …): their communication cannot be matched", who,
+                     first->path, pace_names_text(&first->step.names, first->marks.items.items[0].label));
+}
+
+/* A job's other ranks hide what is waiting and what is exchange. */
+static pace_status warn_of_ranks(pace_analysis *analysis) {
+    size_t count = analysis->traces.count;
+    int64_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (analysis->traces.items[i]->step.world_size > most) most = analysis->traces.items[i]->step.world_size;
+    if (most <= (int64_t)count) return PACE_OK;
+    return pace_warn(&analysis->warnings, PACE_WARN_RANKS_MISSING, NULL,
+                     "the job has %" PRId64 " ranks and %zu trace%s: what ranks without a trace did is not known", most,
+                     count, count == 1 ? " was given" : "s were given");
 }
 
 static pace_status find_latest(pace_analysis *analysis) {
@@ -283,6 +296,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = pace_runs_check(analysis.traces.items, analysis.traces.count);
     if (status == PACE_OK) status = make_ranks(&analysis, options);
     if (status == PACE_OK) status = warn_of_steps(&analysis);
+    if (status == PACE_OK) status = warn_of_ranks(&analysis);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
     if (status == PACE_OK) status = find_latest(&analysis);
     analysis.reported = analysis.latest.rank;

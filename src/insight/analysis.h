@@ -1,6 +1,7 @@
 /* All ranks of a question, loaded and understood. */
 #pragma once
 
+#include "base/warning.h"
 #include "insight/analyze_options.h"
 #include "insight/latest_rank.h"
 #include "insight/messages.h"
@@ -18,7 +19,7 @@ typedef struct {
     bool asked;                /* it was asked for */
     bool made;                 /* the steps were made instead of read: their paths only name them */
     pace_latest_rank latest;   /* who makes the others wait */
-    PACE_VEC(char *) warnings;
+    pace_warnings warnings;
 } pace_analysis;
 
 /** Reads every trace the inputs name. Files without a usable trace fail the whole when they are the only one, and

@@ -70,5 +70,5 @@ pace_status pace_write_overheads(const char *path, const pace_analysis *analysis
                                  double profiler_event_us) PACE_MUST_CHECK;
 
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
-pace_status pace_write_analysis_trace(void *analysis, pace_sink *sink) PACE_MUST_CHECK;
+pace_status pace_write_analysis_trace(void *analysis, const pace_report *report, pace_sink *sink) PACE_MUST_CHECK;
 void pace_free_analysis(void *analysis);

@@ -272,7 +272,7 @@ const pace_answer_table *pace_answer_table_find(const pace_answer *answer, const
 size_t pace_answer_warning_count(const pace_answer *answer) { return pace_report_warning_count(answer->report); }
 
 pace_warning pace_answer_warning(const pace_answer *answer, size_t index) {
-    return (pace_warning){pace_report_warning_code(answer->report, index), pace_report_warning(answer->report, index)};
+    return pace_report_warning(answer->report, index);
 }
 
 size_t pace_answer_input_count(const pace_answer *answer) { return answer->report->inputs.count; }

@@ -42,6 +42,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .overheads_path = pace_question_text(question, "overheads"),
                                     .device = pace_question_text(question, "on"),
+                                    .device_field = "on",
                                     .samples_per_step = pace_question_number(question, "samples"),
                                     .check = pace_question_flag(question, "check"),
                                     .progress = question->progress,

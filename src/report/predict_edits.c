@@ -100,10 +100,13 @@ static void warn(pace_report *report, const pace_scenario *scenario, const pace_
         if (!one->asked(scenario)) continue;
         needs_sizes |= one->needs_sizes;
         const size_t *count = (const void *)((const char *)&result->edits + one->changed);
-        if (one->idle && *count == 0) pace_report_warn(report, "\"%s\": %s", scenario->label, one->idle);
+        if (one->idle && *count == 0)
+            pace_report_warn(report, PACE_WARN_WHAT_IF_IDLE, scenario->label, "\"%.60s\": %s", scenario->label,
+                             one->idle);
     }
     if (needs_sizes && all.unknown_ns > 0.2 * all.ns)
-        pace_report_warn(report, "\"%s\": %.0f %% of the kernel time is in kernels of unknown size%s", scenario->label,
+        pace_report_warn(report, PACE_WARN_SIZES_UNKNOWN, scenario->label,
+                         "\"%.60s\": %.0f %% of the kernel time is in kernels of unknown size%s", scenario->label,
                          100 * all.unknown_ns / all.ns,
                          all.unknown_ns < all.ns ? "" : ": record shapes (record_shapes=True)");
 }
@@ -122,7 +125,7 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
     for (size_t i = 0; i < count; i++) warn(report, &scenarios[i], &results[i]);
     if (results[0].beyond)
         pace_report_warn(
-            report,
+            report, PACE_WARN_WORK_OVERSTATED, NULL,
             "self-check: %zu kernel%s measured faster than the device's roofline allows: the recorded shapes "
             "overstate their work",
             results[0].beyond, results[0].beyond == 1 ? " was" : "s were");

@@ -44,7 +44,7 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
     char limit[64];
     if (!scenario->has_approach) return;
     if (exchange->ranks < 2) {
-        pace_report_warn(report,
+        pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, scenario->approach.name,
                          "%s: no gradients are exchanged: there is one data-parallel rank, or nothing is trained",
                          scenario->approach.name);
         return;

@@ -459,12 +459,14 @@ static void write_lead(page_out *page) {
 }
 
 static void write_warnings(page_out *page) {
-    size_t count = page->report->warnings.count;
-    if (count == 0) return;
-    put(page, "<aside class=\"warnings\">\n");
-    for (size_t i = 0; i < count; i++)
-        write_paragraph(page, "<p><strong>Warning:</strong> ", page->report->warnings.items[i]);
-    put(page, "</aside>\n");
+    bool any = false;
+    for (size_t i = 0; i < page->report->warnings.count; i++) {
+        if (pace_report_warning_leads(page->report, i)) continue;
+        if (!any) put(page, "<aside class=\"warnings\">\n");
+        write_paragraph(page, "<p><strong>Warning:</strong> ", page->report->warnings.items[i].text);
+        any = true;
+    }
+    if (any) put(page, "</aside>\n");
 }
 
 static void write_origin(page_out *page) {

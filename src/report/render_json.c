@@ -127,6 +127,21 @@ static void write_inputs(pace_jsonw *json, const pace_report *report) {
     pace_jsonw_array_end(json);
 }
 
+void pace_write_warnings(pace_jsonw *json, const pace_report *report) {
+    pace_jsonw_array(json);
+    for (size_t i = 0; i < report->warnings.count; i++) {
+        pace_warning one = pace_report_warning(report, i);
+        pace_jsonw_compact(json);
+        pace_jsonw_object(json);
+        pace_jsonw_key_text(json, "code", one.code);
+        pace_jsonw_key(json, "place");
+        write_text(json, one.place);
+        pace_jsonw_key_text(json, "text", one.text);
+        pace_jsonw_object_end(json);
+    }
+    pace_jsonw_array_end(json);
+}
+
 pace_status pace_render_json(const pace_report *report, pace_sink *sink) {
     pace_jsonw json;
     char schema[128];
@@ -142,7 +157,8 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink) {
     write_members(&json, report->root);
     write_lines(&json, report, "summary", PACE_NODE_STRONG, PACE_NODE_SENTENCE);
     write_lines(&json, report, "notes", PACE_NODE_NOTE, PACE_NODE_NOTE);
-    write_texts(&json, "warnings", report->warnings.items, report->warnings.count);
+    pace_jsonw_key(&json, "warnings");
+    pace_write_warnings(&json, report);
     pace_jsonw_object_end(&json);
     pace_sink_text(sink, "\n");
     return PACE_OK;

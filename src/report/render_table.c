@@ -69,6 +69,16 @@ static pace_status write_line(text_out *out, const char *text) {
     return PACE_OK;
 }
 
+static pace_status write_labelled(text_out *out, const char *label, const char *text) {
+    size_t size = strlen(label) + strlen(text) + 1;
+    char *line = pace_alloc(size, 1);
+    if (!line) return PACE_E_MEMORY;
+    pace_snprintf(line, size, "%s%s", label, text);
+    pace_status status = write_line(out, line);
+    pace_free(line);
+    return status;
+}
+
 static pace_status write_heading(text_out *out, const char *title, const char *unit) {
     char *clean = pace_show_clean(title);
     if (!clean) return PACE_E_MEMORY;
@@ -361,9 +371,20 @@ static pace_status write_lead(text_out *out, const pace_report *report) {
     return status;
 }
 
+/* What people must know before they read figures; sentences that lead have said theirs. */
+static pace_status write_warnings(text_out *out, const pace_report *report) {
+    for (size_t i = 0; i < report->warnings.count; i++) {
+        if (pace_report_warning_leads(report, i)) continue;
+        PACE_TRY(write_labelled(out, "Warning: ", report->warnings.items[i].text));
+        out->wrote = true;
+    }
+    return PACE_OK;
+}
+
 pace_status pace_render_table(const pace_report *report, const pace_write_options *options, pace_sink *sink) {
     text_out out = {.sink = sink, .color = options->color, .width = 100};
     if (options->width > 0) out.width = options->width < 40 ? 40 : (size_t)options->width;
     PACE_TRY(write_lead(&out, report));
+    PACE_TRY(write_warnings(&out, report));
     return write_children(&out, report->root);
 }

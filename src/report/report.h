@@ -12,6 +12,7 @@
 
 #include "base/column.h"
 #include "base/json_writer.h"
+#include "base/warning.h"
 
 typedef struct pace_report pace_report;
 typedef struct pace_node pace_node;
@@ -28,19 +29,26 @@ pace_status pace_report_build(pace_report **out, const char *verb, const char *t
 pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status);
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count);
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
-void pace_report_warn(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
 
 /** The answer is no, as of a step that cannot run: pace_answer_holds() is false then. */
 void pace_report_deny(pace_report *report);
-/** Puts a sentence before all that the report has. */
-void pace_report_lead(pace_report *report, const char *format, ...) PACE_PRINTF(2, 3);
 
-/** A warning with a code of its own, for programs: "rows_unanswered". pace_report_warn() gives the code "note". */
-void pace_report_warn_as(pace_report *report, const char *code, const char *format, ...) PACE_PRINTF(3, 4);
+/** What must be known beside the answer. `place` (the file, row, case or what-if that it is about) may be NULL. */
+void pace_report_warn(pace_report *report, pace_warning_code code, const char *place, const char *format, ...)
+    PACE_PRINTF(4, 5);
+/** People read the last warning in a sentence that leads. */
+void pace_report_warned_in_lead(pace_report *report);
+/** The same as the sentence before all that the report has. */
+void pace_report_lead(pace_report *report, pace_warning_code code, const char *format, ...) PACE_PRINTF(3, 4);
+/** Copies of all of a list. */
+void pace_report_warn_all(pace_report *report, const pace_warnings *warnings);
 
-const char *pace_report_warning_code(const pace_report *report, size_t index);
 size_t pace_report_warning_count(const pace_report *report);
-const char *pace_report_warning(const pace_report *report, size_t index);
+pace_warning pace_report_warning(const pace_report *report, size_t index);
+/** Whether people read the warning as a sentence that leads. */
+bool pace_report_warning_leads(const pace_report *report, size_t index);
+/** The warnings as a JSON array. */
+void pace_write_warnings(pace_jsonw *json, const pace_report *report);
 pace_status pace_report_write(const pace_report *report, pace_format format, const pace_write_options *options,
                               pace_write_fn write, void *context) PACE_MUST_CHECK;
 void pace_report_free(pace_report *report);
@@ -55,6 +63,9 @@ void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *con
 
 /** The root object. */
 pace_node *pace_report_root(pace_report *report);
+
+/** The report of a node; NULL of NULL, which stands for a node that could not be made. */
+pace_report *pace_node_report(pace_node *node);
 
 /** A nested object. `title` (may be NULL) heads it for people. */
 pace_node *pace_node_object(pace_node *parent, const char *key, const char *title, pace_audience audience);
@@ -114,8 +125,11 @@ void pace_chart_band(pace_node *chart, double low, double high, const char *name
 /** A point of the last curve; on a logarithmic axis x = 0 is left out. */
 void pace_chart_point(pace_node *chart, double x, double y);
 
+/* The member of a timeline that holds the warnings of its report. */
+#define PACE_WARNINGS_MEMBER "pacelineWarnings"
+
 /** What the perfetto format writes: set by the builder, called by the renderer. */
-typedef pace_status (*pace_trace_fn)(void *context, pace_sink *sink);
+typedef pace_status (*pace_trace_fn)(void *context, const pace_report *report, pace_sink *sink);
 void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *));
 
 /** Hands out a report about rows that was begun when pace_memory_failures() was `failures`, or frees it: PACE_E_MEMORY

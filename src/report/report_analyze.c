@@ -242,8 +242,7 @@ pace_status pace_new_report(pace_report **out, const char *verb, const char *tit
     for (size_t a = 0; a < count; a++) {
         for (size_t i = 0; i < analyses[a]->traces.count; i++)
             pace_report_add_input(report, analyses[a]->traces.items[i]->path, analyses[a]->traces.items[i]->bytes);
-        for (size_t i = 0; i < analyses[a]->warnings.count; i++)
-            pace_report_warn(report, "%s", analyses[a]->warnings.items[i]);
+        pace_report_warn_all(report, &analyses[a]->warnings);
     }
     *out = report;
     return PACE_OK;

@@ -42,7 +42,19 @@ static void put_removal(pace_node *parent, const row *rows, size_t count) {
     if (count) pace_node_note(parent, "What removes the largest assumptions: %s.", text);
 }
 
-pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog, const pace_doubts_used *used) {
+/* `largest` is the doubt that adds most; NULL without any. */
+static void warn_of_width(pace_report *report, pace_estimate answer, const row *largest) {
+    double factor = answer.median > 0 ? pace_estimate_high(answer) / answer.median : 1;
+    if (!report || factor <= 2) return;
+    if (largest)
+        pace_report_warn(report, PACE_WARN_WIDE_INTERVAL, largest->name,
+                         "the answer is known within a factor of %.1f, mostly because: %.160s (removed by %.160s)",
+                         factor, largest->words.says, largest->words.removed_by);
+    else pace_report_warn(report, PACE_WARN_WIDE_INTERVAL, NULL, "the answer is known within a factor of %.1f", factor);
+}
+
+pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog, const pace_doubts_used *used,
+                                 pace_estimate answer) {
     pace_doubt_catalog all;
     row rows[PACE_DOUBTS];
     size_t count = 0;
@@ -55,5 +67,6 @@ pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog, const
     qsort(rows, count, sizeof *rows, largest_first);
     pace_put_table(parent, &assumptions, rows, count, sizeof *rows);
     put_removal(parent, rows, count);
+    warn_of_width(pace_node_report(parent), answer, count ? rows : NULL);
     return PACE_OK;
 }

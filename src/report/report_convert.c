@@ -77,7 +77,7 @@ static void describe(pace_report *report, const file_row *rows, const pace_graph
         if (inputs->items.items[i].bytes)
             pace_report_add_input(report, inputs->items.items[i].name, inputs->items.items[i].bytes);
     }
-    for (size_t i = 0; i < inputs->warnings.count; i++) pace_report_warn(report, "%s", inputs->warnings.items[i]);
+    pace_report_warn_all(report, &inputs->warnings);
     pace_node_sentence(root, true, "Wrote %" PRId64 " host and %" PRId64 " device nodes as Chakra to %s%s.", host,
                        device, rows[0].path, n > 1 ? " and one file for every further rank" : "");
     if (timed == 0) pace_node_note(root, "No node has a duration: models and execution traces record none.");

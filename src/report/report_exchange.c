@@ -68,7 +68,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_int(root, "nodes", m->nodes);
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
     if (m->devices * m->nodes == 1)
-        pace_report_warn(report,
+        pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, m->name,
                          "%s is a single device, which exchanges nothing: name a machine, such as dgx-h100, or "
                          "\"%s*8 nvlink=450GB/s\"",
                          m->name, m->name);
@@ -81,7 +81,7 @@ static pace_status build(pace_report *report, void *context) {
     PACE_TRY(put_sizes(root, a));
     PACE_TRY(pace_exchange_savings(savings, &count, a));
     pace_put_table(root, &help, savings, count, sizeof *savings);
-    PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used));
+    PACE_TRY(pace_put_assumptions(root, a->options->context->catalog, &largest.used, largest.time_s));
     pace_node_note(
         root,
         "Size is defined as in nccl-tests: for allgather and reducescatter, the whole vector. algbw = size / time; "

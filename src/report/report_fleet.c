@@ -111,13 +111,14 @@ static void put_counts(pace_node *root, const pace_fleet_asked *c) {
 }
 
 static void warn(pace_report *report, const pace_fleet_asked *c) {
-    for (size_t i = 0; i < c->reading.remarks.count; i++) pace_report_warn(report, "%s", c->reading.remarks.items[i]);
+    pace_report_warn_all(report, &c->reading.remarks);
     if (c->reading.rejected > 0)
-        pace_report_warn(report, "%llu of %llu rows were rejected; the first: %s",
+        pace_report_warn(report, PACE_WARN_ROWS_LEFT_OUT, NULL, "%llu of %llu rows were rejected; the first: %s",
                          (unsigned long long)c->reading.rejected, (unsigned long long)c->reading.rows,
                          c->reading.rejects.count ? c->reading.rejects.items[0] : "");
     if (c->view.fleet.unusable > 0)
-        pace_report_warn(report, "%llu jobs cannot be modelled; the first, on line %llu: %s",
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "%llu jobs cannot be modelled; the first, on line %llu: %s",
                          (unsigned long long)c->view.fleet.unusable, (unsigned long long)c->view.fleet.first_line,
                          c->view.fleet.first_fault);
 }

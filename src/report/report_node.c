@@ -112,8 +112,8 @@ void pace_report_free(pace_report *report) {
     free_tree(report->root);
     for (size_t i = 0; i < report->inputs.count; i++) pace_free(report->inputs.items[i].path);
     pace_texts_free(&report->command);
-    pace_texts_free(&report->warnings);
-    PACE_VEC_FREE(&report->warning_codes);
+    pace_warnings_free(&report->warnings);
+    PACE_VEC_FREE(&report->leads);
     PACE_VEC_FREE(&report->inputs);
     if (report->free_trace_context) report->free_trace_context(report->trace_context);
     if (report->free_stream_context) report->free_stream_context(report->stream_context);
@@ -159,34 +159,36 @@ void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes
     if (!keep(report, PACE_PUSH(&report->inputs, input))) pace_free(input.path);
 }
 
-static void warn(pace_report *report, const char *code, char *text) {
-    if (!keep(report, pace_texts_take(&report->warnings, text))) return;
-    if (!keep(report, PACE_PUSH(&report->warning_codes, code)))
-        pace_free(report->warnings.items[--report->warnings.count]);
-}
-
-void pace_report_warn(pace_report *report, const char *format, ...) {
+void pace_report_warn(pace_report *report, pace_warning_code code, const char *place, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    warn(report, "note", pace_format_text(format, arguments));
+    keep(report, pace_warn_take(&report->warnings, code, place, pace_format_text(format, arguments)));
     va_end(arguments);
 }
 
-void pace_report_warn_as(pace_report *report, const char *code, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    warn(report, code, pace_format_text(format, arguments));
-    va_end(arguments);
+void pace_report_warned_in_lead(pace_report *report) {
+    keep(report, PACE_PUSH(&report->leads, report->warnings.count - 1));
 }
 
-const char *pace_report_warning_code(const pace_report *report, size_t index) {
-    return index < report->warning_codes.count ? report->warning_codes.items[index] : "";
+pace_report *pace_node_report(pace_node *node) { return node ? node->report : NULL; }
+
+void pace_report_warn_all(pace_report *report, const pace_warnings *warnings) {
+    keep(report, pace_warnings_add(&report->warnings, warnings));
 }
 
 size_t pace_report_warning_count(const pace_report *report) { return report->warnings.count; }
 
-const char *pace_report_warning(const pace_report *report, size_t index) {
-    return index < report->warnings.count ? report->warnings.items[index] : "";
+pace_warning pace_report_warning(const pace_report *report, size_t index) {
+    if (index >= report->warnings.count) return (pace_warning){"", "", NULL, false};
+    const pace_held_warning *held = &report->warnings.items[index];
+    const pace_warning_kind *kind = &pace_warning_kinds[held->code];
+    return (pace_warning){kind->code, held->text, held->place, kind->strict};
+}
+
+bool pace_report_warning_leads(const pace_report *report, size_t index) {
+    for (size_t i = 0; i < report->leads.count; i++)
+        if (report->leads.items[i] == index) return true;
+    return false;
 }
 
 void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *)) {
@@ -304,13 +306,16 @@ static void move_to_front(pace_node *object) {
 
 void pace_report_deny(pace_report *report) { report->denied = true; }
 
-void pace_report_lead(pace_report *report, const char *format, ...) {
+void pace_report_lead(pace_report *report, pace_warning_code code, const char *format, ...) {
     pace_node *last = report->root->last;
     va_list arguments;
     va_start(arguments, format);
-    add_line(report->root, PACE_NODE_STRONG, format, arguments);
+    char *text = pace_format_text(format, arguments);
     va_end(arguments);
+    if (text) pace_node_sentence(report->root, true, "%s", text);
     if (report->root->last != last) move_to_front(report->root);
+    keep(report, pace_warn_take(&report->warnings, code, NULL, text));
+    if (report->status == PACE_OK) pace_report_warned_in_lead(report);
 }
 
 void pace_node_note(pace_node *object, const char *format, ...) {

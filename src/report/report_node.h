@@ -136,8 +136,8 @@ struct pace_report {
     char *verb, *title;
     pace_texts command;
     PACE_VEC(pace_held_input) inputs;
-    pace_texts warnings;
-    PACE_VEC(const char *) warning_codes; /* static */
+    pace_warnings warnings;
+    PACE_VEC(size_t) leads; /* warnings that people read as sentences that lead */
     pace_node *root;
     pace_trace_fn trace;
     void *trace_context;

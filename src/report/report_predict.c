@@ -261,7 +261,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     put_families(root, end);
     put_unknown(root, p, end);
-    PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used));
+    PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));
     PACE_TRY(put_host_costs(root, p));
     PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
     return pace_report_status(report);
@@ -294,8 +294,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
         status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
         for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)
             pace_report_add_input(report, p.inputs.paths.items[i], 0);
-        for (size_t i = 0; status == PACE_OK && i < p.inputs.warnings.count; i++)
-            pace_report_warn(report, "%s", p.inputs.warnings.items[i]);
+        if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);
     }
     if (status == PACE_OK) status = build(report, &p, options);
     if (status == PACE_OK) status = give_timeline(report, &p);

@@ -108,8 +108,9 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_int(root, "answered", (int64_t)a->answered);
     pace_node_int(root, "asked", (int64_t)a->from.questions);
     if (a->answered < a->from.questions)
-        pace_report_warn(report, "%zu of %zu rows cannot be answered: see the column status",
-                         a->from.questions - a->answered, a->from.questions);
+        pace_report_warn(report, PACE_WARN_ROWS_UNANSWERED, NULL,
+                         "%zu of %zu rows cannot be answered: see the column status", a->from.questions - a->answered,
+                         a->from.questions);
     return PACE_OK;
 }
 
@@ -139,6 +140,7 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, path);
     pace_status status = pace_predict_rows_of_kind(&report, kind, path, options);
     if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
-        pace_report_warn(report, "read as --kind %s, from the table's columns", kind->name);
+        pace_report_warn(report, PACE_WARN_KIND_ASSUMED, NULL, "read as --kind %s, from the table's columns",
+                         kind->name);
     return pace_report_settle(out, report, status, failures);
 }

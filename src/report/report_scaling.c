@@ -134,9 +134,8 @@ static void say_memory(pace_report *report, const pace_workers_asked *a) {
                   first->workers == 1 ? "worker" : "workers", pace_show_bytes(first->memory_bytes).text,
                   a->device->name, pace_show_bytes(first->device_bytes).text);
     pace_report_deny(report);
-    pace_report_lead(report, "Does not fit: %s. %zu of the points below %s not fit.", said, too_large,
-                     too_large == 1 ? "does" : "do");
-    pace_report_warn_as(report, "does_not_fit", "does not fit: %s", said);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "Does not fit: %s. %zu of the points below %s not fit.", said,
+                     too_large, too_large == 1 ? "does" : "do");
 }
 
 /* A model has no usual batch in the catalogue: that one was taken is said, as little else decides so much. */
@@ -146,9 +145,8 @@ static void tell_batches(pace_report *report, const pace_workers_asked *a) {
         said = said || strncmp(a->options->set.items[i], "micro_batch=", 12) == 0;
     for (size_t i = 0; i < a->inputs.count; i++) {
         if (said || !a->inputs.items[i].is_model) continue;
-        pace_node_note(pace_report_root(report), "%s: no --batch was given: a batch of %.0f was assumed.",
-                       a->inputs.items[i].name, pace_scaling_input_batch(&a->inputs.items[i]));
-        pace_report_warn(report, "%s: no --batch was given: a batch of %.0f was assumed", a->inputs.items[i].name,
+        pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, a->inputs.items[i].name,
+                         "%s: no --batch was given: a batch of %.0f was assumed", a->inputs.items[i].name,
                          pace_scaling_input_batch(&a->inputs.items[i]));
     }
 }

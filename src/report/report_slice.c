@@ -62,7 +62,8 @@ static pace_status describe(pace_report *report, void *context) {
     for (size_t i = 0; i < slices->files.count; i++) {
         const pace_slice_done *done = &slices->files.items[i];
         pace_report_add_input(report, done->path, done->counts.bytes);
-        if (done->counts.warning[0]) pace_report_warn(report, "%s", done->counts.warning);
+        if (done->counts.warning[0])
+            pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s", done->counts.warning);
     }
     put_answer(root, slices);
     pace_node *table = pace_open_table(root, &files, 0);

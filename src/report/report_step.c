@@ -219,17 +219,14 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step, pace_catalo
     if (step->settled.fitting == PACE_FITS) return PACE_OK;
     PACE_TRY(advise(advice, sizeof advice, step, catalog));
     if (step->settled.fitting == PACE_MAY_FIT) {
-        pace_report_lead(report, "May not fit: each rank needs about %s, %s has %s. %s", need.text, device, has.text,
-                         advice);
-        pace_report_warn_as(report, "may_not_fit", "may not fit: each rank needs about %s, %s has %s", need.text,
-                            device, has.text);
+        pace_report_lead(report, PACE_WARN_MAY_NOT_FIT, "May not fit: each rank needs about %s, %s has %s. %s",
+                         need.text, device, has.text, advice);
         return PACE_OK;
     }
     pace_report_deny(report);
-    pace_report_lead(report, "Does not fit: each rank needs %s, %s has %s (%.1f times as much). %s", need.text, device,
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "Does not fit: each rank needs %s, %s has %s (%.1f times as much). %s", need.text, device,
                      has.text, times, advice);
-    pace_report_warn_as(report, "does_not_fit", "does not fit: each rank needs %s, %s has %s", need.text, device,
-                        has.text);
     return PACE_OK;
 }
 
@@ -271,7 +268,7 @@ static pace_status build(pace_report *report, void *context) {
     put_help(root, a);
     pace_doubts_used used = {{0}};
     used.added[a->fits->step_path ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
-    return pace_put_assumptions(root, a->catalog, &used);
+    return pace_put_assumptions(root, a->catalog, &used, s);
 }
 
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,

@@ -274,13 +274,15 @@ static void put_about(pace_jsonw *json, const pace_step *step) {
 }
 
 /* Of what cannot be read again (standard input, other formats, predictions): made of what was understood. */
-static pace_status write_understood(void *context, pace_sink *sink) {
+static pace_status write_understood(void *context, const pace_report *report, pace_sink *sink) {
     const pace_rank *rank = pace_analysis_slowest(context);
     const pace_step *step = &rank->step;
     pace_jsonw json;
     pace_jsonw_init(&json, sink, 1);
     pace_jsonw_object(&json);
     put_about(&json, step);
+    pace_jsonw_key(&json, PACE_WARNINGS_MEMBER);
+    pace_write_warnings(&json, report);
     pace_jsonw_key(&json, "traceEvents");
     pace_jsonw_array(&json);
     for (uint32_t i = 0; i < step->lanes.count; i++)
@@ -299,11 +301,11 @@ static pace_status write_understood(void *context, pace_sink *sink) {
     return PACE_OK;
 }
 
-pace_status pace_write_analysis_trace(void *context, pace_sink *sink) {
+pace_status pace_write_analysis_trace(void *context, const pace_report *report, pace_sink *sink) {
     const pace_analysis *analysis = context;
     const pace_traces_shown shown = {analysis, analysis->asked ? analysis->reported : NULL};
-    return pace_traces_can_be_copied(&shown) ? pace_write_original_trace(&shown, sink)
-                                             : write_understood(context, sink);
+    return pace_traces_can_be_copied(&shown) ? pace_write_original_trace(&shown, report, sink)
+                                             : write_understood(context, report, sink);
 }
 
 void pace_free_analysis(void *context) {

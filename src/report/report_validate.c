@@ -56,7 +56,9 @@ static pace_status choose(validation *v, pace_report *report, const pace_cases *
         matched++;
         const char *missing = missing_of(one, v->options->data_path);
         if (!missing) PACE_TRY(PACE_PUSH(&v->runs, (run){.one = one}));
-        else pace_report_warn(report, "case %s: %s is not in %s", one->name, missing, v->options->data_path);
+        else
+            pace_report_warn(report, PACE_WARN_CASE_SKIPPED, one->name, "case %s: %s is not in %s", one->name, missing,
+                             v->options->data_path);
         if (missing) v->missing = missing;
     }
     if (matched > 0) return PACE_OK;
@@ -171,7 +173,7 @@ static pace_status add_run(figures *f, pace_report *report, run *r) {
     }
     if (r->status == PACE_OK || r->status == PACE_E_MEMORY) return r->status;
     f->failed++;
-    pace_report_warn_as(report, "case_failed", "case %s failed: %s", r->one->name, r->message);
+    pace_report_warn(report, PACE_WARN_CASE_FAILED, r->one->name, "case %s failed: %s", r->one->name, r->message);
     return PACE_OK;
 }
 

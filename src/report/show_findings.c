@@ -57,7 +57,7 @@ static void put(pace_report *report, objects *open, const pace_found *found) {
     case PACE_FOUND_TEXT: pace_node_text(object, key, found->text); break;
     case PACE_FOUND_ANSWER: pace_node_sentence(root, true, "%s", found->text); break;
     case PACE_FOUND_NOTE: pace_node_note(root, "%s", found->text); break;
-    case PACE_FOUND_WARNING: pace_report_warn(report, "%s", found->text); break;
+    case PACE_FOUND_WARNING: pace_report_warn(report, found->code, NULL, "%s", found->text); break;
     case PACE_FOUND_TABLE: put_table(root, found); break;
     }
 }

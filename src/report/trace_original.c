@@ -18,6 +18,7 @@ typedef PACE_VEC(char) text_buffer;
 
 typedef struct {
     const pace_traces_shown *shown;
+    const pace_report *report; /* whose warnings are written */
     pace_sink *sink;
     bool several, begun; /* an event has been written */
     text_buffer members; /* beside the events of the first trace */
@@ -149,6 +150,7 @@ static pace_status add_text(text_buffer *to, const char *text, size_t length) {
 static pace_status keep_member(void *context, const char *key, const char *bytes, size_t length) {
     writer *w = context;
     if (w->several && (w->place > 0 || strcmp(key, "distributedInfo") == 0)) return PACE_OK;
+    if (strcmp(key, PACE_WARNINGS_MEMBER) == 0) return PACE_OK; /* of another run */
     PACE_TRY(add_text(&w->members, ",\n\"", 3));
     PACE_TRY(add_text(&w->members, key, strlen(key)));
     PACE_TRY(add_text(&w->members, "\": ", 3));
@@ -309,6 +311,7 @@ static pace_status put_trace(writer *w) {
 
 static pace_status put_document(writer *w) {
     const pace_analysis *analysis = w->shown->analysis;
+    pace_jsonw json;
     pace_sink_text(w->sink, "{\n\"traceEvents\": [");
     for (size_t i = 0; i < analysis->traces.count; i++) {
         w->trace = analysis->traces.items[i];
@@ -318,12 +321,18 @@ static pace_status put_document(writer *w) {
     pace_sink_text(w->sink, "\n]");
     pace_sink_bytes(w->sink, w->members.items, w->members.count);
     if (w->several) pace_sink_format(w->sink, ",\n\"" PACE_RANKS_MEMBER "\": %zu", analysis->traces.count);
+    pace_jsonw_init(&json, w->sink, 0);
+    pace_sink_text(w->sink, ",\n\"" PACE_WARNINGS_MEMBER "\": ");
+    pace_write_warnings(&json, w->report);
     pace_sink_text(w->sink, "\n}\n");
     return PACE_OK;
 }
 
-pace_status pace_write_original_trace(const pace_traces_shown *shown, pace_sink *sink) {
-    writer w = {.shown = shown, .sink = sink, .several = !shown->only && shown->analysis->traces.count > 1};
+pace_status pace_write_original_trace(const pace_traces_shown *shown, const pace_report *report, pace_sink *sink) {
+    writer w = {.shown = shown,
+                .report = report,
+                .sink = sink,
+                .several = !shown->only && shown->analysis->traces.count > 1};
     PACE_TRY(pace_names_init(&w.names));
     pace_status status = put_document(&w);
     pace_names_free(&w.names);

@@ -16,4 +16,5 @@ bool pace_traces_can_be_copied(const pace_traces_shown *shown);
 /** Writes the events as the files have them, then arrows of recorded waits, and as tracks: stages, resources, and the
  * critical path. Of several traces processes, arrows and times are told apart: each process is of "rank N", all are on
  * the clock of the first. */
-pace_status pace_write_original_trace(const pace_traces_shown *shown, pace_sink *sink) PACE_MUST_CHECK;
+pace_status pace_write_original_trace(const pace_traces_shown *shown, const pace_report *report,
+                                      pace_sink *sink) PACE_MUST_CHECK;

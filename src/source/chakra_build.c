@@ -341,6 +341,7 @@ static pace_status build(builder *b) {
 static void warn(pace_read_notes *notes, const builder *b) {
     const char *file = pace_input_name(b->input);
     int used = 0;
+    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
     if (b->circular)
         used = snprintf(notes->warning, sizeof notes->warning,
                         "%s: control dependencies contradict the data dependencies; they were left out", file);

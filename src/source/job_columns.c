@@ -10,22 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-pace_status pace_remark(pace_remarks *remarks, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    char *copy = pace_format_text(format, arguments);
-    va_end(arguments);
-    if (!copy) return PACE_E_MEMORY;
-    pace_status status = PACE_PUSH(remarks, copy);
-    if (status != PACE_OK) pace_free(copy);
-    return status;
-}
-
-void pace_remarks_free(pace_remarks *remarks) {
-    for (size_t i = 0; i < remarks->count; i++) pace_free(remarks->items[i]);
-    PACE_VEC_FREE(remarks);
-}
-
 /* ---- limits ---- */
 
 static pace_status number(double *out, const pace_yaml *yaml, const pace_yaml_node *node, const char *key) {
@@ -158,7 +142,7 @@ static pace_status find_by_name(pace_job_layout *layout, const char *file, const
 }
 
 /* The columns that are left, by what others call them, where no column has our name. */
-static pace_status find_by_other_names(pace_job_layout *layout, pace_remarks *remarks, const char *file,
+static pace_status find_by_other_names(pace_job_layout *layout, pace_warnings *remarks, const char *file,
                                        const char *const *names, const pace_job_names *known) {
     bool ours[PACE_JOB_ROLES];
     char text[400] = "";
@@ -178,10 +162,10 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_remarks *re
         length += (size_t)added;
         length += (size_t)snprintf(text + length, sizeof text - length, " as %s", pace_job_role_name(role));
         if (length < sizeof text - 120) continue;
-        PACE_TRY(pace_remark(remarks, "%s: read %s", file, text));
+        PACE_TRY(pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text));
         length = 0;
     }
-    return length ? pace_remark(remarks, "%s: read %s", file, text) : PACE_OK;
+    return length ? pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file, "%s: read %s", file, text) : PACE_OK;
 }
 
 static pace_status check_complete(const pace_job_layout *layout, const char *file, const char *const *names) {
@@ -207,7 +191,7 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
     return PACE_OK;
 }
 
-static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *remarks, const char *file,
+static pace_status remark_unused(const pace_job_layout *layout, pace_warnings *remarks, const char *file,
                                  const char *const *names) {
     for (size_t i = 0; i < layout->count; i++) {
         size_t distance;
@@ -215,13 +199,14 @@ static pace_status remark_unused(const pace_job_layout *layout, pace_remarks *re
         const char *close = closest_role(names[i], &distance);
         int role = pace_job_role_named(close);
         if (distance <= 3 && distance * 2 < strlen(names[i]) && layout->place[role] < 0)
-            PACE_TRY(pace_remark(remarks, "%s: column \"%.60s\" is not used; did you mean \"%s\" (--columns %.60s=%s)?",
-                                 file, names[i], close, names[i], close));
+            PACE_TRY(pace_warn(remarks, PACE_WARN_COLUMN_ASSUMED, file,
+                               "%s: column \"%.60s\" is not used; did you mean \"%s\" (--columns %.60s=%s)?", file,
+                               names[i], close, names[i], close));
     }
     return PACE_OK;
 }
 
-pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, pace_catalog *catalog, const char *file,
+pace_status pace_job_layout_find(pace_job_layout *out, pace_warnings *remarks, pace_catalog *catalog, const char *file,
                                  const char *const *names, size_t count, const char *mapping) {
     for (size_t i = 0; i < count && i < PACE_JOB_MOST_CELLS; i++)
         for (const char *c = names[i]; *c; c++)

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/warning.h"
 #include "machine/catalog.h"
 #include "source/job_table.h"
 
@@ -31,16 +32,12 @@ typedef struct {
 } pace_job_layout;
 
 /* Remarks for the report. */
-typedef PACE_VEC(char *) pace_remarks;
-
-pace_status pace_remark(pace_remarks *remarks, const char *format, ...) PACE_PRINTF(2, 3) PACE_MUST_CHECK;
-void pace_remarks_free(pace_remarks *remarks);
 
 /** Finds the columns by their names, or as `mapping` says: "theirs=ours,theirs*1e9=ours,…" (a factor turns their unit
  * into ours). Columns that nobody needs are remarked on when their name is close to one that is missing. Errors:
  * PACE_E_INPUT naming the column that is missing and the closest one there is, or one that is there twice; PACE_E_USAGE
  * for a mapping that names what is not there. */
-pace_status pace_job_layout_find(pace_job_layout *out, pace_remarks *remarks, pace_catalog *catalog, const char *file,
+pace_status pace_job_layout_find(pace_job_layout *out, pace_warnings *remarks, pace_catalog *catalog, const char *file,
                                  const char *const *names, size_t count, const char *mapping) PACE_MUST_CHECK;
 
 /** Whether a job can be: 1 = yes; else a reason is written to `why`. */

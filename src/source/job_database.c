@@ -16,7 +16,7 @@ typedef struct {
     char table[MOST_NAME];
     size_t tables;
     bool chosen;
-    pace_remarks names;        /* of the table's columns */
+    pace_texts names;          /* of the table's columns */
     int place[PACE_JOB_ROLES]; /* role -> column of the query */
     pace_rows *rows;
     bool over;
@@ -50,7 +50,7 @@ static pace_status choose_table(reader *r) {
 }
 
 static pace_status take_column(void *context, const char *name) {
-    return pace_remark(&((reader *)context)->names, "%s", name);
+    return pace_texts_add(&((reader *)context)->names, name);
 }
 
 /* In a list of columns, '!' and '|' have a meaning of their own. */
@@ -129,8 +129,8 @@ static pace_status read_rows(reader *r) {
         PACE_TRY(pace_job_rounds_give(r->rounds, NULL, NULL));
     }
     if (pace_database_is_short(r->database))
-        return pace_remark(&r->rounds->reading->remarks, "%s: shorter than it says; read as far as it goes",
-                           r->rounds->name);
+        return pace_warn(&r->rounds->reading->remarks, PACE_WARN_FILE_CUT_OFF, NULL,
+                         "%s: shorter than it says; read as far as it goes", r->rounds->name);
     return PACE_OK;
 }
 
@@ -140,6 +140,6 @@ pace_status pace_job_database_read(pace_job_rounds *rounds, const char *path) {
     pace_status status = read_rows(&r);
     pace_rows_free(r.rows);
     pace_database_free(r.database);
-    pace_remarks_free(&r.names);
+    pace_texts_free(&r.names);
     return status;
 }

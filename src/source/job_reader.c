@@ -26,9 +26,9 @@ static pace_status remark_units(pace_job_reading *reading, pace_catalog *catalog
         const char *name = pace_job_column_names[column];
         double greatest = reading->greatest[column];
         if (greatest > 0 && greatest < limit->suspicious)
-            PACE_TRY(pace_remark(&reading->remarks,
-                                 "the largest %s of all jobs is %g: is the column in %s? (--columns '%s*%g=%s')", name,
-                                 greatest, limit->hint_unit, name, limit->hint_factor, name));
+            PACE_TRY(pace_warn(&reading->remarks, PACE_WARN_UNIT_ASSUMED, name,
+                               "the largest %s of all jobs is %g: is the column in %s? (--columns '%s*%g=%s')", name,
+                               greatest, limit->hint_unit, name, limit->hint_factor, name));
     }
     return PACE_OK;
 }
@@ -52,8 +52,9 @@ static pace_status check_share(const pace_job_reading *reading, const pace_job_r
 
 static pace_status check_remarks(pace_job_reading *reading) {
     if (reading->unchecked_ids == 0) return PACE_OK;
-    return pace_remark(&reading->remarks, "%llu job ids could not be checked for repeats: too many jobs",
-                       (unsigned long long)reading->unchecked_ids);
+    return pace_warn(&reading->remarks, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                     "%llu job ids could not be checked for repeats: too many jobs",
+                     (unsigned long long)reading->unchecked_ids);
 }
 
 static pace_status read_file(pace_job_rounds *rounds, const char *path) {
@@ -147,8 +148,8 @@ pace_status pace_jobs_read_input(pace_job_reading *out, pace_input *input, const
 }
 
 void pace_job_reading_free(pace_job_reading *reading) {
-    pace_remarks_free(&reading->rejects);
-    pace_remarks_free(&reading->remarks);
+    pace_texts_free(&reading->rejects);
+    pace_warnings_free(&reading->remarks);
     PACE_VEC_FREE(&reading->bytes);
     pace_job_ids_free(&reading->ids);
     *reading = (pace_job_reading){0};

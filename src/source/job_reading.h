@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/input.h"
+#include "base/texts.h"
 #include "source/job_columns.h"
 #include "source/job_ids.h"
 #include "source/job_stretches.h"
@@ -32,8 +33,8 @@ typedef struct {
     uint64_t rows, jobs, rejected, repeated; /* repeated: those of the rejected whose id was seen before */
     uint64_t unchecked_ids;
     PACE_VEC(uint64_t) bytes;          /* as stored, by file */
-    pace_remarks rejects;              /* the first few, "file:line: reason" */
-    pace_remarks remarks;              /* units that look wrong, columns that are not used, files that break off */
+    pace_texts rejects;                /* the first few, "file:line: reason" */
+    pace_warnings remarks;             /* units that look wrong, columns that are not used, files that break off */
     double greatest[PACE_JOB_COLUMNS]; /* number of each column */
     pace_job_ids ids;                  /* partial: those that were read */
 } pace_job_reading;

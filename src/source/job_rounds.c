@@ -57,12 +57,16 @@ static void write_cell(pace_sink *sink, const char *text, size_t length) {
     pace_sink_text(sink, "\"");
 }
 
+static pace_status add_reject(pace_texts *rejects, const char *file, const pace_job_reject *fault) {
+    char text[1024];
+    pace_snprintf(text, sizeof text, "%s:%llu: %s", file, (unsigned long long)fault->line, fault->why);
+    return pace_texts_add(rejects, text);
+}
+
 pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_reject *fault) {
     pace_job_reading *reading = rounds->reading;
     reading->rejected++;
-    if (reading->rejects.count < PACE_JOB_SHOWN_REJECTS)
-        PACE_TRY(
-            pace_remark(&reading->rejects, "%s:%llu: %s", rounds->name, (unsigned long long)fault->line, fault->why));
+    if (reading->rejects.count < PACE_JOB_SHOWN_REJECTS) PACE_TRY(add_reject(&reading->rejects, rounds->name, fault));
     if (rounds->rejects_file < 0) return PACE_OK;
     write_cell(&rounds->rejects, rounds->name, strlen(rounds->name));
     pace_sink_format(&rounds->rejects, ",%llu,", (unsigned long long)fault->line);

@@ -29,7 +29,8 @@ static pace_status break_off(reader *r) {
     r->length = start;
     r->over = true;
     memset(r->text + start, 0, PADDING);
-    return pace_remark(&r->rounds->reading->remarks, "%s; read as far as it goes", pace_message());
+    return pace_warn(&r->rounds->reading->remarks, PACE_WARN_FILE_CUT_OFF, NULL, "%s; read as far as it goes",
+                     pace_message());
 }
 
 static pace_status reject_rest(reader *r) {
@@ -93,12 +94,12 @@ static pace_status parse_block(void *context, size_t worker, size_t i) {
 
 /* What is to be said of a file's columns is said by whoever reads its first row. */
 static pace_status find_layout(pace_job_rounds *rounds, const char *const *names, size_t count) {
-    pace_remarks unsaid = {0};
+    pace_warnings unsaid = {0};
     bool first = !rounds->stretch || rounds->stretch->begin == 0;
     pace_status status =
         pace_job_layout_find(&rounds->layout, first ? &rounds->reading->remarks : &unsaid, rounds->options->catalog,
                              rounds->name, names, count, rounds->options->columns);
-    pace_remarks_free(&unsaid);
+    pace_warnings_free(&unsaid);
     return status;
 }
 

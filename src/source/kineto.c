@@ -380,6 +380,7 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     if (pace_json_failed(token)) {
         pace_status status = pace_json_status(r->json);
         if (status != PACE_E_INPUT || r->step->complete_count == 0) return status;
+        notes->code = PACE_WARN_FILE_CUT_OFF;
         snprintf(notes->warning, sizeof notes->warning, "%s; kept the %" PRIu64 " events before it", pace_message(),
                  r->step->event_count);
         return PACE_OK;
@@ -391,6 +392,7 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                          name, pace_json_offset(r->json));
     if (r->step->event_count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
+    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
     if (r->step->unknown_count)
         snprintf(notes->warning, sizeof notes->warning,
                  "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out", name,

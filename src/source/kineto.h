@@ -5,12 +5,14 @@
 #pragma once
 
 #include "base/input.h"
+#include "base/warning.h"
 #include "step/step.h"
 
 /** What the reader had to say about an input it could use. */
 typedef struct {
     char warning[1024]; /* "" = none */
-    uint64_t bytes;     /* decompressed bytes read */
+    pace_warning_code code;
+    uint64_t bytes; /* decompressed bytes read */
 } pace_read_notes;
 
 /* The member of documents that hold the traces of several ranks for viewers: they are no trace of one. */

@@ -56,10 +56,12 @@ typedef struct {
     PACE_VEC(char) text;            /* of the shapes at hand */
 } reader;
 
-static void warn(reader *r, const char *format, ...) PACE_PRINTF(2, 3);
-static void warn(reader *r, const char *format, ...) {
+/* Of several the gravest code counts, which is declared first. */
+static void warn(reader *r, pace_warning_code code, const char *format, ...) PACE_PRINTF(3, 4);
+static void warn(reader *r, pace_warning_code code, const char *format, ...) {
     char *warning = r->notes->warning;
     size_t size = sizeof r->notes->warning, used = strlen(warning);
+    r->notes->code = used && r->notes->code < code ? r->notes->code : code;
     if (used && used + 3 < size) used += (size_t)snprintf(warning + used, size - used, "; ");
     va_list arguments;
     va_start(arguments, format);
@@ -473,7 +475,7 @@ static pace_status read_rows(reader *r, const table *t, pace_rows *rows) {
     for (bool more;; count++) {
         pace_status status = pace_rows_next(&more, rows);
         if (status == PACE_E_INPUT) {
-            warn(r, "%s; kept the %" PRIu64 " rows before it", pace_message(), count);
+            warn(r, PACE_WARN_FILE_CUT_OFF, "%s; kept the %" PRIu64 " rows before it", pace_message(), count);
             return PACE_OK;
         }
         PACE_TRY(status);
@@ -521,11 +523,14 @@ static pace_status judge(reader *r) {
                          step->event_count ? "none with usable times" : "empty tables",
                          pace_database_is_short(r->database) ? " in a file that breaks off" : "");
     if (r->processes.count > 1)
-        warn(r, "%s: %zu processes used devices; read is process %" PRIu64 ", which used them most", r->path,
+        warn(r, PACE_WARN_EVENTS_LEFT_OUT,
+             "%s: %zu processes used devices; read is process %" PRIu64 ", which used them most", r->path,
              r->processes.count, r->process & 0xFFFFFF);
-    if (pace_database_is_short(r->database)) warn(r, "%s: the file is shorter than it says", r->path);
+    if (pace_database_is_short(r->database))
+        warn(r, PACE_WARN_FILE_CUT_OFF, "%s: the file is shorter than it says", r->path);
     if (step->unknown_count)
-        warn(r, "%s: %" PRIu64 " events without a usable time were left out", r->path, step->unknown_count);
+        warn(r, PACE_WARN_EVENTS_LEFT_OUT, "%s: %" PRIu64 " events without a usable time were left out", r->path,
+             step->unknown_count);
     return PACE_OK;
 }
 

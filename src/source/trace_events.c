@@ -88,6 +88,7 @@ static pace_status judge(pace_read_notes *notes, reader *r, pace_json_token toke
     if (!pace_json_failed(token)) return PACE_OK;
     pace_status status = pace_json_status(r->json);
     if (status != PACE_E_INPUT || r->events == 0) return status;
+    notes->code = PACE_WARN_FILE_CUT_OFF;
     snprintf(notes->warning, sizeof notes->warning, "%s; kept the %" PRIu64 " events before it", pace_message(),
              r->events);
     return PACE_OK;

@@ -180,11 +180,11 @@ static void columns(const char *text) {
     const char *unit;
     double factor;
     pace_job_layout layout;
-    pace_remarks remarks = {0};
+    pace_warnings remarks = {0};
     if (pace_job_name_find(&factor, &unit, &known.names, text) != PACE_JOB_NO_ROLE && !(factor > 0)) abort();
     fine(pace_job_layout_find(&layout, &remarks, test_catalog(), "fuzz", header, 4, NULL));
     fine(pace_job_layout_find(&layout, &remarks, test_catalog(), "fuzz", header, 4, text));
-    pace_remarks_free(&remarks);
+    pace_warnings_free(&remarks);
 }
 
 static void bar(const char *text) {

@@ -49,7 +49,7 @@ def test_a_step_less(folder):
     expect(len(document["collectives"]) == 3, "matched", len(document["collectives"]))
     expect(all(abs(r["clock_shift_ns"]) < 1000 for r in document["ranks"]), "clocks", document["ranks"])
     expect(all(row["wait_ns"] < 1000 for row in document["collectives"]), "waits", document["collectives"])
-    expect(any("other steps" in w for w in document["warnings"]), "warned", document["warnings"])
+    expect(any("other steps" in w["text"] for w in document["warnings"]), "warned", document["warnings"])
 
 
 def test_no_common_step(folder):
@@ -65,7 +65,7 @@ def test_no_common_step(folder):
         paths.append(rank.write(os.path.join(folder, f"apart{number}.json")))
     document = analyze(paths)
     expect(document["collectives"] == [], "nothing is matched", document["collectives"])
-    expect(any("none of the steps" in w for w in document["warnings"]), "warned", document["warnings"])
+    expect(any("none of the steps" in w["text"] for w in document["warnings"]), "warned", document["warnings"])
 
 
 def test_nobody_late(folder):

@@ -24,7 +24,7 @@ RESTS_ON = [
     ("scaling_exchange", ["predict", "resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "ddp"]),
     ("scaling_step", ["predict", "resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "ddp"]),
     ("kernel_repeated", ["predict", TRACE, "--batch", "256", "--samples", "32"]),
-    ("host_moved", ["predict", TRACE, "--from", "v100-sxm2-16", "--on", "h100-80-sxm"]),
+    ("host_moved", ["predict", TRACE, "--from", "a100-40-sxm", "--on", "h100-80-sxm"]),
     ("nccl", ["predict", "--on", "dgx-h100", "--collective", "allreduce"]),
     ("network", ["predict", "--on", "dgx-h100*2", "--collective", "allreduce"]),
     ("textbook", ["predict", "--on", "dgx-h100", "--collective", "allreduce", "--library", "textbook"]),

@@ -70,7 +70,7 @@ def test_cut_rank(folder):
     with gzip.open(paths[2], "wt") as file:
         json.dump(document, file)
     answer = analyze(paths)
-    expect(any("is left out" in w and "rank2" in w for w in answer["warnings"]), "said", answer["warnings"])
+    expect(any(w["code"] == "rank_left_out" and "rank2" in w["place"] for w in answer["warnings"]), "said", answer["warnings"])
     expect(len(answer["balance"]) == 2 and answer["slowest_rank"] == 1, "the others are joined", answer["balance"])
 
 

@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
     for batch, fits in ((128, True), (256, False)):
         code, out, err = run("predict", "resnet50", "--on", "v100", "--set", f"micro_batch={batch}")
         expect(code == (0 if fits else 1) and out.startswith("Does not fit: each rank needs") == (not fits), batch, code, out[:200])
-        expect(("does not fit" in err) == (not fits), batch, err)
+        expect(("Does not fit" in err) == (not fits), batch, err)
     expect("It would fit with --set micro_batch=128." in " ".join(out.split()), out[:300])
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--set", "micro_batch=32")
     expect("on 8 v100-sxm2-16, data parallel." in " ".join(out.split()) and "Assumed: all 8 devices" in out, out[:800])

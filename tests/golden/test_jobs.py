@@ -270,7 +270,7 @@ def names_of_others():
         done = subprocess.run([PACELINE, "fleet", os.path.join(FOLDER, "theirs.csv"), "--format", "json"], capture_output=True)
         expect(done.returncode == 0, done.stderr)
         report = json.loads(done.stdout or "{\"jobs\": 0, \"warnings\": []}")
-        expect(report["jobs"] == len(MODELS) and any("as flop" in w or "FLOPs" in head for w in report["warnings"]), report["warnings"])
+        expect(report["jobs"] == len(MODELS) and any("as flop" in w["text"] or "FLOPs" in head for w in report["warnings"]), report["warnings"])
     timed = put("timed.csv", HEAD.strip() + ",iter_ms\na,1w1g,1,1,1e12,1e9,1e6,1e6,0,0,130\n")
     expect(rows(timed)[0]["unit"] == "ms", rows(timed)[0])
     spare = put("spare.csv", HEAD.strip() + ",user_id,owner\na,ps,4,1,1e12,1e9,1e6,1e6,0,0,x,y\n")

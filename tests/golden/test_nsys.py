@@ -470,7 +470,7 @@ def test_several_processes():
     alone, doc = document(export("one.sqlite", "2026", known_step(), DEVICES, HOST)), document(path)
     expect(doc["ranks"][0]["steps"] == alone["ranks"][0]["steps"], "steps", doc["ranks"])
     expect(doc["matrix"] == alone["matrix"] and doc["window"] == alone["window"], "matrix", doc["window"])
-    expect(any("2 processes" in w and "5555" in w for w in doc["warnings"]), "the other is told of", doc["warnings"])
+    expect(any("2 processes" in w["text"] and "5555" in w["text"] for w in doc["warnings"]), "the other is told of", doc["warnings"])
     expect(any("device 1 stream 7" in x for x in drawn(path)), "the GPU behind the process's device 0")
 
 
@@ -530,7 +530,7 @@ def test_damage():
             expect_line(code, err, 3, path)
             continue
         kept += 1
-        expect(any("cut.sqlite" in w for w in json.loads(out)["warnings"]), "a cut is told", cut, json.loads(out)["warnings"])
+        expect(any("cut.sqlite" in w["text"] and w["code"] == "file_cut_off" for w in json.loads(out)["warnings"]), "a cut is told", cut, json.loads(out)["warnings"])
     expect(kept > 0, "most of a file is read")
     chance = random.Random(17)
     for trial in range(24):

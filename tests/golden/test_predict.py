@@ -154,7 +154,7 @@ def check_nothing_matched(trace):
     for words, said in ((["--scale", "kernel=nosuch:0.5"], "no kernel or launching operator"), (["--fuse", "nosuch"], "no two matching element-wise kernels")):
         done = subprocess.run([PACELINE, "predict", trace, *words, "-f", "json"], capture_output=True, text=True, check=True)
         document = json.loads(done.stdout)
-        assert done.stderr.count("warning:") == 1 and said in done.stderr and any(said in w for w in document["warnings"]), (words, done.stderr)
+        assert done.stderr.count("warning:") == 1 and said in done.stderr and any(said in w["text"] for w in document["warnings"]), (words, done.stderr)
         steps = {s["step_ns"] for s in document["scenarios"]}
         assert len(steps) == 1, document["scenarios"]
     kernels = predict(trace, "--scale", ".:0.5")
@@ -163,7 +163,7 @@ def check_nothing_matched(trace):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:  # no host, hence no overhead
         json.dump(bare, file)
         file.flush()
-        assert any("no overhead of that type" in w for w in predict(file.name, "--drop-overhead", "T2")["warnings"])
+        assert any("no overhead of that type" in w["text"] for w in predict(file.name, "--drop-overhead", "T2")["warnings"])
 
 
 def check_device_to_cpu(trace):

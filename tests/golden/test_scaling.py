@@ -31,7 +31,7 @@ def run(*words):
 
 def points(*words):
     code, out, err = run(*words, "--format", "json")
-    expect(code == (1 if "does not fit" in err else 0), words, err)
+    expect(code == (1 if "Does not fit" in err else 0), words, err)
     document = json.loads(out)
     check(document)
     return document["points"]

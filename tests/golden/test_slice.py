@@ -212,7 +212,7 @@ def test_cut_off_file(folder):
         file.write(text[: len(text) * 3 // 4])
     code, out, err = run("slice", path, "--steps", "6", "-o", os.path.join(folder, "x.json"), "--format", "json")
     answer = json.loads(out)
-    expect(code == 0 and any("kept the" in line for line in answer["warnings"]), code, err)
+    expect(code == 0 and any("kept the" in one["text"] for one in answer["warnings"]), code, err)
     expect(len(load(os.path.join(folder, "x.json"))[1]["traceEvents"]) == answer["files"][0]["events"] > 0, answer["files"])
 
 

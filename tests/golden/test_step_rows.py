@@ -15,7 +15,7 @@ DATA = pathlib.Path(os.environ.get("PACELINE_SHARED", "")) / "llm"
 def run(*words, status=0):
     """A step that does not fit into memory is a no: status 1."""
     done = subprocess.run([PACELINE, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == (1 if "does not fit: each rank" in done.stderr else status), (words, done.returncode, done.stderr)
+    assert done.returncode == (1 if "Does not fit: each rank" in done.stderr else status), (words, done.returncode, done.stderr)
     return done
 
 
@@ -265,7 +265,7 @@ def test_beside_a_walk():
         done = run("predict", *words, "--format", "json")
         answer = json.loads(done.stdout)
         strict_schema.hold(answer, "predict")
-        assert answer["warnings"] == [] or answer["warnings"][0] in done.stderr, done.stderr
+        assert answer["warnings"] == [] or answer["warnings"][0]["text"] in done.stderr, done.stderr
         return answer, answer["closed_form"], "not fit: each rank" in done.stderr
 
     shared = ("llama3-8b", "--on", "dgx-h100", "--set", "dp=8", "--set", "precision=bf16", "--set", "optimizer=adam", "--set", "recompute=none")
@@ -274,7 +274,7 @@ def test_beside_a_walk():
     assert abs(closed["ratio"] - 1) < 0.02  # two engines, one step
     assert warned and closed["memory_bytes"] > 8 * 8.03e9  # torch.optim keeps states as wide as parameters
     assert any("Check: the closed form" in note for note in answer["notes"])
-    assert "does not fit: each rank needs" in answer["warnings"][0]
+    assert answer["warnings"][0]["code"] == "does_not_fit"
     zero = json.loads(run("predict", *shared, "--set", "zero_stage=1", "--format", "json").stdout)
     saved = closed["memory_bytes"] - next(kind["held_bytes"] for kind in zero["memory"] if kind["kind"] == "all")
     assert abs(saved / (4 * 8.03e9 * 7 / 8) - 1) < 0.01  # of Adam's states a rank keeps an eighth
@@ -313,7 +313,7 @@ def test_model():
     assert step["step_ns"] / 1e9 > 8 * 70e9 * 64 * 8192 / (64 * 989e12)
     text = run(*words).stdout
     assert "bubble" in text and "What would help most" in text
-    assert "does not fit" in run(*words[:-2], "--set", "recompute=none", "--set", "micro_batch=2").stderr
+    assert "Does not fit" in run(*words[:-2], "--set", "recompute=none", "--set", "micro_batch=2").stderr
     for extra, reason in ((("--set", "pp=64"), "at most its 64 devices"), (("--batch", "8"), "closed form"),
                           (("--set", "vpp=4", "--set", "pp=1"), "vpp 4"), (("--on", "a100"), "expected one machine"),
                           (("--set", "ep=2"), "experts"), (("--set", "zero_stage=4"), "zero_stage")):

@@ -71,7 +71,7 @@ static pace_report *small_report(void) {
     assert_int_equal(pace_report_new(&report, "analyze", "Where the time goes"), PACE_OK);
     pace_report_set_command(report, command, 3);
     pace_report_add_input(report, "a.json", 1500);
-    pace_report_warn(report, "%d odd events", 2);
+    pace_report_warn(report, PACE_WARN_EVENTS_LEFT_OUT, "a.json", "%d odd events", 2);
     pace_node *root = pace_report_root(report);
     pace_node *step = pace_node_object(root, "step", "The step", PACE_FOR_ALL);
     pace_node_int(step, "duration_ns", 10000000);
@@ -118,7 +118,8 @@ static void test_json(void **state) {
              "{\"name\":\"gemm, \\\"big\\\"\",\"count\":1234,\"time_ns\":6000000,\"share\":0.6,\"hidden\":null},"
              "{\"name\":\"=größe\xef\xbf\xbd\",\"count\":2,\"time_ns\":800,\"share\":8e-05,\"hidden\":null},"
              "{\"name\":\"last\",\"count\":1,\"time_ns\":0,\"share\":0,\"hidden\":null}],"
-             "\"summary\":[\"A step takes 10 ms.\"],\"notes\":[\"Medians.\"],\"warnings\":[\"2 odd events\"]}",
+             "\"summary\":[\"A step takes 10 ms.\"],\"notes\":[\"Medians.\"],"
+             "\"warnings\":[{\"code\":\"events_left_out\",\"place\":\"a.json\",\"text\":\"2 odd events\"}]}",
              pace_version());
     assert_string_equal(captured.text, expected);
     pace_report_free(report);
@@ -128,6 +129,7 @@ static void test_table(void **state) {
     (void)state;
     pace_report *report = small_report();
     assert_string_equal(write_as(report, PACE_FORMAT_TABLE, NULL), "A step takes 10 ms.\n"
+                                                                   "Warning: 2 odd events\n"
                                                                    "\n"
                                                                    "The step\n"
                                                                    "duration  10.00 ms\n"
@@ -291,7 +293,8 @@ static void test_timeline_data_stays_data(void **state) {
     pace_report_free(report);
 }
 
-static pace_status write_trace(void *context, pace_sink *sink) {
+static pace_status write_trace(void *context, const pace_report *report, pace_sink *sink) {
+    (void)report;
     pace_sink_text(sink, context);
     return PACE_OK;
 }
@@ -326,8 +329,10 @@ static void test_warnings(void **state) {
     (void)state;
     pace_report *report = small_report();
     assert_int_equal(pace_report_warning_count(report), 1);
-    assert_string_equal(pace_report_warning(report, 0), "2 odd events");
-    assert_string_equal(pace_report_warning(report, 1), "");
+    assert_string_equal(pace_report_warning(report, 0).text, "2 odd events");
+    assert_string_equal(pace_report_warning(report, 0).code, "events_left_out");
+    assert_true(pace_report_warning(report, 0).strict);
+    assert_string_equal(pace_report_warning(report, 1).text, "");
     pace_report_free(report);
 }
 
@@ -339,7 +344,8 @@ static void build_all(pace_report **report) {
     static int drawn;
     pace_node_timeline(root, "Lanes", 0, 10, draw_hostile, &drawn, NULL);
     pace_node_text(pace_node_item(pace_node_list(root, "list", "List", PACE_FOR_ALL)), "key", "value");
-    pace_report_warn(*report, "w");
+    pace_report_warn(*report, PACE_WARN_BATCH_ASSUMED, "p", "w");
+    pace_report_lead(*report, PACE_WARN_DOES_NOT_FIT, "l");
 }
 
 /* Every allocation fails once, in building and in writing: a status, no crash, nothing left behind. */

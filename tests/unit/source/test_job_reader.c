@@ -184,7 +184,7 @@ static void test_columns_missing(void **state) {
         "weight_traffic_bytes,dense_weight_bytes,embedding_weight_bytes,steps_s\nx,ps_worker," NUMBERS ",1\n";
     assert_int_equal(read_text(&reading, optional, NULL), PACE_OK);
     assert_int_equal(reading.remarks.count, 1);
-    assert_non_null(strstr(reading.remarks.items[0], "\"steps_s\" is not used; did you mean \"step_s\""));
+    assert_non_null(strstr(reading.remarks.items[0].text, "\"steps_s\" is not used; did you mean \"step_s\""));
     pace_job_reading_free(&reading);
 }
 
@@ -196,8 +196,8 @@ static void test_units(void **state) {
                "2e8,0\n";
     assert_int_equal(read_text(&reading, gigabytes, NULL), PACE_OK);
     assert_int_equal(reading.remarks.count, 1);
-    assert_non_null(
-        strstr(reading.remarks.items[0], "the largest memory_access_bytes of all jobs is 100.4: is the column in GB?"));
+    assert_non_null(strstr(reading.remarks.items[0].text,
+                           "the largest memory_access_bytes of all jobs is 100.4: is the column in GB?"));
     pace_job_reading_free(&reading);
 }
 
@@ -303,7 +303,7 @@ static void test_stream_that_breaks_off(void **state) {
     assert_int_equal(read_bytes(&reading, (char *)packed, size / 2, &options), PACE_OK);
     assert_in_range(reading.rows, 10000, 30000);
     assert_int_equal(reading.jobs + reading.rejected, reading.rows);
-    assert_non_null(strstr(reading.remarks.items[0], "read as far as it goes"));
+    assert_non_null(strstr(reading.remarks.items[0].text, "read as far as it goes"));
     assert_true(seen.jobs[seen.count - 1].line <= reading.rows + 1);
     pace_job_reading_free(&reading);
     free(packed), free(text);
