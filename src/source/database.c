@@ -1,11 +1,12 @@
 #include "source/database.h"
 
-#include "base/memory.h"
+#include "base/texts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* A table read once costs some steps of SQLite's machine for each byte of the file. */
@@ -14,6 +15,7 @@ enum { LONGEST_VALUE = 1 << 26, STEPS_BETWEEN_CHECKS = 10000, STEPS_ANYWAY = 100
 struct pace_database {
     sqlite3 *handle;
     char *path;
+    pace_texts tables;          /* names of ordinary ones, in the order of the file */
     uint64_t steps, most_steps; /* of SQLite's machine, and bytes of text; done so far and allowed */
     bool is_short;
 };
@@ -86,59 +88,6 @@ static int read_short(pace_database *database) {
     return read_schema(database->handle);
 }
 
-pace_status pace_database_open(pace_database **out, const char *path) {
-    pace_database *database = pace_alloc(1, sizeof *database);
-    if (!database) return PACE_E_MEMORY;
-    pace_status status = PACE_OK;
-    database->path = pace_copy_text(path, strlen(path));
-    if (!database->path) status = PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        int code = sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL);
-        if (code == SQLITE_OK) {
-            set_budget(database);
-            distrust(database->handle);
-            code = read_schema(database->handle);
-            if (code == SQLITE_CORRUPT) code = read_short(database);
-        }
-        if (code != SQLITE_OK) status = fail(database, NULL, code);
-    }
-    if (status != PACE_OK) pace_database_free(database);
-    else *out = database;
-    return status;
-}
-
-void pace_database_free(pace_database *database) {
-    if (!database) return;
-    sqlite3_close(database->handle);
-    pace_free(database->path);
-    pace_free(database);
-}
-
-bool pace_database_is_short(const pace_database *database) { return database->is_short; }
-
-static bool finds(pace_database *database, const char *query, const char *table, const char *column, size_t length) {
-    sqlite3_stmt *statement = NULL;
-    bool found = sqlite3_prepare_v2(database->handle, query, -1, &statement, NULL) == SQLITE_OK;
-    if (found) {
-        sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
-        if (column) sqlite3_bind_text(statement, 2, column, (int)length, SQLITE_STATIC);
-        found = sqlite3_step(statement) == SQLITE_ROW;
-    }
-    sqlite3_finalize(statement);
-    return found;
-}
-
-/* One entry of the schema, and that an ordinary table: views and virtual tables are not read. */
-#define ORDINARY \
-    "GROUP BY name COLLATE NOCASE HAVING count(*) = 1 AND min(type = 'table' AND sql LIKE 'CREATE TABLE %')"
-
-bool pace_database_has(pace_database *database, const char *table) {
-    return finds(
-        database,
-        "SELECT 1 FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' AND name = ?1 COLLATE NOCASE " ORDINARY,
-        table, NULL, 0);
-}
-
 static pace_status each_name(pace_database *database, const char *query, const char *table, pace_database_name_fn take,
                              void *context) {
     sqlite3_stmt *statement = NULL;
@@ -155,11 +104,59 @@ static pace_status each_name(pace_database *database, const char *query, const c
     return status;
 }
 
+static pace_status add_name(void *context, const char *name) { return pace_texts_add(context, name); }
+
+/* Entries of the schema that are the one of their name, and that an ordinary table: views and virtual tables are not read. */
+static pace_status list_tables(pace_database *database) {
+    static const char query[] =
+        "SELECT name FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' GROUP BY name COLLATE NOCASE "
+        "HAVING count(*) = 1 AND min(type = 'table' AND sql LIKE 'CREATE TABLE %') ORDER BY min(rowid)";
+    return each_name(database, query, NULL, add_name, &database->tables);
+}
+
+pace_status pace_database_open(pace_database **out, const char *path) {
+    pace_database *database = pace_alloc(1, sizeof *database);
+    if (!database) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    database->path = pace_copy_text(path, strlen(path));
+    if (!database->path) status = PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        int code = sqlite3_open_v2(path, &database->handle, SQLITE_OPEN_READONLY, NULL);
+        if (code == SQLITE_OK) {
+            set_budget(database);
+            distrust(database->handle);
+            code = read_schema(database->handle);
+            if (code == SQLITE_CORRUPT) code = read_short(database);
+            sqlite3_exec(database->handle, "BEGIN", NULL, NULL, NULL); /* all queries see one state, and lock once */
+        }
+        status = code == SQLITE_OK ? list_tables(database) : fail(database, NULL, code);
+    }
+    if (status != PACE_OK) pace_database_free(database);
+    else *out = database;
+    return status;
+}
+
+void pace_database_free(pace_database *database) {
+    if (!database) return;
+    sqlite3_close(database->handle);
+    pace_texts_free(&database->tables);
+    pace_free(database->path);
+    pace_free(database);
+}
+
+bool pace_database_is_short(const pace_database *database) { return database->is_short; }
+
+bool pace_database_has(pace_database *database, const char *table) {
+    for (size_t i = 0; i < database->tables.count; i++)
+        if (strcasecmp(database->tables.items[i], table) == 0) return true;
+    return false;
+}
+
 pace_status pace_database_tables(pace_database *database, pace_database_name_fn take, void *context) {
-    return each_name(database,
-                     "SELECT name FROM sqlite_master WHERE type <> 'index' AND type <> 'trigger' AND "
-                     "name NOT LIKE 'sqlite_%' " ORDINARY " ORDER BY min(rowid)",
-                     NULL, take, context);
+    for (size_t i = 0; i < database->tables.count; i++)
+        if (strncasecmp(database->tables.items[i], "sqlite_", 7) != 0)
+            PACE_TRY(take(context, database->tables.items[i]));
+    return PACE_OK;
 }
 
 pace_status pace_database_columns(pace_database *database, const char *table, pace_database_name_fn take,
@@ -167,32 +164,31 @@ pace_status pace_database_columns(pace_database *database, const char *table, pa
     return each_name(database, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", table, take, context);
 }
 
-/* Appends the first of the column's names that the table has, or null. */
-static bool choose(sqlite3_str *query, pace_database *database, const char *table, const char *names) {
-    for (size_t length; *names; names += length + (names[length] == '|')) {
-        length = strcspn(names, "|");
-        if (!finds(database, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, names,
-                   length))
-            continue;
-        sqlite3_str_appendf(query, "\"%.*w\"", (int)length, names);
-        return true;
+/* The first of the column's names that the table has; its length is 0 if it has none. */
+static const char *choose(size_t *length, const pace_texts *there, const char *names) {
+    for (; *names; names += *length + (names[*length] == '|')) {
+        *length = strcspn(names, "|");
+        for (size_t i = 0; i < there->count; i++)
+            if (strncasecmp(there->items[i], names, *length) == 0 && !there->items[i][*length]) return names;
     }
-    sqlite3_str_appendall(query, "NULL");
-    return false;
+    *length = 0;
+    return names;
 }
 
-static pace_status word_query(sqlite3_str *query, pace_rows *rows, const char *const *columns, size_t count,
-                              const char *tail) {
-    pace_database *database = rows->database;
+static pace_status word_query(sqlite3_str *query, pace_rows *rows, const pace_texts *there, const char *const *columns,
+                              size_t count, const char *tail) {
     sqlite3_str_appendall(query, "SELECT ");
     for (size_t i = 0; i < count; i++) {
         bool needed = columns[i][0] == '!';
-        if (i) sqlite3_str_appendall(query, ", ");
-        rows->have[i] = choose(query, database, rows->table, columns[i] + needed);
-        if (is_spent(database)) return fail_spent(database, rows->table);
+        size_t length;
+        const char *name = choose(&length, there, columns[i] + needed);
+        rows->have[i] = length > 0;
         if (needed && !rows->have[i])
-            return pace_fail(PACE_E_INPUT, "%s: table %s: expected a column \"%s\", found none", database->path,
+            return pace_fail(PACE_E_INPUT, "%s: table %s: expected a column \"%s\", found none", rows->database->path,
                              rows->table, columns[i] + needed);
+        if (i) sqlite3_str_appendall(query, ", ");
+        if (rows->have[i]) sqlite3_str_appendf(query, "\"%.*w\"", (int)length, name);
+        else sqlite3_str_appendall(query, "NULL");
     }
     sqlite3_str_appendf(query, " FROM \"%w\" %s", rows->table, tail);
     return PACE_OK;
@@ -201,8 +197,11 @@ static pace_status word_query(sqlite3_str *query, pace_rows *rows, const char *c
 static pace_status prepare(pace_rows *rows, const char *const *columns, size_t count, const char *tail) {
     sqlite3 *handle = rows->database->handle;
     sqlite3_str *query = sqlite3_str_new(handle);
-    pace_status status = word_query(query, rows, columns, count, tail);
+    pace_texts there = {0};
+    pace_status status = pace_database_columns(rows->database, rows->table, add_name, &there);
+    if (status == PACE_OK) status = word_query(query, rows, &there, columns, count, tail);
     char *text = sqlite3_str_finish(query);
+    pace_texts_free(&there);
     if (status == PACE_OK) {
         sqlite3_set_authorizer(handle, allow, NULL);
         int code = text ? sqlite3_prepare_v2(handle, text, -1, &rows->statement, NULL) : SQLITE_NOMEM;

@@ -23,6 +23,7 @@
 #include "source/job_columns.h"
 #include "source/job_names.h"
 #include "catalog_of_tests.h"
+#include "fuzz/scratch_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -167,21 +168,13 @@ static const struct {
     {'y', "system_names.yaml", system_names},
 };
 
-static char folder[64];
-
-static void path_of(char *out, size_t size, const char *file) { snprintf(out, size, "%s/%s", folder, file); }
-
-static void remove_folder(void) { rmdir(folder); }
-
-static void make_folder(void) {
-    snprintf(folder, sizeof folder, "/tmp/paceline-fuzz-XXXXXX");
-    if (!mkdtemp(folder) || setenv("PACELINE_CATALOG", folder, 1) != 0) abort();
-    atexit(remove_folder);
+static void path_of(char *out, size_t size, const char *file) {
+    if (setenv("PACELINE_CATALOG", make_scratch_folder(), 1) != 0) abort();
+    snprintf(out, size, "%s/%s", scratch_folder, file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[128];
-    if (!*folder) make_folder();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (size == 0 || data[0] != files[i].letter) continue;
         path_of(path, sizeof path, files[i].file);

@@ -15,10 +15,11 @@
 #include "source/nsys.h"
 #include "source/results_store.h"
 #include "catalog_of_tests.h"
+#include "fuzz/scratch_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char path[64];
+static char path[96];
 
 static void remove_file(void) { unlink(path); }
 
@@ -27,10 +28,12 @@ static void put(const uint8_t *data, size_t size) {
     if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
 }
 
-/* Tables and rows, no other files and nothing that runs long. */
+/* Tables, rows and what may stand in a schema; no other files and nothing that runs long. */
 static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d) {
     (void)context, (void)a, (void)b, (void)c, (void)d;
-    return action == SQLITE_CREATE_TABLE || action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_READ
+    return action == SQLITE_CREATE_TABLE || action == SQLITE_CREATE_VIEW || action == SQLITE_CREATE_TRIGGER ||
+                   action == SQLITE_CREATE_INDEX || action == SQLITE_INSERT || action == SQLITE_UPDATE ||
+                   action == SQLITE_SELECT || action == SQLITE_READ
                ? SQLITE_OK
                : SQLITE_DENY;
 }
@@ -48,11 +51,13 @@ static void make(const uint8_t *data, size_t size) {
     text[size] = '\0';
     unlink(path);
     if (sqlite3_open(path, &database) != SQLITE_OK) abort();
-    sqlite3_exec(database, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", NULL, NULL, NULL);
+    sqlite3_exec(database, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", NULL, NULL, NULL);
     sqlite3_set_authorizer(database, allow, NULL);
     sqlite3_progress_handler(database, 100000, stop, NULL);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 16);
     sqlite3_exec(database, text, NULL, NULL, NULL);
+    sqlite3_set_authorizer(database, NULL, NULL);
+    sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
     sqlite3_close(database);
     free(text);
 }
@@ -105,7 +110,7 @@ static void read_results(void) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!*path) {
-        snprintf(path, sizeof path, "/tmp/paceline-fuzz-%ld.sqlite", (long)getpid());
+        snprintf(path, sizeof path, "%s/fuzz.sqlite", make_scratch_folder());
         atexit(remove_file);
     }
     if (size >= 15 && memcmp(data, "SQLite format 3", 15) == 0) put(data, size);

@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "catalog_of_tests.h"
+#include "fuzz/scratch_folder.h"
 #include "source/kineto.h"
 #include "source/slice_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char in_path[64], out_path[64];
+static char in_path[96], out_path[96];
 
 static void remove_files(void) {
     unlink(in_path);
@@ -24,8 +25,8 @@ static void remove_files(void) {
 
 static void open_paths(void) {
     if (in_path[0]) return;
-    snprintf(in_path, sizeof in_path, "/tmp/fuzz_slice_%d_in.json", (int)getpid());
-    snprintf(out_path, sizeof out_path, "/tmp/fuzz_slice_%d_out.json", (int)getpid());
+    snprintf(in_path, sizeof in_path, "%s/in.json", make_scratch_folder());
+    snprintf(out_path, sizeof out_path, "%s/out.json", scratch_folder);
     atexit(remove_files);
 }
 
