@@ -1,10 +1,10 @@
 #include "insight/call_tree.h"
 
 #include "base/text.h"
+#include "base/tree_order.h"
 #include "insight/operators.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DEPTH = 64 };
@@ -118,64 +118,27 @@ static pace_status add_side(builder *b, const pace_step_side *side, bool is_a) {
     return PACE_OK;
 }
 
-/* --- order -------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    uint32_t node, parent;
-    double change;
-} place;
-
-static int by_parent(const void *left, const void *right) {
-    const place *a = left, *b = right;
-    if (a->parent != b->parent) return a->parent < b->parent ? -1 : 1;
-    if (a->change < b->change || a->change > b->change) return a->change > b->change ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
 /* Depth first: behind each node stand its children, the largest change first. */
-static void lay_out(pace_call_node *out, const pace_call_node *nodes, const place *places, size_t count,
-                    const uint32_t *first) {
-    uint32_t stack_at[MOST_DEPTH + 2], new_parent[MOST_DEPTH + 2];
-    size_t depth = 0, written = 1;
-    out[0] = nodes[0];
-    stack_at[0] = first[0];
-    new_parent[0] = 0;
-    for (;;) {
-        uint32_t at = stack_at[depth];
-        uint32_t owner = depth == 0 ? 0 : places[stack_at[depth - 1] - 1].node;
-        if (at < count && places[at].parent == owner) {
-            stack_at[depth]++;
-            out[written] = nodes[places[at].node];
-            out[written].parent = new_parent[depth];
-            depth++;
-            stack_at[depth] = first[places[at].node];
-            new_parent[depth] = (uint32_t)written++;
-        } else if (depth == 0) return;
-        else depth--;
-    }
-}
-
 static pace_status order(pace_call_tree *tree) {
-    size_t nodes = tree->nodes.count, count = nodes - 1;
-    place *places = pace_alloc(nodes, sizeof *places);
-    uint32_t *first = pace_alloc(nodes, sizeof *first);
-    pace_call_node *laid = pace_alloc(nodes, sizeof *laid);
-    pace_status status = places && first && laid ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        for (uint32_t i = 1; i < nodes; i++) {
-            const pace_call_node *node = &tree->nodes.items[i];
-            places[i - 1] = (place){i, node->parent, fabs(node->b_ns - node->a_ns)};
-            first[i] = (uint32_t)count;
-        }
-        first[0] = (uint32_t)count;
-        qsort(places, count, sizeof *places, by_parent);
-        for (size_t i = count; i > 0; i--) first[places[i - 1].parent] = (uint32_t)(i - 1);
-        lay_out(laid, tree->nodes.items, places, count, first);
-        memcpy(tree->nodes.items, laid, nodes * sizeof *laid);
+    size_t count = tree->nodes.count;
+    uint32_t *place = pace_alloc(count, sizeof *place), *parent = pace_alloc(count, sizeof *parent);
+    double *change = pace_alloc(count, sizeof *change);
+    pace_call_node *nodes = pace_alloc(count, sizeof *nodes);
+    pace_status status = place && parent && change && nodes ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        parent[i] = tree->nodes.items[i].parent;
+        change[i] = fabs(tree->nodes.items[i].b_ns - tree->nodes.items[i].a_ns);
     }
-    pace_free(places);
-    pace_free(first);
-    pace_free(laid);
+    if (status == PACE_OK) status = pace_tree_order(place, parent, change, count);
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        nodes[place[i]] = tree->nodes.items[i];
+        nodes[place[i]].parent = place[parent[i]];
+    }
+    if (status == PACE_OK) memcpy(tree->nodes.items, nodes, count * sizeof *nodes);
+    pace_free(place);
+    pace_free(parent);
+    pace_free(change);
+    pace_free(nodes);
     return status;
 }
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The operator that launched a device task (its outermost operator's innermost with shapes, else the innermost). */
-static uint32_t operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
+uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
     uint32_t at = step->cause[task], innermost = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = step->parent[at]) {
@@ -96,26 +95,25 @@ static bool price_once(summer *s, uint32_t op) {
 }
 
 /* On the host an operator's self time is not the time of what it computes when an operator within computes it. */
-static bool is_composite(summer *s, uint32_t op) {
-    const pace_step *step = &s->rank->step;
+static bool is_composite(const pace_step *step, pace_op_cache *cache, uint32_t op) {
     pace_op_amount amount;
     int64_t end_ns = pace_step_end_ns(step, op);
     for (uint32_t at = op + 1; at < step->count && step->lane[at] == step->lane[op] && step->start_ns[at] < end_ns;
          at++)
-        if (pace_op_cache_amount(&amount, &s->cache, step, at)) return true;
+        if (pace_op_cache_amount(&amount, cache, step, at)) return true;
     return false;
 }
 
-static bool amount_of(pace_op_amount *out, summer *s, uint32_t op) {
-    if (!pace_op_cache_amount(out, &s->cache, &s->rank->step, op)) return false;
-    return !s->rank->work.host_is_device || !is_composite(s, op);
+bool pace_operator_amount(pace_op_amount *out, const pace_rank *rank, pace_op_cache *cache, uint32_t op) {
+    if (!pace_op_cache_amount(out, cache, &rank->step, op)) return false;
+    return !rank->work.host_is_device || !is_composite(&rank->step, cache, op);
 }
 
 static pace_status add_item(summer *s, const pace_work_item *item) {
     const pace_step *step = &s->rank->step;
     bool by_operator = s->grouping == PACE_BY_OPERATOR || s->grouping == PACE_BY_SHAPES;
     uint32_t op = s->grouping == PACE_BY_MODULE ? pace_module_of(step, item->task)
-                  : by_operator                 ? operator_of(step, &s->cache, item->task)
+                  : by_operator                 ? pace_operator_of(step, &s->cache, item->task)
                                                 : PACE_NO_TASK;
     pace_name name = s->grouping == PACE_BY_KERNEL ? step->name[item->task] : op == PACE_NO_TASK ? 0 : step->name[op];
     bool has_shapes = s->grouping == PACE_BY_SHAPES && op != PACE_NO_TASK && step->kind[op] == PACE_TASK_OP;
@@ -126,7 +124,7 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     bool first = op == PACE_NO_TASK || !by_operator || price_once(s, op);
     row->calls += first;
     pace_op_amount amount;
-    if (!by_operator || op == PACE_NO_TASK || !amount_of(&amount, s, op)) return PACE_OK;
+    if (!by_operator || op == PACE_NO_TASK || !pace_operator_amount(&amount, s->rank, &s->cache, op)) return PACE_OK;
     row->modelled_ns += (double)duration;
     if (!first) return PACE_OK;
     row->flop += amount.flop;

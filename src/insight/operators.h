@@ -44,6 +44,14 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
 /** Bytes per element of the operators that do most of the flop; 4 when nothing is known. */
 int pace_main_element_bytes(const pace_rank *rank);
 
+/** The operator that launched a device task: the innermost around the call whose work is known by its shapes, else the
+ * innermost; an operator itself where it is the work. PACE_NO_TASK = none. */
+uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task);
+
+/** What an operator computes and moves itself, by its shapes; false when that is not known, or when another operator
+ * within computes it on a host that stands for the device. */
+bool pace_operator_amount(pace_op_amount *out, const pace_rank *rank, pace_op_cache *cache, uint32_t op);
+
 /** The module of a device task or operator: an nn.Module frame of the Python tracer, else the innermost annotation the
  * user wrote; PACE_NO_TASK = none. Backward work belongs to the module of its forward operator. */
 uint32_t pace_module_of(const pace_step *step, uint32_t task);

@@ -31,7 +31,8 @@ static pace_queue_row measure(stream *s, uint32_t lane, int full) {
 }
 
 static bool is_chosen(const pace_step *step, uint32_t task, const pace_work_choice *choice) {
-    const pace_work_item item = {.start_ns = step->start_ns[task], .stage = step->stage[task]};
+    uint8_t stage = step->stage[task] == PACE_STAGE_NONE ? (uint8_t)PACE_STAGE_OTHER : step->stage[task];
+    const pace_work_item item = {.start_ns = step->start_ns[task], .stage = stage};
     return pace_task_on_device(step->kind[task]) && pace_work_is_chosen(&item, choice);
 }
 

@@ -60,6 +60,13 @@ pace_status pace_put_kernels(size_t *found, pace_node *root, const pace_analysis
 pace_status pace_put_launches(pace_node *root, const pace_rank *rank, const pace_work_shown *shown,
                               pace_catalog *catalog) PACE_MUST_CHECK;
 
+/** Modules as a tree and by class; functions of Python. */
+pace_status pace_put_modules(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+
+/** Device time by what is computed. */
+pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                const pace_work_shown *shown) PACE_MUST_CHECK;
+
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
 

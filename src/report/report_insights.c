@@ -224,6 +224,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(pace_work_shown_of(&shown, rank, options));
     if (options->stage && shown.total_ns == 0)
         return pace_fail(PACE_E_USAGE, "stage: expected one that did work, found '%.80s'", options->stage);
+    PACE_TRY(pace_put_categories(root, analysis, rank, &shown));
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_OPERATOR, &shown));
     put_unlinked(root, rank);
     put_unknown_device(root, rank);
@@ -231,6 +232,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(put_shapes(root, rank, &shown));
     PACE_TRY(pace_put_kernels(&found, root, analysis, rank, &shown));
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_MODULE, &shown));
+    PACE_TRY(pace_put_modules(root, rank, &shown));
     PACE_TRY(pace_put_launches(root, rank, &shown, options->context->catalog));
     if (found || !options->filter) return PACE_OK;
     return pace_fail(PACE_E_USAGE,

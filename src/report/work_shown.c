@@ -23,6 +23,8 @@ pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, cons
     bool steps = marks && (options->steps.numbers || options->steps.skip);
     *out = (pace_work_shown){.work = {INT64_MIN, INT64_MAX, PACE_STAGE_NONE, options->filter}};
     out->steps = steps;
+    out->host_from_ns = steps ? rank->marks.items.items[0].start_ns : INT64_MIN;
+    out->host_to_ns = steps ? rank->marks.items.items[marks - 1].end_ns : INT64_MAX;
     if (steps) out->work.start_ns = rank->marks.items.items[0].from_ns;
     if (steps) out->work.end_ns = rank->marks.items.items[marks - 1].to_ns;
     for (uint8_t s = 0; options->stage && s < PACE_STAGES; s++)

@@ -7,8 +7,9 @@
 
 typedef struct {
     pace_work_choice work;
-    int64_t total_ns; /* of all of it, whether rows of its names are shown or not */
-    bool steps;       /* the work of chosen steps alone */
+    int64_t host_from_ns, host_to_ns; /* the same of the host: annotations of the chosen steps, or all */
+    int64_t total_ns;                 /* of all of it, whether rows of its names are shown or not */
+    bool steps;                       /* the work of chosen steps alone */
     char name[96];
 } pace_work_shown;
 

@@ -1,0 +1,73 @@
+/* Device time by what is computed. */
+#include "report/analyze_parts.h"
+
+#include "insight/categories.h"
+
+#include <math.h>
+
+typedef struct {
+    const char *name, *bound;
+    size_t kernels;
+    int64_t time_ns;
+    double share, flop, bytes, flop_per_s, bytes_per_s, flop_per_byte, roofline_share, modelled_share;
+} category_row;
+
+static const pace_table categories = {
+    .key = "categories",
+    .title = "Device time by what is computed",
+    .audience = PACE_FOR_ALL,
+    .rows_shown = 16,
+    .hidden_when_empty = true,
+    PACE_CELLS({"name", "kind of work", PACE_SHOW_WORD, PACE_OF(category_row, name)},
+               {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(category_row, kernels)},
+               {"time_ns", "time", PACE_SHOW_NS, PACE_OF(category_row, time_ns)},
+               {"share", "share", PACE_SHOW_SHARE, PACE_OF(category_row, share)},
+               {"bound", "bound by", PACE_SHOW_TEXT, PACE_OF(category_row, bound)},
+               {"flop", NULL, PACE_SHOW_REAL, PACE_OF(category_row, flop)},
+               {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(category_row, bytes)},
+               {"flop_per_byte", "flop/byte", PACE_SHOW_REAL, PACE_OF(category_row, flop_per_byte)},
+               {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, flop_per_s)},
+               {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, bytes_per_s)},
+               {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, roofline_share)},
+               {"modelled_share", "known for", PACE_SHOW_SHARE, PACE_OF(category_row, modelled_share)})};
+
+static double rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
+
+static const char *bound_of(const pace_category_row *row) {
+    if (row->compute_bound_ns == 0 && row->memory_bound_ns == 0) return NULL;
+    return row->compute_bound_ns > row->memory_bound_ns ? "compute" : "memory";
+}
+
+static category_row row_of(const pace_category_row *from, int64_t total_ns) {
+    double seconds = from->modelled_ns * 1e-9;
+    return (category_row){.name = from->name,
+                          .bound = bound_of(from),
+                          .kernels = from->kernels,
+                          .time_ns = from->time_ns,
+                          .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
+                          .flop = pace_known(from->flop),
+                          .bytes = pace_known(from->bytes),
+                          .flop_per_s = rate(from->flop, seconds),
+                          .bytes_per_s = rate(from->bytes, seconds),
+                          .flop_per_byte = rate(from->flop, from->bytes),
+                          .roofline_share = rate(from->roofline_s, seconds),
+                          .modelled_share = from->time_ns > 0 ? from->modelled_ns / (double)from->time_ns : 0};
+}
+
+pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                                const pace_work_shown *shown) {
+    pace_category_rows rows;
+    PACE_TRY(pace_categories_sum(&rows, rank, analysis->classes, &shown->work));
+    pace_node *table = pace_work_table(root, &categories, 0, shown);
+    bool modelled = false;
+    for (size_t i = 0; i < rows.count; i++) {
+        pace_table_put(table, &(category_row[]){row_of(&rows.items[i], shown->total_ns)});
+        modelled |= rows.items[i].modelled_ns > 0;
+    }
+    if (modelled)
+        pace_node_note(
+            root, "flop, bytes and rates: of operators whose shapes are recorded and known, 'known for' so much of "
+                  "the time; roofline: the time their device needs at its peak rates, over the time they took.");
+    PACE_VEC_FREE(&rows);
+    return PACE_OK;
+}
