@@ -177,6 +177,42 @@ static void apply_step_fit(pace_prediction *p) {
     }
 }
 
+static pace_status warn_of_first_uses(pace_prediction *p) {
+    for (size_t i = 0; i < p->inputs.forecast.ranks.count; i++) {
+        const pace_forecast_rank *rank = &p->inputs.forecast.ranks.items[i];
+        if (rank->first_uses.count == 0) continue;
+        PACE_TRY(
+            pace_warn(&p->inputs.warnings, PACE_WARN_FIRST_USES, rank->name,
+                      "%zu first uses, such as %.80s, took %.4g s: a step that is repeated does not make them, and "
+                      "they were left out",
+                      rank->first_uses.count, pace_names_text(&rank->graph.names, rank->first_uses.longest),
+                      rank->first_uses.total_ns * 1e-9));
+        p->first_uses += rank->first_uses.count;
+    }
+    return PACE_OK;
+}
+
+/* What the replay misses of the recording, it misses of every what-if: each interval reaches that far. */
+static pace_status doubt_replay(pace_prediction *p) {
+    enum { LARGE_PERCENT = 10 };
+    if (!p->inputs.is_measured) return PACE_OK;
+    PACE_TRY(warn_of_first_uses(p));
+    double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, replayed_s = p->results[0].step_s.median;
+    if (p->first_uses > 0 || !(measured_s > 0)) return PACE_OK;
+    double gap = fabs(log(replayed_s / measured_s));
+    for (size_t i = 0; i < p->result_count; i++) {
+        pace_forecast_result *result = &p->results[i];
+        result->step_s.spread = hypot(result->step_s.spread, gap);
+        result->used.added[PACE_DOUBT_WALK] = hypot(result->used.added[PACE_DOUBT_WALK], gap);
+    }
+    if (100 * gap < LARGE_PERCENT) return PACE_OK;
+    return pace_warn(
+        &p->inputs.warnings, PACE_WARN_REPLAY_OFF, NULL,
+        "the replay of the recording is %+.0f %% off it: operators or launches are missing, or differ much "
+        "from call to call. Every interval is as much wider",
+        100 * (replayed_s / measured_s - 1));
+}
+
 /* Hosts of files are the walk's alone. */
 static pace_status check_walk(const pace_prediction *p, const pace_predict_options *options) {
     if (!p->is_model || p->step.asked.device->is_cpu || options->overheads.count) return PACE_OK;
@@ -202,6 +238,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
                                    &p->scenarios.items.items[p->result_count]));
     if (!(p->results[0].step_s.median > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
+    PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     apply_step_fit(p);
     return PACE_OK;

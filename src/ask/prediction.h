@@ -19,6 +19,7 @@ typedef struct {
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
+    size_t first_uses; /* of a recording without steps: left out of its replay */
 } pace_prediction;
 
 /** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is open.

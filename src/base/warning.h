@@ -28,6 +28,8 @@
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")             \
     X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                 \
     X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")               \
+    X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \
+    X(REPLAY_OFF, "replay_off", true, "The replay of a recording takes much longer or shorter than what was recorded.") \
     X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                       \
     X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                     \
     X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                     \

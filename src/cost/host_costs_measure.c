@@ -1,11 +1,23 @@
 #include "cost/host_costs_measure.h"
 
+#include "base/fence.h"
 #include "base/sort.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* One range of the host's time: what an operator or call spent. */
+typedef struct {
+    int64_t ns;
+    pace_name name; /* of the graph */
+    pace_overhead_type type;
+} sample;
 
 typedef struct {
+    PACE_VEC(sample) samples, tails; /* tails: to be added to samples of the name, not one more */
     pace_host_costs *costs;
+    pace_first_uses *first_uses; /* NULL = every sample counts */
+    double all_ns;               /* of all samples */
     const pace_graph *graph;
     const pace_step *step;
     uint32_t thread;
@@ -30,18 +42,16 @@ static int64_t end_of(const measurer *m, uint32_t node) {
     return task == PACE_NO_TASK ? m->since_ns : pace_step_end_ns(m->step, task);
 }
 
-static const char *name_of(const measurer *m, uint32_t node) {
-    return pace_names_text(&m->graph->names, node_at(m, node)->name);
-}
+static const char *text_of(const measurer *m, pace_name name) { return pace_names_text(&m->graph->names, name); }
 
 /* The thread's time from the last told instant to `until`, but for waiting. Each instant is told once, however ranges
  * that were rounded overlap. */
-static pace_status tell(measurer *m, pace_overhead_type type, const char *name, int64_t until_ns) {
+static pace_status tell(measurer *m, pace_overhead_type type, pace_name name, int64_t until_ns) {
     if (until_ns < m->since_ns) until_ns = m->since_ns;
     int64_t ns = until_ns - m->since_ns - m->waiting_ns;
     m->since_ns = until_ns;
     m->waiting_ns = 0;
-    return pace_host_costs_add(m->costs, type, name, (pace_host_cost){.mean_ns = ns > 0 ? (double)ns : 0, .count = 1});
+    return PACE_PUSH(&m->samples, ((sample){ns > 0 ? ns : 0, name, type}));
 }
 
 static void wait_until(measurer *m, int64_t from_ns, int64_t until_ns) {
@@ -52,7 +62,7 @@ static void wait_until(measurer *m, int64_t from_ns, int64_t until_ns) {
 /* Where the host is the device its operator is the launch: no call is made, and what it takes is waiting. */
 static pace_status take_host_work(measurer *m, const pace_launch *launch) {
     if (m->top == PACE_NO_NODE) return PACE_OK;
-    return tell(m, m->calls++ ? PACE_T5 : PACE_T2, name_of(m, m->top), m->step->start_ns[launch->task]);
+    return tell(m, m->calls++ ? PACE_T5 : PACE_T2, node_at(m, m->top)->name, m->step->start_ns[launch->task]);
 }
 
 static pace_status take_launch(measurer *m, uint32_t number) {
@@ -62,7 +72,7 @@ static pace_status take_launch(measurer *m, uint32_t number) {
     uint32_t call = launch->task == PACE_NO_TASK ? PACE_NO_TASK : m->step->cause[launch->task];
     if (launch->same_call || call == PACE_NO_TASK || m->step->kind[call] != PACE_TASK_CALL) return PACE_OK;
     if (m->top == PACE_NO_NODE) return PACE_OK;
-    const char *name = name_of(m, m->top);
+    pace_name name = node_at(m, m->top)->name;
     PACE_TRY(tell(m, m->calls ? PACE_T5 : PACE_T2, name, m->step->start_ns[call]));
     m->calls++;
     if (node_at(m, launch->node)->task == call && node_at(m, launch->node)->waits_launch != PACE_NO_LAUNCH) {
@@ -73,7 +83,7 @@ static pace_status take_launch(measurer *m, uint32_t number) {
         int64_t end = pace_step_end_ns(m->step, call);
         wait_until(m, m->since_ns, until < end ? until : end);
     }
-    return tell(m, PACE_T4, pace_names_text(&m->graph->names, launch->call), pace_step_end_ns(m->step, call));
+    return tell(m, PACE_T4, launch->call, pace_step_end_ns(m->step, call));
 }
 
 static void take_waits(measurer *m, uint32_t number) {
@@ -94,7 +104,7 @@ static pace_status end_node(measurer *m) {
     pace_overhead_type type = m->calls ? PACE_T3 : node_at(m, number)->kind == PACE_TASK_CALL ? PACE_T4 : PACE_T5;
     m->top = PACE_NO_NODE;
     m->begun = true;
-    return tell(m, type, name_of(m, number), end_of(m, number));
+    return tell(m, type, node_at(m, number)->name, end_of(m, number));
 }
 
 static pace_status take_launches_before(measurer *m, uint32_t number) {
@@ -120,7 +130,7 @@ static void begin_thread(measurer *m, uint32_t number) {
 static pace_status end_thread(measurer *m, uint32_t outermost) {
     int64_t left = end_of(m, outermost) - m->since_ns;
     if (!m->begun || node_at(m, outermost)->kind != PACE_TASK_ANNOTATION || left <= 0) return PACE_OK;
-    return pace_host_costs_lengthen(m->costs, PACE_T1, name_of(m, m->first), (double)left);
+    return PACE_PUSH(&m->tails, ((sample){left, node_at(m, m->first)->name, PACE_T1}));
 }
 
 static pace_status begin_node(measurer *m, uint32_t number) {
@@ -136,7 +146,7 @@ static pace_status begin_node(measurer *m, uint32_t number) {
         int64_t until = end_of(m, node->after), start = start_of(m, number);
         wait_until(m, m->since_ns, until < start ? until : start);
     }
-    return m->begun ? tell(m, PACE_T1, name_of(m, number), start_of(m, number)) : PACE_OK;
+    return m->begun ? tell(m, PACE_T1, node_at(m, number)->name, start_of(m, number)) : PACE_OK;
 }
 
 static pace_status take_thread(measurer *m) {
@@ -151,6 +161,68 @@ static pace_status take_thread(measurer *m) {
     uint32_t outermost = m->depth ? m->open[0] : PACE_NO_NODE;
     while (m->depth) PACE_TRY(end_node(m));
     return outermost == PACE_NO_NODE ? PACE_OK : end_thread(m, outermost);
+}
+
+/* --- pooled ------------------------------------------------------------------------------------------------------- */
+
+static int by_name_and_time(const void *left, const void *right) {
+    const sample *a = left, *b = right;
+    if (a->type != b->type) return a->type < b->type ? -1 : 1;
+    if (a->name != b->name) return a->name < b->name ? -1 : 1;
+    return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* The first use of a library, a kernel or a buffer takes a thousand times as long as the next. How many of `count` samples,
+ * shortest first, remain when such are left out: outside the fence, far from it, and a part of all time that matters. */
+static size_t without_first_uses(const measurer *m, const int64_t *times, size_t count) {
+    enum { FAR = 10, LEAST_PERCENT = 1 };
+    size_t low, high;
+    pace_fence(&low, &high, times, count);
+    double usual = fmax(1, (double)times[high - 1]);
+    while (high < count && ((double)times[high] < FAR * usual || 100 * (double)times[high] < LEAST_PERCENT * m->all_ns))
+        high++;
+    return high;
+}
+
+static void count_first_uses(measurer *m, const sample *samples, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++) {
+        double ns = (double)samples[i].ns;
+        m->first_uses->count++;
+        m->first_uses->total_ns += ns;
+        if (ns > m->first_uses->longest_ns) m->first_uses->longest_ns = ns, m->first_uses->longest = samples[i].name;
+    }
+}
+
+/* The samples of one name and type. */
+static pace_status pool(measurer *m, const sample *first, size_t count, int64_t *times) {
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < count; i++) times[i] = first[i].ns;
+    size_t kept = m->first_uses ? without_first_uses(m, times, count) : count;
+    if (kept < count) count_first_uses(m, first, kept, count);
+    for (size_t i = 0; i < kept; i++) sum += (double)times[i];
+    double mean = sum / (double)kept;
+    for (size_t i = 0; i < kept; i++) squares += ((double)times[i] - mean) * ((double)times[i] - mean);
+    return pace_host_costs_add(m->costs, first->type, text_of(m, first->name),
+                               (pace_host_cost){mean, sqrt(squares / (double)kept), (double)kept});
+}
+
+static pace_status pool_all(measurer *m) {
+    size_t count = m->samples.count;
+    const sample *samples = m->samples.items;
+    int64_t *times = pace_alloc(count + 1, sizeof *times);
+    pace_status status = times ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) m->all_ns += (double)samples[i].ns;
+    if (count) qsort(m->samples.items, count, sizeof *samples, by_name_and_time);
+    for (size_t i = 0, end; status == PACE_OK && i < count; i = end) {
+        for (end = i + 1; end < count && samples[end].type == samples[i].type && samples[end].name == samples[i].name;)
+            end++;
+        status = pool(m, &samples[i], end - i, times);
+    }
+    for (size_t i = 0; status == PACE_OK && i < m->tails.count; i++)
+        status = pace_host_costs_lengthen(m->costs, m->tails.items[i].type, text_of(m, m->tails.items[i].name),
+                                          (double)m->tails.items[i].ns);
+    pace_free(times);
+    return status;
 }
 
 /* --- how launches reach the device ---------------------------------------------------------------------------- */
@@ -205,13 +277,16 @@ static pace_status measure_launches(pace_launch_costs *out, const pace_graph *gr
     return status;
 }
 
-pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, const pace_graph *graph,
-                                    const pace_step *step) {
-    measurer m = {.costs = costs, .graph = graph, .step = step};
+pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, pace_first_uses *first_uses,
+                                    const pace_graph *graph, const pace_step *step) {
+    measurer m = {.costs = costs, .first_uses = first_uses, .graph = graph, .step = step};
     m.open = pace_alloc(graph->nodes.count + 1, sizeof *m.open);
     pace_status status = m.open ? PACE_OK : PACE_E_MEMORY;
     for (m.thread = 0; status == PACE_OK && m.thread < graph->thread_count; m.thread++) status = take_thread(&m);
+    if (status == PACE_OK) status = pool_all(&m);
     pace_free(m.open);
+    PACE_VEC_FREE(&m.samples);
+    PACE_VEC_FREE(&m.tails);
     if (status == PACE_OK) status = measure_launches(launch, graph, step);
     return status;
 }

@@ -10,7 +10,16 @@ typedef struct {
     double between_ns; /* between kernels that follow at once on a stream */
 } pace_launch_costs;
 
+/* Operators and calls that took far longer than others of their name: a context that is made, a library that is loaded,
+ * kernels that are compiled. Only a trace without steps keeps them in its mean; a repeated step does not make them. */
+typedef struct {
+    size_t count;
+    double total_ns, longest_ns;
+    pace_name longest; /* of the graph */
+} pace_first_uses;
+
 /** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`. Waiting for the device or
- * another thread is no overhead and left out; nothing else is, so that means give back the measured sums. */
-pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, const pace_graph *graph,
-                                    const pace_step *step) PACE_MUST_CHECK;
+ * another thread is no overhead and left out; nothing else is, so that means give back the measured sums, unless
+ * `first_uses` is given (begins as zeros): then those are left out and counted. */
+pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, pace_first_uses *first_uses,
+                                    const pace_graph *graph, const pace_step *step) PACE_MUST_CHECK;

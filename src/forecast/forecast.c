@@ -31,9 +31,13 @@ void pace_forecast_free(pace_forecast *forecast) {
     *forecast = (pace_forecast){0};
 }
 
+static bool has_steps(const pace_rank *rank) {
+    return rank->marks.items.count && rank->marks.origin == PACE_MARKS_ANNOTATED;
+}
+
 /* Steps that are annotated bound what is walked; else all of the trace is. */
 static void interval_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank) {
-    bool annotated = rank->marks.items.count && rank->marks.origin == PACE_MARKS_ANNOTATED;
+    bool annotated = has_steps(rank);
     *from_ns = annotated ? rank->marks.items.items[0].start_ns : INT64_MIN;
     *to_ns = annotated ? rank->marks.items.items[rank->marks.items.count - 1].end_ns : INT64_MAX;
 }
@@ -79,7 +83,9 @@ static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace) {
     PACE_TRY(pace_host_costs_init(&rank.costs));
     pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, from_ns, to_ns);
     if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
-    if (status == PACE_OK) status = pace_host_costs_measure(&rank.costs, &rank.launch, &rank.graph, &trace->step);
+    if (status == PACE_OK)
+        status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
+                                         &rank.graph, &trace->step);
     if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
     if (status != PACE_OK) free_rank(&rank);
     return status;

@@ -17,6 +17,7 @@ typedef struct {
     double *measured_ns; /* per launch, -1 = none; an exchange: from the last rank's arrival */
     pace_host_costs costs;
     pace_launch_costs launch;
+    pace_first_uses first_uses; /* left out of its costs: where the trace marks no steps */
     double start_ns; /* on a clock of all ranks */
 } pace_forecast_rank;
 

@@ -1,5 +1,6 @@
 #include "insight/overheads.h"
 
+#include "base/fence.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -140,30 +141,21 @@ static pace_status take_step(measurer *m) {
 
 /* --- statistics -------------------------------------------------------------------------------------------- */
 
-/* Linear between the neighbours, as numpy.percentile does by default. */
-static double quantile(const int64_t *sorted, size_t count, double q) {
-    double place = q * (double)(count - 1);
-    size_t low = (size_t)place, high = low + 1 < count ? low + 1 : low;
-    return (double)sorted[low] + (place - (double)low) * (double)(sorted[high] - sorted[low]);
-}
-
 /* Sorts a copy in `scratch` (room for two); what the fence keeps of it is one range. */
 static void summarize(pace_overhead_row *row, const int64_t *samples, int64_t *scratch) {
     if (row->count == 0) return;
     memcpy(scratch, samples, row->count * sizeof *scratch);
     pace_sort_ns(scratch, scratch + row->count, row->count);
-    double q1 = quantile(scratch, row->count, 0.25), q3 = quantile(scratch, row->count, 0.75);
-    double reach = 1.5 * (q3 - q1), sum = 0, squares = 0;
-    size_t low = 0, high = row->count;
-    while ((double)scratch[low] < q1 - reach) low++;
-    while ((double)scratch[high - 1] > q3 + reach) high--;
+    double sum = 0, squares = 0;
+    size_t low, high;
+    pace_fence(&low, &high, scratch, row->count);
     row->kept = high - low;
     for (size_t i = low; i < high; i++) sum += (double)scratch[i];
     row->mean_ns = sum / (double)row->kept;
     for (size_t i = low; i < high; i++)
         squares += ((double)scratch[i] - row->mean_ns) * ((double)scratch[i] - row->mean_ns);
     row->std_ns = sqrt(squares / (double)row->kept);
-    row->median_ns = quantile(scratch + low, row->kept, 0.5);
+    row->median_ns = pace_quantile_ns(scratch + low, row->kept, 0.5);
 }
 
 /* `first_sample` holds the row's number as found until place_samples(). */

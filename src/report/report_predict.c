@@ -79,9 +79,16 @@ static void put_scenarios(pace_node *root, const pace_prediction *p) {
 static void put_measured(pace_node *root, const pace_prediction *p) {
     double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, walked_s = p->results[0].step_s.median;
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
-    pace_node_sentence(root, true,
-                       "The measured step takes %s; replayed from one figure per operator it takes %s (%+.1f %%).",
-                       pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text, 100 * error);
+    if (p->first_uses > 0)
+        pace_node_sentence(
+            root, true,
+            "The device's part of the trace takes %s as recorded; replayed without %zu first uses, which a "
+            "repeated step does not make, all of it takes %s.",
+            pace_show_ns(pace_ns(measured_s)).text, p->first_uses, pace_show_ns(pace_ns(walked_s)).text);
+    else
+        pace_node_sentence(root, true,
+                           "The measured step takes %s; replayed from one figure per operator it takes %s (%+.1f %%).",
+                           pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text, 100 * error);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_int(step, "measured_ns", pace_ns(measured_s));
     pace_node_int(step, "walked_ns", pace_ns(walked_s));
