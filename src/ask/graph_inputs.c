@@ -33,7 +33,7 @@ static pace_status read_model(pace_graph_inputs *out, const char *name, const pa
     pace_step_asked step = {0};
     pace_graph graph;
     pace_status status = pace_step_model_open(&step, options->context->catalog, name, &options->set);
-    if (status == PACE_OK) status = pace_model_lower(&graph, step.asked.model, &step.asked.config);
+    if (status == PACE_OK) status = pace_model_lower(&graph, step.asked.model, &step.asked.config, 0);
     pace_step_asked_close(&step);
     return status == PACE_OK ? keep(out, name, 0, &graph) : status;
 }

@@ -98,11 +98,11 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     return PACE_OK;
 }
 
-static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+static pace_status choose_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     if (words->approach && !pace_step_is_walked(&a->asked))
         return pace_fail(PACE_E_USAGE,
-                         "approach: pipelines, ZeRO and frameworks other than PyTorch are answered in closed "
-                         "form, which exchanges as NCCL does: expected none");
+                         "approach: frameworks other than PyTorch, pipelines of inference and steps too large to be "
+                         "walked are answered in closed form, which exchanges as NCCL does: expected none");
     a->asked.approach = &a->approach;
     if (words->chosen) {
         a->approach = *words->chosen;
@@ -111,6 +111,15 @@ static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, cons
     if (words->approach) PACE_TRY(pace_approach_named(&a->approach, catalog, words->approach));
     else PACE_TRY(pace_step_usual_approach(&a->approach, catalog));
     return pace_approach_set_jitter(&a->approach, words->jitter);
+}
+
+/* Pipelines and ZeRO exchange gradients in buckets, or block by block. */
+static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
+    const pace_config *config = &a->asked.config;
+    PACE_TRY(choose_approach(a, catalog, words));
+    if (pace_approach_has_buckets(&a->approach) || (config->pp == 1 && config->zero_stage == 0)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "approach %s: expected one that fills buckets, as ddp, with pipelines and ZeRO",
+                     a->approach.name);
 }
 
 /* --- a batch ------------------------------------------------------------------------------------------------------ */

@@ -192,8 +192,8 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     question.ranks_per_node = place.ranks_per_node;
     question.nodes = place.nodes;
     question.bytes *= place.crowding;
-    if (p->scenario->has_approach && (pull || exchange->role == PACE_ROLE_GRADIENT))
-        return by_approach(out_ns, p, &question);
+    bool sums = exchange->role == PACE_ROLE_GRADIENT && question.collective == PACE_ALLREDUCE; /* ZeRO scatters */
+    if (p->scenario->has_approach && (pull || sums)) return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, doubt(p, PACE_DOUBT_EXCHANGE_RANKS));
     out_ns->median *= 1e9 * p->scenario->slowness;

@@ -34,7 +34,7 @@ static pace_status walk(pace_forecast_result *out, pace_catalog *catalog, pace_f
         lowered.bucket_bytes = 1;
         lowered.gradients = PACE_GRADIENTS_TENSORS;
     }
-    PACE_TRY(pace_model_lower(&graph, model, &lowered));
+    PACE_TRY(pace_model_lower(&graph, model, &lowered, 0));
     PACE_TRY(
         pace_forecast_of_graphs(forecast, catalog, &graph, 1, &name, device, pace_execution_modes[config->execution]));
     pace_status status = open_scenario(&scenario, catalog, device);

@@ -118,7 +118,7 @@ typedef struct {
 /* One kernel of rank `own`, the lowest of its group's, and its partners. */
 static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step) {
     const char *name = name_of(m->ranks[own], item), *group = group_of(m->ranks[own], item);
-    size_t first = m->out->parts.count, members = 0;
+    size_t first = m->out->parts.count, members = 0, here = 0;
     bool whole = true;
     for (size_t r = 0; r < m->rank_count; r++) {
         uint32_t part = r == own       ? item
@@ -126,11 +126,12 @@ static pace_status match_one(matcher *m, size_t own, uint32_t item, int64_t step
                                        : PACE_NO_TASK;
         whole = whole && (part != PACE_NO_TASK || !m->member[r]);
         members += part != PACE_NO_TASK;
+        here += m->member[r];
         PACE_TRY(PACE_PUSH(&m->out->parts, part));
     }
     if (!whole || members < 2) {
         m->out->parts.count = first;
-        m->out->unmatched++;
+        m->out->unmatched += here > 1; /* else no other rank of its group is here */
         return PACE_OK;
     }
     return PACE_PUSH(

@@ -1,6 +1,7 @@
 #include "model/config.h"
 
 #include "base/decimal.h"
+#include "model/pipeline_order.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@ static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", NULL};
 
 static const struct {
     const char *key;
@@ -39,6 +41,7 @@ static const struct {
     {"tp", offsetof(pace_config, tp), NULL, 1},
     {"pp", offsetof(pace_config, pp), NULL, 1},
     {"vpp", offsetof(pace_config, vpp), NULL, 1},
+    {"schedule", offsetof(pace_config, schedule), schedules, 0},
     {"cp", offsetof(pace_config, cp), NULL, 1},
     {"ep", offsetof(pace_config, ep), NULL, 1},
     {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
@@ -136,7 +139,18 @@ pace_status pace_config_check(const pace_config *config) {
         return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
     if (config->vpp > 1 && config->pp < 2)
         return pace_fail(PACE_E_USAGE, "vpp %g: expected pp of 2 or more, found %g", config->vpp, config->pp);
+    if (config->schedule != 0 && config->pp < 2)
+        return pace_fail(PACE_E_USAGE, "schedule %s: expected pp of 2 or more, found %g", schedules[config->schedule],
+                         config->pp);
     return PACE_OK;
+}
+
+pace_config pace_config_unshared(const pace_config *config) {
+    pace_config whole = *config;
+    whole.pp = whole.vpp = 1;
+    whole.schedule = PACE_SCHEDULE_1F1B;
+    whole.zero_stage = 0;
+    return whole;
 }
 
 double pace_config_micro_batches(const pace_config *config) {

@@ -42,6 +42,7 @@ typedef struct {
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, optimizer, update, execution, attention, input, recompute; /* of the enums above */
+    int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double read_loss;      /* 1 = the host reads the loss and waits for it */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
@@ -84,6 +85,9 @@ int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
 
 /** Whether several ranks hold replicas of a parameter. */
 static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
+
+/** The same where one rank holds all layers and all states: without pipelines and ZeRO. */
+pace_config pace_config_unshared(const pace_config *config);
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);

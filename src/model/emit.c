@@ -161,50 +161,94 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     issue(to, &op);
 }
 
-/* Communicators have streams of their own. */
-enum { BESIDE = 1, BETWEEN = 2 };
+/* Communicators have streams of their own; messages between stages one for each direction. */
+enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3 };
 
-/* Behind what stream 0 was given so far. */
-static uint32_t launch_exchange(pace_lowering *to, const char *collective, pace_group_kind group,
-                                pace_exchange_role role, double bytes, uint32_t stream) {
-    pace_graph_exchange exchange = {.collective = pace_emit_name(to, collective),
-                                    .group = pace_emit_name(to, pace_group_names[group]),
-                                    .group_size = (int64_t)pace_config_group_size(to->config, group),
-                                    .group_stride = pace_config_stride(to->config, group),
-                                    .peer = -1,
-                                    .bytes = bytes,
-                                    .group_kind = (uint8_t)group,
-                                    .role = (uint8_t)role};
+/* Groups of the stages of a pipeline are different ones. */
+static pace_name group_name(pace_lowering *to, const char *group) {
+    char name[48];
+    if (to->config->pp < 2) return pace_emit_name(to, group);
+    snprintf(name, sizeof name, "%.16s of stage %u", group, to->own_stage);
+    return pace_emit_name(to, name);
+}
+
+/* Behind what stream 0 was given so far, and what it waits for. */
+static uint32_t launch_on(pace_lowering *to, const pace_graph_exchange *exchange, uint32_t stream) {
     uint32_t number = add_launch(to, NULL, stream);
     if (number == PACE_NO_LAUNCH) return number;
-    to->status = pace_graph_add_exchange(to->graph, number, &exchange);
-    to->graph->launches.items[number].waits[0] = to->last_launch;
+    to->status = pace_graph_add_exchange(to->graph, number, exchange);
+    pace_launch *launch = &to->graph->launches.items[number];
+    launch->waits[0] = to->last_launch;
+    bool other = to->await_exchange != PACE_NO_LAUNCH && to->graph->launches.items[to->await_exchange].stream != stream;
+    if (other && to->config->pp > 1) launch->waits[1] = to->await_exchange;
     return number;
 }
 
-static uint32_t call_exchange(pace_lowering *to, const char *collective, pace_group_kind group, pace_exchange_role role,
-                              double bytes, uint32_t stream) {
+static pace_graph_exchange exchange_of(pace_lowering *to, const char *collective, pace_group_kind group,
+                                       pace_exchange_role role, double bytes) {
+    return (pace_graph_exchange){.collective = pace_emit_name(to, collective),
+                                 .group = group_name(to, pace_group_names[group]),
+                                 .group_size = (int64_t)pace_config_group_size(to->config, group),
+                                 .group_stride = pace_config_stride(to->config, group),
+                                 .peer = -1,
+                                 .bytes = bytes,
+                                 .group_kind = (uint8_t)group,
+                                 .role = (uint8_t)role};
+}
+
+static uint32_t call_exchange(pace_lowering *to, const char *collective, const pace_graph_exchange *exchange,
+                              uint32_t stream) {
     char name[48];
     pace_emit_flush(to);
     snprintf(name, sizeof name, "c10d::%.32s_", collective);
     pace_emit_open(to, name);
-    uint32_t number = launch_exchange(to, collective, group, role, bytes, stream);
+    uint32_t number = launch_on(to, exchange, stream);
     pace_emit_close(to);
     return number;
 }
 
 void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes) {
-    uint32_t number = call_exchange(to, collective, group, PACE_ROLE_ACTIVATION, bytes, BETWEEN);
+    pace_graph_exchange exchange = exchange_of(to, collective, group, PACE_ROLE_ACTIVATION, bytes);
+    uint32_t number = call_exchange(to, collective, &exchange, BETWEEN);
     if (number != PACE_NO_LAUNCH) to->await_exchange = number;
 }
 
 void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
-    uint32_t number = call_exchange(to, "allreduce", group, PACE_ROLE_GRADIENT, bytes, BESIDE);
+    const char *collective = to->config->zero_stage > 0 ? "reducescatter" : "allreduce";
+    pace_graph_exchange exchange = exchange_of(to, collective, group, PACE_ROLE_GRADIENT, bytes);
+    uint32_t number = call_exchange(to, collective, &exchange, BESIDE);
     if (number != PACE_NO_LAUNCH) to->last_exchange = number;
 }
 
+uint32_t pace_emit_gather(pace_lowering *to, pace_group_kind group, double bytes) {
+    pace_graph_exchange exchange = exchange_of(to, "allgather", group, PACE_ROLE_GATHER, bytes);
+    return call_exchange(to, "allgather", &exchange, BESIDE);
+}
+
+void pace_emit_message(pace_lowering *to, const pace_stage_message *message) {
+    const char *collective = message->sends ? "send" : "recv";
+    pace_graph_exchange exchange =
+        exchange_of(to, collective, PACE_GROUP_PIPELINE, PACE_ROLE_ACTIVATION, message->bytes);
+    exchange.group = pace_emit_name(to, message->gradients ? "pp, gradients" : "pp, activations");
+    exchange.group_size = 2;
+    exchange.peer = message->peer;
+    uint32_t number =
+        call_exchange(to, collective, &exchange, MESSAGES + 2u * message->gradients + (message->sends ? 1u : 0u));
+    if (number != PACE_NO_LAUNCH && !message->sends) to->await_exchange = number;
+}
+
+void pace_emit_tied_gradients(pace_lowering *to, double bytes) {
+    pace_graph_exchange exchange = exchange_of(to, "allreduce", PACE_GROUP_PIPELINE, PACE_ROLE_ACTIVATION, bytes);
+    exchange.group = pace_emit_name(to, "pp, tied");
+    exchange.group_size = 2;
+    exchange.group_stride *= (int64_t)to->config->pp - 1;
+    uint32_t number = call_exchange(to, "allreduce", &exchange, BETWEEN);
+    if (number != PACE_NO_LAUNCH) to->await_exchange = number;
+}
+
 uint32_t pace_emit_pull(pace_lowering *to, double bytes) {
-    return launch_exchange(to, "pull", PACE_GROUP_DATA, PACE_ROLE_PULL, bytes, BESIDE);
+    pace_graph_exchange exchange = exchange_of(to, "pull", PACE_GROUP_DATA, PACE_ROLE_PULL, bytes);
+    return launch_on(to, &exchange, BESIDE);
 }
 
 /* ---- operations ---- */

@@ -6,6 +6,7 @@
 
 #include "model/buckets.h"
 #include "model/model.h"
+#include "model/stages.h"
 #include "step/graph.h"
 
 enum { PACE_EMIT_DEPTH = 8 };
@@ -16,6 +17,12 @@ typedef struct pace_lowering {
     const pace_config *config;
     double batch, sequence; /* of one rank: context parallelism splits the sequence */
     pace_status status;
+
+    /* of a pipeline: which stage is lowered, and what it does now */
+    pace_stages cut;
+    uint32_t own_stage;
+    pace_turn turn;
+    pace_layer_range part; /* of layers, which the turn is about */
 
     /* where the host is */
     uint32_t thread;
@@ -44,11 +51,12 @@ typedef struct pace_lowering {
     uint32_t *gradients; /* arrived at its output in this backward pass */
     uint32_t *uses;      /* layers that read it */
     bool *needs_gradient;
-    uint32_t *pulls;          /* that bring its parameters; PACE_NO_LAUNCH = it has none, or they stay on the device */
+    uint32_t *pulls; /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
     pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */
     pace_gradient_tensors tensors;              /* whose gradients have come in this micro-batch, the step's last */
-    bool accumulates;         /* a micro-batch before this one left gradients */
-    bool exchanges_gradients; /* this micro-batch is the last */
+    bool accumulates;                           /* a micro-batch before this one left gradients */
+    bool is_last_micro_batch, is_last_turn;
+    bool exchanges_gradients; /* of this micro-batch: the last, or with ZeRO 3 each */
 } pace_lowering;
 
 /** A text among the graph's names. */
@@ -78,6 +86,22 @@ void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_ki
 /** Gradients of the data-parallel ranks of a group, summed behind what stream 0 was given and beside what follows. */
 void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes);
 
+/** What a stage of a pipeline hands to another: activations, or their gradients. Of what it receives the next operation on
+ * stream 0 waits. */
+typedef struct {
+    bool gradients, sends;
+    int64_t peer; /* rank */
+    double bytes;
+} pace_stage_message;
+void pace_emit_message(pace_lowering *to, const pace_stage_message *message);
+
+/** A rank's part of parameters goes to the other replicas, and theirs come, beside what is done meanwhile. Returns its
+ * launch; PACE_NO_LAUNCH after a failure. */
+uint32_t pace_emit_gather(pace_lowering *to, pace_group_kind group, double bytes);
+
+/** A tensor that the first and the last stage hold: its gradients are added, before the next operation. */
+void pace_emit_tied_gradients(pace_lowering *to, double bytes);
+
 /** Parameters that come from servers, on stream 1 behind what stream 0 was given. Returns its launch, of the operator
  * that is open; PACE_NO_LAUNCH after a failure. */
 uint32_t pace_emit_pull(pace_lowering *to, double bytes);
@@ -93,7 +117,8 @@ pace_op pace_emit_copy(const pace_lowering *to, const char *kind, double element
 pace_op pace_emit_cast(const pace_lowering *to, double elements, int from_bytes, int to_bytes);
 pace_op pace_emit_transfer(const char *kind, double bytes);
 
-/** Makes ready to lower into a graph: what each layer's output is, and who reads it. End with pace_lowering_end(). */
+/** Makes ready to lower into a graph: what each layer's output is, and who reads it; of a pipeline the first stage. End with
+ * pace_lowering_end(), also after a failure. */
 pace_status pace_lowering_begin(pace_lowering *to, pace_graph *graph, const pace_model *model,
                                 const pace_config *config) PACE_MUST_CHECK;
 void pace_lowering_end(pace_lowering *to);
@@ -101,10 +126,16 @@ void pace_lowering_end(pace_lowering *to);
 /* ---- layers (lower_forward.c, lower_backward.c) ---- */
 void pace_lower_forward(pace_lowering *to, uint32_t layer);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
-/** Exchanges the gradients that no full bucket took along, and copies all back from their buckets. */
+/** Exchanges the gradients that no full bucket took along. */
+void pace_lower_send_buckets(pace_lowering *to);
+/** The same, and copies all back from their buckets. */
 void pace_lower_last_bucket(pace_lowering *to);
 /** What autograd does with one parameter's gradient: keeps or adds it, and gives it to its bucket. */
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);
+
+/* ---- the update (lower_update.c) ---- */
+void pace_lower_zero_grad(pace_lowering *to);
+void pace_lower_update(pace_lowering *to);
 
 /** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */
 static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {

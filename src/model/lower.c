@@ -2,20 +2,19 @@
 
 #include "model/emit.h"
 #include "model/lower_ops.h"
+#include "model/lower_shards.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static pace_status refuse(const char *what) {
-    return pace_fail(PACE_E_USAGE, "%s: a model's step is not built with it yet, expected none", what);
-}
-
-static pace_status check_config(const pace_model *model, const pace_config *config) {
+static pace_status check_config(const pace_model *model, const pace_config *config, uint32_t stage) {
     PACE_TRY(pace_config_check(config));
-    if (config->pp > 1 || config->vpp > 1) return refuse("pipeline parallelism");
-    if (config->zero_stage > 0) return refuse("ZeRO");
     PACE_TRY(pace_model_check_parallel(model, config));
+    pace_pipeline pipeline = pace_config_pipeline(config);
+    PACE_TRY(pace_pipeline_check(&pipeline));
+    if (stage >= pipeline.stages)
+        return pace_fail(PACE_E_USAGE, "stage %u: expected one below %u", stage, pipeline.stages);
     if (model->sequence > 0 || config->sequence == 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "the model \"%s\" has no sequence whose length could be set",
                      pace_names_text(&model->names, model->name));
@@ -59,16 +58,20 @@ static void copy_in(pace_lowering *to, double bytes) {
     pace_emit_close(to);
 }
 
+static bool is_first_part(const pace_lowering *to) { return to->part.first == 0; }
+static bool is_last_part(const pace_lowering *to) { return to->part.last + 1 == to->model->layers.count; }
+
+/* Samples come to the first stage of a pipeline, targets to the last. */
 static void lower_input(pace_lowering *to) {
     to->stage = PACE_STAGE_INPUT;
     to->module = 0;
     if (to->config->input == PACE_INPUT_SYNTHETIC) return;
-    for (uint32_t i = 0; i < to->model->layers.count; i++) {
+    for (uint32_t i = to->part.first; i <= to->part.last && i < to->model->layers.count; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
         int bytes = to->bytes[i] == 8 ? 8 : 4; /* images come in single precision */
         if (layer->kind == PACE_LAYER_INPUT) copy_in(to, bytes * pace_emit_elements(to, &layer->shape));
     }
-    if (to->config->mode == PACE_TRAINING) copy_in(to, target_bytes(to));
+    if (to->config->mode == PACE_TRAINING && is_last_part(to)) copy_in(to, target_bytes(to));
 }
 
 static pace_name module_of(pace_lowering *to, uint32_t layer) {
@@ -106,9 +109,10 @@ static void lower_forward(pace_lowering *to) {
     bool training = to->config->mode == PACE_TRAINING;
     to->stage = PACE_STAGE_FORWARD;
     enter_region(to, "Torch-Compiled Region: 0/0");
-    for (uint32_t i = 0; i < to->model->layers.count && to->status == PACE_OK; i++) {
+    for (uint32_t i = to->part.first; i <= to->part.last && to->status == PACE_OK; i++) {
         if (to->model->layers.items[i].training_only && !training) continue;
         to->module = module_of(to, i);
+        pace_lower_gather(to, i);
         if (to->pulls[i] != PACE_NO_LAUNCH) to->await_pull = to->pulls[i]; /* those before have come by then */
         pace_lower_forward(to, i);
     }
@@ -142,13 +146,15 @@ static void recompute_before(pace_lowering *to, uint32_t number) {
 static void backward_layers(pace_lowering *to) {
     memset(to->gradients, 0, to->model->layers.count * sizeof *to->gradients);
     enter_region(to, "CompiledFunctionBackward");
-    for (uint32_t i = (uint32_t)to->model->layers.count; i-- > 0 && to->status == PACE_OK;) {
-        recompute_before(to, i);
+    for (uint32_t i = to->part.last + 1; i-- > to->part.first && to->status == PACE_OK;) {
+        pace_lower_gather(to, i);
+        if (to->turn.pass != PACE_TURN_WEIGHTS) recompute_before(to, i);
         to->module = module_of(to, i);
         pace_lower_backward(to, i);
+        pace_lower_scatter(to, i);
     }
     to->module = 0;
-    if (to->exchanges_gradients) pace_lower_last_bucket(to);
+    if (to->is_last_turn && to->cut.stages == 1) pace_lower_last_bucket(to);
     leave_region(to);
 }
 
@@ -158,9 +164,11 @@ static void lower_backward(pace_lowering *to) {
     uint32_t caller = PACE_NO_NODE;
     to->stage = PACE_STAGE_BACKWARD;
     if (threads) {
-        pace_emit_open(to, "aten::ones_like");
-        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
-        pace_emit_close(to);
+        if (is_last_part(to) && to->turn.pass != PACE_TURN_WEIGHTS) {
+            pace_emit_open(to, "aten::ones_like");
+            pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
+            pace_emit_close(to);
+        }
         uint32_t loss = to->last_node[0];
         pace_emit_annotation(to, "## backward ##");
         caller = to->last_node[0];
@@ -176,99 +184,6 @@ static void lower_backward(pace_lowering *to) {
     if (to->status != PACE_OK || last == PACE_NO_NODE) return;
     while (to->graph->nodes.items[last].parent != PACE_NO_NODE) last = to->graph->nodes.items[last].parent;
     to->graph->nodes.items[caller].waits_node = last;
-}
-
-/* What each optimizer does with a tensor (PyTorch's torch/optim); "foreach" does it with all tensors at once. */
-typedef struct {
-    const char *name; /* behind "aten::" or "aten::_foreach_" */
-    double inputs;
-} update_pass;
-
-static const update_pass sgd[] = {{"add_", 2}, {0}};
-static const update_pass momentum[] = {{"mul_", 1}, {"add_", 2}, {"add_", 2}, {0}};
-static const update_pass adam[] = {{"lerp_", 2}, {"mul_", 1}, {"addcmul_", 2}, {"sqrt", 1},
-                                   {"div_", 1},  {"add_", 1}, {"addcdiv_", 3}, {0}};
-static const update_pass adamw[] = {{"mul_", 1},     {"lerp_", 2},    {"mul_", 1},
-                                    {"addcmul_", 2}, {"sqrt", 1},     {"div_", 1},
-                                    {"add_", 1},     {"addcdiv_", 3}, {0}};
-
-static const struct {
-    const char *step, *zero, *fused, *kind;
-    const update_pass *passes;
-} optimizers[] = {
-    [PACE_SGD] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "sgd", sgd},
-    [PACE_MOMENTUM] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "momentum",
-                       momentum},
-    [PACE_ADAM] = {"Optimizer.step#Adam.step", "Optimizer.zero_grad#Adam.zero_grad", "aten::_fused_adam_", "adam",
-                   adam},
-    [PACE_ADAMW] = {"Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad", "aten::_fused_adamw_", "adamw",
-                    adamw},
-};
-
-/* Parameters that the optimizer updates: the rows of embedding bags are updated where their gradient is formed. */
-static void count_parameters(const pace_lowering *to, double *parameters, double *tensors) {
-    *parameters = *tensors = 0;
-    for (size_t i = 0; i < to->model->layers.count; i++) {
-        const pace_layer *layer = &to->model->layers.items[i];
-        if (layer->rule->sparse) continue;
-        *parameters += pace_lower_parameters(to, layer);
-        *tensors += layer->tensors;
-    }
-}
-
-/* One operation on one tensor, or on all of them. */
-static void update_with(pace_lowering *to, const update_pass *pass, double elements) {
-    bool all = to->config->update == PACE_UPDATE_FOREACH;
-    char name[64], kind[24];
-    snprintf(name, sizeof name, all ? "aten::_foreach_%s" : "aten::%s", pass->name);
-    snprintf(kind, sizeof kind, all ? "foreach_%.*s" : "%.*s", (int)strcspn(pass->name, "_"), pass->name);
-    pace_emit_op(to, name,
-                 pace_emit_elementwise(to, kind, elements, pass->inputs, 1, pace_config_parameter_bytes(to->config)));
-}
-
-/* Before the first backward pass tells the tensors apart, they are taken to be of one size. */
-static void lower_zero_grad(pace_lowering *to) {
-    double parameters, tensors;
-    bool annotated = to->region == PACE_NO_NODE, loop = to->config->update == PACE_UPDATE_LOOP;
-    int bytes = pace_config_parameter_bytes(to->config);
-    to->stage = PACE_STAGE_UPDATE;
-    if (annotated) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
-    count_parameters(to, &parameters, &tensors);
-    for (double i = 0; loop && to->config->keep_gradients > 0 && i < tensors; i++) {
-        pace_emit_open(to, "aten::zero_");
-        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", parameters / tensors, bytes));
-        pace_emit_close(to);
-    }
-    if (!loop && to->config->keep_gradients > 0 && parameters > 0)
-        pace_emit_op(to, "aten::_foreach_zero_", pace_emit_copy(to, "fill", parameters, bytes));
-    if (annotated) pace_emit_close(to);
-}
-
-static void update_all(pace_lowering *to, double parameters, double tensors) {
-    int bytes = pace_config_parameter_bytes(to->config), optimizer = to->config->optimizer;
-    const update_pass *passes = optimizers[optimizer].passes;
-    if (to->config->precision == PACE_RUN_AMP) /* gradients are unscaled, and looked through for infinities */
-        pace_emit_op(to, "aten::_amp_foreach_non_finite_check_and_unscale_",
-                     pace_emit_elementwise(to, "foreach_unscale", parameters, 1, 1, bytes));
-    if (to->config->update == PACE_UPDATE_FUSED)
-        pace_emit_op(to, optimizers[optimizer].fused,
-                     pace_emit_rows(to, PACE_OP_OPTIMIZER, optimizers[optimizer].kind, PACE_PASS_FORWARD, parameters,
-                                    tensors, bytes));
-    if (to->config->update == PACE_UPDATE_FOREACH)
-        for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, parameters);
-    if (to->config->update == PACE_UPDATE_LOOP)
-        for (size_t i = 0; i < to->tensors.count; i++)
-            for (const update_pass *pass = passes; pass->name; pass++)
-                update_with(to, pass, to->tensors.items[i].elements);
-}
-
-static void lower_update(pace_lowering *to) {
-    double parameters, tensors;
-    count_parameters(to, &parameters, &tensors);
-    to->stage = PACE_STAGE_UPDATE;
-    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].step);
-    if (parameters > 0) update_all(to, parameters, tensors);
-    if (to->region == PACE_NO_NODE) pace_emit_close(to);
 }
 
 static void lower_read_loss(pace_lowering *to) {
@@ -295,35 +210,98 @@ static void leave_stage(pace_lowering *to) {
     pace_emit_close(to);
 }
 
-static void lower_step(pace_lowering *to) {
+/* --- turns of a pipeline ------------------------------------------------------------------------------------------ */
+
+/* Whose chunk comes before or after the one at hand; -1 = none. */
+static int64_t neighbour(const pace_lowering *to, bool after) {
+    uint32_t part = to->turn.chunk * to->cut.stages + to->own_stage;
+    if (after ? is_last_part(to) : is_first_part(to)) return -1;
+    return (int64_t)((after ? part + 1 : part - 1) % to->cut.stages) *
+           pace_config_stride(to->config, PACE_GROUP_PIPELINE);
+}
+
+/* What passes between two parts: the output of the layer before the border. */
+static void pass(pace_lowering *to, bool gradients, bool sends) {
+    bool after = gradients != sends; /* the border behind the part at hand */
+    int64_t peer = neighbour(to, after);
+    if (peer < 0) return;
+    uint32_t layer = after ? to->part.last : to->part.first - 1;
+    double elements = pace_emit_elements(to, &to->model->layers.items[layer].shape);
+    pace_emit_message(to, &(pace_stage_message){gradients, sends, peer, elements * to->bytes[layer]});
+}
+
+static void take_turn(pace_lowering *to, const pace_turn *turn) {
+    uint32_t micro_batches = (uint32_t)pace_config_micro_batches(to->config);
+    to->turn = *turn;
+    to->part = to->cut.parts[turn->chunk * to->cut.stages + to->own_stage];
+    to->is_last_micro_batch = turn->micro_batch + 1 == micro_batches;
+    to->exchanges_gradients = to->is_last_micro_batch || to->config->zero_stage >= 3;
+    to->accumulates = turn->micro_batch > 0 && to->config->zero_stage < 3; /* what ZeRO 3 keeps of them is small */
+}
+
+static void forward_turn(pace_lowering *to) {
+    enter_stage(to, PACE_STAGE_FORWARD, "## forward ##");
+    to->stage = PACE_STAGE_FORWARD;
+    pass(to, false, false);
+    lower_forward(to);
+    pass(to, false, true);
+    leave_stage(to);
+}
+
+static void backward_turn(pace_lowering *to) {
+    enter_stage(to, PACE_STAGE_BACKWARD, "## backward ##");
+    to->stage = PACE_STAGE_BACKWARD;
+    if (to->turn.pass != PACE_TURN_WEIGHTS) pass(to, true, false);
+    lower_backward(to);
+    if (to->turn.pass != PACE_TURN_WEIGHTS) pass(to, true, true);
+    if (to->is_last_turn && to->cut.stages > 1) pace_lower_last_bucket(to); /* the stage before need not wait for it */
+    leave_stage(to);
+}
+
+static void lower_turns(pace_lowering *to, const pace_turns *turns) {
+    bool graph = to->config->execution == PACE_CUDA_GRAPH;
+    for (size_t i = 0; i < turns->count && to->status == PACE_OK; i++) {
+        bool forward = turns->items[i].pass == PACE_TURN_FORWARD;
+        take_turn(to, &turns->items[i]);
+        to->is_last_turn = i + 1 == turns->count;
+        if (forward && i > 0 && !graph) lower_input(to);
+        if (forward) forward_turn(to);
+        else backward_turn(to);
+    }
+}
+
+/* The first and the last stage add their gradients of a table that both hold. */
+static void lower_tied(pace_lowering *to) {
+    bool ends = to->own_stage == 0 || to->own_stage + 1 == to->cut.stages;
+    double elements = 0;
+    for (size_t i = 0; i < to->model->layers.count; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        if (pace_lower_is_tied(layer)) elements += pace_lower_tied_elements(to, layer);
+    }
+    if (to->cut.stages < 2 || !ends || !(elements > 0) || to->config->frozen > 0) return;
+    pace_emit_tied_gradients(to, elements * pace_config_parameter_bytes(to->config));
+}
+
+static void lower_step(pace_lowering *to, const pace_turns *turns) {
     bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
     bool updates = training && to->config->optimizer != PACE_NO_UPDATE;
-    double micro_batches = pace_config_micro_batches(to->config);
     bool pulls = to->config->gradients == PACE_GRADIENTS_PULLED && pace_config_shares_gradients(to->config);
     if (pulls && training) lower_pulls(to);
+    take_turn(to, &turns->items[0]);
     lower_input(to);
     if (graph) { /* captured: it begins with zeroed gradients and holds the update */
         to->stage = PACE_STAGE_FORWARD;
         pace_emit_open(to, "CUDAGraph.replay");
         to->call = pace_emit_name(to, "cudaGraphLaunch");
     } else if (updates) {
-        lower_zero_grad(to);
+        pace_lower_zero_grad(to);
     }
-    for (double i = 0; i < micro_batches && to->status == PACE_OK; i++) {
-        to->accumulates = i > 0;
-        to->exchanges_gradients = i + 1 == micro_batches;
-        if (i > 0 && !graph) lower_input(to);
-        enter_stage(to, PACE_STAGE_FORWARD, "## forward ##");
-        lower_forward(to);
-        leave_stage(to);
-        if (!training) continue;
-        enter_stage(to, PACE_STAGE_BACKWARD, "## backward ##");
-        lower_backward(to);
-        leave_stage(to);
-    }
+    lower_turns(to, turns);
     if (updates) {
         enter_stage(to, PACE_STAGE_UPDATE, "## optimizer ##");
-        lower_update(to);
+        to->stage = PACE_STAGE_UPDATE;
+        lower_tied(to);
+        pace_lower_update(to);
         leave_stage(to);
     }
     if (graph) {
@@ -331,7 +309,7 @@ static void lower_step(pace_lowering *to) {
         to->call = 0;
         pace_emit_close(to);
     }
-    lower_read_loss(to);
+    if (is_last_part(to)) lower_read_loss(to);
 }
 
 pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pace_model *model,
@@ -355,14 +333,19 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
     to.needs_gradient = pace_alloc(count, sizeof *to.needs_gradient);
     to.pulls = pace_alloc(count, sizeof *to.pulls);
     for (size_t i = 0; to.pulls && i < count; i++) to.pulls[i] = PACE_NO_LAUNCH;
-    if (to.bytes && to.gradients && to.uses && to.needs_gradient && to.pulls) plan_layers(&to);
-    else to.status = PACE_E_MEMORY;
+    to.status = pace_stages_cut(&to.cut, model, config);
+    if (!to.bytes || !to.gradients || !to.uses || !to.needs_gradient || !to.pulls) to.status = PACE_E_MEMORY;
+    if (to.status == PACE_OK) {
+        plan_layers(&to);
+        to.part = to.cut.parts[0];
+    }
     *out = to;
     return to.status;
 }
 
 void pace_lowering_end(pace_lowering *to) {
     PACE_VEC_FREE(&to->tensors);
+    pace_stages_free(&to->cut);
     pace_free(to->bytes);
     pace_free(to->gradients);
     pace_free(to->uses);
@@ -370,25 +353,30 @@ void pace_lowering_end(pace_lowering *to) {
     pace_free(to->pulls);
 }
 
-static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config) {
+static pace_status lower_into(pace_graph *graph, const pace_model *model, const pace_config *config, uint32_t stage) {
     pace_lowering to;
+    pace_turns turns = {0};
+    pace_pipeline pipeline = pace_config_pipeline(config);
     pace_status status = pace_lowering_begin(&to, graph, model, config);
+    to.own_stage = stage;
+    if (status == PACE_OK) status = pace_pipeline_order(&turns, &pipeline, stage);
     if (status == PACE_OK) {
-        lower_step(&to);
+        lower_step(&to, &turns);
         status = to.status;
     }
+    PACE_VEC_FREE(&turns);
     pace_lowering_end(&to);
     return status;
 }
 
-pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) {
+pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config, uint32_t stage) {
     pace_graph graph;
-    PACE_TRY(check_config(model, config));
+    PACE_TRY(check_config(model, config, stage));
     PACE_TRY(pace_graph_init(&graph));
-    pace_status status = lower_into(&graph, model, config);
+    pace_status status = lower_into(&graph, model, config, stage);
     if (status == PACE_OK) status = pace_graph_check(&graph);
     graph.world_size = (int64_t)pace_config_ranks(config);
-    graph.rank = 0;
+    graph.rank = stage * pace_config_stride(config, PACE_GROUP_PIPELINE);
     if (status != PACE_OK) pace_graph_free(&graph);
     else *out = graph;
     return status;
@@ -398,7 +386,7 @@ static pace_status lower_whole_backward(pace_graph *graph, pace_gradient_tensors
                                         const pace_config *config) {
     pace_lowering to;
     pace_status status = pace_lowering_begin(&to, graph, model, config);
-    to.exchanges_gradients = true;
+    to.exchanges_gradients = to.is_last_micro_batch = true;
     for (uint32_t i = (uint32_t)model->layers.count; i-- > 0 && to.status == PACE_OK;) pace_lower_backward(&to, i);
     if (status == PACE_OK) status = to.status;
     if (status == PACE_OK) {
@@ -412,7 +400,7 @@ static pace_status lower_whole_backward(pace_graph *graph, pace_gradient_tensors
 pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *tensors, const pace_model *model,
                                        const pace_config *config) {
     pace_graph graph;
-    pace_config alone = *config;
+    pace_config alone = pace_config_unshared(config);
     alone.dp = 1;
     alone.bucket_bytes = INFINITY;
     alone.execution = PACE_EAGER;
@@ -426,7 +414,7 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
     to->accumulates = rest == PACE_REST_ACCUMULATE;
-    to->exchanges_gradients = rest == PACE_REST_EXCHANGE;
+    to->exchanges_gradients = to->is_last_micro_batch = rest == PACE_REST_EXCHANGE;
     enter_region(to, "CompiledFunctionBackward");
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
@@ -437,11 +425,12 @@ static pace_status lower_rest(pace_lowering *to, pace_model_rest rest) {
     pace_gradient_tensors tensors;
     pace_graph backward;
     if (rest == PACE_REST_INPUT) lower_input(to);
-    if (rest == PACE_REST_INPUT) return to->status;
+    if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER) return to->status;
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
-        lower_zero_grad(to);
-        lower_update(to);
+        pace_lower_zero_grad(to);
+        pace_lower_update(to);
         return to->status;
     }
     PACE_TRY(pace_model_lower_gradients(&backward, &tensors, to->model, to->config));
@@ -455,8 +444,9 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
                                   pace_model_rest rest) {
     pace_graph graph;
     pace_lowering to;
-    pace_config whole = *config;
+    pace_config whole = pace_config_unshared(config);
     if (rest == PACE_REST_EXCHANGE && whole.dp < 2) whole.dp = 2;
+    if (rest == PACE_REST_EXCHANGE && config->zero_stage > 0) whole.zero_stage = 1;
     if (whole.update == PACE_UPDATE_LOOP) whole.update = PACE_UPDATE_FOREACH; /* tensors come with backward */
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);

@@ -13,9 +13,14 @@
  *
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
  * micro-batches, recomputation (selective: of attention that is no single kernel; full: of the segments a model
- * repeats), context parallelism (keys and values are gathered) and expert parallelism (tokens go to their experts and
- * back). Tables of tokens and the output layer are split over the tensor-parallel ranks by words. Refused with
- * PACE_E_USAGE: pipelines and ZeRO, whose step is answered in closed form (plan/step_time.h).
+ * repeats), context parallelism (keys and values are gathered), expert parallelism (tokens go to their experts and
+ * back), pipelines (stages.h, pipeline_order.h) and ZeRO (lower_shards.h). Tables of tokens and the output layer are split
+ * over the tensor-parallel ranks by words.
+ *
+ * A pipeline is a graph for each stage: that of its first rank, for which the stage's other ranks, alike, are stood. A stage
+ * takes its turns in the schedule's order; before one it receives, behind one it sends, each direction on a stream of its
+ * own (3, 4: activations in, out; 5, 6: gradients). A message leaves when the turn has ended, and is received once the
+ * receiver's turns before have; the sender goes on meanwhile, as torch.distributed.pipelining does.
  */
 #pragma once
 
@@ -28,16 +33,19 @@
 pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *tensors, const pace_model *model,
                                        const pace_config *config) PACE_MUST_CHECK;
 
-/** One step on one rank. The graph passes pace_graph_check(). Errors: PACE_E_USAGE for a configuration that makes no
- * sense or is not lowered, PACE_E_LIMIT for more than 2^24 launches. Free with pace_graph_free(). */
-pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+/** One step on one rank, of a pipeline on the first rank of a stage (from 0). The graph passes pace_graph_check(). Errors:
+ * PACE_E_USAGE for a configuration that makes no sense, PACE_E_LIMIT for more than 2^20 launches. Free with
+ * pace_graph_free(). */
+pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pace_config *config,
+                             uint32_t stage) PACE_MUST_CHECK;
 
 /* Parts of a step that are of gradients and parameters, not of layers. */
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE,   /* the same as plain, divided, exchanged in buckets, and copied back from them */
+    PACE_REST_EXCHANGE,   /* the same as plain, divided, exchanged in buckets, and copied back from them unless ZeRO scatters them */
     PACE_REST_INPUT,      /* a micro-batch comes to the device */
+    PACE_REST_GATHER,     /* the parameters of one block gathered, as far as the host is concerned */
     PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;

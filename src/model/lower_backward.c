@@ -41,7 +41,7 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
     pace_group_kind group = bucket == &to->expert_bucket ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
     bucket->bytes += bytes;
     if (bucket->bytes <= 0 || pace_config_group_size(config, group) < 2) return;
-    if (!last && !pace_bucket_is_full(bucket, config->bucket_bytes)) return;
+    if (!last && (config->zero_stage >= 3 || !pace_bucket_is_full(bucket, config->bucket_bytes))) return;
     pace_emit_gradients(to, group, bucket->bytes);
     *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }
@@ -56,8 +56,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     else pace_emit_host(to, "aten::detach");
     if (to->exchanges_gradients) {
         tensor.launches = to->graph->launches.count;
-        if (to->status == PACE_OK) to->status = PACE_PUSH(&to->tensors, tensor);
-        if (shared && to->config->gradients == PACE_GRADIENTS_BUCKETS) {
+        if (to->status == PACE_OK && to->is_last_micro_batch) to->status = PACE_PUSH(&to->tensors, tensor);
+        if (shared && to->config->gradients == PACE_GRADIENTS_BUCKETS && to->config->zero_stage < 3) {
             pace_emit_open(to, "torch::distributed::reducer::mul_out");
             pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
             pace_emit_close(to);
@@ -138,33 +138,43 @@ static bool is_last_to_read(const pace_lowering *to, const layer_view *view) {
     return true;
 }
 
+/* A zero-bubble pipeline forms gradients of inputs first, those of weights in a turn of their own. */
+static bool forms_inputs(const pace_lowering *to) { return to->turn.pass != PACE_TURN_WEIGHTS; }
+static bool forms_weights(const pace_lowering *to) {
+    return to->turn.pass != PACE_TURN_INPUTS && !(to->config->frozen > 0);
+}
+
+/* The embedding has a gradient of its own to be added to; on another stage than it the copy keeps its own. */
+static void accumulate_linear(pace_lowering *to, const layer_view *view, double n, double k) {
+    bool bias = view->layer->option[PACE_OPTION_BIAS] > 0, tied = pace_lower_is_tied(view->layer);
+    bool copy = tied && to->config->pp > 1;
+    if (tied && !copy) pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
+    if (bias) accumulate(to, n);
+    if (!tied || copy) accumulate(to, n * k);
+}
+
 void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
-    bool bias = layer->option[PACE_OPTION_BIAS] > 0, tied = layer->option[PACE_OPTION_TIED] > 0;
+    bool bias = layer->option[PACE_OPTION_BIAS] > 0, inputs = forms_inputs(to), weights = forms_weights(to);
     double m = pace_emit_places(to, &view->input->shape), n = pace_emit_channels(to, &layer->shape);
     double k = pace_emit_channels(to, &view->input->shape);
-    if (layer->shape.sequence) pace_emit_backward_view(to, bias ? "ViewBackward0" : "UnsafeViewBackward0");
+    if (layer->shape.sequence && inputs) pace_emit_backward_view(to, bias ? "ViewBackward0" : "UnsafeViewBackward0");
     pace_emit_open_backward(to, bias ? "AddmmBackward0" : "MmBackward0");
-    if (view->wants)
+    if (view->wants && inputs)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
-    if (!(to->config->frozen > 0))
+    if (weights)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
-    if (bias && !(to->config->frozen > 0))
+    if (bias && weights)
         pace_emit_op(to, "aten::sum",
                      pace_emit_rows(to, PACE_OP_REDUCTION, "sum", PACE_PASS_FORWARD, n, m, view->bytes));
-    give_all(to, view);
+    if (inputs) give_all(to, view);
     pace_emit_close_backward(to);
-    if (view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
+    if (inputs && view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
         pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, m * view->input->shape.channels * view->bytes);
-    if (layer->shape.sequence) pace_emit_backward_view(to, "ViewBackward0");
+    if (layer->shape.sequence && inputs) pace_emit_backward_view(to, "ViewBackward0");
     pace_emit_backward_view(to, "TBackward0");
-    cast_parameters_back(to, view);
-    if (to->config->frozen > 0) return;
-    if (tied) /* the embedding has a gradient of its own to be added to */
-        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
-    double biases = bias ? n : 0;
-    if (bias) accumulate(to, biases);
-    if (!tied) accumulate(to, n * k);
+    if (to->turn.pass != PACE_TURN_INPUTS) cast_parameters_back(to, view);
+    if (weights) accumulate_linear(to, view, n, k);
 }
 
 void pace_backward_batch_norm(pace_lowering *to, const layer_view *view) {
@@ -460,9 +470,10 @@ void pace_backward_lstm(pace_lowering *to, const layer_view *view) {
 static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_expert_size *size, double n, double k,
                          int bytes) {
     pace_emit_open_backward(to, "GroupedMmBackward0");
-    pace_emit_op(to, "aten::_grouped_mm",
-                 pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, size->each, k, n, bytes)));
-    if (!(to->config->frozen > 0))
+    if (forms_inputs(to))
+        pace_emit_op(to, "aten::_grouped_mm",
+                     pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, size->each, k, n, bytes)));
+    if (forms_weights(to))
         pace_emit_op(to, "aten::_grouped_mm",
                      pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, n, k, size->each, bytes)));
     pace_emit_close_backward(to);
@@ -478,6 +489,19 @@ static void accumulate_experts(pace_lowering *to, const layer_view *view) {
     accumulate(to, router);
 }
 
+/* Of a turn of their own. */
+static void expert_weights(pace_lowering *to, const layer_view *view, const pace_expert_size *size, double tokens) {
+    const double *option = view->layer->option;
+    double ffn = option[PACE_OPTION_FFN] / to->config->tp, in = view->input->shape.channels;
+    grouped_back(to, view->layer, size, in, ffn, view->bytes);
+    grouped_back(to, view->layer, size, option[PACE_OPTION_GATED] > 0 ? 2 * ffn : ffn, in, view->bytes);
+    pace_emit_open_backward(to, "MmBackward0");
+    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
+    pace_emit_close_backward(to);
+    cast_parameters_back(to, view);
+    if (!(to->config->frozen > 0)) accumulate_experts(to, view);
+}
+
 void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
@@ -485,6 +509,10 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     bool gated = option[PACE_OPTION_GATED] > 0;
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     int bytes = view->bytes;
+    if (!forms_inputs(to)) {
+        expert_weights(to, view, &size, tokens);
+        return;
+    }
     pace_emit_open_backward(to, "IndexAddBackward0");
     pace_emit_op(to, "aten::index_select", pace_emit_copy(to, "gather", size.rows * in, bytes));
     pace_emit_close_backward(to);
@@ -511,10 +539,12 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
     pace_emit_open_backward(to, "MmBackward0");
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, in, option[PACE_OPTION_EXPERTS], bytes));
-    pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
+    if (to->turn.pass != PACE_TURN_INPUTS)
+        pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", tokens * in, 2, 1, bytes));
     give_all(to, view);
     pace_emit_close_backward(to);
+    if (to->turn.pass == PACE_TURN_INPUTS) return;
     cast_parameters_back(to, view);
     if (!(to->config->frozen > 0)) accumulate_experts(to, view);
 }
@@ -569,10 +599,13 @@ void pace_backward_loss(pace_lowering *to, const layer_view *view) {
 
 void pace_lower_backward(pace_lowering *to, uint32_t number) {
     layer_view view = pace_layer_view_of(to, number);
+    bool inputs = forms_inputs(to);
     to->keeps = false;
     if (!view.layer->rule->backward || !to->needs_gradient[number]) return;
+    bool apart = view.layer->kind == PACE_LAYER_LINEAR || view.layer->kind == PACE_LAYER_EXPERTS;
+    if (!inputs && !apart) return; /* others form both at once */
     view.layer->rule->backward(to, &view);
-    cast_inputs_back(to, &view);
+    if (inputs) cast_inputs_back(to, &view);
 }
 
 static void copy_from_bucket(pace_lowering *to, double elements) {
@@ -581,14 +614,20 @@ static void copy_from_bucket(pace_lowering *to, double elements) {
     pace_emit_close(to);
 }
 
-void pace_lower_last_bucket(pace_lowering *to) {
-    if (!pace_config_shares_gradients(to->config)) return;
+void pace_lower_send_buckets(pace_lowering *to) {
     exchange_bucket(to, &to->bucket, 0, true);
     exchange_bucket(to, &to->expert_bucket, 0, true);
+}
+
+/* What ZeRO scatters is updated where it comes. */
+void pace_lower_last_bucket(pace_lowering *to) {
+    if (!pace_config_shares_gradients(to->config)) return;
+    pace_lower_send_buckets(to);
     if (to->last_exchange != PACE_NO_LAUNCH) to->await_exchange = to->last_exchange;
     if (to->config->gradients != PACE_GRADIENTS_BUCKETS) { /* the update waits for all of them */
         pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", 1, 4));
         return;
     }
-    for (size_t i = 0; i < to->tensors.count; i++) copy_from_bucket(to, to->tensors.items[i].elements);
+    for (size_t i = 0; i < to->tensors.count && to->config->zero_stage == 0; i++)
+        copy_from_bucket(to, to->tensors.items[i].elements);
 }

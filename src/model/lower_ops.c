@@ -197,6 +197,14 @@ double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
     return whole + (layer->parameters - whole) / to->config->tp;
 }
 
+bool pace_lower_is_tied(const pace_layer *layer) {
+    return layer->kind == PACE_LAYER_LINEAR && layer->option[PACE_OPTION_TIED] > 0;
+}
+
+double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer) {
+    return layer->shape.channels * pace_layer_input(to->model, layer, 0)->shape.channels / to->config->tp;
+}
+
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes) {
     if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, size->rows * channels * bytes);
 }

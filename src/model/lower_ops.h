@@ -57,3 +57,6 @@ double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *s
 bool pace_lower_is_cast(const pace_layer *layer);
 /** Parameters of the layer on one rank. */
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer);
+/** Whether the layer's weight is the first one's table, and how many elements that has on one rank. */
+bool pace_lower_is_tied(const pace_layer *layer);
+double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer);

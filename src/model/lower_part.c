@@ -43,7 +43,7 @@ pace_status pace_model_lower_part(pace_graph *out, const pace_model *model, cons
                                   uint32_t last, pace_part_pass pass) {
     pace_graph graph;
     pace_lowering to;
-    pace_config alone = *config;
+    pace_config alone = pace_config_unshared(config);
     alone.dp = 1;
     if (last >= model->layers.count) last = (uint32_t)model->layers.count - 1;
     if (model->layers.count == 0) return pace_fail(PACE_E_INPUT, "the model has no layers");

@@ -28,10 +28,19 @@ void pace_step_pricer_close(pace_step_pricer *pricer) {
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 
+/* Kernels and exchanges that all stages of a pipeline issue in a step, roughly: a few for each layer, forward and back. */
+static double size_of_walk(const pace_step_case *asked) {
+    const double each = 6;
+    return each * (double)asked->model->layers.count * pace_config_micro_batches(&asked->config);
+}
+
+/* Passes over a pipeline without training follow each other without a pause: how long one takes is no period of a walk.
+ * What is larger than memory should hold is answered by the closed form alone. */
 bool pace_step_is_walked(const pace_step_case *asked) {
-    const pace_config *config = &asked->config;
-    return pace_framework_is_lowered(asked->framework) && config->pp == 1 && config->vpp == 1 &&
-           config->zero_stage == 0;
+    enum { LARGEST_WALK = 1 << 21 };
+    bool pipeline = asked->config.pp > 1, streams = pipeline && asked->config.mode == PACE_INFERENCE;
+    bool large = pipeline && size_of_walk(asked) > LARGEST_WALK;
+    return pace_framework_is_lowered(asked->framework) && !streams && !large;
 }
 
 pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) {
@@ -44,19 +53,52 @@ void pace_step_take_approach(pace_config *config, const pace_approach *approach)
     if (!buckets) config->gradients = pace_approach_pulls(approach) ? PACE_GRADIENTS_PULLED : PACE_GRADIENTS_TENSORS;
 }
 
+/* A graph for each stage of the pipeline; one where there is none. */
+typedef struct {
+    pace_graph *graphs;
+    const char **names;
+    size_t count;
+} lowered_stages;
+
+static void free_stages(lowered_stages *stages) {
+    pace_free(stages->graphs);
+    pace_free(stages->names);
+}
+
+static pace_status lower_stages(lowered_stages *out, const pace_model *model, const pace_config *config,
+                                const char *name) {
+    size_t stages = (size_t)config->pp;
+    *out = (lowered_stages){pace_alloc(stages, sizeof *out->graphs), pace_alloc(stages, sizeof *out->names), 0};
+    pace_status status = out->graphs && out->names ? PACE_OK : PACE_E_MEMORY;
+    while (status == PACE_OK && out->count < stages) {
+        out->names[out->count] = name;
+        status = pace_model_lower(&out->graphs[out->count], model, config, (uint32_t)out->count);
+        out->count += status == PACE_OK;
+    }
+    for (size_t i = 0; status != PACE_OK && i < out->count; i++) pace_graph_free(&out->graphs[i]);
+    if (status != PACE_OK) free_stages(out);
+    return status;
+}
+
+/* A pipeline drains before its update: what a step finds left of the one before is the host's lead alone. */
+enum { PIPELINE_REPEATS = 2 };
+
 pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const pace_step_case *asked,
                                const char *name) {
-    pace_graph graph;
+    lowered_stages stages;
     pace_config config = asked->config;
     pace_gradient_tables tables = {0};
     if (asked->approach) pace_step_take_approach(&config, asked->approach);
-    pace_status status = pace_gradient_tables_of(&tables, asked->model, &config);
-    if (status == PACE_OK) status = pace_model_lower(&graph, asked->model, &config);
-    if (status == PACE_OK)
-        status = pace_forecast_of_graphs(out, catalog, &graph, 1, &name, asked->device,
-                                         pace_execution_modes[config.execution]);
+    PACE_TRY(lower_stages(&stages, asked->model, &config, name));
+    pace_status status = pace_forecast_of_graphs(out, catalog, stages.graphs, stages.count, stages.names, asked->device,
+                                                 pace_execution_modes[config.execution]);
+    bool pipeline = stages.count > 1;
+    free_stages(&stages);
+    PACE_TRY(status);
+    if (pipeline) out->repeats = PIPELINE_REPEATS;
+    status = pace_gradient_tables_of(&tables, asked->model, &config);
     if (status == PACE_OK) out->tables = tables;
-    else PACE_VEC_FREE(&tables);
+    else pace_forecast_free(out);
     return status;
 }
 

@@ -2,23 +2,18 @@
 #include "plan/step_time.h"
 
 #include "cost/formula.h"
+#include "model/stages.h"
 
 #include <math.h>
 
 /* --- stages ------------------------------------------------------------------------------------------------------- */
 
-/* Even where it can be; else head and tail count as a layer each where that comes out even (as for BLOOM's 70 layers on
- * 12 stages), else the stages in the middle take the rest. */
 static pace_status cut(pace_step_plan *plan) {
     double layers = plan->slots->layers, pp = plan->config.pp;
-    if (pp > layers)
-        return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", pp, layers);
-    double each = floor(layers / pp), rest = layers - each * pp;
-    plan->layers_most = rest > 0 ? each + 1 : each;
-    plan->layers_first = plan->layers_last = each;
-    if (pp > 1 && rest > 0 && rest > pp - 2) { /* too few stages in the middle */
-        plan->layers_first = rest == pp - 1 ? each + 1 : each;
-    }
+    PACE_TRY(pace_stages_check(layers, pp));
+    plan->layers_first = pace_stage_layers(layers, pp, 0);
+    plan->layers_last = pace_stage_layers(layers, pp, pp - 1);
+    plan->layers_most = pp > 2 ? pace_stage_layers(layers, pp, 1) : plan->layers_first;
     return PACE_OK;
 }
 
@@ -226,10 +221,13 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
 
 /* Micro-batches whose activations a stage holds, in units of its layers: as many as it starts before it ends one
  * (Narayanan et al. 2021, section 2.2; Megatron's interleaved order warms up with two chunks for each stage behind this
- * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). */
+ * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). Of a zero-bubble pipeline all
+ * stages hold as much as the first (Qi et al. 2023), and all-forward-first all. */
 static double in_flight(const pace_step_plan *plan, stage which) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
-    double behind = which == FIRST ? pp - 1 : which == MIDDLE ? pp - 2 : 0;
+    bool alike = which == FIRST || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
+    double behind = alike ? pp - 1 : which == MIDDLE ? pp - 2 : 0;
+    if (plan->config.schedule == PACE_SCHEDULE_GPIPE) return all;
     double flight = vpp > 1 ? (2 * behind + (vpp - 1) * pp + 1) / vpp : behind + 1;
     return flight < all ? flight : all;
 }
@@ -293,11 +291,14 @@ static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
 /* Of the parameters that a rank holds, `part` of the model's. */
 static void add_rest(pace_step_plan *plan, double part) {
     const pace_step_slots *slots = plan->slots;
-    bool exchanges = pace_config_shares_gradients(&plan->config) && plan->config.zero_stage < 3;
-    double times[PACE_MODEL_RESTS] = {
-        [PACE_REST_ACCUMULATE] = plan->micro_batches - 1, [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
+    bool shared = pace_config_shares_gradients(&plan->config), exchanges = shared && plan->config.zero_stage < 3;
+    double times[PACE_MODEL_RESTS] = {[PACE_REST_ACCUMULATE] =
+                                          plan->config.zero_stage < 3 ? plan->micro_batches - 1 : 0,
+                                      [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
     if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
     plan->rest_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
+    if (exchanges && plan->config.zero_stage > 0)
+        plan->rest_host_s += (plan->layers_most + 2) * slots->rest_host_s[PACE_REST_GATHER];
     for (int i = 0; i < PACE_MODEL_RESTS; i++) {
         plan->rest_s += part * times[i] * slots->rest_s[i];
         plan->rest_host_s += part * times[i] * slots->rest_host_s[i];

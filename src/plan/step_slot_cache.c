@@ -11,7 +11,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[10];
+    double numbers[11];
     int words[8];
 } slot_key;
 
@@ -57,6 +57,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->frozen,
                         config->sequence_parallel,
                         pace_config_shares_gradients(config),
+                        config->zero_stage > 0,
                         config->keep_gradients,
                         config->bucket_bytes};
     int words[] = {config->mode,  config->precision, config->execution, config->attention,

@@ -56,10 +56,11 @@ static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const p
     return PACE_OK;
 }
 
-/* Who plans a step knows over how many ranks gradients are exchanged. */
+/* Who plans a step knows over how many ranks gradients are exchanged, and parameters gathered. */
 static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph *graph, const pace_launch *launch) {
     if (!launch->exchange) return false;
     const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+    if (exchange->role == PACE_ROLE_GATHER) return true;
     if (exchange->role != PACE_ROLE_GRADIENT) return false;
     bool experts = exchange->group_kind == PACE_GROUP_EXPERT_DATA;
     pace_slot_buckets *buckets = experts ? &slots->expert_buckets : &slots->buckets;

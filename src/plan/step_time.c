@@ -1,5 +1,7 @@
 #include "plan/step_time.h"
 
+#include "model/pipeline_order.h"
+
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -9,6 +11,7 @@ typedef struct {
     double compute_s, host_s, group_s[PACE_SLOT_GROUPS];
     double data_s;                                /* ZeRO 3 */
     double issue_s, backward_s, backward_issue_s; /* of these operators: the host's time; backward on the device */
+    double weights_s;                             /* products that form gradients of weights */
 } work;
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
@@ -26,6 +29,7 @@ static void add(work *into, const work *w, double times) {
     into->issue_s += times * w->issue_s;
     into->backward_s += times * w->backward_s;
     into->backward_issue_s += times * w->backward_issue_s;
+    into->weights_s += times * w->weights_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -38,6 +42,11 @@ static double exposed(double exchange_s, double overlap, double hidden, double c
 
 static double factor(const pace_step_factors *f, bool across) { return across ? f->between : f->inside; }
 
+/* What the host takes to issue gathers and scatters of a slot's parameters. */
+static double shard_host_s(const pace_step_plan *plan, double gather_s, double reduce_s) {
+    return ((gather_s > 0) + (reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_GATHER];
+}
+
 static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot, double gather_s,
                       double reduce_s) {
     const pace_framework *framework = plan->framework;
@@ -45,8 +54,9 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
                                               framework->overlap_expert};
     work w = {.compute_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s +
                            f->stream * slot->stream_s + slot->gap_s};
-    double device_s = w.compute_s, host_s = f->launch * (framework->launch_s * slot->launches +
-                                                         framework->dispatch_s * slot->dispatches + slot->host_s);
+    double device_s = w.compute_s,
+           host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
+                                 slot->host_s + shard_host_s(plan, gather_s, reduce_s));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = factor(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
@@ -78,6 +88,7 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
             one.backward_s = total(&one);
             one.backward_issue_s = one.issue_s;
         }
+        if (backward && !(plan->config.frozen > 0)) one.weights_s = f->matrix * part->pass[pass].matrix_s / 2;
         add(&w, &one, 1);
     }
     return w;
@@ -85,7 +96,7 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
 
 typedef struct {
     work slowest; /* of one micro-batch */
-    double slowest_s, all_s;
+    double slowest_s, all_s, weights_s;
 } pipeline;
 
 static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f) {
@@ -101,7 +112,8 @@ static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f
     add(&middle, &layer, plan->layers_most);
     add(&first, &layer, plan->layers_first);
     add(&last, &layer, plan->layers_last);
-    pipeline p = {.all_s = total(&ends[0]) + total(&ends[1]) + plan->slots->layers * total(&layer)};
+    pipeline p = {.all_s = total(&ends[0]) + total(&ends[1]) + plan->slots->layers * total(&layer),
+                  .weights_s = ends[0].weights_s + ends[1].weights_s + plan->slots->layers * layer.weights_s};
     if (plan->config.pp == 1) {
         p.slowest = middle;
         add(&p.slowest, &ends[0], 1);
@@ -167,6 +179,9 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (pp > 1) {
         double pass_s = factor(f, plan->pass_across) * plan->pass_s, ways = trains ? 2 : 1;
         t.bubble_s = bubble_s(p.all_s, p.slowest_s, vpp);
+        /* gradients of weights are formed in it, and those of inputs do not wait for them (Qi et al. 2023, table 2) */
+        if (plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE)
+            t.bubble_s = larger(0, t.bubble_s - 2 * bubble_s(p.weights_s, p.slowest.weights_s, vpp));
         /* fill and drain wait for each message; between, each chunk of a micro-batch sends and receives */
         t.pipeline_s = ways * (pp - 1) * pass_s +
                        ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);
@@ -178,7 +193,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) { /* what the host of a whole step is late by: it does not wait for the gradients' exchange */
         t.compute_s += plan->rest_s;
-        t.host_s = larger(0, host_s - device_s - t.data_s);
+        t.host_s = larger(0, host_s - device_s - t.data_s - t.bubble_s - t.pipeline_s);
     }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +

@@ -303,8 +303,7 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     put_how(root, &a);
     put_tables(root, step);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
-    pace_node_note(root,
-                   "Check: the closed form that answers ZeRO and pipelines makes it %s (%s to %s) on %s, %+.1f %%.",
+    pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %+.1f %%.",
                    pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                    pace_show_ns(pace_ns(high_s)).text, on, 100 * (s.median / walked_s - 1));
 }

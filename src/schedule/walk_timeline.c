@@ -1,5 +1,6 @@
 #include "schedule/walk_timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,9 @@ typedef struct {
     extent *steps;                /* per repeat, of thread 0 */
     pace_name *names;             /* graph's name -> step's + 1 */
     pace_name *op_names;          /* operation -> name of kernels that have none + 1 */
+    pace_name *members;           /* graph's name of a group -> text of its ranks */
     uint32_t *lanes;              /* threads, then streams -> lane + 1 */
+    size_t ranks;                 /* that are walked */
 } extents;
 
 static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
@@ -27,15 +30,16 @@ static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
 
 static bool ran(const extent *of) { return of->end_ns >= of->start_ns; }
 
-static pace_status make_extents(extents *out, const pace_graph *graph, unsigned repeats) {
+static pace_status make_extents(extents *out, const pace_graph *graph, unsigned repeats, size_t ranks) {
     size_t nodes = graph->nodes.count * repeats, launches = graph->launches.count * repeats;
     size_t all = nodes + 2 * launches + repeats;
-    *out = (extents){.graph = graph, .repeats = repeats};
+    *out = (extents){.graph = graph, .repeats = repeats, .ranks = ranks};
     out->nodes = pace_alloc(all + 1, sizeof *out->nodes);
     out->names = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->names);
     out->op_names = pace_alloc(graph->ops.count + 1, sizeof *out->op_names);
     out->lanes = pace_alloc((size_t)graph->thread_count + graph->stream_count + 1, sizeof *out->lanes);
-    if (!out->nodes || !out->names || !out->op_names || !out->lanes) return PACE_E_MEMORY;
+    out->members = pace_alloc(pace_names_count(&graph->names) + 1, sizeof *out->members);
+    if (!out->nodes || !out->names || !out->op_names || !out->lanes || !out->members) return PACE_E_MEMORY;
     out->calls = out->nodes + nodes;
     out->runs = out->calls + launches;
     out->steps = out->runs + launches;
@@ -154,13 +158,42 @@ static pace_status run_name(pace_name *out, extents *e, pace_step *step, const p
     return PACE_OK;
 }
 
+/* Its ranks where the graph says which: "[0, 8, 16]". */
+static pace_status take_members(pace_name *out, extents *e, pace_step *step, const pace_graph_exchange *exchange) {
+    pace_name *known = &e->members[exchange->group];
+    if (!*known) {
+        char *text = pace_alloc(24, (size_t)exchange->group_size + 1);
+        if (!text) return PACE_E_MEMORY;
+        int64_t own = e->graph->rank, stride = exchange->group_stride, size = exchange->group_size;
+        int64_t first = own - own / stride % size * stride;
+        size_t used = 0;
+        for (int64_t i = 0; i < size; i++)
+            used += (size_t)snprintf(text + used, 24, "%s%" PRId64, i ? ", " : "[", first + i * stride);
+        text[used++] = ']';
+        pace_status status = pace_names_add(known, &step->names, text, used);
+        pace_free(text);
+        PACE_TRY(status);
+    }
+    *out = *known;
+    return PACE_OK;
+}
+
+static bool says(const extents *e, const pace_graph_exchange *exchange, const char *collective) {
+    return strcmp(pace_names_text(&e->graph->names, exchange->collective), collective) == 0;
+}
+
 static pace_status note_exchange(pace_step *step, extents *e, const pace_graph_exchange *exchange) {
+    bool sends = says(e, exchange, "send"), receives = says(e, exchange, "recv");
     pace_exchange_info info = {.group_size = exchange->group_size,
                                .in_elements = (int64_t)exchange->bytes,
+                               .source = receives ? exchange->peer : PACE_NO_RANK,
+                               .destination = sends ? exchange->peer : PACE_NO_RANK,
                                .group_kind = exchange->group_kind,
                                .role = exchange->role};
     PACE_TRY(take_name(&info.collective, e, step, exchange->collective));
     PACE_TRY(take_name(&info.group, e, step, exchange->group));
+    bool known = exchange->group_stride > 0 && exchange->group_size > 0 && e->graph->rank >= 0 && e->ranks > 1;
+    if (known && !sends && !receives) PACE_TRY(take_members(&info.group_ranks, e, step, exchange));
     return pace_step_give_exchange(step, &info);
 }
 
@@ -235,7 +268,7 @@ pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size
     extents *all = pace_alloc(count + 1, sizeof *all);
     pace_status status = all ? PACE_OK : PACE_E_MEMORY;
     for (size_t rank = 0; status == PACE_OK && rank < count; rank++)
-        status = make_extents(&all[rank], ranks[rank].graph, repeats);
+        status = make_extents(&all[rank], ranks[rank].graph, repeats, count);
     for (size_t i = 0; status == PACE_OK && i < replay->segments.count; i++)
         if (places[i].rank != PACE_NOBODY)
             take_segment(&all[places[i].rank], &replay->segments.items[i], &places[i], start_ns[i]);
@@ -244,6 +277,7 @@ pace_status pace_walk_timeline(pace_step *out, const pace_walk_rank *ranks, size
         pace_free(all[rank].nodes);
         pace_free(all[rank].names);
         pace_free(all[rank].op_names);
+        pace_free(all[rank].members);
         pace_free(all[rank].lanes);
     }
     pace_free(all);

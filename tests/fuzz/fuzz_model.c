@@ -28,7 +28,7 @@ static void check_lowered(const pace_model *model, int mode, int execution) {
     config.execution = execution;
     config.attention = mode;
     if (model->sequence > 0) config.sequence = 3;
-    pace_status status = pace_model_lower(&graph, model, &config);
+    pace_status status = pace_model_lower(&graph, model, &config, 0);
     must_explain(status);
     if (status == PACE_E_INPUT) abort(); /* its own graph has a fault */
     if (status == PACE_OK) pace_graph_free(&graph);

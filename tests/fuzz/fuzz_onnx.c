@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pace_model_totals total = pace_model_total(&model, &config);
     if (!(total.parameters >= 0) || !(total.multiply_adds >= 0) || !(total.activation_bytes >= 0)) abort();
     if (model.layers.count < 1000) {
-        status = pace_model_lower(&graph, &model, &config);
+        status = pace_model_lower(&graph, &model, &config, 0);
         must_explain(status);
         if (status == PACE_E_INPUT) abort();
         if (status == PACE_OK) pace_graph_free(&graph);

@@ -76,7 +76,7 @@ def check_sizes():
     on = ["--on", "a100-40-sxm", "--set"]
     refuse(2, "from 1 to 2147483648", "predict", "lenet", *on, "micro_batch=1e12")
     refuse(2, "from 1 to 2147483648", "predict", "lenet", *on, "micro_batch=0")
-    refuse(3, "at most 1048576 launches", "predict", "resnet18", *on, "global_batch=2147483648")
+    refuse(3, "at most 1048576 micro-batches", "predict", "resnet18", *on, "global_batch=2147483648")
     refuse(3, "expected less than", "predict", "gpt2", *on, "sequence=2147483648")
     refuse(3, "multiply-adds", "models", "gpt2", "--set", "sequence=1e9")
 

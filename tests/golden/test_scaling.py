@@ -295,7 +295,7 @@ def refused():
         (("resnet50", "--on", "dgx-1-v100", "--set", "dp=12", "--approach", "ps"), "at most its 8 devices"),
         (("resnet50", "--on", "dgx-1-v100*2", "--set", "dp=16", "--approach", "p2p"), "one node"),
         (("resnet50", "--on", "dgx-1-v100", "--set", "dp=8", "--approach", "grpc:servers=0.5"), "whole number"),
-        (("resnet50", "--on", "dgx-1-v100", "--set", "dp=4", "--set", "zero_stage=1", "--approach", "ps"), "closed form"),
+        (("resnet50", "--on", "dgx-1-v100", "--set", "dp=4", "--set", "zero_stage=1", "--approach", "ps"), "fills buckets"),
         ((*on, "--workers", "8", "--jitter", "often"), "--jitter"),
         ((*on, "--workers", "8", "--jitter", "1.5"), "--jitter"),
         ((*on, "--batch", "16,", "--batch", "x", "--workers", "8"), "--batch"),

@@ -92,7 +92,7 @@ static void test_a_row_is_a_kind(void **state) {
     config.precision = PACE_RUN_FP32;
 
     pace_graph graph;
-    assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_OK);
+    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_OK);
     assert_int_equal(nodes(&graph, "test::scale"), 1);
     assert_int_equal(pace_graph_check(&graph), PACE_OK);
     pace_graph_free(&graph);
@@ -109,7 +109,7 @@ static void test_the_row_says_whether_gradients_are_dense(void **state) {
         pace_model model = make(&rule);
         pace_config config = pace_config_default();
         config.micro_batch = BATCH;
-        assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_OK);
+        assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_OK);
         assert_int_equal(nodes(&graph, "test::scale_backward"), 1);
         double updated = 0;
         for (size_t i = 0; i < graph.launches.count; i++) {

@@ -1,6 +1,7 @@
 /* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange. */
 #include "model/lower.h"
 #include "model/model_catalog.h"
+#include "model/pipeline_order.h"
 #include "catalog_of_tests.h"
 
 #include <math.h>
@@ -22,8 +23,14 @@ static pace_model load(const char *name, const pace_model_setting *settings, siz
 
 static pace_graph lower(const pace_model *model, const pace_config *config) {
     pace_graph graph;
-    if (pace_model_lower(&graph, model, config) != PACE_OK)
+    if (pace_model_lower(&graph, model, config, 0) != PACE_OK)
         fail_msg("%s: %s", pace_names_text(&model->names, model->name), pace_message());
+    return graph;
+}
+
+static pace_graph lower_stage(const pace_model *model, const pace_config *config, uint32_t stage) {
+    pace_graph graph;
+    if (pace_model_lower(&graph, model, config, stage) != PACE_OK) fail_msg("stage %u: %s", stage, pace_message());
     return graph;
 }
 
@@ -518,9 +525,97 @@ static void test_context_and_experts(void **state) {
     pace_model_free(&model);
 }
 
+/* Bytes of the collectives of one kind: of gathers a rank's part. */
+static double collected(const pace_graph *graph, const char *collective) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, (uint32_t)i);
+        if (exchange && strcmp(pace_names_text(&graph->names, exchange->collective), collective) == 0)
+            sum += exchange->bytes;
+    }
+    return sum;
+}
+
+/* Rajbhandari et al. 2020, section 7: stages 1 and 2 move what an all-reduce moves (scatter and gather the parameters
+ * once), stage 3 gathers them twice; and each rank updates its part. */
+static void test_zero(void **state) {
+    (void)state;
+    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
+    pace_model model = load("llama2-7b", settings, 2);
+    pace_config config = pace_config_default();
+    double parameters = pace_model_total(&model, &config).parameters * 4, ranks = 4, micro_batches = 3;
+    config.dp = ranks;
+    config.global_batch = ranks * micro_batches;
+    for (config.zero_stage = 1; config.zero_stage <= 3; config.zero_stage++) {
+        pace_graph graph = lower(&model, &config);
+        double times = config.zero_stage < 3 ? 1 : micro_batches, passes = config.zero_stage < 3 ? 1 : 2;
+        assert_true(fabs(collected(&graph, "reducescatter") / (times * parameters) - 1) < 1e-12);
+        assert_true(fabs(collected(&graph, "allgather") * ranks / (passes * times * parameters) - 1) < 1e-12);
+        assert_true(collected(&graph, "allreduce") == 0);
+        double updated = 0;
+        for (size_t i = 0; i < graph.launches.count; i++) {
+            const pace_launch *launch = &graph.launches.items[i];
+            if (stage_of(&graph, launch) == PACE_STAGE_UPDATE && updated == 0)
+                updated = graph.ops.items[launch->op].size[0];
+        }
+        assert_true(fabs(updated * 4 * ranks / parameters - 1) < 1e-12);
+        pace_graph_free(&graph);
+    }
+    pace_model_free(&model);
+}
+
+/* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its receiver. */
+static void check_stages(const pace_model *model, const pace_config *config) {
+    pace_config alone = pace_config_unshared(config);
+    pace_graph whole = lower(model, &alone);
+    double sum = 0, sent = 0, received = 0;
+    for (uint32_t stage = 0; stage < config->pp; stage++) {
+        pace_graph graph = lower_stage(model, config, stage);
+        assert_int_equal(graph.rank, stage * config->tp * config->dp);
+        check_graph(&graph, model);
+        sum += products(&graph);
+        sent += collected(&graph, "send");
+        received += collected(&graph, "recv");
+        pace_graph_free(&graph);
+    }
+    assert_true(fabs(sum / products(&whole) - 1) < 1e-12);
+    double borders = config->pp * config->vpp - 1, one = 64 * 1024 * 4, passes = config->mode == PACE_TRAINING ? 2 : 1;
+    assert_true(sent == borders * passes * one * pace_config_micro_batches(config) && sent == received);
+    pace_graph_free(&whole);
+}
+
+static void test_stages(void **state) {
+    (void)state;
+    pace_model_setting settings[] = {{"hidden", 1024}, {"layers", 8}, {"heads", 16}, {"seq", 64}};
+    pace_model model = load("gpt", settings, 4);
+    for (int schedule = 0; schedule < PACE_SCHEDULES; schedule++)
+        for (int execution = PACE_EAGER; execution <= PACE_CUDA_GRAPH; execution++)
+            for (int vpp = 1; vpp <= (schedule == PACE_SCHEDULE_GPIPE ? 1 : 2); vpp++) {
+                pace_config config = pace_config_default();
+                config.pp = 4, config.dp = 2, config.vpp = vpp;
+                config.global_batch = 16;
+                config.schedule = schedule;
+                config.execution = execution;
+                check_stages(&model, &config);
+            }
+    pace_config config = pace_config_default();
+    config.pp = 3; /* 2, 3 and 3 layers */
+    config.global_batch = 4;
+    config.mode = PACE_INFERENCE;
+    check_stages(&model, &config);
+    pace_graph graph;
+    config.pp = 9;
+    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
+    config.pp = 4, config.vpp = 3;
+    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
+    config.pp = 2, config.vpp = 2, config.global_batch = 5;
+    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
+    pace_model_free(&model);
+}
+
 static void test_refused(void **state) {
     (void)state;
-    static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},       {"zero_stage", "1"},
+    static const char *const cases[][2] = {{"pp", "2"},  {"cp", "2"},           {"ep", "2"},
                                            {"vpp", "2"}, {"global_batch", "7"}, {"sequence", "64"}};
     pace_model model = load("lenet", NULL, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -528,14 +623,14 @@ static void test_refused(void **state) {
         pace_graph graph;
         config.micro_batch = 4;
         assert_int_equal(pace_config_set(&config, cases[i][0], cases[i][1]), PACE_OK);
-        assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_E_USAGE);
+        assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_USAGE);
     }
     pace_model_free(&model);
     pace_config config = pace_config_default();
     pace_graph graph;
     config.sequence = 1e8;
     model = load("gnmt", NULL, 0);
-    assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_E_LIMIT);
+    assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_E_LIMIT);
     pace_model_free(&model);
 }
 
@@ -548,7 +643,7 @@ static void test_allocations_fail(void **state) {
     for (uint64_t n = 1; status != PACE_OK; n++) {
         pace_graph graph;
         pace_memory_fail_at(n);
-        status = pace_model_lower(&graph, &model, &config);
+        status = pace_model_lower(&graph, &model, &config, 0);
         pace_memory_fail_at(0);
         assert_true(status == PACE_OK || status == PACE_E_MEMORY);
         if (status == PACE_OK) pace_graph_free(&graph);
@@ -560,13 +655,22 @@ static void test_allocations_fail(void **state) {
 int main(void) {
     unsetenv("PACELINE_CATALOG");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_model),       cmocka_unit_test(test_every_mode),
-        cmocka_unit_test(test_transformer_flop),  cmocka_unit_test(test_batch_doubles),
-        cmocka_unit_test(test_deterministic),     cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_executions),        cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_measured_resnet50), cmocka_unit_test(test_measured_loop),
-        cmocka_unit_test(test_recomputation),     cmocka_unit_test(test_context_and_experts),
-        cmocka_unit_test(test_refused),           cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_every_mode),
+        cmocka_unit_test(test_transformer_flop),
+        cmocka_unit_test(test_batch_doubles),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_executions),
+        cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_measured_resnet50),
+        cmocka_unit_test(test_measured_loop),
+        cmocka_unit_test(test_recomputation),
+        cmocka_unit_test(test_context_and_experts),
+        cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_allocations_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void test_parts_are_the_step(void **state) {
             config.recompute = recompute;
             config.attention = PACE_ATTENTION_MATH;
             assert_int_equal(pace_model_load(&model, test_catalog(), names[n], NULL, 0), PACE_OK);
-            assert_int_equal(pace_model_lower(&graph, &model, &config), PACE_OK);
+            assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_OK);
             assert_int_equal(pace_step_slots_price(&slots, &model, &config, &b.place), PACE_OK);
             double sum = 0;
             for (unsigned i = 0; i < slots.count; i++)

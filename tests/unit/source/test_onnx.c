@@ -46,7 +46,7 @@ static void test_published(void **state) {
         if (total.parameters != graphs[i].parameters) fail_msg("%s: %.0f parameters", path, total.parameters);
         double rounded = (double)(long)(total.multiply_adds / 1e7 + 0.5) / 100;
         if (graphs[i].billions > 0 && rounded != graphs[i].billions) fail_msg("%s: %g", path, total.multiply_adds);
-        if (pace_model_lower(&graph, &model, &config) != PACE_OK) fail_msg("%s: %s", path, pace_message());
+        if (pace_model_lower(&graph, &model, &config, 0) != PACE_OK) fail_msg("%s: %s", path, pace_message());
         pace_graph_free(&graph);
         pace_model_free(&model);
     }

@@ -1,0 +1,83 @@
+#include "model/lower_shards.h"
+
+#include "model/lower_ops.h"
+
+double pace_lower_experts(const pace_lowering *to, const pace_layer *layer) {
+    if (!layer->rule->expert_elements) return 0;
+    return pace_lower_parameters(to, layer) - (layer->parameters - layer->rule->expert_elements(layer));
+}
+
+double pace_lower_share(const pace_lowering *to, double elements, bool expert, int zero_stage) {
+    pace_group_kind group = expert ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
+    return to->config->zero_stage >= zero_stage ? elements / pace_config_group_size(to->config, group) : elements;
+}
+
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
+
+static bool goes_back(const pace_lowering *to) { return to->turn.pass != PACE_TURN_FORWARD; }
+
+static bool same_block(const pace_lowering *to, uint32_t a, uint32_t b) {
+    return to->model->layers.items[a].segment == to->model->layers.items[b].segment;
+}
+
+/* Whether a layer is the first of its block, in the order of the pass, among those at hand. */
+static bool begins_block(const pace_lowering *to, uint32_t layer) {
+    uint32_t first = goes_back(to) ? to->part.last : to->part.first;
+    return layer == first || !same_block(to, layer, goes_back(to) ? layer + 1 : layer - 1);
+}
+
+/* The last layer of its block, in the order of the pass. */
+static uint32_t end_of_block(const pace_lowering *to, uint32_t layer) {
+    uint32_t last = goes_back(to) ? to->part.first : to->part.last;
+    while (layer != last && same_block(to, layer, goes_back(to) ? layer - 1 : layer + 1))
+        layer = goes_back(to) ? layer - 1 : layer + 1;
+    return layer;
+}
+
+/* --- gathers ------------------------------------------------------------------------------------------------------ */
+
+/* Stage 3 frees them behind each pass; else replicas give each other what each has updated, once a step. */
+static bool gathers(const pace_lowering *to) {
+    bool trains = to->config->mode == PACE_TRAINING && !(to->config->frozen > 0);
+    if (to->config->zero_stage == 0 || !pace_config_shares_gradients(to->config)) return false;
+    if (to->config->zero_stage >= 3) return to->turn.pass != PACE_TURN_WEIGHTS;
+    return trains && to->turn.pass == PACE_TURN_FORWARD && to->turn.micro_batch == 0;
+}
+
+static uint32_t gather_from(pace_lowering *to, pace_group_kind group, double elements) {
+    int bytes = pace_config_is_amp(to->config) ? 2 : pace_config_parameter_bytes(to->config);
+    double ranks = pace_config_group_size(to->config, group);
+    if (!(elements > 0) || ranks < 2) return PACE_NO_LAUNCH;
+    return pace_emit_gather(to, group, elements / ranks * bytes);
+}
+
+static void gather_block(pace_lowering *to, uint32_t from) {
+    uint32_t end = end_of_block(to, from), first = from < end ? from : end, last = from < end ? end : from;
+    double elements[2] = {0}; /* of all ranks, of experts */
+    for (uint32_t i = first; i <= last; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        double experts = pace_lower_experts(to, layer);
+        if (layer->rule->sparse) continue;
+        elements[to->config->ep > 1] += experts;
+        elements[0] += pace_lower_parameters(to, layer) - experts;
+    }
+    uint32_t launch = gather_from(to, PACE_GROUP_DATA, elements[0]);
+    uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, elements[1]); /* in line on the same stream */
+    to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
+}
+
+void pace_lower_gather(pace_lowering *to, uint32_t layer) {
+    uint32_t last = goes_back(to) ? to->part.first : to->part.last;
+    if (!gathers(to) || !begins_block(to, layer)) return;
+    bool first = layer == (goes_back(to) ? to->part.last : to->part.first);
+    if (first) gather_block(to, layer);
+    uint32_t end = end_of_block(to, layer);
+    if (end != last) gather_block(to, goes_back(to) ? end - 1 : end + 1);
+    if (to->pulls[layer] != PACE_NO_LAUNCH) to->await_pull = to->pulls[layer];
+    to->pulls[layer] = PACE_NO_LAUNCH;
+}
+
+void pace_lower_scatter(pace_lowering *to, uint32_t layer) {
+    bool ends = layer == to->part.first || !same_block(to, layer, layer - 1);
+    if (to->config->zero_stage >= 3 && to->exchanges_gradients && ends) pace_lower_send_buckets(to);
+}

@@ -1,0 +1,115 @@
+/* What the optimizer does with all parameters of a rank. */
+#include "model/lower_ops.h"
+#include "model/lower_shards.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What each optimizer does with a tensor (PyTorch's torch/optim); "foreach" does it with all tensors at once. */
+typedef struct {
+    const char *name; /* behind "aten::" or "aten::_foreach_" */
+    double inputs;
+} update_pass;
+
+static const update_pass sgd[] = {{"add_", 2}, {0}};
+static const update_pass momentum[] = {{"mul_", 1}, {"add_", 2}, {"add_", 2}, {0}};
+static const update_pass adam[] = {{"lerp_", 2}, {"mul_", 1}, {"addcmul_", 2}, {"sqrt", 1},
+                                   {"div_", 1},  {"add_", 1}, {"addcdiv_", 3}, {0}};
+static const update_pass adamw[] = {{"mul_", 1},     {"lerp_", 2},    {"mul_", 1},
+                                    {"addcmul_", 2}, {"sqrt", 1},     {"div_", 1},
+                                    {"add_", 1},     {"addcdiv_", 3}, {0}};
+
+static const struct {
+    const char *step, *zero, *fused, *kind;
+    const update_pass *passes;
+} optimizers[] = {
+    [PACE_SGD] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "sgd", sgd},
+    [PACE_MOMENTUM] = {"Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad", "aten::_fused_sgd_", "momentum",
+                       momentum},
+    [PACE_ADAM] = {"Optimizer.step#Adam.step", "Optimizer.zero_grad#Adam.zero_grad", "aten::_fused_adam_", "adam",
+                   adam},
+    [PACE_ADAMW] = {"Optimizer.step#AdamW.step", "Optimizer.zero_grad#AdamW.zero_grad", "aten::_fused_adamw_", "adamw",
+                    adamw},
+};
+
+/* A shared table is the first stage's; the last has a copy. */
+static double tied_copy(const pace_lowering *to, const pace_layer *layer) {
+    if (to->config->pp < 2 || !pace_lower_is_tied(layer)) return 0;
+    return pace_lower_tied_elements(to, layer);
+}
+
+static void count_layers(const pace_lowering *to, const pace_layer_range *of, int zero_stage, double *parameters,
+                         double *tensors) {
+    for (uint32_t i = of->first; i <= of->last; i++) {
+        const pace_layer *layer = &to->model->layers.items[i];
+        double experts = pace_lower_experts(to, layer), tied = tied_copy(to, layer);
+        if (layer->rule->sparse) continue;
+        *parameters += pace_lower_share(to, pace_lower_parameters(to, layer) - experts + tied, false, zero_stage) +
+                       pace_lower_share(to, experts, true, zero_stage);
+        *tensors += layer->tensors + (tied > 0);
+    }
+}
+
+/* Parameters that the rank has gradients of (ZeRO divides them from stage 2 on) or updates (from 1 on): the rows of
+ * embedding bags are updated where their gradient is formed. */
+static void count_parameters(const pace_lowering *to, int zero_stage, double *parameters, double *tensors) {
+    *parameters = *tensors = 0;
+    for (uint32_t chunk = 0; chunk < to->cut.chunks; chunk++)
+        count_layers(to, &to->cut.parts[chunk * to->cut.stages + to->own_stage], zero_stage, parameters, tensors);
+}
+
+/* One operation on one tensor, or on all of them. */
+static void update_with(pace_lowering *to, const update_pass *pass, double elements) {
+    bool all = to->config->update == PACE_UPDATE_FOREACH;
+    char name[64], kind[24];
+    snprintf(name, sizeof name, all ? "aten::_foreach_%s" : "aten::%s", pass->name);
+    snprintf(kind, sizeof kind, all ? "foreach_%.*s" : "%.*s", (int)strcspn(pass->name, "_"), pass->name);
+    pace_emit_op(to, name,
+                 pace_emit_elementwise(to, kind, elements, pass->inputs, 1, pace_config_parameter_bytes(to->config)));
+}
+
+/* Before the first backward pass tells the tensors apart, they are taken to be of one size. */
+void pace_lower_zero_grad(pace_lowering *to) {
+    double parameters, tensors;
+    bool annotated = to->region == PACE_NO_NODE, loop = to->config->update == PACE_UPDATE_LOOP;
+    int bytes = pace_config_parameter_bytes(to->config);
+    to->stage = PACE_STAGE_UPDATE;
+    if (annotated) pace_emit_annotation(to, optimizers[to->config->optimizer].zero);
+    count_parameters(to, 2, &parameters, &tensors);
+    for (double i = 0; loop && to->config->keep_gradients > 0 && i < tensors; i++) {
+        pace_emit_open(to, "aten::zero_");
+        pace_emit_op(to, "aten::fill_", pace_emit_copy(to, "fill", parameters / tensors, bytes));
+        pace_emit_close(to);
+    }
+    if (!loop && to->config->keep_gradients > 0 && parameters > 0)
+        pace_emit_op(to, "aten::_foreach_zero_", pace_emit_copy(to, "fill", parameters, bytes));
+    if (annotated) pace_emit_close(to);
+}
+
+static void update_all(pace_lowering *to, double parameters, double tensors) {
+    int bytes = pace_config_parameter_bytes(to->config), optimizer = to->config->optimizer;
+    const update_pass *passes = optimizers[optimizer].passes;
+    if (to->config->precision == PACE_RUN_AMP) /* gradients are unscaled, and looked through for infinities */
+        pace_emit_op(to, "aten::_amp_foreach_non_finite_check_and_unscale_",
+                     pace_emit_elementwise(to, "foreach_unscale", parameters, 1, 1, bytes));
+    if (to->config->update == PACE_UPDATE_FUSED)
+        pace_emit_op(to, optimizers[optimizer].fused,
+                     pace_emit_rows(to, PACE_OP_OPTIMIZER, optimizers[optimizer].kind, PACE_PASS_FORWARD, parameters,
+                                    tensors, bytes));
+    if (to->config->update == PACE_UPDATE_FOREACH)
+        for (const update_pass *pass = passes; pass->name; pass++) update_with(to, pass, parameters);
+    if (to->config->update == PACE_UPDATE_LOOP)
+        for (size_t i = 0; i < to->tensors.count; i++)
+            for (const update_pass *pass = passes; pass->name; pass++)
+                update_with(to, pass,
+                            pace_lower_share(to, to->tensors.items[i].elements, to->tensors.items[i].expert, 1));
+}
+
+void pace_lower_update(pace_lowering *to) {
+    double parameters, tensors;
+    count_parameters(to, 1, &parameters, &tensors);
+    to->stage = PACE_STAGE_UPDATE;
+    if (to->region == PACE_NO_NODE) pace_emit_annotation(to, optimizers[to->config->optimizer].step);
+    if (parameters > 0) update_all(to, parameters, tensors);
+    if (to->region == PACE_NO_NODE) pace_emit_close(to);
+}

@@ -1,0 +1,66 @@
+#include "model/stages.h"
+
+#include <math.h>
+
+double pace_stage_layers(double layers, double stages, double stage) {
+    double each = floor(layers / stages), rest = layers - each * stages, middle = stages > 2 ? stages - 2 : 0;
+    if (rest > middle && stage == 0) return each + 1; /* too few in the middle */
+    return stage >= 1 && stage <= middle && stage <= rest ? each + 1 : each;
+}
+
+pace_status pace_stages_check(double layers, double stages) {
+    if (stages <= layers) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
+}
+
+/* Turns of repeated blocks, in order; what follows a turn without being repeated belongs to it. */
+typedef struct {
+    PACE_VEC(uint32_t) first; /* layer with which each begins */
+} turns;
+
+static pace_status find_turns(turns *out, const pace_model *model) {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < model->layers.count; i++) {
+        uint32_t segment = model->layers.items[i].segment;
+        if (segment > 0 && segment != before) PACE_TRY(PACE_PUSH(&out->first, i));
+        before = segment;
+    }
+    return PACE_OK;
+}
+
+static pace_status cut(pace_stages *out, const turns *found, const pace_model *model) {
+    uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
+    double all = layers ? layers : 1;
+    PACE_TRY(pace_stages_check(all, out->stages));
+    if (out->chunks > 1 && layers % parts)
+        return pace_fail(PACE_E_USAGE,
+                         "vpp %u: expected layers that divide evenly by %u stages x %u chunks = %u, found %u",
+                         out->chunks, out->stages, out->chunks, parts, layers);
+    out->parts = pace_alloc(parts, sizeof *out->parts);
+    if (!out->parts) return PACE_E_MEMORY;
+    for (uint32_t part = 0; part < parts; part++) {
+        out->parts[part].first = part == 0 ? 0 : found->first.items[next];
+        next += (uint32_t)pace_stage_layers(all, out->stages, part % out->stages) / out->chunks;
+        out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : found->first.items[next]) - 1;
+    }
+    return PACE_OK;
+}
+
+pace_status pace_stages_cut(pace_stages *out, const pace_model *model, const pace_config *config) {
+    pace_stages stages = {.stages = (uint32_t)config->pp, .chunks = (uint32_t)config->vpp};
+    turns found = {0};
+    pace_status status = find_turns(&found, model);
+    if (status == PACE_OK) status = cut(&stages, &found, model);
+    PACE_VEC_FREE(&found.first);
+    return PACE_GIVE(out, stages, status, pace_stages_free(&stages));
+}
+
+void pace_stages_free(pace_stages *stages) { pace_free(stages->parts); }
+
+pace_pipeline pace_config_pipeline(const pace_config *config) {
+    return (pace_pipeline){.schedule = (pace_pipeline_schedule)config->schedule,
+                           .stages = (uint32_t)config->pp,
+                           .chunks = (uint32_t)config->vpp,
+                           .micro_batches = (uint32_t)pace_config_micro_batches(config),
+                           .forward_only = config->mode == PACE_INFERENCE};
+}

@@ -1,0 +1,32 @@
+/*
+ * How a pipeline cuts a model: each stage holds one part of its layers, or several (chunks) where the order is interleaved.
+ * Part c * stages + s is chunk c of stage s; a model is cut between the blocks that it repeats.
+ */
+#pragma once
+
+#include "model/model.h"
+#include "model/pipeline_order.h"
+
+/* Layers of a model, both ends counted. */
+typedef struct {
+    uint32_t first, last;
+} pace_layer_range;
+
+typedef struct {
+    pace_layer_range *parts; /* in the order of the model */
+    uint32_t stages, chunks;
+} pace_stages;
+
+/** Repeated layers on a stage (from 0): even where it can be; else head and tail count as a layer each where that comes
+ * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
+double pace_stage_layers(double layers, double stages, double stage);
+
+/** Whether that many layers can be cut so. PACE_E_USAGE for more stages than layers. */
+pace_status pace_stages_check(double layers, double stages) PACE_MUST_CHECK;
+
+/** Cuts a model. Errors: those of pace_stages_check(); PACE_E_USAGE for chunks that would not be alike. */
+pace_status pace_stages_cut(pace_stages *out, const pace_model *model, const pace_config *config) PACE_MUST_CHECK;
+void pace_stages_free(pace_stages *stages);
+
+/** What a configuration makes of a pipeline; one stage where it has none. */
+pace_pipeline pace_config_pipeline(const pace_config *config);
