@@ -11,6 +11,11 @@ typedef struct pace_input pace_input;
 /** Opens `path`. Errors: PACE_E_IO with the path and the system's reason (a directory is one). */
 pace_status pace_input_open(pace_input **out, const char *path) PACE_MUST_CHECK;
 
+/** The most bytes of content that inputs opened on this thread may hold, compressed or not; 0, as at the start: what is
+ * compressed may hold 200 times the bytes that are stored, or 1 GiB if that is more. */
+uint64_t pace_input_limit(void);
+void pace_input_set_limit(uint64_t bytes);
+
 /** The same for a look at what an input is: what this reads of standard input is read again by the next that opens it.
  */
 pace_status pace_input_peek(pace_input **out, const char *path) PACE_MUST_CHECK;
@@ -24,7 +29,7 @@ pace_status pace_input_seek(pace_input *input, uint64_t at) PACE_MUST_CHECK;
 
 /** Reads up to `capacity` decompressed bytes; *got = 0 only at the end. A stream that breaks off (truncated or
  * corrupt compression) delivers all bytes before the break first, then fails with PACE_E_INPUT and the byte
- * offset in the compressed file. Expansion beyond 2000 times its input past 1 GiB fails with PACE_E_LIMIT. */
+ * offset in the compressed file. What holds more than the limit fails with PACE_E_LIMIT. */
 pace_status pace_input_read(pace_input *input, void *buffer, size_t capacity, size_t *got) PACE_MUST_CHECK;
 
 /** All that is left of it, of at most `most` bytes, with a NUL behind; PACE_E_LIMIT for more. Free with pace_free(). */

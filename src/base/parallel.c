@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include "base/input.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -27,15 +28,17 @@ static size_t this_worker(void) {
 }
 
 /* A failure's message and the count of failed allocations belong to the thread they happened on, so they are carried
- * over. Which of several failures is told does not depend on who was first. */
+ * over, as the limit of inputs is to the threads. Which of several failures is told does not depend on who was first. */
 pace_status pace_for_each(size_t count, pace_body_fn body, void *context) {
     pace_status status = PACE_OK;
     char message[MESSAGE_BYTES] = "";
     size_t failed = count;
+    uint64_t limit = pace_input_limit();
     uint64_t elsewhere = 0; /* allocations that failed on other threads than this */
 #pragma omp parallel for schedule(dynamic, 1) if (count > 1) reduction(+ : elsewhere)
     for (size_t i = 0; i < count; i++) {
         uint64_t before = pace_memory_failures();
+        pace_input_set_limit(limit);
         pace_status own = body(context, this_worker(), i);
         if (this_worker() != 0) elsewhere += pace_memory_failures() - before;
         if (own == PACE_OK) continue;

@@ -39,8 +39,8 @@ static const char *place_of(const pace_step *step, uint32_t task) {
     for (; task != PACE_NO_TASK; task = step->parent[task]) {
         const char *name = pace_step_name(step, task);
         if (pace_name_marks_step(name)) continue;
-        bool module = pace_starts(name, "nn.Module");
-        if (step->kind[task] == PACE_TASK_PYTHON && (module || is_own_frame(name))) return name;
+        bool python = step->kind[task] == PACE_TASK_PYTHON;
+        if (python && (pace_starts(name, "nn.Module") || is_own_frame(name))) return name;
         bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);
         if (annotation && step->kind[task] <= PACE_TASK_ANNOTATION) return name;
     }

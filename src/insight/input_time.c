@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+/* Every thread may wait for every other's input: beyond these a trace is refused rather than read for hours. */
+enum { MOST_FETCHERS = 4096, MOST_HANDED = 1 << 24 };
+
 void pace_input_times_free(pace_input_times *times) {
     for (size_t i = 0; times->by_lane && i < times->lanes; i++) PACE_VEC_FREE(&times->by_lane[i]);
     pace_free(times->by_lane);
@@ -72,26 +75,61 @@ static pace_status join(pace_intervals *out, const pace_intervals *own, pace_int
     return PACE_OK;
 }
 
-static pace_status find_lane(pace_intervals *out, const pace_step *step, const pace_intervals *own, size_t number) {
+/* The host threads that fetch input themselves. */
+typedef struct {
+    const pace_intervals *own; /* of each lane */
+    uint32_t *lanes;
+    size_t count;
+    size_t handed; /* intervals that threads were handed so far */
+} fetchers;
+
+static pace_status find_lane(pace_intervals *out, const pace_step *step, fetchers *f, size_t number) {
     pace_intervals raw = {0};
     pace_status status = PACE_OK;
-    for (size_t other = 0; status == PACE_OK && other < step->lanes.count; other++)
-        if (other != number && own[other].count)
-            status = add_from(&raw, step, &step->lanes.items[number], &step->lanes.items[other], &own[other]);
-    if (status == PACE_OK) status = join(out, &own[number], &raw);
+    for (size_t i = 0; status == PACE_OK && i < f->count; i++) {
+        uint32_t other = f->lanes[i];
+        if (other != number)
+            status = add_from(&raw, step, &step->lanes.items[number], &step->lanes.items[other], &f->own[other]);
+    }
+    f->handed += raw.count;
+    if (status == PACE_OK) status = join(out, &f->own[number], &raw);
     PACE_VEC_FREE(&raw);
     return status;
+}
+
+static pace_status check_bounds(const fetchers *f) {
+    if (f->count > MOST_FETCHERS)
+        return pace_fail(PACE_E_LIMIT, "expected at most %d threads that fetch input in one trace, found %zu",
+                         MOST_FETCHERS, f->count);
+    if (f->handed > MOST_HANDED)
+        return pace_fail(PACE_E_LIMIT, "expected threads to wait at most %d times for the input of others, found more",
+                         MOST_HANDED);
+    return PACE_OK;
+}
+
+static pace_status find_all(pace_input_times *out, const pace_step *step, pace_input_times *own, fetchers *f) {
+    for (uint32_t i = 0; i < own->lanes; i++) {
+        if (step->lanes.items[i].device) continue;
+        PACE_TRY(add_own(&own->by_lane[i], step, &step->lanes.items[i]));
+        if (own->by_lane[i].count) f->lanes[f->count++] = i;
+    }
+    PACE_TRY(check_bounds(f));
+    for (size_t i = 0; i < own->lanes; i++)
+        if (!step->lanes.items[i].device) {
+            PACE_TRY(find_lane(&out->by_lane[i], step, f, i));
+            PACE_TRY(check_bounds(f));
+        }
+    return PACE_OK;
 }
 
 pace_status pace_input_times_find(pace_input_times *out, const pace_step *step) {
     size_t lanes = step->lanes.count;
     pace_input_times times = {pace_alloc(lanes, sizeof *times.by_lane), lanes};
     pace_input_times own = {pace_alloc(lanes, sizeof *own.by_lane), lanes};
-    pace_status status = times.by_lane && own.by_lane ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < lanes; i++)
-        if (!step->lanes.items[i].device) status = add_own(&own.by_lane[i], step, &step->lanes.items[i]);
-    for (size_t i = 0; status == PACE_OK && i < lanes; i++)
-        if (!step->lanes.items[i].device) status = find_lane(&times.by_lane[i], step, own.by_lane, i);
+    fetchers f = {.own = own.by_lane, .lanes = pace_alloc(lanes, sizeof *f.lanes)};
+    pace_status status = times.by_lane && own.by_lane && f.lanes ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = find_all(&times, step, &own, &f);
+    pace_free(f.lanes);
     pace_input_times_free(&own);
     if (status != PACE_OK) pace_input_times_free(&times);
     else *out = times;

@@ -73,11 +73,14 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */
 
+/* What takes an instant first: compute, then communication, then copies. */
+enum { RANKS = 3 };
+
 typedef struct {
     pace_tiles *tiles;
     const pace_work *work;
     pace_input_times input;
-    PACE_VEC(uint32_t) active; /* items running, by start */
+    size_t first[RANKS]; /* of each rank, the first item that has not ended yet; others before it may have started */
 } tiler;
 
 static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage, pace_resource resource,
@@ -99,16 +102,19 @@ static int rank_of(const pace_work_item *item) {
     return item->class == PACE_WORK_COMMUNICATION || item->peer_copy ? 1 : 2;
 }
 
-static uint32_t choose(const tiler *t) {
-    uint32_t best = t->active.items[0];
-    for (size_t i = 1; i < t->active.count; i++)
-        if (rank_of(&t->work->items.items[t->active.items[i]]) < rank_of(&t->work->items.items[best]))
-            best = t->active.items[i];
-    return best;
+/* The item that takes the instant `now`, of those before `next`: of the first rank that runs, the one that started
+ * first. PACE_NO_TASK: none runs. Instants ascend from call to call. */
+static uint32_t choose(tiler *t, int64_t now, size_t next) {
+    const pace_work_item *items = t->work->items.items;
+    for (int rank = 0; rank < RANKS; rank++) {
+        size_t *first = &t->first[rank];
+        while (*first < next && (rank_of(&items[*first]) != rank || items[*first].end_ns <= now)) ++*first;
+        if (*first < next) return (uint32_t)*first;
+    }
+    return PACE_NO_TASK;
 }
 
-static pace_status tile_busy(tiler *t, int64_t start, int64_t end) {
-    uint32_t index = choose(t);
+static pace_status tile_busy(tiler *t, int64_t start, int64_t end, uint32_t index) {
     const pace_work_item *item = &t->work->items.items[index];
     switch (rank_of(item)) {
     case 0:
@@ -158,39 +164,22 @@ static pace_status tile_idle(tiler *t, int64_t start, int64_t end, uint32_t next
     return tile_host(t, start, end, item->stage, next);
 }
 
-static int64_t earliest_end(const tiler *t) {
-    int64_t end = INT64_MAX;
-    for (size_t i = 0; i < t->active.count; i++) {
-        int64_t own = t->work->items.items[t->active.items[i]].end_ns;
-        if (own < end) end = own;
-    }
-    return end;
-}
-
-static void retire(tiler *t, int64_t now) {
-    size_t kept = 0;
-    for (size_t i = 0; i < t->active.count; i++)
-        if (t->work->items.items[t->active.items[i]].end_ns > now) t->active.items[kept++] = t->active.items[i];
-    t->active.count = kept;
-}
-
 static pace_status sweep(tiler *t, int64_t now) {
+    const pace_work_item *items = t->work->items.items;
     size_t count = t->work->items.count, next = 0;
-    while (next < count || t->active.count) {
-        int64_t start = next < count ? t->work->items.items[next].start_ns : INT64_MAX;
-        int64_t until = earliest_end(t);
-        if (start < until) until = start;
-        if (until > now) {
-            PACE_TRY(t->active.count ? tile_busy(t, now, until) : tile_idle(t, now, until, (uint32_t)next));
-            now = until;
+    for (;;) {
+        while (next < count && items[next].start_ns <= now) next++;
+        uint32_t running = choose(t, now, next);
+        if (running == PACE_NO_TASK && next == count) return PACE_OK;
+        int64_t until = next < count ? items[next].start_ns : INT64_MAX;
+        if (running == PACE_NO_TASK) {
+            PACE_TRY(tile_idle(t, now, until, (uint32_t)next));
+        } else {
+            if (items[running].end_ns < until) until = items[running].end_ns;
+            PACE_TRY(tile_busy(t, now, until, running));
         }
-        retire(t, now);
-        while (next < count && t->work->items.items[next].start_ns <= now) {
-            if (t->work->items.items[next].end_ns > now) PACE_TRY(PACE_PUSH(&t->active, (uint32_t)next));
-            next++;
-        }
+        now = until;
     }
-    return PACE_OK;
 }
 
 pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_marks *marks) {
@@ -204,7 +193,6 @@ pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_
         if (status == PACE_OK) status = sweep(&t, begin);
     }
     pace_input_times_free(&t.input);
-    PACE_VEC_FREE(&t.active);
     if (status != PACE_OK) PACE_VEC_FREE(&tiles);
     else *out = tiles;
     return status;

@@ -1,8 +1,10 @@
 #include "insight/segments.h"
 
 #include "insight/advice.h"
+#include "insight/device_ends.h"
 #include "insight/input_time.h"
 #include "insight/segment_waits.h"
+#include "insight/thread_edges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ typedef struct {
     int64_t trace_ns;        /* when the trace's first task starts */
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
-    uint32_t *passed;        /* replay lane -> segments that ended by now + lane_first, while sweeping */
+    pace_device_ends ends;   /* once all segments are there */
 } builder;
 
 /* Whether most of the time before a lane's first segment lies before the trace itself: nobody recorded it. */
@@ -213,34 +215,6 @@ static void add_launch_edges(builder *b) {
     }
 }
 
-static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
-
-/* The device segment that ended last inside (after, until], of those issued by `issued_by`. */
-static uint32_t last_device_end(const builder *b, int64_t after, int64_t until, int64_t issued_by, uint32_t not_lane) {
-    uint32_t best = PACE_NO_SEGMENT;
-    int64_t latest = after;
-    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
-        if (!b->lane_on_device[lane] || lane == not_lane) continue;
-        uint32_t low = b->replay->lane_first.items[lane], first = low, high = b->replay->lane_first.items[lane + 1];
-        while (low < high) { /* ends ascend on a stream, but for overlaps of a few nanoseconds */
-            uint32_t middle = low + (high - low) / 2;
-            if (segment_end(&b->replay->segments.items[middle]) <= until) low = middle + 1;
-            else high = middle;
-        }
-        for (uint32_t tries = 0; low > first && tries < 16; tries++) {
-            const pace_segment *s = &b->replay->segments.items[--low];
-            if (segment_end(s) <= latest) break;
-            if (s->resource == PACE_ADVICE_BALANCE) continue;          /* that a wait is over sets nobody free */
-            bool known = b->rank->step.cause[s->task] != PACE_NO_TASK; /* unknown launchers may have been early */
-            if (known && pace_task_issued_ns(&b->rank->step, s->task) > issued_by) continue;
-            latest = segment_end(s);
-            best = low;
-            break;
-        }
-    }
-    return best;
-}
-
 /* A blocking call that returns after device work ended inside it waited for that work: its last segment keeps what was
  * left to do once the device was done, and the wait becomes an edge. */
 static void add_blocking_edges(builder *b) {
@@ -252,10 +226,10 @@ static void add_blocking_edges(builder *b) {
         size_t recorded;
         pace_step_waits(&recorded, step, s->task);
         if (recorded) continue; /* the trace says what it waits for (segment_waits.c) */
-        uint32_t on = last_device_end(b, s->start_ns, segment_end(s), s->start_ns, UINT32_MAX);
+        uint32_t on = pace_device_ends_last(&b->ends, s->start_ns, pace_segment_end(s), s->start_ns, UINT32_MAX);
         if (on == PACE_NO_SEGMENT) continue;
-        int64_t released = segment_end(&b->replay->segments.items[on]);
-        s->duration_ns = segment_end(s) - released;
+        int64_t released = pace_segment_end(&b->replay->segments.items[on]);
+        s->duration_ns = pace_segment_end(s) - released;
         s->start_ns = released;
         pace_segment_depend(s, on, 0, false);
     }
@@ -273,14 +247,16 @@ static void add_stream_edges(builder *b) {
         for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
             int64_t before = issue_end(&b->rank->step, s->task) + LAUNCH_NS;
-            if (i > b->replay->lane_first.items[lane] && segment_end(s - 1) > before) before = segment_end(s - 1);
+            if (i > b->replay->lane_first.items[lane] && pace_segment_end(s - 1) > before)
+                before = pace_segment_end(s - 1);
             for (int d = 0; d < PACE_SEGMENT_DEPENDENCIES; d++) /* what the trace names explains so much */
-                if (s->recorded[d] && segment_end(&b->replay->segments.items[s->dependency[d]]) > before)
-                    before = segment_end(&b->replay->segments.items[s->dependency[d]]);
+                if (s->recorded[d] && pace_segment_end(&b->replay->segments.items[s->dependency[d]]) > before)
+                    before = pace_segment_end(&b->replay->segments.items[s->dependency[d]]);
             if (s->start_ns - before < 2000) continue;
             int64_t after = s->start_ns - HANDOVER_NS > before ? s->start_ns - HANDOVER_NS : before;
-            uint32_t on = last_device_end(b, after, s->start_ns, s->start_ns, lane);
-            if (on == PACE_NO_SEGMENT) on = last_device_end(b, after, s->start_ns + ROUNDING_NS, s->start_ns, lane);
+            uint32_t on = pace_device_ends_last(&b->ends, after, s->start_ns, s->start_ns, lane);
+            if (on == PACE_NO_SEGMENT)
+                on = pace_device_ends_last(&b->ends, after, s->start_ns + ROUNDING_NS, s->start_ns, lane);
             if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
         }
     }
@@ -296,32 +272,15 @@ static bool polled(const builder *b, int64_t from, int64_t to) {
     return pace_intervals_within(&b->rank->work.busy, from, to) * 10 >= (to - from) * 9;
 }
 
-/* Whether a stream still has work at an instant that was in line at an earlier one. */
-static bool in_line(const builder *b, uint32_t lane, int64_t issued_by, int64_t at) {
-    uint32_t low = b->replay->lane_first.items[lane], high = b->replay->lane_first.items[lane + 1], end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (segment_end(&b->replay->segments.items[middle]) <= at) low = middle + 1;
-        else high = middle;
-    }
-    return low < end && pace_task_issued_ns(&b->rank->step, b->replay->segments.items[low].task) <= issued_by;
-}
-
-static bool drained(const builder *b, int64_t issued_by, int64_t at) {
-    for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++)
-        if (b->lane_on_device[lane] && in_line(b, lane, issued_by, at)) return false;
-    return true;
-}
-
 static void add_polling_edges(builder *b) {
     const uint32_t *first = b->replay->lane_first.items;
     for (uint32_t lane = 0; lane + 1 < b->replay->lane_first.count; lane++) {
         if (b->lane_on_device[lane]) continue;
         for (uint32_t i = first[lane]; i < first[lane + 1]; i++) {
             pace_segment *s = &b->replay->segments.items[i];
-            int64_t from = i > first[lane] ? segment_end(s - 1) : b->from_ns;
-            if (!polled(b, from, s->start_ns) || !drained(b, from, s->start_ns)) continue;
-            uint32_t on = last_device_end(b, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
+            int64_t from = i > first[lane] ? pace_segment_end(s - 1) : b->from_ns;
+            if (!polled(b, from, s->start_ns) || !pace_device_ends_drained(&b->ends, from, s->start_ns)) continue;
+            uint32_t on = pace_device_ends_last(&b->ends, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
             if (on != PACE_NO_SEGMENT) pace_segment_depend(s, on, 0, false);
         }
     }
@@ -334,41 +293,13 @@ static void cut_polling_operators(builder *b) {
         pace_segment *s = &b->replay->segments.items[i];
         if (step->kind[s->task] != PACE_TASK_OP || b->lane_on_device[s->lane] || b->first_segment[s->task] == i)
             continue;
-        int64_t end = segment_end(s);
-        if (!polled(b, s->start_ns, end) || !drained(b, s->start_ns, end)) continue;
-        uint32_t on = last_device_end(b, end - HANDOVER_NS, end, s->start_ns, UINT32_MAX);
+        int64_t end = pace_segment_end(s);
+        if (!polled(b, s->start_ns, end) || !pace_device_ends_drained(&b->ends, s->start_ns, end)) continue;
+        uint32_t on = pace_device_ends_last(&b->ends, end - HANDOVER_NS, end, s->start_ns, UINT32_MAX);
         if (on == PACE_NO_SEGMENT) continue;
-        s->start_ns = segment_end(&b->replay->segments.items[on]);
+        s->start_ns = pace_segment_end(&b->replay->segments.items[on]);
         s->duration_ns = end - s->start_ns;
         pace_segment_depend(s, on, 0, false);
-    }
-}
-
-/* A host thread that wakes after another went quiet was handed the work (the autograd thread at the backward pass). */
-static void add_thread_edges(builder *b) {
-    size_t lanes = b->replay->lane_first.count - 1;
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        if (b->lane_on_device[lane]) continue;
-        for (uint32_t other = 0; other < lanes; other++) b->passed[other] = b->replay->lane_first.items[other];
-        for (uint32_t i = b->replay->lane_first.items[lane]; i < b->replay->lane_first.items[lane + 1]; i++) {
-            pace_segment *s = &b->replay->segments.items[i];
-            bool first = i == b->replay->lane_first.items[lane];
-            int64_t idle_from = first ? b->from_ns - 1 : segment_end(s - 1), latest = idle_from;
-            if (s->start_ns - idle_from < 1000) continue;
-            uint32_t best = PACE_NO_SEGMENT;
-            for (uint32_t other = 0; other < lanes; other++) {
-                if (other == lane || b->lane_on_device[other]) continue;
-                uint32_t end = b->replay->lane_first.items[other + 1], *at = &b->passed[other];
-                while (*at < end && segment_end(&b->replay->segments.items[*at]) <= s->start_ns) ++*at;
-                bool busy = *at < end && b->replay->segments.items[*at].start_ns < s->start_ns;
-                if (busy || *at == b->replay->lane_first.items[other]) continue;
-                if (segment_end(&b->replay->segments.items[*at - 1]) > latest) {
-                    latest = segment_end(&b->replay->segments.items[*at - 1]);
-                    best = *at - 1;
-                }
-            }
-            if (best != PACE_NO_SEGMENT) pace_segment_depend(s, best, 0, false);
-        }
     }
 }
 
@@ -396,6 +327,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
     }
     PACE_TRY(open_lane(b)); /* the end of the last lane */
     if (!host_only) {
+        PACE_TRY(pace_device_ends_find(&b->ends, b->replay, &b->rank->step, b->lane_on_device));
         pace_segments_add_waits(b->replay, &b->rank->step, b->first_segment);
         add_blocking_edges(b);
         add_launch_edges(b);
@@ -403,7 +335,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
         add_polling_edges(b);
         cut_polling_operators(b);
     }
-    add_thread_edges(b);
+    PACE_TRY(pace_segments_add_thread_edges(b->replay, b->lane_on_device, b->from_ns));
     drop_backward_edges(b->replay);
     pace_replay_explain(b->replay);
     return PACE_OK;
@@ -415,18 +347,17 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     const pace_rank *rank = devices[0];
     builder b = {.replay = &replay, .rank = rank, .from_ns = from_ns, .to_ns = to_ns};
     size_t lanes = rank->step.lanes.count + 1;
-    b.trace_ns = pace_step_begins_ns(&rank->step);
+    b.trace_ns = rank->step.begins_ns;
     b.first_segment = pace_alloc(rank->step.count, sizeof *b.first_segment);
     b.lane_on_device = pace_alloc(lanes, sizeof *b.lane_on_device);
-    b.passed = pace_alloc(lanes, sizeof *b.passed);
-    pace_status status = b.first_segment && b.lane_on_device && b.passed ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = b.first_segment && b.lane_on_device ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
         status = build(&b, arrivals, devices, count);
     }
     pace_free(b.first_segment);
     pace_free(b.lane_on_device);
-    pace_free(b.passed);
+    pace_device_ends_free(&b.ends);
     if (status != PACE_OK) pace_replay_free(&replay);
     else *out = replay;
     return status;

@@ -125,7 +125,7 @@ static int64_t span_ns(const pace_rank *trace) {
         int64_t end = pace_step_end_ns(&trace->step, task);
         if (end > last) last = end;
     }
-    return last - pace_step_begins_ns(&trace->step);
+    return last - trace->step.begins_ns;
 }
 
 static int by_start(const void *left, const void *right) {

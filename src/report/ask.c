@@ -1,5 +1,7 @@
 /* From a question to an engine, and from its report to an answer. No engine sees a question. */
 #include "base/decimal.h"
+#include "base/input.h"
+#include "machine/machine.h"
 #include "report/engines.h"
 #include "report/answer.h"
 #include "report/answer_store.h"
@@ -198,13 +200,32 @@ static pace_status ask_engine(pace_report **out, size_t *missed, const pace_ques
     return pace_fail(PACE_E_USAGE, "%s is answered by pace_calibrate(), in a library of its own", verb);
 }
 
+/* What inputs may hold is a question's own: it is set while the question is answered. */
+static pace_status read_max_size(uint64_t *out, const pace_question *question) {
+    const char *text = pace_question_text(question, "max_size");
+    double bytes = 0;
+    if (text && !(pace_parse_figure(&bytes, text, PACE_IN_BYTES) && bytes >= 1 && bytes <= 1e18))
+        return pace_fail(PACE_E_USAGE, PACE_FIELD "max_size: expected a size such as 4GiB, found '%.80s'", text);
+    *out = (uint64_t)bytes;
+    return PACE_OK;
+}
+
+static pace_status ask_within(pace_report **out, size_t *missed, const pace_question *question) {
+    uint64_t before = pace_input_limit(), most = 0;
+    PACE_TRY(read_max_size(&most, question));
+    pace_input_set_limit(most);
+    pace_status status = ask_engine(out, missed, question);
+    pace_input_set_limit(before);
+    return status;
+}
+
 pace_status pace_ask(pace_answer **out, pace_context *context, const pace_question *question) {
     pace_question asked = *question;
     pace_report *report = NULL;
     size_t missed = 0;
     asked.context = context;
     PACE_TRY(pace_store_check(question));
-    PACE_TRY(ask_engine(&report, &missed, &asked));
+    PACE_TRY(ask_within(&report, &missed, &asked));
     *out = NULL;
     if (!report) return PACE_OK; /* another process has it */
     pace_report_set_command(report, (const char *const *)question->command.items, question->command.count);

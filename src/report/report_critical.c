@@ -141,8 +141,7 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
     for (size_t i = 0; i < critical->pieces.count; i++) {
         const pace_path_piece *piece = &critical->pieces.items[i];
         const pace_rank *rank = analysis->ranks.items[piece->rank];
-        int64_t begins_ns =
-            pace_step_begins_ns(&rank->step) + rank->shift_ns - analysis->ranks.items[critical->home]->shift_ns;
+        int64_t begins_ns = rank->step.begins_ns + rank->shift_ns - analysis->ranks.items[critical->home]->shift_ns;
         if (piece->resource != PACE_ADVICE_GAP || piece->start_ns >= begins_ns) continue;
         before_ns += (piece->end_ns < begins_ns ? piece->end_ns : begins_ns) - piece->start_ns;
         whose = rank;

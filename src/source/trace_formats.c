@@ -227,6 +227,13 @@ static pace_status refuse_untimed(const char *path, const pace_trace_format *for
                      format->name, path);
 }
 
+static void note_depth(pace_read_notes *notes, const pace_step *step, const char *path) {
+    if (step->flattened_count && !notes->warning[0])
+        pace_snprintf(notes->warning, sizeof notes->warning,
+                      "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
+                      PACE_STEP_DEPTH - 1);
+}
+
 /* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */
 pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress_fn progress,
                             void *progress_context) {
@@ -236,6 +243,7 @@ pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *n
     if (format && !format->read_step) return refuse_untimed(path, format);
     if (!format) format = &pace_trace_formats[0];
     pace_status status = format->read_step(out, path, notes, progress, progress_context);
+    if (status == PACE_OK) note_depth(notes, out, path);
     bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
     if (!again || pace_trace_format_of(&format, path) != PACE_OK || format->read_step) return status;
     return refuse_untimed(path, format);

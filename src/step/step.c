@@ -11,17 +11,8 @@ const char *const pace_stage_names[PACE_STAGES] = {"input",  "forward", "recompu
 bool pace_name_is_label(const char *name) {
     static const char *const labels[] = {"##", "module::", "DLRM ", "DistributedDataParallel"};
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (pace_starts(name, labels[i])) return true;
+        if (name[0] == labels[i][0] && pace_starts(name, labels[i])) return true;
     return pace_name_marks_step(name);
-}
-
-int64_t pace_step_begins_ns(const pace_step *step) {
-    int64_t first = INT64_MAX;
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
-        if (lane->count && step->start_ns[lane->first] < first) first = step->start_ns[lane->first];
-    }
-    return first == INT64_MAX ? 0 : first;
 }
 
 pace_status pace_step_init(pace_step *step) {
@@ -36,6 +27,7 @@ void pace_step_free(pace_step *step) {
                        step->stage,    step->stage_given, step->correlation, step->external};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
     PACE_VEC_FREE(&step->lanes);
+    pace_free(step->lane_slots);
     PACE_VEC_FREE(&step->exchanges);
     PACE_VEC_FREE(&step->records);
     PACE_VEC_FREE(&step->bytes);
@@ -96,19 +88,37 @@ void pace_step_give_stage(pace_step *step, uint8_t stage) {
     step->stage_given[step->count - 1] = stage != PACE_STAGE_NONE;
 }
 
+/* The slot of a key, or the free one where it belongs. */
+static size_t lane_slot(const pace_step *step, pace_name key) {
+    size_t mask = step->lane_slot_count - 1, slot = (key * UINT32_C(0x9e3779b9) >> 8) & mask;
+    while (step->lane_slots[slot] && step->lanes.items[step->lane_slots[slot] - 1].key != key) slot = (slot + 1) & mask;
+    return slot;
+}
+
+static pace_status grow_lane_slots(pace_step *step) {
+    size_t count = step->lane_slot_count ? step->lane_slot_count * 2 : 64;
+    uint32_t *slots = pace_alloc(count, sizeof *slots);
+    if (!slots) return PACE_E_MEMORY;
+    pace_free(step->lane_slots);
+    step->lane_slots = slots;
+    step->lane_slot_count = count;
+    for (size_t i = 0; i < step->lanes.count; i++) slots[lane_slot(step, step->lanes.items[i].key)] = (uint32_t)i + 1;
+    return PACE_OK;
+}
+
 pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size_t length, bool device,
                            uint32_t device_id) {
     pace_name name;
     PACE_TRY(pace_names_add(&name, &step->names, key, length));
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        if (step->lanes.items[i].key == name) {
-            *out = (uint32_t)i;
-            return PACE_OK;
-        }
+    if (step->lanes.count * 2 >= step->lane_slot_count) PACE_TRY(grow_lane_slots(step));
+    uint32_t *slot = &step->lane_slots[lane_slot(step, name)];
+    if (*slot == 0) {
+        if (step->lanes.count >= 65536)
+            return pace_fail(PACE_E_LIMIT, "more than 65536 threads and streams in one trace");
+        PACE_TRY(PACE_PUSH(&step->lanes, ((pace_lane){.key = name, .device = device, .device_id = device_id})));
+        *slot = (uint32_t)step->lanes.count;
     }
-    if (step->lanes.count >= 65536) return pace_fail(PACE_E_LIMIT, "more than 65536 threads and streams in one trace");
-    PACE_TRY(PACE_PUSH(&step->lanes, ((pace_lane){.key = name, .device = device, .device_id = device_id})));
-    *out = (uint32_t)(step->lanes.count - 1);
+    *out = *slot - 1;
     return PACE_OK;
 }
 

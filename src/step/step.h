@@ -15,6 +15,9 @@
 #define PACE_NO_TASK UINT32_MAX
 #define PACE_DETAIL_EXCHANGE (UINT32_C(1) << 31)
 
+/* Host tasks nest at most so deep. Python refuses deeper calls than 1000 frames, and real traces reach 200. */
+#define PACE_STEP_DEPTH 512
+
 typedef enum {
     PACE_TASK_OP,         /* an operator on a host thread */
     PACE_TASK_ANNOTATION, /* a range named by the user or the framework on a host thread */
@@ -142,6 +145,8 @@ typedef struct {
     uint32_t *correlation, *external; /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
 
     PACE_VEC(pace_lane) lanes;
+    uint32_t *lane_slots; /* hash table of keys: lane + 1 */
+    size_t lane_slot_count;
     PACE_VEC(pace_exchange_info) exchanges;
     PACE_VEC(pace_exchange_record) records; /* of host operators, by task once finished */
     PACE_VEC(int64_t) bytes;
@@ -160,6 +165,8 @@ typedef struct {
     PACE_VEC(pace_traced_device) devices;                /* as it lists them; few of them may have worked */
     uint64_t event_count, complete_count, unknown_count; /* events read; complete ones; of unknown phase */
     uint64_t linked_kernels;
+    uint64_t flattened_count; /* tasks that hang on one further out, for PACE_STEP_DEPTH */
+    int64_t begins_ns;        /* when the first task starts; 0 without tasks */
     size_t kind_count[PACE_TASK_KINDS];
 } pace_step;
 
@@ -186,9 +193,6 @@ uint32_t pace_step_first_device(const pace_step *step);
 
 /** Whether a lane is a device's and holds work, not only waits. */
 bool pace_lane_works(const pace_step *step, const pace_lane *lane);
-
-/** When the first task of a finished step starts; 0 without tasks. */
-int64_t pace_step_begins_ns(const pace_step *step);
 
 /** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */
 const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);
@@ -225,7 +229,9 @@ pace_name pace_step_launch(const pace_step *step, uint32_t task);
 int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info);
 
 /** Whether a name is the profiler's own mark of a step. */
-static inline bool pace_name_marks_step(const char *name) { return strncmp(name, "ProfilerStep#", 13) == 0; }
+static inline bool pace_name_marks_step(const char *name) {
+    return name[0] == 'P' && strncmp(name, "ProfilerStep#", 13) == 0;
+}
 
 /** Whether a name is a label that traces before PyTorch 1.12 record as an operator: it heads operators, it is none. */
 bool pace_name_is_label(const char *name);

@@ -124,20 +124,31 @@ static pace_status sort_tasks(pace_step *step) {
 
 /* The enclosing task is the last one begun that has not ended. Microsecond traces round, so a child may seem to
  * end a little after its parent: it still belongs to it. A task that outlives its parent by more than that is a
- * sibling that overlaps (asynchronous ranges), and hangs on the nearest one that holds it. */
+ * sibling that overlaps (asynchronous ranges), and hangs on the nearest one that holds it. So does a task at
+ * PACE_STEP_DEPTH: many questions walk from a task to the outermost one around it, for every task. */
 static void nest_lane(pace_step *step, const pace_lane *lane) {
     const int64_t rounding_ns = 2000;
     uint32_t open = PACE_NO_TASK;
+    unsigned depth = 0; /* tasks around and with `open` */
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
         while (open != PACE_NO_TASK && pace_step_end_ns(step, open) <= step->start_ns[task] &&
                !(step->duration_ns[open] == 0 && step->duration_ns[task] == 0 &&
-                 step->start_ns[open] == step->start_ns[task]))
+                 step->start_ns[open] == step->start_ns[task])) {
             open = step->parent[open];
+            depth--;
+        }
         uint32_t parent = open;
-        while (parent != PACE_NO_TASK && pace_step_end_ns(step, parent) + rounding_ns < pace_step_end_ns(step, task))
+        for (; parent != PACE_NO_TASK && pace_step_end_ns(step, parent) + rounding_ns < pace_step_end_ns(step, task);
+             depth--)
             parent = step->parent[parent];
+        if (depth == PACE_STEP_DEPTH) {
+            parent = step->parent[parent];
+            depth--;
+            step->flattened_count++;
+        }
         step->parent[task] = parent;
         open = task;
+        depth++;
     }
 }
 
@@ -194,8 +205,18 @@ static pace_status link_causes(pace_step *step) {
     return status;
 }
 
+static int64_t first_start(const pace_step *step) {
+    int64_t first = INT64_MAX;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        if (lane->count && step->start_ns[lane->first] < first) first = step->start_ns[lane->first];
+    }
+    return first == INT64_MAX ? 0 : first;
+}
+
 pace_status pace_step_finish(pace_step *step) {
     PACE_TRY(sort_tasks(step));
+    step->begins_ns = first_start(step);
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));

@@ -15,7 +15,7 @@
 #include "base/input.h"
 #include "base/memory.h"
 
-enum { PLAIN_BYTES = 300000, PACKED_MAX = 1 << 20 };
+enum { PLAIN_BYTES = 300000, PACKED_MAX = 4 << 20 };
 
 static unsigned char plain[PLAIN_BYTES], packed[PACKED_MAX], unpacked[2 * PLAIN_BYTES + 64];
 
@@ -163,24 +163,39 @@ static void test_corruption(void **state) {
     }
 }
 
+/* Reads all of `packed`; returns how it ends. */
+static pace_status read_bomb(uint64_t *total, size_t n, unsigned char *buffer) {
+    pace_input *input;
+    size_t got = 1;
+    pace_status status = pace_input_open_memory(&input, "bomb", packed, n);
+    for (*total = 0; status == PACE_OK && got > 0; *total += got)
+        status = pace_input_read(input, buffer, 1 << 20, &got);
+    pace_input_free(input);
+    return status;
+}
+
+/* Ten members of zeros, of 128 MiB each: gzip writes them in a 1030th of their size, zstd in much less. */
 static void test_bomb(void **state) {
     (void)state;
-    enum { FRAME = 1 << 27 };
-    unsigned char *zeros = pace_alloc(FRAME, 1);
-    size_t frame = zstd_to(packed, zeros, FRAME), n = frame;
-    for (int i = 1; i < 10; i++, n += frame) memcpy(packed + n, packed, frame);
-    pace_input *input;
-    assert_int_equal(pace_input_open_memory(&input, "bomb", packed, n), PACE_OK);
-    uint64_t total = 0;
-    size_t got = 1;
-    pace_status status = PACE_OK;
-    while (status == PACE_OK && got > 0) {
-        status = pace_input_read(input, zeros, 1 << 20, &got);
-        total += got;
+    enum { PART = 1 << 27 };
+    const uint64_t gib = (uint64_t)1 << 30, slack = 4 << 20;
+    unsigned char *zeros = pace_alloc(PART, 1);
+    for (int gzip = 0; gzip < 2; gzip++) {
+        size_t part = gzip ? gzip_to(packed, zeros, PART) : zstd_to(packed, zeros, PART), n = part;
+        for (int i = 1; i < 10; i++, n += part) memcpy(packed + n, packed, part);
+        uint64_t total;
+        assert_int_equal(read_bomb(&total, n, zeros), PACE_E_LIMIT);
+        assert_non_null(strstr(pace_message(), "expands more than 200 times"));
+        assert_true(total > gib && total < gib + slack);
+        pace_input_set_limit(slack);
+        assert_int_equal(read_bomb(&total, n, zeros), PACE_E_LIMIT);
+        assert_non_null(strstr(pace_message(), "expected at most 4194304 bytes of content"));
+        assert_true(total <= 2 * slack);
+        pace_input_set_limit(PART);
+        assert_int_equal(read_bomb(&total, part, zeros), PACE_OK);
+        assert_int_equal(total, PART);
+        pace_input_set_limit(0);
     }
-    assert_int_equal(status, PACE_E_LIMIT);
-    assert_true(total > (uint64_t)1 << 30 && total < ((uint64_t)1 << 30) + (4 << 20));
-    pace_input_free(input);
     pace_free(zeros);
 }
 
