@@ -32,7 +32,7 @@ def commands(text):
     for line in text.splitlines():
         if re.match(r"\s*(mpirun .*)?paceline [a-z]", line):
             yield from line.strip().split("   ")[0].split("  #")[0].split(" && ")
-        elif line.startswith("<!-- output "):
+        elif line.startswith("<!-- output paceline "):
             yield re.sub(r"( lines=\d+)? -->.*", "", line[len("<!-- output "):])
         else:
             yield from re.findall(r"`(paceline [a-z][^`]*)`", line)
@@ -47,7 +47,7 @@ def put_examples(folder):
             shutil.copyfileobj(packed, plain)
     os.mkdir(os.path.join(folder, "traces"))
     shutil.copy(demo, os.path.join(folder, "traces", "rank0.json.gz"))
-    for name in ("tests", "catalog", "accuracy"):
+    for name in ("tests", "catalog", "accuracy", "docs"):
         os.symlink(os.path.abspath(os.path.join(SOURCE, name)), os.path.join(folder, name))
     calibrations = os.path.join(SOURCE, "catalog", "calibrations")
     for name in ("measured.csv", "box.csv"):

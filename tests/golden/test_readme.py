@@ -1,4 +1,4 @@
-"""The output that README.md shows is what the program prints."""
+"""The output that README.md and the pages of docs/ show is what the program prints."""
 import os
 import subprocess
 import sys
