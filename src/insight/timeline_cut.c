@@ -1,9 +1,9 @@
 #include "insight/timeline_cut.h"
 
 /* Zones are visited in order, for starts ascend. */
-static int64_t thin_at(const pace_zones *zones, size_t *zone, int64_t at_ns) {
+static const pace_zone *zone_at(const pace_zones *zones, size_t *zone, int64_t at_ns) {
     while (*zone + 1 < zones->count && zones->items[*zone].to_ns <= at_ns) ++*zone;
-    return zones->items[*zone].thin_ns;
+    return &zones->items[*zone];
 }
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
@@ -13,7 +13,6 @@ typedef struct {
     pace_drawn_slices *out;
     pace_drawn run; /* count 0 = none is open */
     uint32_t parent;
-    int64_t last_end_ns; /* of the task that the run took last at its own level */
 } cutter;
 
 static pace_status close_run(cutter *c) {
@@ -35,18 +34,19 @@ static bool is_inside_run(const cutter *c, uint32_t task) {
     return c->run.count && parent != PACE_NO_TASK && parent >= c->run.first;
 }
 
-static bool joins_run(const cutter *c, uint32_t task, int64_t thin_ns) {
-    return c->run.count && c->step->parent[task] == c->parent && c->step->start_ns[task] - c->last_end_ns < thin_ns;
+static bool joins_run(const cutter *c, uint32_t task, const pace_zone *zone) {
+    return c->run.count && c->step->parent[task] == c->parent &&
+           pace_step_end_ns(c->step, task) - c->run.start_ns <= zone->run_ns;
 }
 
-static pace_status cut_task(cutter *c, uint32_t task, int64_t thin_ns) {
+static pace_status cut_task(cutter *c, uint32_t task, const pace_zone *zone) {
     const pace_step *step = c->step;
     if (is_inside_run(c, task)) {
         c->run.count = task + 1 - c->run.first;
         return PACE_OK;
     }
-    bool thin = step->duration_ns[task] < thin_ns;
-    if (thin && joins_run(c, task, thin_ns)) {
+    bool thin = step->duration_ns[task] < zone->thin_ns;
+    if (thin && joins_run(c, task, zone)) {
         extend_run(c, task);
     } else {
         PACE_TRY(close_run(c));
@@ -54,7 +54,6 @@ static pace_status cut_task(cutter *c, uint32_t task, int64_t thin_ns) {
         c->parent = step->parent[task];
         if (!thin) return close_run(c);
     }
-    c->last_end_ns = pace_step_end_ns(step, task);
     return PACE_OK;
 }
 
@@ -64,40 +63,42 @@ pace_status pace_lane_cut(pace_drawn_slices *out, const pace_step *step, const p
     size_t zone = 0;
     out->count = 0;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++)
-        PACE_TRY(cut_task(&c, task, thin_at(zones, &zone, step->start_ns[task])));
+        PACE_TRY(cut_task(&c, task, zone_at(zones, &zone, step->start_ns[task])));
     return close_run(&c);
 }
 
-/* --- tiles -------------------------------------------------------------------------------------------------------- */
+/* --- spans -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    pace_drawn_tile tile;
+    pace_drawn_span drawn; /* count 0 = none is open */
     int64_t longest_ns;
-    bool thin; /* takes further short tiles of any key */
-} tile_run;
+    uint32_t key;
+    bool thin; /* takes further short spans of any key */
+} span_run;
 
-static bool tile_joins(const tile_run *run, const pace_tile *tile, uint8_t key, bool thin, int64_t thin_ns) {
-    if (run->tile.count == 0) return false;
-    if (thin || run->thin) return thin && run->thin && tile->start_ns - run->tile.end_ns < thin_ns;
-    return key == run->tile.key && tile->start_ns == run->tile.end_ns;
+static bool span_joins(const span_run *run, const pace_span *span, bool thin, int64_t run_ns) {
+    if (run->drawn.count == 0) return false;
+    if (thin || run->thin) return thin && run->thin && span->end_ns - run->drawn.start_ns <= run_ns;
+    return span->key == run->key && span->start_ns == run->drawn.end_ns;
 }
 
-pace_status pace_tiles_cut(pace_drawn_tiles *out, const pace_tiles *tiles, pace_tile_key by, const pace_zones *zones) {
-    tile_run run = {.longest_ns = 0};
+pace_status pace_spans_cut(pace_drawn_spans *out, pace_span_fn at, const void *context, size_t count,
+                           const pace_zones *zones) {
+    span_run run = {.thin = false};
     size_t zone = 0;
     out->count = 0;
-    for (size_t i = 0; i < tiles->count; i++) {
-        const pace_tile *tile = &tiles->items[i];
-        uint8_t key = by == PACE_TILES_BY_STAGE ? tile->stage : tile->resource;
-        int64_t thin_ns = thin_at(zones, &zone, tile->start_ns), length_ns = tile->end_ns - tile->start_ns;
-        bool thin = length_ns < thin_ns;
-        if (!tile_joins(&run, tile, key, thin, thin_ns)) {
-            if (run.tile.count) PACE_TRY(PACE_PUSH(out, run.tile));
-            run = (tile_run){{tile->start_ns, tile->end_ns, 0, key}, length_ns, thin};
+    for (size_t i = 0; i < count; i++) {
+        const pace_span span = at(context, i);
+        const pace_zone *in = zone_at(zones, &zone, span.start_ns);
+        int64_t length_ns = span.end_ns - span.start_ns;
+        bool thin = length_ns < in->thin_ns;
+        if (!span_joins(&run, &span, thin, in->run_ns)) {
+            if (run.drawn.count) PACE_TRY(PACE_PUSH(out, run.drawn));
+            run = (span_run){{span.start_ns, span.end_ns, 0, i}, length_ns, span.key, thin};
         }
-        if (length_ns > run.longest_ns) run.tile.key = key, run.longest_ns = length_ns;
-        if (run.thin || run.tile.count == 0) run.tile.count++;
-        run.tile.end_ns = tile->end_ns;
+        if (length_ns > run.longest_ns) run.drawn.longest = i, run.longest_ns = length_ns;
+        if (run.thin || run.drawn.count == 0) run.drawn.count++;
+        run.drawn.end_ns = span.end_ns;
     }
-    return run.tile.count ? PACE_PUSH(out, run.tile) : PACE_OK;
+    return run.drawn.count ? PACE_PUSH(out, run.drawn) : PACE_OK;
 }

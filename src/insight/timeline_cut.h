@@ -16,17 +16,23 @@ typedef PACE_VEC(pace_drawn) pace_drawn_slices;
 pace_status pace_lane_cut(pace_drawn_slices *out, const pace_step *step, const pace_lane *lane,
                           const pace_zones *zones) PACE_MUST_CHECK;
 
-/* Tiles in a row of one stage or of one resource, or a run of short ones: `longest` is the one that lasts longest. */
+/* Anything else that stands in a row: tiles of one stage or resource, pieces of a path. */
 typedef struct {
     int64_t start_ns, end_ns;
-    size_t count;
-    uint8_t key; /* pace_stage or pace_resource of the longest */
-} pace_drawn_tile;
+    uint32_t key;
+} pace_span;
 
-typedef PACE_VEC(pace_drawn_tile) pace_drawn_tiles;
+typedef pace_span (*pace_span_fn)(const void *context, size_t index);
 
-typedef enum { PACE_TILES_BY_STAGE, PACE_TILES_BY_RESOURCE } pace_tile_key;
+/* Touching spans of one key, or a run of short ones. */
+typedef struct {
+    int64_t start_ns, end_ns;
+    size_t count;   /* short ones; 1 = none was merged */
+    size_t longest; /* index of the one that lasts longest */
+} pace_drawn_span;
 
-/** Replaces *out by what is shown of tiles. */
-pace_status pace_tiles_cut(pace_drawn_tiles *out, const pace_tiles *tiles, pace_tile_key key,
+typedef PACE_VEC(pace_drawn_span) pace_drawn_spans;
+
+/** Replaces *out by what is shown of `count` spans, which come by start. Touching ones of one key are joined. */
+pace_status pace_spans_cut(pace_drawn_spans *out, pace_span_fn at, const void *context, size_t count,
                            const pace_zones *zones) PACE_MUST_CHECK;

@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 
-enum {
-    COARSE_PARTS = 2000, /* stretches that are merged begin with parts of so many to the trace */
-    FINE_PARTS = 200000  /* and a step too large to be shown whole, with so many to the step */
-};
+/* Merging begins with slices of so many to a stretch, and goes on to twice as long ones until they have room. */
+enum { PARTS = 200000 };
 
 /* A stretch of a trace that should be shown task by task. */
 typedef struct {
@@ -91,30 +89,81 @@ static size_t slices_of(const pace_rank *trace, const wish *w) {
     return count;
 }
 
-/* How many slices a trace has under zones. */
-static pace_status count_cut(size_t *out, const pace_step *step, const pace_zones *zones) {
-    pace_drawn_slices drawn = {0};
-    pace_status status = PACE_OK;
-    *out = 0;
-    for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++) {
-        status = pace_lane_cut(&drawn, step, &step->lanes.items[i], zones);
-        *out += step->lanes.items[i].device ? 3 * drawn.count : drawn.count;
+/* --- how far lanes are merged ------------------------------------------------------------------------------------- */
+
+/* How far something is merged. */
+typedef struct {
+    int64_t thin_ns, run_ns;
+} coarseness;
+
+static pace_status count_cut(size_t *out, pace_drawn_slices *drawn, const pace_step *step, const pace_lane *part,
+                             coarseness by) {
+    pace_zone all = {INT64_MIN, INT64_MAX, by.thin_ns, by.run_ns};
+    PACE_TRY(pace_lane_cut(drawn, step, part, &(pace_zones){&all, 1, 1}));
+    *out = drawn->count;
+    return PACE_OK;
+}
+
+/* Merges ever longer tasks until the part of a lane has at most `limit` slices, then cuts the runs of merged tasks as
+ * finely as fits: tasks of a lane are often alike, and all of them become short at once. */
+static pace_status fit_part(coarseness *out, pace_drawn_slices *drawn, const pace_step *step, const pace_lane *part,
+                            int64_t length_ns, size_t limit) {
+    size_t count = part->count;
+    coarseness by = {0};
+    for (int64_t thin = length_ns / PARTS + 1; count > limit && thin < INT64_MAX / 4; thin *= 2) {
+        by = (coarseness){thin, 2 * thin};
+        PACE_TRY(count_cut(&count, drawn, step, part, by));
     }
+    *out = by;
+    while (by.run_ns > 1 && count <= limit) {
+        *out = by;
+        by.run_ns /= 2;
+        PACE_TRY(count_cut(&count, drawn, step, part, by));
+    }
+    return PACE_OK;
+}
+
+static pace_status fit_lane(coarseness *out, const pace_step *step, const pace_lane *lane, const wish *w,
+                            int64_t length_ns, size_t limit) {
+    const uint32_t first = first_from(step, lane, w->from_ns);
+    const pace_lane part = {.first = first, .count = first_from(step, lane, w->to_ns) - first};
+    pace_drawn_slices drawn = {0};
+    pace_status status = fit_part(out, &drawn, step, &part, length_ns, limit);
     PACE_VEC_FREE(&drawn);
     return status;
 }
 
-/* The least power of two times `thin_ns` with which [from, to) of a trace has at most `limit` slices. */
-static pace_status fit_thin(int64_t *out, const pace_step *step, int64_t from_ns, int64_t to_ns, int64_t thin_ns,
-                            size_t limit) {
-    for (int64_t thin = thin_ns < 1 ? 1 : thin_ns;; thin *= 2) {
-        const int64_t all = INT64_MAX / 4; /* elsewhere a slice or two for all */
-        pace_zone items[3] = {{INT64_MIN, from_ns, all}, {from_ns, to_ns, thin}, {to_ns, INT64_MAX, all}};
-        size_t count;
-        PACE_TRY(count_cut(&count, step, &(pace_zones){items, 3, 3}));
-        *out = thin;
-        if (count <= limit + 8 * step->lanes.count || thin > INT64_MAX / 16) return PACE_OK;
+/* How many slices a lane may have, when small lanes are shown whole and the others share what is left. */
+static size_t fair_share(const pace_step *step, const wish *w, size_t limit) {
+    size_t share = 0, left = limit, lanes = step->lanes.count;
+    for (bool grows = true; grows && lanes > 0;) {
+        size_t next = left / lanes, small = 0, used = 0;
+        for (size_t i = 0; i < step->lanes.count; i++) {
+            const pace_lane *lane = &step->lanes.items[i];
+            size_t count = first_from(step, lane, w->to_ns) - first_from(step, lane, w->from_ns);
+            if (lane->device) count *= 3;
+            if (count <= next) small++, used += count;
+        }
+        grows = next > share && small > 0 && used < limit;
+        share = next;
+        lanes = step->lanes.count - small;
+        left = limit - (used < limit ? used : limit);
     }
+    return share;
+}
+
+/* How far each lane of a trace is merged in a stretch, and the whole: as its most merged stream. */
+static pace_status fit_trace(coarseness *lanes, coarseness *summary, const pace_step *step, const wish *w,
+                             int64_t length_ns, size_t limit) {
+    size_t share = fair_share(step, w, limit);
+    int64_t most_ns = length_ns / (int64_t)(limit + 1) + 1;
+    for (size_t i = 0; i < step->lanes.count; i++) {
+        const pace_lane *lane = &step->lanes.items[i];
+        PACE_TRY(fit_lane(&lanes[i], step, lane, w, length_ns, lane->device ? share / 3 : share));
+        if (lane->device && lanes[i].run_ns > most_ns) most_ns = lanes[i].run_ns;
+    }
+    *summary = (coarseness){most_ns, most_ns};
+    return PACE_OK;
 }
 
 /* --- zones -------------------------------------------------------------------------------------------------------- */
@@ -128,101 +177,129 @@ static int64_t span_ns(const pace_rank *trace) {
     return last - trace->step.begins_ns;
 }
 
-static int by_start(const void *left, const void *right) {
-    const pace_zone *a = left, *b = right;
-    return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
-}
-
-/* Closes the gaps between chosen zones, which are sorted and cut where they overlap. */
-static pace_status close_gaps(pace_zones *out, pace_zones *chosen, int64_t thin_ns) {
+/* The stretches of a trace that were granted, by start; the gaps between them are merged as `rest` says, the step that
+ * is too large as `own` does. */
+static pace_status add_zones(pace_zones *out, const wishes *granted, size_t t, const wish *too_large, coarseness own,
+                             coarseness rest) {
     int64_t at = INT64_MIN;
-    if (chosen->count) qsort(chosen->items, chosen->count, sizeof *chosen->items, by_start);
-    for (size_t i = 0; i < chosen->count; i++) {
-        pace_zone zone = chosen->items[i];
-        if (zone.from_ns < at) zone.from_ns = at;
-        if (zone.from_ns >= zone.to_ns) continue;
-        if (zone.from_ns > at) PACE_TRY(PACE_PUSH(out, ((pace_zone){at, zone.from_ns, thin_ns})));
-        PACE_TRY(PACE_PUSH(out, zone));
-        at = zone.to_ns;
+    for (size_t i = 0; i < granted->count; i++) {
+        const wish *w = &granted->items[i];
+        int64_t from_ns = w->from_ns < at ? at : w->from_ns;
+        if (w->trace != t || from_ns >= w->to_ns) continue;
+        bool large = too_large && w->from_ns == too_large->from_ns;
+        const coarseness by = large ? own : (coarseness){0};
+        if (from_ns > at) PACE_TRY(PACE_PUSH(out, ((pace_zone){at, from_ns, rest.thin_ns, rest.run_ns})));
+        PACE_TRY(PACE_PUSH(out, ((pace_zone){from_ns, w->to_ns, by.thin_ns, by.run_ns})));
+        at = w->to_ns;
     }
-    return at < INT64_MAX ? PACE_PUSH(out, ((pace_zone){at, INT64_MAX, thin_ns})) : PACE_OK;
+    return at < INT64_MAX ? PACE_PUSH(out, ((pace_zone){at, INT64_MAX, rest.thin_ns, rest.run_ns})) : PACE_OK;
 }
 
-/* The wishes of trace `t` that were granted, and the rest as coarse as its share of the limit asks. */
-static pace_status zones_of(pace_zones *out, const pace_rank *trace, size_t t, const wishes *granted,
-                            const int64_t *thin_ns, size_t limit) {
-    pace_zones chosen = {0};
-    int64_t coarse = 0;
-    pace_status status = PACE_OK;
-    bool all = false;
-    for (size_t i = 0; status == PACE_OK && i < granted->count; i++) {
+typedef struct {
+    const wishes *granted;    /* by start */
+    const wish *too_large;    /* NULL = none */
+    size_t limit, rest_limit; /* for the step that is too large, and for the rest of a trace */
+} terms;
+
+/* Whether all of a trace was granted. */
+static bool is_covered(const wishes *granted, size_t t) {
+    for (size_t i = 0; i < granted->count; i++) {
         const wish *w = &granted->items[i];
-        if (w->trace != t) continue;
-        all = all || (w->from_ns == INT64_MIN && w->to_ns == INT64_MAX);
-        status = PACE_PUSH(&chosen, ((pace_zone){w->from_ns, w->to_ns, thin_ns[i]}));
+        if (w->trace == t && w->from_ns == INT64_MIN && w->to_ns == INT64_MAX) return true;
     }
-    if (status == PACE_OK && !all)
-        status = fit_thin(&coarse, &trace->step, INT64_MIN, INT64_MAX, span_ns(trace) / COARSE_PARTS, limit);
-    if (status == PACE_OK) status = close_gaps(out, &chosen, coarse);
-    PACE_VEC_FREE(&chosen);
+    return false;
+}
+
+static pace_status zones_of(pace_trace_zones *out, const pace_rank *trace, size_t t, const terms *by) {
+    const pace_step *step = &trace->step;
+    size_t lanes = step->lanes.count;
+    const wish all = whole_trace(t), *large = by->too_large && by->too_large->trace == t ? by->too_large : NULL;
+    int64_t span = span_ns(trace);
+    coarseness *rest =
+        pace_alloc(2 * (lanes + 1), sizeof *rest); /* of each lane and of the whole; then of a large step */
+    coarseness *own = rest ? rest + lanes + 1 : NULL;
+    out->lanes = pace_alloc(lanes + 1, sizeof *out->lanes);
+    out->lane_count = lanes;
+    pace_status status = rest && out->lanes ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK && !is_covered(by->granted, t))
+        status = fit_trace(rest, &rest[lanes], step, &all, span, by->rest_limit);
+    if (status == PACE_OK && large) {
+        int64_t length = large->to_ns == INT64_MAX ? span : large->to_ns - large->from_ns;
+        status = fit_trace(own, &own[lanes], step, large, length, by->limit);
+    }
+    for (size_t i = 0; status == PACE_OK && i < lanes; i++)
+        status = add_zones(&out->lanes[i], by->granted, t, large, own[i], rest[i]);
+    if (status == PACE_OK) status = add_zones(&out->summary, by->granted, t, large, own[lanes], rest[lanes]);
+    pace_free(rest);
     return status;
 }
 
 /* The wishes that have room, in order, in place. One that has not may leave room for a smaller one; the first is granted
- * always, as finely as fits: thin_ns says how. */
-static pace_status grant(wishes *list, int64_t *thin_ns, pace_rank *const *traces, size_t limit) {
+ * always: returns whether it is too large. */
+static bool grant(wishes *list, pace_rank *const *traces, size_t limit) {
     size_t used = 0, kept = 0;
+    bool too_large = false;
     for (size_t i = 0; i < list->count; i++) {
         wish w = list->items[i];
-        const pace_step *step = &traces[w.trace]->step;
         size_t count = slices_of(traces[w.trace], &w);
         if (used + count > limit && i > 0) continue;
-        thin_ns[kept] = 0;
-        if (count > limit) {
-            int64_t length = w.to_ns == INT64_MAX ? span_ns(traces[w.trace]) : w.to_ns - w.from_ns;
-            PACE_TRY(fit_thin(&thin_ns[kept], step, w.from_ns, w.to_ns, length / FINE_PARTS, limit));
-        }
+        too_large = too_large || count > limit;
         used += count < limit ? count : limit;
         list->items[kept++] = w;
     }
     list->count = kept;
-    return PACE_OK;
+    return too_large;
+}
+
+static int by_start(const void *left, const void *right) {
+    const wish *a = left, *b = right;
+    return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
 }
 
 static bool has_room_for_all(pace_rank *const *traces, size_t count, size_t limit) {
     size_t sum = 0;
-    for (size_t t = 0; t < count && sum <= limit; t++) sum += slices_of(traces[t], &(wish){t, INT64_MIN, INT64_MAX, 0});
+    for (size_t t = 0; t < count && sum <= limit; t++) {
+        const wish all = whole_trace(t);
+        sum += slices_of(traces[t], &all);
+    }
     return sum <= limit;
 }
 
-static pace_status plan(pace_zones *zones, wishes *list, pace_rank *const *traces, size_t count,
+static pace_status plan(pace_trace_zones *zones, wishes *list, pace_rank *const *traces, size_t count,
                         const pace_zone_limits *limits) {
-    int64_t *thin_ns = pace_alloc(list->count + 1, sizeof *thin_ns);
-    if (!thin_ns) return PACE_E_MEMORY;
-    pace_status status = grant(list, thin_ns, traces, limits->whole_slices);
-    for (size_t t = 0; status == PACE_OK && t < count; t++)
-        status = zones_of(&zones[t], traces[t], t, list, thin_ns, limits->merged_slices / count);
-    pace_free(thin_ns);
-    return status;
+    bool large = grant(list, traces, limits->whole_slices);
+    const wish first = list->count ? list->items[0] : (wish){0};
+    if (list->count) qsort(list->items, list->count, sizeof *list->items, by_start);
+    const terms by = {list, large ? &first : NULL, limits->whole_slices, limits->merged_slices / count};
+    for (size_t t = 0; t < count; t++) PACE_TRY(zones_of(&zones[t], traces[t], t, &by));
+    return PACE_OK;
 }
 
-void pace_zones_free(pace_zones *zones, size_t trace_count) {
-    for (size_t t = 0; zones && t < trace_count; t++) PACE_VEC_FREE(&zones[t]);
+void pace_zones_free(pace_trace_zones *zones, size_t trace_count) {
+    for (size_t t = 0; zones && t < trace_count; t++) {
+        for (size_t i = 0; zones[t].lanes && i < zones[t].lane_count; i++) PACE_VEC_FREE(&zones[t].lanes[i]);
+        PACE_VEC_FREE(&zones[t].summary);
+        pace_free(zones[t].lanes);
+    }
     pace_free(zones);
 }
 
-pace_status pace_zones_plan(pace_zones **out, pace_rank *const *traces, size_t trace_count, const pace_rank *reported,
-                            size_t mark, const pace_zone_limits *limits) {
-    pace_zones *zones = pace_alloc(trace_count + 1, sizeof *zones);
+/* All that there is, whatever its lane. */
+static pace_status wish_all(wishes *list, size_t count) {
+    for (size_t t = 0; t < count; t++) PACE_TRY(PACE_PUSH(list, whole_trace(t)));
+    return PACE_OK;
+}
+
+pace_status pace_zones_plan(pace_trace_zones **out, pace_rank *const *traces, size_t trace_count,
+                            const pace_rank *reported, size_t mark, const pace_zone_limits *limits) {
+    pace_trace_zones *zones = pace_alloc(trace_count + 1, sizeof *zones);
     wishes list = {0};
     pace_status status = zones ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK && has_room_for_all(traces, trace_count, limits->whole_slices)) {
-        for (size_t t = 0; status == PACE_OK && t < trace_count; t++)
-            status = PACE_PUSH(&zones[t], ((pace_zone){INT64_MIN, INT64_MAX, 0}));
-    } else if (status == PACE_OK) {
-        status = make_wishes(&list, traces, trace_count, reported, mark);
-        if (status == PACE_OK) status = plan(zones, &list, traces, trace_count, limits);
-    }
+    if (status == PACE_OK)
+        status = has_room_for_all(traces, trace_count, limits->whole_slices)
+                     ? wish_all(&list, trace_count)
+                     : make_wishes(&list, traces, trace_count, reported, mark);
+    if (status == PACE_OK) status = plan(zones, &list, traces, trace_count, limits);
     PACE_VEC_FREE(&list);
     if (status != PACE_OK) pace_zones_free(zones, trace_count);
     else *out = zones;

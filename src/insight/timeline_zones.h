@@ -6,13 +6,22 @@
 
 #include "insight/analysis.h"
 
-/* The tasks that start in [from, to): those shorter than `thin_ns` may be merged; 0 = every task is shown. */
+/* The tasks that start in [from, to): those shorter than `thin_ns` are merged with their neighbours, as long as both
+ * together are no longer than `run_ns`, and hide what they enclose; 0 = every task is shown. */
 typedef struct {
-    int64_t from_ns, to_ns, thin_ns;
+    int64_t from_ns, to_ns, thin_ns, run_ns;
 } pace_zone;
 
 /* By time; the first begins at INT64_MIN, the last ends at INT64_MAX, none overlap, no gaps. */
 typedef PACE_VEC(pace_zone) pace_zones;
+
+/* Those of a trace: of each lane, for lanes differ in how long their tasks are, and of what is drawn of the trace as a
+ * whole (stages, resources, critical path). */
+typedef struct {
+    pace_zones *lanes;
+    size_t lane_count;
+    pace_zones summary;
+} pace_trace_zones;
 
 /* How much is drawn. */
 typedef struct {
@@ -20,10 +29,10 @@ typedef struct {
     size_t merged_slices; /* and about so many of all others */
 } pace_zone_limits;
 
-/** The zones of each trace (trace_count of them; free each with PACE_VEC_FREE, then the array). First come step `mark` of
- * `reported` (SIZE_MAX: all of it), the step of the same number on the other traces, the other steps of `reported`, then
- * those of the other traces. When all tasks have room, all are shown. */
-pace_status pace_zones_plan(pace_zones **out, pace_rank *const *traces, size_t trace_count, const pace_rank *reported,
-                            size_t mark, const pace_zone_limits *limits) PACE_MUST_CHECK;
+/** The zones of each trace, trace_count of them. First come step `mark` of `reported` (SIZE_MAX: all of it), the step of
+ * the same number on the other traces, the other steps of `reported`, then those of the other traces. When all tasks have
+ * room, all are shown. */
+pace_status pace_zones_plan(pace_trace_zones **out, pace_rank *const *traces, size_t trace_count,
+                            const pace_rank *reported, size_t mark, const pace_zone_limits *limits) PACE_MUST_CHECK;
 
-void pace_zones_free(pace_zones *zones, size_t trace_count);
+void pace_zones_free(pace_trace_zones *zones, size_t trace_count);

@@ -1,6 +1,7 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
 #include "insight/timeline_cut.h"
 #include "report/analyze_parts.h"
+#include "report/show.h"
 #include "report/timeline.h"
 #include "step/op_shapes.h"
 
@@ -26,7 +27,7 @@ typedef struct {
     const drawing *of;
     pace_timeline *out;
     const pace_rank *trace;
-    const pace_zones *zones;
+    const pace_trace_zones *zones;
     uint32_t *numbers; /* task -> slice, 0 = none so far */
     uint8_t *classes;  /* device task -> pace_work_class + 1, 0 = unknown */
     pace_op_cache *amounts;
@@ -144,7 +145,7 @@ static pace_status draw_lanes(trace_drawing *d, bool device, bool several) {
         if (device) name_stream(name, sizeof name, step, lane, several);
         else name_thread(name, sizeof name, step, lane);
         pace_timeline_lane(d->out, name, device ? PACE_LANE_STREAM : PACE_LANE_THREAD);
-        PACE_TRY(pace_lane_cut(&d->drawn, step, lane, d->zones));
+        PACE_TRY(pace_lane_cut(&d->drawn, step, lane, &d->zones->lanes[i]));
         for (size_t k = 0; k < d->drawn.count; k++) put_drawn(d, &d->drawn.items[k], device);
     }
     return PACE_OK;
@@ -174,48 +175,70 @@ static void draw_steps(trace_drawing *d, const pace_rank *rank) {
     }
 }
 
-static void draw_path(trace_drawing *d, const pace_rank *rank) {
-    const drawing *of = d->of;
-    if (rank != of->rank || of->path.count == 0) return;
-    begin_summary(d, rank, "Critical path");
-    for (size_t i = 0; i < of->path.count; i++) {
-        const pace_path_piece *piece = &of->path.items[i];
-        const pace_rank *own = of->ranks[piece->rank];
-        const char *name = piece->task == PACE_NO_TASK ? "nothing recorded" : pace_step_name(&own->step, piece->task);
-        char text[512], which[PACE_RANK_NAME];
-        if (own == rank) pace_snprintf(text, sizeof text, "%s%s", piece->waiting ? "gap before " : "", name);
-        else
-            pace_snprintf(text, sizeof text, "%s%s, %s", piece->waiting ? "gap before " : "", name,
-                          pace_rank_name(which, own));
-        bool linked = own == rank && piece->task != PACE_NO_TASK;
-        pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = piece->start_ns + of->home->shift_ns,
-                                                         .end_ns = piece->end_ns + of->home->shift_ns,
-                                                         .name = text,
-                                                         .color = piece->waiting ? PACE_CLASS_IDLE : PACE_CLASS_PATH,
-                                                         .kind = PACE_SLICE_PATH,
-                                                         .stage = pace_advice_names[piece->resource],
-                                                         .cause = linked ? d->numbers[piece->task] : 0});
-    }
+static pace_span piece_at(const void *context, size_t index) {
+    const pace_path_piece *piece = &((const drawing *)context)->path.items[index];
+    return (pace_span){piece->start_ns, piece->end_ns, (uint32_t)index};
 }
 
-static pace_status draw_tiles(trace_drawing *d, const pace_rank *rank, pace_tile_key key) {
-    pace_drawn_tiles tiles = {0};
-    bool stages = key == PACE_TILES_BY_STAGE;
+static void put_piece(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn) {
+    const drawing *of = d->of;
+    const pace_path_piece *piece = &of->path.items[drawn->longest];
+    const pace_rank *own = of->ranks[piece->rank];
+    const char *name = piece->task == PACE_NO_TASK ? "nothing recorded" : pace_step_name(&own->step, piece->task);
+    bool linked = own == rank && piece->task != PACE_NO_TASK && drawn->count == 1;
+    char text[512], which[PACE_RANK_NAME];
+    pace_snprintf(text, sizeof text, "%s%.400s%s%s", piece->waiting ? "gap before " : "", name, own == rank ? "" : ", ",
+                  own == rank ? "" : pace_rank_name(which, own));
+    pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = drawn->start_ns + of->home->shift_ns,
+                                                     .end_ns = drawn->end_ns + of->home->shift_ns,
+                                                     .name = text,
+                                                     .color = piece->waiting ? PACE_CLASS_IDLE : PACE_CLASS_PATH,
+                                                     .kind = PACE_SLICE_PATH,
+                                                     .stage = pace_advice_names[piece->resource],
+                                                     .count = drawn->count,
+                                                     .cause = linked ? d->numbers[piece->task] : 0});
+}
+
+static pace_status draw_path(trace_drawing *d, const pace_rank *rank) {
+    const drawing *of = d->of;
+    pace_drawn_spans drawn = {0};
+    if (rank != of->rank || of->path.count == 0) return PACE_OK;
+    begin_summary(d, rank, "Critical path");
+    pace_status status = pace_spans_cut(&drawn, piece_at, of, of->path.count, &d->zones->summary);
+    for (size_t i = 0; status == PACE_OK && i < drawn.count; i++) put_piece(d, rank, &drawn.items[i]);
+    PACE_VEC_FREE(&drawn);
+    return status;
+}
+
+static pace_span stage_at(const void *tiles, size_t index) {
+    const pace_tile *tile = &((const pace_tiles *)tiles)->items[index];
+    return (pace_span){tile->start_ns, tile->end_ns, tile->stage};
+}
+
+static pace_span resource_at(const void *tiles, size_t index) {
+    const pace_tile *tile = &((const pace_tiles *)tiles)->items[index];
+    return (pace_span){tile->start_ns, tile->end_ns, tile->resource};
+}
+
+static void put_tile(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn, bool stages) {
+    const pace_tile *tile = &rank->tiles.items[drawn->longest];
+    pace_timeline_put(
+        d->out, &(pace_timeline_slice){.start_ns = drawn->start_ns + rank->shift_ns,
+                                       .end_ns = drawn->end_ns + rank->shift_ns,
+                                       .name = stages ? pace_stage_names[tile->stage] : resource_words[tile->resource],
+                                       .color = stages ? stage_colors[tile->stage] : resource_colors[tile->resource],
+                                       .kind = stages ? PACE_SLICE_STAGE : PACE_SLICE_RESOURCE,
+                                       .count = drawn->count});
+}
+
+static pace_status draw_tiles(trace_drawing *d, const pace_rank *rank, bool stages) {
+    pace_drawn_spans drawn = {0};
     if (rank->tiles.count == 0) return PACE_OK;
-    pace_status status = pace_tiles_cut(&tiles, &rank->tiles, key, d->zones);
     begin_summary(d, rank, stages ? "Stage" : "Device time");
-    for (size_t i = 0; status == PACE_OK && i < tiles.count; i++) {
-        const pace_drawn_tile *tile = &tiles.items[i];
-        pace_timeline_put(d->out,
-                          &(pace_timeline_slice){.start_ns = tile->start_ns + rank->shift_ns,
-                                                 .end_ns = tile->end_ns + rank->shift_ns,
-                                                 .name =
-                                                     stages ? pace_stage_names[tile->key] : resource_words[tile->key],
-                                                 .color = stages ? stage_colors[tile->key] : resource_colors[tile->key],
-                                                 .kind = stages ? PACE_SLICE_STAGE : PACE_SLICE_RESOURCE,
-                                                 .count = tile->count});
-    }
-    PACE_VEC_FREE(&tiles);
+    pace_status status =
+        pace_spans_cut(&drawn, stages ? stage_at : resource_at, &rank->tiles, rank->tiles.count, &d->zones->summary);
+    for (size_t i = 0; status == PACE_OK && i < drawn.count; i++) put_tile(d, rank, &drawn.items[i], stages);
+    PACE_VEC_FREE(&drawn);
     return status;
 }
 
@@ -224,9 +247,9 @@ static pace_status draw_summaries(trace_drawing *d) {
         const pace_rank *rank = d->of->ranks[r];
         if (pace_rank_trace(rank) != d->trace) continue;
         draw_steps(d, rank);
-        draw_path(d, rank);
-        PACE_TRY(draw_tiles(d, rank, PACE_TILES_BY_STAGE));
-        PACE_TRY(draw_tiles(d, rank, PACE_TILES_BY_RESOURCE));
+        PACE_TRY(draw_path(d, rank));
+        PACE_TRY(draw_tiles(d, rank, true));
+        PACE_TRY(draw_tiles(d, rank, false));
     }
     return PACE_OK;
 }
@@ -255,7 +278,7 @@ static pace_status draw_parts(trace_drawing *d) {
     return draw_summaries(d);
 }
 
-static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, const pace_zones *zones) {
+static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, const pace_trace_zones *zones) {
     const pace_rank *trace = of->traces[t];
     char name[PACE_RANK_NAME];
     pace_op_cache amounts;
@@ -274,36 +297,41 @@ static pace_status draw_trace(const drawing *of, pace_timeline *out, size_t t, c
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-/* Which stretches are merged, and how far. */
-static void put_note(const drawing *of, pace_timeline *out, const pace_zones *zones) {
-    int64_t thin_ns = 0, own_ns = 0;
+/* The longest slice that may be merged outside, or of the reported trace inside, of the stretches that were chosen. */
+static int64_t longest_merged_ns(const drawing *of, const pace_trace_zones *zones, bool inside) {
+    int64_t most = 0;
     for (size_t t = 0; t < of->trace_count; t++)
-        for (size_t i = 0; i < zones[t].count; i++)
-            if (zones[t].items[i].thin_ns > thin_ns) thin_ns = zones[t].items[i].thin_ns;
-    for (size_t t = 0; t < of->trace_count; t++)
-        for (size_t i = 0; i < zones[t].count; i++) {
-            const pace_zone *zone = &zones[t].items[i];
-            bool shown = zone->from_ns > INT64_MIN && zone->to_ns < INT64_MAX;
-            if (of->traces[t] == pace_rank_trace(of->rank) && shown && zone->thin_ns < thin_ns) own_ns = zone->thin_ns;
-        }
-    if (thin_ns == 0) {
+        for (size_t l = 0; l < zones[t].lane_count; l++)
+            for (size_t i = 0; i < zones[t].lanes[l].count; i++) {
+                const pace_zone *zone = &zones[t].lanes[l].items[i];
+                bool chosen = zone->from_ns > INT64_MIN && zone->to_ns < INT64_MAX;
+                bool is_large = chosen && zone->from_ns <= of->path_from_ns && zone->to_ns >= of->path_to_ns;
+                if (inside && (!is_large || of->traces[t] != pace_rank_trace(of->rank))) continue;
+                if (zone->thin_ns > most) most = zone->thin_ns;
+            }
+    return most;
+}
+
+static void put_note(const drawing *of, pace_timeline *out, const pace_trace_zones *zones) {
+    int64_t most_ns = longest_merged_ns(of, zones, false), own_ns = longest_merged_ns(of, zones, true);
+    if (most_ns == 0) {
         pace_timeline_note(out, "Every recorded task is in this timeline, to the nanosecond.");
         return;
     }
     pace_timeline_note(out,
                        "This trace has more tasks than a page holds. Outside the steps that are shown task by task, "
-                       "neighbours shorter than %.3g ms are merged; a merged slice says how many tasks it stands for. "
-                       "--rank and --steps choose what is shown task by task.",
-                       (double)thin_ns * 1e-6);
+                       "neighbours of up to %s are merged; a merged slice says how many tasks it stands for. "
+                       "--rank and --steps choose which steps come first.",
+                       pace_show_ns(most_ns).text);
     if (own_ns)
-        pace_timeline_note(out, "Even in the reported step, neighbours shorter than %.3g us are merged.",
-                           (double)own_ns * 1e-3);
+        pace_timeline_note(out, "Even the reported step has more tasks than that: neighbours of up to %s are merged.",
+                           pace_show_ns(own_ns).text);
 }
 
 static pace_status draw(void *context, pace_timeline *out) {
     const drawing *of = context;
     const pace_zone_limits limits = {WHOLE_SLICES, MERGED_SLICES};
-    pace_zones *zones;
+    pace_trace_zones *zones;
     PACE_TRY(pace_zones_plan(&zones, of->traces, of->trace_count, of->rank, of->mark, &limits));
     pace_status status = PACE_OK;
     for (size_t t = 0; status == PACE_OK && t < of->trace_count; t++) status = draw_trace(of, out, t, &zones[t]);
@@ -328,7 +356,9 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
                     .rank_count = analysis->ranks.count,
                     .rank = rank,
                     .home = analysis->ranks.items[critical->home],
-                    .mark = critical->mark};
+                    .mark = critical->mark,
+                    .path_from_ns = critical->from_ns,
+                    .path_to_ns = critical->to_ns};
     for (size_t i = 0; i < critical->pieces.count; i++)
         if (PACE_PUSH(&of->path, critical->pieces.items[i]) != PACE_OK) {
             free_drawing(of);

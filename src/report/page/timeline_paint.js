@@ -22,6 +22,11 @@ function niceStep(span) {
   return power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
 }
 
+/* What a folded group shows beside its name. */
+function stripOf(data, group) {
+  return group.lanes.find((lane) => lane.count && data.kindOf(lane, 0) === 'device time') || group.lanes.find((lane) => lane.count);
+}
+
 /* Where groups and lanes lie, from 0 below the ruler. */
 function layOut(data, python) {
   const groups = [], lanes = [];
@@ -31,7 +36,13 @@ function layOut(data, python) {
       groups.push({group, y});
       y += GROUP_HEIGHT;
     }
-    if (!group.open) return;
+    if (!group.open) {
+      const lane = stripOf(data, group);
+      if (!lane) return;
+      lane.rows = lane.rows || findRows(data, lane, python);
+      lanes.push({lane, y: y - GROUP_HEIGHT + 4, row: GROUP_HEIGHT - 7, height: GROUP_HEIGHT - 7, strip: true});
+      return;
+    }
     group.lanes.forEach((lane) => {
       if (!lane.rows) lane.rows = findRows(data, lane, python);
       if (!lane.rows.length) return;
@@ -97,6 +108,7 @@ function paintHits(g, view, place) {
   const scale = view.width / (view.to - view.from), lane = place.lane;
   g.fillStyle = view.colors.accent;
   place.lane.rows.forEach((row, depth) => {
+    if (place.strip && depth) return;
     let last = -9;
     for (let k = firstAfter(lane, row, view.from); k < row.length; k++) {
       const i = row[k];
@@ -112,6 +124,7 @@ function paintHits(g, view, place) {
 
 function paintLane(g, view, place) {
   place.lane.rows.forEach((row, depth) => {
+    if (place.strip && depth) return;
     const y = view.top(place.y + depth * place.row);
     if (y + place.row > RULER && y < view.height) paintRow(g, view, place.lane, row, y, place.row);
   });

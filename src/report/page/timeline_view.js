@@ -37,6 +37,7 @@ class TimelineView {
     this.names.textContent = '';
     this.layout.groups.forEach((at) => this.nameGroup(at));
     this.layout.lanes.forEach((place) => {
+      if (place.strip) return; /* its group is named */
       const name = document.createElement('div');
       name.textContent = name.title = place.lane.name;
       name.style.cssText = 'top:' + (RULER + place.y) + 'px;height:' + place.height + 'px;line-height:' + place.row + 'px';
@@ -98,7 +99,12 @@ class TimelineView {
     requestAnimationFrame(() => { if (this.queued) this.paintNow(); });
   }
 
-  rowOf(slice) { return slice.lane.rows ? slice.lane.rows.findIndex((row) => row[firstAfter(slice.lane, row, slice.lane.starts[slice.i])] === slice.i || row.includes(slice.i)) : -1; }
+  rowOf(slice) {
+    const {lane, i} = slice, shown = this.places.get(lane);
+    if (!lane.rows || !shown) return -1;
+    const depth = lane.rows.findIndex((row) => row[firstAfter(lane, row, lane.starts[i])] === i || row.includes(i));
+    return shown.strip && depth > 0 ? -1 : depth;
+  }
 
   /* Where a slice is on the canvas; null when its lane is folded. */
   boxOf(slice) {

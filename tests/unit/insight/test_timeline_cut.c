@@ -50,12 +50,12 @@ static void free_trace(pace_rank *rank) {
 }
 
 /* Checks that the slices of each lane stand for its tasks in order; returns how many slices there are. */
-static size_t check_cut(const pace_rank *rank, const pace_zones *zones) {
+static size_t check_cut(const pace_rank *rank, const pace_trace_zones *zones) {
     pace_drawn_slices drawn = {0};
     size_t sum = 0;
     for (size_t l = 0; l < rank->step.lanes.count; l++) {
         const pace_lane *lane = &rank->step.lanes.items[l];
-        assert_int_equal(pace_lane_cut(&drawn, &rank->step, lane, zones), PACE_OK);
+        assert_int_equal(pace_lane_cut(&drawn, &rank->step, lane, &zones->lanes[l]), PACE_OK);
         uint32_t next = lane->first;
         for (size_t i = 0; i < drawn.count; i++) {
             const pace_drawn *one = &drawn.items[i];
@@ -75,16 +75,22 @@ static size_t check_cut(const pace_rank *rank, const pace_zones *zones) {
 }
 
 /* Zones tile all time. */
-static void check_zones(const pace_zones *zones) {
+static void check_tiling(const pace_zones *zones) {
     assert_true(zones->count > 0);
     assert_true(zones->items[0].from_ns == INT64_MIN && zones->items[zones->count - 1].to_ns == INT64_MAX);
     for (size_t i = 1; i < zones->count; i++) assert_true(zones->items[i].from_ns == zones->items[i - 1].to_ns);
 }
 
+static void check_zones(const pace_trace_zones *zones) {
+    assert_int_equal(zones->lane_count, 2);
+    for (size_t l = 0; l < zones->lane_count; l++) check_tiling(&zones->lanes[l]);
+    check_tiling(&zones->summary);
+}
+
 static void test_all_where_there_is_room(void **state) {
     (void)state;
     pace_rank rank, *traces[] = {&rank};
-    pace_zones *zones;
+    pace_trace_zones *zones;
     make_trace(&rank);
     const pace_zone_limits limits = {1000000, 1000};
     assert_int_equal(pace_zones_plan(&zones, traces, 1, &rank, 7, &limits), PACE_OK);
@@ -99,7 +105,7 @@ static void test_reported_step_comes_first(void **state) {
     (void)state;
     enum { STEP_SLICES = 1 + 2 * OPERATORS + 3 * OPERATORS };
     pace_rank ranks[2], *traces[] = {&ranks[0], &ranks[1]};
-    pace_zones *zones;
+    pace_trace_zones *zones;
     make_trace(&ranks[0]);
     make_trace(&ranks[1]);
     const pace_zone_limits limits = {3 * STEP_SLICES + 100, 400};
@@ -107,8 +113,9 @@ static void test_reported_step_comes_first(void **state) {
     for (int t = 0; t < 2; t++) {
         check_zones(&zones[t]);
         bool whole = false;
-        for (size_t i = 0; i < zones[t].count; i++)
-            if (zones[t].items[i].from_ns == 7 * STEP_NS) whole = zones[t].items[i].thin_ns == 0;
+        const pace_zones *lane = &zones[t].lanes[1];
+        for (size_t i = 0; i < lane->count; i++)
+            if (lane->items[i].from_ns == 7 * STEP_NS) whole = lane->items[i].thin_ns == 0;
         assert_true(whole);
     }
     size_t slices = check_cut(&ranks[0], &zones[0]) + check_cut(&ranks[1], &zones[1]);
@@ -122,7 +129,7 @@ static void test_reported_step_comes_first(void **state) {
 static void test_a_giant_step_is_merged(void **state) {
     (void)state;
     pace_rank rank, *traces[] = {&rank};
-    pace_zones *zones;
+    pace_trace_zones *zones;
     make_trace(&rank);
     const pace_zone_limits limits = {300, 100};
     assert_int_equal(pace_zones_plan(&zones, traces, 1, &rank, 3, &limits), PACE_OK);
@@ -136,7 +143,7 @@ static void test_a_giant_step_is_merged(void **state) {
 static void test_no_steps(void **state) {
     (void)state;
     pace_rank rank, *traces[] = {&rank};
-    pace_zones *zones;
+    pace_trace_zones *zones;
     make_trace(&rank);
     const pace_zone_limits limits = {300, 100};
     assert_int_equal(pace_zones_plan(&zones, traces, 1, &rank, SIZE_MAX, &limits), PACE_OK);
@@ -146,28 +153,28 @@ static void test_no_steps(void **state) {
     free_trace(&rank);
 }
 
-static void test_tiles(void **state) {
+static pace_span span_at(const void *context, size_t index) { return ((const pace_span *)context)[index]; }
+
+static void test_spans(void **state) {
     (void)state;
-    pace_tile items[] = {{0, 10, PACE_STAGE_FORWARD, PACE_COMPUTE_BOUND, 0},
-                         {10, 12, PACE_STAGE_FORWARD, PACE_IDLE_HOST, 0},
-                         {12, 30, PACE_STAGE_BACKWARD, PACE_IDLE_HOST, 0},
-                         {30, 31, PACE_STAGE_BACKWARD, PACE_COPY, 0}};
-    const pace_tiles tiles = {items, 4, 4};
-    pace_zone all = {INT64_MIN, INT64_MAX, 0};
-    pace_zones zones = {&all, 1, 1};
-    pace_drawn_tiles drawn = {0};
-    assert_int_equal(pace_tiles_cut(&drawn, &tiles, PACE_TILES_BY_STAGE, &zones), PACE_OK);
-    assert_int_equal(drawn.count, 2);
+    const pace_span spans[] = {{0, 10, 1}, {10, 12, 1}, {12, 30, 2}, {30, 31, 2}, {40, 41, 2}};
+    pace_zone all = {INT64_MIN, INT64_MAX, 0, 0};
+    const pace_zones zones = {&all, 1, 1};
+    pace_drawn_spans drawn = {0};
+    assert_int_equal(pace_spans_cut(&drawn, span_at, spans, 5, &zones), PACE_OK);
+    assert_int_equal(drawn.count, 3); /* touching spans of a key are one */
     assert_int_equal(drawn.items[0].end_ns, 12);
-    assert_int_equal(drawn.items[1].key, PACE_STAGE_BACKWARD);
-    assert_int_equal(pace_tiles_cut(&drawn, &tiles, PACE_TILES_BY_RESOURCE, &zones), PACE_OK);
-    assert_int_equal(drawn.count, 3);
-    assert_int_equal(drawn.items[1].end_ns - drawn.items[1].start_ns, 20);
-    all.thin_ns = 100;
-    assert_int_equal(pace_tiles_cut(&drawn, &tiles, PACE_TILES_BY_RESOURCE, &zones), PACE_OK);
+    assert_int_equal(drawn.items[0].count, 1);
+    assert_int_equal(drawn.items[1].longest, 2);
+    all.thin_ns = all.run_ns = 5;
+    assert_int_equal(pace_spans_cut(&drawn, span_at, spans, 5, &zones), PACE_OK);
+    assert_int_equal(drawn.count, 5); /* short ones do not join long ones, nor others too far away */
+    all.thin_ns = all.run_ns = 100;
+    assert_int_equal(pace_spans_cut(&drawn, span_at, spans, 5, &zones), PACE_OK);
     assert_int_equal(drawn.count, 1);
-    assert_int_equal(drawn.items[0].count, 4);
-    assert_int_equal(drawn.items[0].key, PACE_IDLE_HOST);
+    assert_int_equal(drawn.items[0].count, 5);
+    assert_int_equal(drawn.items[0].longest, 2);
+    assert_int_equal(drawn.items[0].end_ns, 41);
     PACE_VEC_FREE(&drawn);
 }
 
@@ -180,7 +187,7 @@ static void test_out_of_memory(void **state) {
     int64_t before = pace_memory_live();
     bool passed = false;
     for (uint64_t n = 1; n < 1000 && !passed; n++) {
-        pace_zones *zones = NULL;
+        pace_trace_zones *zones = NULL;
         pace_memory_fail_at(n);
         passed = pace_zones_plan(&zones, traces, 1, &rank, 3, &limits) == PACE_OK;
         pace_memory_fail_at(0);
@@ -197,7 +204,7 @@ int main(void) {
         cmocka_unit_test(test_reported_step_comes_first),
         cmocka_unit_test(test_a_giant_step_is_merged),
         cmocka_unit_test(test_no_steps),
-        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_spans),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
