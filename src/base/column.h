@@ -4,7 +4,7 @@
 /* How a value is shown to people; in JSON, CSV the plain number with the unit in its key. */
 typedef enum {
     PACE_SHOW_TEXT,
-    PACE_SHOW_WORD, /* one of a closed list, shown as words: "idle_host" as "idle host" */
+    PACE_SHOW_WORD, /* one of a closed list, shown as words: "idle_host" as "idle: host" */
     PACE_SHOW_INT,
     PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / us / ms / s */
     PACE_SHOW_S,  /* double seconds, shown the same way */

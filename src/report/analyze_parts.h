@@ -45,6 +45,10 @@ pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, co
 pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                               const pace_critical *critical) PACE_MUST_CHECK;
 
+/** Pictures: each step of a rank by resource, and of several ranks each one's own time in each step. */
+pace_status pace_put_step_bars(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+pace_status pace_put_rank_heat(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+
 /** What the rank exchanged by its kernels' metadata, and how much of it is waiting for late ranks at least. */
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) PACE_MUST_CHECK;

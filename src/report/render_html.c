@@ -6,6 +6,7 @@
 #include "report/html_text.h"
 #include "report/page_files.h"
 #include "report/render_chart.h"
+#include "report/render_grid.h"
 #include "report/show.h"
 #include "report/timeline.h"
 #include <math.h>
@@ -341,6 +342,11 @@ static void write_chart(page_out *page, const pace_node *node) {
     pace_render_chart(page->sink, node->chart);
 }
 
+static pace_status write_grid_picture(page_out *page, const pace_node *node) {
+    write_heading(page, node->title, NULL);
+    return pace_render_grid(page->sink, node->grid);
+}
+
 static pace_status write_timeline(page_out *page, const pace_node *node) {
     write_heading(page, node->title, NULL);
     return pace_render_timeline(page->sink, node->timeline, ++page->timelines);
@@ -353,6 +359,7 @@ static pace_status write_block(page_out *page, const pace_node *node) {
     if (alone) open_section(page);
     if (node->kind == PACE_NODE_CHART) write_chart(page, node);
     else if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
+    else if (node->kind == PACE_NODE_GRID) status = write_grid_picture(page, node);
     else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_timeline(page, node);
     if (alone) put(page, "</section>\n");
     return status;
@@ -365,7 +372,8 @@ static pace_status write_node(page_out *page, const pace_node *node) {
     case PACE_NODE_TABLE:
     case PACE_NODE_MATRIX:
     case PACE_NODE_TIMELINE:
-    case PACE_NODE_CHART: return write_block(page, node);
+    case PACE_NODE_CHART:
+    case PACE_NODE_GRID: return write_block(page, node);
     case PACE_NODE_SENTENCE: write_paragraph(page, "<p>", node->text); return PACE_OK;
     case PACE_NODE_NOTE: write_paragraph(page, "<p class=\"note\">", node->text); return PACE_OK;
     default: return write_field(page, node);

@@ -19,6 +19,24 @@ typedef struct pace_node pace_node;
 
 typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
 
+/* Colours of pictures: the classes that the style sheet knows. */
+typedef enum {
+    PACE_CLASS_COMPUTE,
+    PACE_CLASS_MEMORY,
+    PACE_CLASS_COPY,
+    PACE_CLASS_COMMUNICATION,
+    PACE_CLASS_HOST,
+    PACE_CLASS_IDLE,
+    PACE_CLASS_WAIT,
+    PACE_CLASS_INPUT,
+    PACE_CLASS_FORWARD,
+    PACE_CLASS_BACKWARD,
+    PACE_CLASS_UPDATE,
+    PACE_CLASS_OTHER,
+    PACE_CLASS_PATH,
+    PACE_CLASS_COUNT,
+} pace_class;
+
 /** A new report of `verb`: {"schema":"paceline.<verb>/1","paceline":…,"command":[…],"inputs":[…],…}. */
 pace_status pace_report_new(pace_report **out, const char *verb, const char *title) PACE_MUST_CHECK;
 pace_status pace_report_status(const pace_report *report);
@@ -124,6 +142,14 @@ void pace_chart_pale(pace_node *chart);
 void pace_chart_band(pace_node *chart, double low, double high, const char *name);
 /** A point of the last curve; on a logarithmic axis x = 0 is left out. */
 void pace_chart_point(pace_node *chart, double x, double y);
+
+/** A picture for people (HTML only; not in JSON): values of rows and columns as colours, against their median; `ns` is row
+ * by row, negative = there is none. */
+void pace_node_heat(pace_node *parent, const char *title, const char *const *rows, size_t row_count,
+                    const char *const *columns, size_t column_count, const int64_t *ns);
+/** The same: a bar each, stacked of parts. */
+void pace_node_bars(pace_node *parent, const char *title, const char *const *bars, size_t bar_count,
+                    const char *const *parts, const pace_class *colors, size_t part_count, const int64_t *ns);
 
 /* The member of a timeline that holds the warnings of its report. */
 #define PACE_WARNINGS_MEMBER "pacelineWarnings"

@@ -260,6 +260,8 @@ static pace_status build_of(pace_report *report, pace_analysis *analysis, const 
     if (analysis->ranks.count > 1) put_spread(root, analysis, rank);
     if (rank->work.items.count) put_rank_table(root, analysis, rank);
     put_step_table(root, rank, spread, &typical);
+    PACE_TRY(pace_put_step_bars(root, rank));
+    PACE_TRY(pace_put_rank_heat(root, analysis, rank));
     PACE_TRY(put_json_ranks(root, analysis));
     pace_put_step_matrix(root, rank, &typical);
     PACE_TRY(pace_put_insights(root, analysis, rank, &typical, options));

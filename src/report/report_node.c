@@ -77,6 +77,15 @@ static void free_chart(pace_held_chart *chart) {
     pace_free(chart);
 }
 
+static void free_grid(pace_held_grid *grid) {
+    if (!grid) return;
+    pace_texts_free(&grid->rows);
+    pace_texts_free(&grid->columns);
+    pace_free(grid->values);
+    pace_free(grid->colors);
+    pace_free(grid);
+}
+
 static bool holds_text(pace_node_kind kind) {
     return kind == PACE_NODE_TEXT || kind == PACE_NODE_STRONG || kind == PACE_NODE_SENTENCE || kind == PACE_NODE_NOTE;
 }
@@ -87,6 +96,7 @@ static void free_one(pace_node *node) {
     if (node->kind == PACE_NODE_MATRIX) free_matrix(node->matrix);
     if (node->kind == PACE_NODE_TIMELINE) free_timeline(node->timeline);
     if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
+    if (node->kind == PACE_NODE_GRID) free_grid(node->grid);
     pace_free(node->key);
     pace_free(node->title);
     pace_free(node);
@@ -421,6 +431,29 @@ void pace_node_timeline(pace_node *parent, const char *title, int64_t from_ns, i
     pace_node *node = add_holder(parent, PACE_NODE_TIMELINE, NULL, title, PACE_FOR_PEOPLE, sizeof(pace_held_timeline));
     if (node) *node->timeline = (pace_held_timeline){from_ns, to_ns, draw, context, free_context};
     else if (free_context) free_context(context);
+}
+
+/* A copy of `count` things; NULL when there are none or memory ran out. */
+static void *copy_array(pace_report *report, const void *from, size_t count, size_t size) {
+    void *copy = from ? pace_alloc(count, size) : NULL;
+    if (!keep(report, from && !copy ? PACE_E_MEMORY : PACE_OK)) return NULL;
+    if (copy && count) memcpy(copy, from, count * size);
+    return copy;
+}
+
+void pace_node_bars(pace_node *parent, const char *title, const char *const *bars, size_t bar_count,
+                    const char *const *parts, const pace_class *colors, size_t part_count, const int64_t *ns) {
+    pace_node *node = add_holder(parent, PACE_NODE_GRID, NULL, title, PACE_FOR_PEOPLE, sizeof *node->grid);
+    if (!node) return;
+    add_names(node->report, &node->grid->rows, bars, bar_count);
+    add_names(node->report, &node->grid->columns, parts, part_count);
+    node->grid->values = copy_array(node->report, ns, bar_count * part_count, sizeof *ns);
+    node->grid->colors = copy_array(node->report, colors, part_count, sizeof *colors);
+}
+
+void pace_node_heat(pace_node *parent, const char *title, const char *const *rows, size_t row_count,
+                    const char *const *columns, size_t column_count, const int64_t *ns) {
+    pace_node_bars(parent, title, rows, row_count, columns, NULL, column_count, ns);
 }
 
 pace_node *pace_node_chart(pace_node *parent, const char *title, const char *x_title, bool log_x) {

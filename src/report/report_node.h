@@ -23,6 +23,7 @@ typedef enum {
     PACE_NODE_MATRIX,
     PACE_NODE_TIMELINE,
     PACE_NODE_CHART,
+    PACE_NODE_GRID,
 } pace_node_kind;
 
 typedef enum { PACE_CELL_NONE, PACE_CELL_TEXT, PACE_CELL_INT, PACE_CELL_REAL } pace_cell_kind;
@@ -56,23 +57,6 @@ typedef struct {
     int64_t whole_ns; /* what the width of its bars stands for; 0 = its longest bar */
 } pace_held_matrix;
 
-typedef enum {
-    PACE_CLASS_COMPUTE,
-    PACE_CLASS_MEMORY,
-    PACE_CLASS_COPY,
-    PACE_CLASS_COMMUNICATION,
-    PACE_CLASS_HOST,
-    PACE_CLASS_IDLE,
-    PACE_CLASS_WAIT,
-    PACE_CLASS_INPUT,
-    PACE_CLASS_FORWARD,
-    PACE_CLASS_BACKWARD,
-    PACE_CLASS_UPDATE,
-    PACE_CLASS_OTHER,
-    PACE_CLASS_PATH,
-    PACE_CLASS_COUNT,
-} pace_class;
-
 /* Drawn when a page is written: see report/timeline.h. */
 typedef struct {
     int64_t from_ns, to_ns; /* what is shown at first */
@@ -105,6 +89,13 @@ typedef struct {
     PACE_VEC(pace_held_band) bands;
 } pace_held_chart;
 
+/* Values of two texts: a heat map of rows and columns, or, with colours, a bar a row of parts that are columns. */
+typedef struct {
+    pace_texts rows, columns;
+    int64_t *values; /* ns, row by row; negative = none */
+    pace_class *colors;
+} pace_held_grid;
+
 struct pace_node {
     pace_node_kind kind;
     pace_audience audience;
@@ -121,6 +112,7 @@ struct pace_node {
         pace_held_matrix *matrix;
         pace_held_timeline *timeline;
         pace_held_chart *chart;
+        pace_held_grid *grid;
     };
 };
 

@@ -1,6 +1,7 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
 #include "insight/timeline_cut.h"
 #include "report/analyze_parts.h"
+#include "report/resource_look.h"
 #include "report/show.h"
 #include "report/timeline.h"
 #include "step/op_shapes.h"
@@ -39,14 +40,6 @@ typedef struct {
 static const pace_class stage_colors[PACE_STAGES] = {PACE_CLASS_INPUT,    PACE_CLASS_FORWARD, PACE_CLASS_FORWARD,
                                                      PACE_CLASS_BACKWARD, PACE_CLASS_UPDATE,  PACE_CLASS_FORWARD,
                                                      PACE_CLASS_BACKWARD, PACE_CLASS_OTHER};
-
-static const pace_class resource_colors[PACE_RESOURCES] = {PACE_CLASS_COMPUTE,       PACE_CLASS_MEMORY, PACE_CLASS_COPY,
-                                                           PACE_CLASS_COMMUNICATION, PACE_CLASS_HOST,   PACE_CLASS_WAIT,
-                                                           PACE_CLASS_INPUT,         PACE_CLASS_IDLE};
-
-static const char *const resource_words[PACE_RESOURCES] = {
-    "compute-bound kernel", "memory-bound kernel",    "copy",           "exposed communication",
-    "idle: host too slow",  "idle: waits for a rank", "idle: no input", "idle, cause unknown"};
 
 static pace_class device_color(const trace_drawing *d, uint32_t task) {
     static const pace_class colors[] = {PACE_CLASS_OTHER, PACE_CLASS_COMPUTE, PACE_CLASS_MEMORY,
@@ -222,13 +215,15 @@ static pace_span resource_at(const void *tiles, size_t index) {
 
 static void put_tile(trace_drawing *d, const pace_rank *rank, const pace_drawn_span *drawn, bool stages) {
     const pace_tile *tile = &rank->tiles.items[drawn->longest];
-    pace_timeline_put(
-        d->out, &(pace_timeline_slice){.start_ns = drawn->start_ns + rank->shift_ns,
-                                       .end_ns = drawn->end_ns + rank->shift_ns,
-                                       .name = stages ? pace_stage_names[tile->stage] : resource_words[tile->resource],
-                                       .color = stages ? stage_colors[tile->stage] : resource_colors[tile->resource],
-                                       .kind = stages ? PACE_SLICE_STAGE : PACE_SLICE_RESOURCE,
-                                       .count = drawn->count});
+    pace_timeline_put(d->out,
+                      &(pace_timeline_slice){.start_ns = drawn->start_ns + rank->shift_ns,
+                                             .end_ns = drawn->end_ns + rank->shift_ns,
+                                             .name = stages ? pace_stage_names[tile->stage]
+                                                            : pace_resource_words((pace_resource)tile->resource),
+                                             .color = stages ? stage_colors[tile->stage]
+                                                             : pace_resource_colors[tile->resource],
+                                             .kind = stages ? PACE_SLICE_STAGE : PACE_SLICE_RESOURCE,
+                                             .count = drawn->count});
 }
 
 static pace_status draw_tiles(trace_drawing *d, const pace_rank *rank, bool stages) {
@@ -359,11 +354,13 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
                     .mark = critical->mark,
                     .path_from_ns = critical->from_ns,
                     .path_to_ns = critical->to_ns};
-    for (size_t i = 0; i < critical->pieces.count; i++)
-        if (PACE_PUSH(&of->path, critical->pieces.items[i]) != PACE_OK) {
-            free_drawing(of);
-            return PACE_E_MEMORY;
-        }
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < critical->pieces.count; i++)
+        status = PACE_PUSH(&of->path, critical->pieces.items[i]);
+    if (status != PACE_OK) {
+        free_drawing(of);
+        return status;
+    }
     pace_node_timeline(root, "Timeline", critical->from_ns + of->home->shift_ns, critical->to_ns + of->home->shift_ns,
                        draw, of, free_drawing);
     return PACE_OK;

@@ -133,7 +133,11 @@ static pace_shown show_keyed(const char *key, double value, bool is_integer) {
 
 char *pace_show_label(const char *key) {
     static const char *const UNITS[] = {"_ns", "_bytes", "_share", "_per_s"};
-    static const char *const WORDS[][2] = {{"idle_other", "idle, cause unknown"}, {"before it", "gap before"}};
+    static const char *const WORDS[][2] = {{"idle_host", "idle: host"},
+                                           {"idle_rank", "idle: late rank"},
+                                           {"idle_input", "idle: input"},
+                                           {"idle_other", "idle, cause unknown"},
+                                           {"before it", "gap before"}};
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (strcmp(key, WORDS[i][0]) == 0) return pace_show_clean(WORDS[i][1]);
     char *label = pace_show_clean(key);

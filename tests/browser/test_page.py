@@ -236,6 +236,33 @@ def test_all_ranks(path):
         expect(page.problems == [], page.problems)
 
 
+def milliseconds(text):
+    value, unit = text.split()
+    return float(value) * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[unit]
+
+
+def test_pictures(path):
+    """Bars of steps add up to the steps; the heat map shows the slow rank, and its cells lead to their steps."""
+    with Page() as page:
+        page.open(path)
+        titles = page.eval("Array.from(document.querySelectorAll('.grid rect'), (r) => [r.getAttribute('data-row'), r.getAttribute('data-column'), r.textContent])")
+        steps = page.eval("Array.from(document.querySelectorAll('main table')).find((t) => t.rows[0].cells[0].textContent === 'step').innerText")
+        sums = collections.Counter()
+        for row, column, title in titles:
+            if row is None:
+                sums[column] += milliseconds(" ".join(title.split()[-2:]))
+                whole = milliseconds(title.split("(")[1].split(")")[0])
+                expect(title.split("(")[1].split(")")[0] in steps, title, steps)
+        expect(len(sums) == 5 and all(abs(value / whole - 1) < 0.01 for value in sums.values()), sums, whole)
+        own = {(row, column): milliseconds(title.split(": ")[1].split(",")[0]) for row, column, title in titles if row}
+        expect(len(own) == 20 and all(own["rank 2", column] > 1.3 * own[row, column] for row, column in own if row != "rank 2"), own)
+        page.eval("document.querySelector('.grid rect[data-row=\"rank 1\"]').dispatchEvent(new Event('click'))")
+        page.settle()
+        seen = page.eval("[%s.selected.lane.group.name, %s.data.nameOf(%s.selected.lane, %s.selected.i), %s.selected.lane.group.open]" % ((VIEW,) * 5))
+        expect(seen == ["rank 1", "ProfilerStep#1", True], seen)
+        expect(page.problems == [], page.problems)
+
+
 def test_narrow(path):
     """At 400 px no cell, bar or control lies off-screen."""
     with Page(400, 800) as page:
@@ -304,6 +331,7 @@ def main():
         test_every_slice_to_the_nanosecond(page, DEMO)
     ranks = page_of("analyze", *planted_traces.slow_rank(os.path.join(FOLDER.name, "ranks.json.gz")))
     test_all_ranks(ranks)
+    test_pictures(ranks)
     for one in (path, ranks):
         test_narrow(one)
         test_without_script(one)

@@ -92,6 +92,19 @@ function linkTables(data, finder) {
   });
 }
 
+/* Cells of a heat map and bars of steps lead to their step. */
+function linkCells(view) {
+  document.querySelectorAll('.grid rect[data-column]').forEach((cell) => {
+    const rank = cell.getAttribute('data-row'), label = cell.getAttribute('data-column');
+    const groups = view.data.groups.filter((group) => rank === null ? group.open : group.name === rank);
+    cell.classList.add('leads');
+    cell.addEventListener('click', () => groups.forEach((group) => group.lanes.forEach((lane) => {
+      if (lane.kind !== 'summary' || !lane.count || view.data.kindOf(lane, 0) !== 'step') return;
+      for (let i = 0; i < lane.count; i++) if (view.data.nameOf(lane, i) === label) view.reveal({lane, i});
+    })));
+  });
+}
+
 function makeTimeline(root) {
   const data = readTimeline(document.getElementById(root.getAttribute('data-of')).textContent);
   if (!data.lanes.length) return;
@@ -116,6 +129,7 @@ function makeTimeline(root) {
   handleDrag(view);
   handleWindow(view);
   linkTables(data, finder);
+  linkCells(view);
   root.timelineView = view;
 }
 
