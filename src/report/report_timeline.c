@@ -63,7 +63,7 @@ static void name_thread(char *out, size_t size, const pace_step *step, const pac
     bool steps = false, backward = false;
     for (uint32_t task = lane->first; !steps && task < lane->first + lane->count; task++) {
         steps = pace_name_marks_step(pace_step_name(step, task));
-        backward = backward || step->stage[task] == PACE_STAGE_BACKWARD;
+        backward = backward || (step->kind[task] == PACE_TASK_OP && step->stage[task] == PACE_STAGE_BACKWARD);
     }
     pace_snprintf(out, size, "%s %s",
                   steps      ? "Main thread"
