@@ -13,6 +13,7 @@
 #include "ask/columns.h"
 #include "ask/findings.h"
 #include "base/estimate.h"
+#include "plan/step_engine.h"
 #include "paceline/paceline.h"
 
 enum { PACE_ROW_CELLS = 8 };
@@ -34,10 +35,13 @@ typedef struct {
 typedef struct {
     bool known;
     pace_estimate time_s;
-    double values[3];  /* median, low, high in `unit`; a rate's low end is the longest time */
-    const char *unit;  /* borrowed from the state */
-    const char *asked; /* the measured column that asked, where a row is several questions; borrowed */
-    char status[400];  /* "ok", what was assumed, or why there is no answer */
+    double values[3];          /* median, low, high in `unit`; a rate's low end is the longest time */
+    const char *unit;          /* borrowed from the state */
+    const char *asked;         /* the measured column that asked, where a row is several questions; borrowed */
+    pace_step_fitting fitting; /* of what a row runs into its device's memory */
+    double need_bytes, has_bytes;
+    bool batch_assumed;                    /* the row does not say it */
+    char status[400];                      /* "ok", what was assumed, or why there is no answer */
     pace_found_cell cells[PACE_ROW_CELLS]; /* of `columns`; texts are borrowed */
 } pace_row_answer;
 
@@ -68,6 +72,8 @@ typedef struct {
     /** NULL: the kind's rows can be fitted but not predicted. An answer is valid until the next. */
     void (*question)(pace_row_question *out, const void *state, size_t table, size_t question);
     void (*answer)(pace_row_answer *out, void *state, size_t table, size_t question);
+    /** What would make a question fit whose answer does not, as a sentence; NULL: nobody can tell. */
+    pace_status (*advise)(char *out, size_t size, void *state, size_t table, size_t question);
     /** What a reader of all answers must know; NULL: nothing. */
     pace_status (*remark)(pace_findings *out, const void *state);
 

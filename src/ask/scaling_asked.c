@@ -205,6 +205,18 @@ static pace_status row_step_of(row_step *out, pace_scaling_asked *a, const pace_
     return PACE_OK;
 }
 
+pace_status pace_scaling_complete(pace_scaling_row *row, pace_scaling_asked *asked) {
+    const pace_scaling_where *at = NULL;
+    row_settings set;
+    if (!row->batch_open || *row->status || strcmp(row->model, "") == 0) return PACE_OK;
+    PACE_TRY(place_of(&at, asked, row));
+    PACE_TRY(split_settings(&set, row));
+    PACE_TRY(pace_scaling_own_batch(&row->batch, asked->devices.documents, row->model, &set.words, at->device));
+    row->batch_open = false;
+    row->batch_assumed = !pace_settings_name_batch(&set.words);
+    return PACE_OK;
+}
+
 pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked, const pace_scaling_row *row,
                                 const pace_scaling_fit *fit) {
     pace_scaling_fit none = pace_scaling_fit_none();
@@ -232,6 +244,9 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
                                 .slowness = between ? by->between : by->inside};
     PACE_TRY(pace_scaling_solve(&solution, asked->devices.documents, &words));
     *out_s = solution.time_s;
+    asked->fitting = solution.fitting;
+    asked->need_bytes = solution.plan.memory.all_bytes;
+    asked->has_bytes = solution.plan.device_bytes;
     if (!known) out_s->median += by->fixed_s;
     if (fit) *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
     return PACE_OK;

@@ -6,6 +6,7 @@
 #include "machine/device.h"
 #include "ask/scaling_fit.h"
 #include "ask/scaling_rows.h"
+#include "plan/step_engine.h"
 
 /* Rows of a table mostly ask for the same again. What was made is kept with the name of its question: the first has
  * name 1, the next name 2. Only what could be made is kept. */
@@ -21,8 +22,10 @@ typedef struct {
 } pace_scaling_worker;
 
 typedef struct {
-    const char *on; /* --on, for rows whose machine no catalogue knows; NULL = not given; borrowed */
-    bool took_on;   /* of the row that was answered last */
+    const char *on;            /* --on, for rows whose machine no catalogue knows; NULL = not given; borrowed */
+    bool took_on;              /* of the row that was answered last */
+    pace_step_fitting fitting; /* of that row, into its device's memory */
+    double need_bytes, has_bytes;
     pace_device_catalog devices;
     pace_approaches approaches;
     pace_names texts, place_names, step_names, exchange_names;
@@ -34,6 +37,9 @@ typedef struct {
 pace_status pace_scaling_asked_open(pace_scaling_asked *out, pace_catalog *catalog) PACE_MUST_CHECK;
 /** Also of one that is all zero, or that failed to open. */
 void pace_scaling_asked_close(pace_scaling_asked *asked);
+
+/** Gives a row without a batch that of one worker alone: of its settings, else by the rule of step_ask.h. */
+pace_status pace_scaling_complete(pace_scaling_row *row, pace_scaling_asked *asked) PACE_MUST_CHECK;
 
 /** Seconds of a row's step; `fit` NULL = by formula. With one worker measured, its time is that. Errors: those of
  * models, machines and approaches, which belong to the row. */

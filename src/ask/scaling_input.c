@@ -1,7 +1,7 @@
 #include "ask/scaling_input.h"
 #include "ask/engine_options.h"
 #include "ask/context.h"
-#include "ask/step_ask.h"
+#include "ask/scaling_solve.h"
 
 #include "source/model_inputs.h"
 
@@ -13,23 +13,14 @@ void pace_scaling_input_free(pace_scaling_input *input) {
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-/* As one worker alone has it where nobody says. */
-static pace_status find_batch(pace_scaling_input *input, pace_catalog *catalog, const pace_words *set) {
-    pace_step_asked one = {0};
-    pace_step_words words = {.name = input->name, .set = set, .device = input->device};
-    pace_status status = pace_step_asked_open(&one, catalog, &words);
-    if (status == PACE_OK) input->config.micro_batch = one.asked.config.micro_batch;
-    pace_step_asked_close(&one);
-    return status;
-}
-
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
     input->is_model = true;
     PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
     pace_model_settings_free(&settings);
     if (!pace_settings_name_batch(&options->set) && options->batch.count == 0)
-        PACE_TRY(find_batch(input, options->context->catalog, &options->set));
+        PACE_TRY(pace_scaling_own_batch(&input->config.micro_batch, options->context->catalog, input->name,
+                                        &options->set, input->device));
     if (input->config.mode != PACE_TRAINING) return pace_fail(PACE_E_USAGE, "inference has no gradients to exchange");
     if (pace_config_ranks(&input->config) > 1)
         return pace_fail(PACE_E_USAGE, "expected the configuration of one worker: dp, tp, pp and cp of 1");

@@ -43,10 +43,17 @@ static pace_status load_fit(void *state, const char *path) {
     return PACE_OK;
 }
 
+/* A batch that the row does not say; why there is none, it says. */
+static void complete(pace_scaling_row *row, pace_scaling_asked *asked) {
+    if (pace_scaling_complete(row, asked) != PACE_OK)
+        pace_snprintf(row->status, sizeof row->status, "%s", pace_message());
+}
+
 static pace_status read_table(void *state, pace_input *input) {
     scalings *s = state;
     pace_scaling_rows rows;
     PACE_TRY(pace_scaling_rows_read(&rows, s->options->context->catalog, input, s->options->device));
+    for (size_t i = 0; i < rows.rows.count; i++) complete(&rows.rows.items[i], &s->asked);
     return PACE_KEEP(&s->tables, rows, pace_scaling_rows_free(&rows));
 }
 
@@ -80,7 +87,13 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     for (int i = 0; i < 3; i++) out->values[i] = pace_scaling_measure(rows, row, times[i]);
     if (!out->known) snprintf(out->status, sizeof out->status, "%s", *row->status ? row->status : pace_message());
     else if (s->asked.took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
-    else snprintf(out->status, sizeof out->status, "%s", row->one_sample ? "assumed a batch of 1" : "ok");
+    else if (row->batch_assumed) snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
+    else snprintf(out->status, sizeof out->status, "ok");
+    out->batch_assumed = out->known && row->batch_assumed;
+    out->fitting = out->known ? s->asked.fitting : PACE_FITS;
+    out->need_bytes = s->asked.need_bytes;
+    out->has_bytes = s->asked.has_bytes;
+    out->cells[0].text = out->known ? pace_step_fitting_names[s->asked.fitting] : "";
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
@@ -165,7 +178,12 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
     return pace_columns_present(columns, "scaling", csv, words) == 4 ? 40 : 0;
 }
 
+static const pace_column answer_columns[] = {{"fits", "fits", PACE_SHOW_TEXT}};
+
 const pace_row_kind pace_scaling_kind = {.name = "scaling",
+                                         .columns = answer_columns,
+                                         .column_count = 1,
+                                         .columns_before_status = 1,
                                          .title = "Fit of scaling",
                                          .claims = claims,
                                          .open = open_scalings,

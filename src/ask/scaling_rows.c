@@ -125,7 +125,7 @@ static pace_status add_row(reader *r, size_t number) {
     if (!*row.machine) refuse(&row, "machine", "a machine", row.machine);
     if (!*row.model) refuse(&row, "model", "a model", row.model);
     whole(&row.workers, &row, "workers", pace_csv_at(&r->rows->csv, number, r->workers), -1, 1 << 20);
-    row.one_sample = !*pace_csv_at(&r->rows->csv, number, r->batch);
+    row.batch_open = !*pace_csv_at(&r->rows->csv, number, r->batch);
     whole(&row.batch, &row, "batch", pace_csv_at(&r->rows->csv, number, r->batch), 1, 1e9);
     whole(&row.servers, &row, "servers", pace_csv_at(&r->rows->csv, number, r->servers), 0, 1 << 20);
     rate(&row.one_worker, &row, "one_worker", pace_csv_at(&r->rows->csv, number, r->one_worker), 0);

@@ -91,6 +91,16 @@ pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog, c
     return PACE_OK;
 }
 
+pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
+                                   const pace_device *device) {
+    pace_step_asked one = {0};
+    pace_step_words words = {.name = model, .set = set, .device = device};
+    pace_status status = pace_step_asked_open(&one, catalog, &words);
+    if (status == PACE_OK) *out = one.asked.config.micro_batch;
+    pace_step_asked_close(&one);
+    return status;
+}
+
 const char *pace_scaling_bottleneck(const pace_step_solution *solution) {
     const pace_forecast_exchange *e = &solution->exchange;
     double own_s = solution->time_s.median - e->exposed_s - e->skew_s;

@@ -21,6 +21,10 @@ typedef struct {
 pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
                                const pace_scaling_words *words) PACE_MUST_CHECK;
 
+/** The batch of one worker where nobody says: as the model alone has it on the device. */
+pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
+                                   const pace_device *device) PACE_MUST_CHECK;
+
 /** What adds most to a worker's own step: "exchange", a lane of servers and workers, "slowest worker", or "compute" where
  * nothing adds 1 %; static. */
 const char *pace_scaling_bottleneck(const pace_step_solution *solution);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
-    pace_step_case asked = {.model = row->model,
+pace_step_case pace_step_row_case(const pace_step_row *row) {
+    return (pace_step_case){.model = row->model,
                             .config = row->config,
                             .framework = row->framework,
                             .attention = row->attention,
@@ -15,6 +15,10 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
                             .exchange = row->exchange,
                             .approach = row->approach,
                             .may_recompute = row->may_recompute};
+}
+
+pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
+    pace_step_case asked = pace_step_row_case(row);
     return pace_step_solve(out, pricer, &asked);
 }
 
@@ -34,6 +38,7 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
                               .memory_bytes = plan->memory.all_bytes,
                               .last_rank_bytes = plan->last_rank_bytes,
                               .device_bytes = plan->device_bytes,
+                              .fitting = solution->fitting,
                               .recomputed = solution->recomputed};
     double plain_s = pace_step_compose(plan, &none).total_s;
     if (out->parts.total_s != plain_s) out->time_s.median *= out->parts.total_s / plain_s;

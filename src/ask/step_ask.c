@@ -14,10 +14,14 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
 
 double pace_step_usual_rounds(const pace_config *config) { return config->pp > 1 ? 8 * config->pp : 1; }
 
-bool pace_step_spreads_tables(pace_config *config, const pace_model *model) {
+bool pace_model_has_tables(const pace_model *model) {
     bool tables = false;
     for (size_t i = 0; i < model->layers.count; i++) tables |= model->layers.items[i].rule->sparse;
-    if (!tables || config->dp * config->cp <= 1) return false;
+    return tables;
+}
+
+bool pace_step_spreads_tables(pace_config *config, const pace_model *model) {
+    if (!pace_model_has_tables(model) || config->dp * config->cp <= 1) return false;
     config->ep = config->dp * config->cp;
     return true;
 }
@@ -125,12 +129,14 @@ static pace_status open_approach(pace_step_asked *a, pace_catalog *catalog, cons
 /* --- a batch ------------------------------------------------------------------------------------------------------ */
 
 /* Whether a micro-batch fits, and in how much; one that cannot be does not. */
-static pace_status try_batch(bool *fits, double *bytes, pace_step_asked *a, double micro_batch) {
+static pace_status try_batch(bool *fits, double *bytes, pace_step_pricer *pricer, const pace_step_case *asked,
+                             double micro_batch) {
     pace_step_solution solution;
-    pace_step_case one = a->asked;
+    pace_step_case one = *asked;
     one.config.micro_batch = micro_batch;
+    one.config.global_batch = 0; /* follows */
     one.may_recompute = false;
-    pace_status status = pace_step_settle(&solution, &a->pricer, &one);
+    pace_status status = pace_step_settle(&solution, pricer, &one);
     if (status == PACE_E_MEMORY) return status;
     *fits = status == PACE_OK && solution.fitting == PACE_FITS;
     if (*fits) *bytes = solution.plan.memory.all_bytes;
@@ -146,21 +152,21 @@ static void fill_pipeline(pace_step_asked *a, const pace_words *set) {
 }
 
 /* Memory grows by the same with each sample, nearly: the line through two says where to look. */
-static pace_status choose_batch(pace_step_asked *a) {
-    double has = a->asked.device->memory_bytes, one_bytes = 0, two_bytes = 0, bytes, batch = 1;
+pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked, double most) {
+    double has = asked->device->memory_bytes, one_bytes = 0, two_bytes = 0, bytes, batch = 1;
     bool fits = false;
-    if (a->asked.config.pp > 1 || !(has > 0)) return PACE_OK;
-    PACE_TRY(try_batch(&fits, &one_bytes, a, 1));
-    if (fits) PACE_TRY(try_batch(&fits, &two_bytes, a, 2));
+    *out = 1;
+    if (asked->config.pp > 1 || asked->device->is_cpu || !(has > 0)) return PACE_OK;
+    PACE_TRY(try_batch(&fits, &one_bytes, pricer, asked, 1));
+    if (fits) PACE_TRY(try_batch(&fits, &two_bytes, pricer, asked, 2));
     if (!fits) return PACE_OK;
     double fitting = 1 + (has - one_bytes) / fmax(1, two_bytes - one_bytes);
-    while (2 * batch <= fmin(a->frameworks.micro_batch_most, fitting)) batch *= 2;
+    while (2 * batch <= fmin(most, fitting)) batch *= 2;
     for (fits = false; batch > 1; batch /= 2) {
-        PACE_TRY(try_batch(&fits, &bytes, a, batch));
+        PACE_TRY(try_batch(&fits, &bytes, pricer, asked, batch));
         if (fits) break;
     }
-    a->asked.config.micro_batch = batch;
-    a->largest_batch = batch > 1;
+    *out = batch;
     return PACE_OK;
 }
 
@@ -175,7 +181,11 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     out->has_pricer = true;
     PACE_TRY(pace_predict_fits_kernels(words->fits, out->pricer.cost));
     if (words->device->is_cpu) return PACE_OK;
-    if (!pace_settings_name_batch(words->set)) PACE_TRY(choose_batch(out));
+    if (!pace_settings_name_batch(words->set)) {
+        double *batch = &out->asked.config.micro_batch;
+        PACE_TRY(pace_step_choose_batch(batch, &out->pricer, &out->asked, out->frameworks.micro_batch_most));
+        out->largest_batch = *batch > 1;
+    }
     fill_pipeline(out, words->set);
     return pace_step_settle(&out->settled, &out->pricer, &out->asked);
 }

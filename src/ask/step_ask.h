@@ -40,6 +40,9 @@ void pace_step_defaults_of(pace_config *config, const pace_framework *framework,
 /** Micro-batches of a step that nobody states: so many that a ninth of a pipeline's time is its filling. */
 double pace_step_usual_rounds(const pace_config *config);
 
+/** Whether it has tables of which a step touches few rows. */
+bool pace_model_has_tables(const pace_model *model);
+
 /** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. */
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
 
@@ -47,6 +50,11 @@ bool pace_step_spreads_tables(pace_config *config, const pace_model *model);
  * Errors: those of models, settings and frameworks. Close it also after a failure. */
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
                                  const pace_words *set) PACE_MUST_CHECK;
+
+/** The rule for a micro-batch that nobody says, in options, rows and --workers alike: the largest power of two that fits, at
+ * most `most` (catalog/steps.yaml, micro_batch_most); 1 on a CPU, in pipelines, and where not even 2 fit. */
+pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                                   double most) PACE_MUST_CHECK;
 
 /** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
  * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the

@@ -35,11 +35,15 @@ typedef struct {
     pace_estimate time_s;
     pace_step_time parts;
     double memory_bytes, last_rank_bytes, device_bytes;
+    pace_step_fitting fitting;
     bool recomputed; /* taken for granted, so that it fits into memory */
 } pace_step_answer;
 
 /** Factors with what is known of the row alone. */
 pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_step_factors *factors);
+
+/** The case that a row words. */
+pace_step_case pace_step_row_case(const pace_step_row *row);
 
 /** The row's step before any factor. Errors: those of pace_step_solve(). */
 pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer,

@@ -4,6 +4,7 @@
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
 #include "ask/step_fit.h"
+#include "ask/step_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,9 +72,8 @@ static void set_values(pace_row_answer *out, const pace_step_row *row, double un
 }
 
 static void set_status(pace_row_answer *out, const pace_step_row *row, const pace_step_answer *answer) {
-    bool fits = !(answer->device_bytes > 0) || answer->memory_bytes <= answer->device_bytes;
-    const char *notes[] = {fits ? "" : "does not fit into memory",
-                           answer->recomputed ? "assumed full recomputation" : "", row->status};
+    static const char *const fits[] = {"", "may not fit into memory", "does not fit into memory"};
+    const char *notes[] = {fits[answer->fitting], answer->recomputed ? "assumed full recomputation" : "", row->status};
     size_t used = 0;
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
         if (*notes[i] && used < sizeof out->status)
@@ -90,12 +90,28 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->unit = silent ? s->fit.unit : row->unit;
     out->known = row->model && pace_step_row_answer(&answer, &s->pricer, row, s->fitted ? &s->fit : NULL) == PACE_OK;
     out->time_s = answer.time_s;
+    out->batch_assumed = out->known && row->batch_assumed;
+    out->fitting = answer.fitting;
+    out->need_bytes = answer.memory_bytes;
+    out->has_bytes = answer.device_bytes;
+    out->cells[2].text = out->known ? pace_step_fitting_names[answer.fitting] : "";
     out->cells[0].number = out->known ? answer.memory_bytes : NAN;
     out->cells[1].number = out->known ? answer.last_rank_bytes : NAN;
     if (out->known) {
         set_values(out, row, silent ? s->fit.unit_s : row->unit_s);
         set_status(out, row, &answer);
     } else snprintf(out->status, sizeof out->status, "%s", row->model ? pace_message() : row->status);
+}
+
+static pace_status advise(char *out, size_t size, void *state, size_t table, size_t question) {
+    steps *s = state;
+    const pace_step_row *row = &s->tables.items[table].rows.items[question];
+    pace_step_solution solution;
+    PACE_TRY(pace_step_row_solve(&solution, &s->pricer, row));
+    const pace_step_case asked = pace_step_row_case(row);
+    const pace_memory_asked memory = {&asked, &s->pricer, row->exchange ? &row->exchange->machine : NULL,
+                                      pace_model_has_tables(row->model), ""};
+    return pace_step_advise(out, size, &memory, &solution.plan);
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
@@ -152,13 +168,14 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
 }
 
 static const pace_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
-                                             {"last_rank_bytes", "last_rank_bytes", PACE_SHOW_BYTES}};
+                                             {"last_rank_bytes", "last_rank_bytes", PACE_SHOW_BYTES},
+                                             {"fits", "fits", PACE_SHOW_TEXT}};
 
 const pace_row_kind pace_step_kind = {.name = "step",
                                       .title = "Fit of steps",
                                       .columns = answer_columns,
-                                      .column_count = 2,
-                                      .columns_before_status = 2,
+                                      .column_count = 3,
+                                      .columns_before_status = 3,
                                       .claims = claims,
                                       .open = open_steps,
                                       .close = close_steps,
@@ -167,6 +184,7 @@ const pace_row_kind pace_step_kind = {.name = "step",
                                       .table = table_of,
                                       .question = question_of,
                                       .answer = answer_row,
+                                      .advise = advise,
                                       .learn = learn,
                                       .save = save,
                                       .describe = describe};

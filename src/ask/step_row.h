@@ -86,6 +86,8 @@ struct pace_step_things {
     pace_doubts doubts;
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
+    pace_step_pricer pricer; /* for batches that nobody says; opened by the first */
+    bool has_pricer;
 };
 
 /* One table while it is read. */
@@ -138,5 +140,9 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, siz
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
-/** How it is run. */
+/** How it is run, but for its batches. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** Its batches, once it is known where it runs. False with the reason in the row's status. */
+bool pace_step_row_batches(pace_step_row *out, pace_step_reader *reader, size_t row);
+/** A whole number of at least 1 in a cell; 0 without. */
+double pace_step_at_least_one(const pace_step_reader *reader, size_t row, pace_step_column column);

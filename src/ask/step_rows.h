@@ -16,6 +16,7 @@ typedef struct {
     pace_config config;
     const pace_approach *approach;          /* how PyTorch's ranks exchange gradients */
     double formula_spread;                  /* pace_frameworks.spread */
+    bool batch_assumed;                     /* the row says no micro-batch */
     bool may_recompute;                     /* the row does not say whether activations are recomputed */
     double attention;                       /* pace_frameworks_attention() */
     bool half_causal;                       /* who made the table counts half of causal attention's operations */

@@ -38,7 +38,8 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
                          .approach = &r->things->approach,
                          .formula_spread = r->things->frameworks.spread};
     bool known = pace_step_row_device(&out, r, row) && pace_step_row_model(&out, r, row) &&
-                 pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row);
+                 pace_step_row_config(&out, r, row) && pace_step_row_place(&out, r, row) &&
+                 pace_step_row_batches(&out, r, row);
     if (!known) out.model = NULL;
     pace_step_row_measured(&out, r, row);
     return PACE_PUSH(&r->rows->rows, out);
@@ -68,6 +69,7 @@ static void close_things(pace_step_things *things) {
         pace_free(things->places.items[i]->key);
         pace_free(things->places.items[i]);
     }
+    if (things->has_pricer) pace_step_pricer_close(&things->pricer);
     pace_model_names_free(&things->names);
     PACE_VEC_FREE(&things->models);
     PACE_VEC_FREE(&things->places);

@@ -166,6 +166,8 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
     return pace_step_plan_make(out, slots, asked->framework, &asked->config, &place, asked->attention);
 }
 
+const char *const pace_step_fitting_names[] = {"yes", "maybe", "no"};
+
 static pace_step_fitting fitting(const pace_step_plan *plan, const pace_doubts *doubts) {
     double need = plan->memory.all_bytes, has = plan->device_bytes;
     if (!(has > 0) || need <= has) return PACE_FITS;

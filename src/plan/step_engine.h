@@ -38,6 +38,7 @@ void pace_step_pricer_close(pace_step_pricer *pricer);
 
 /* Memory is known to a quarter or so (catalog/doubts.yaml, memory): between fitting and not, nobody can say. */
 typedef enum { PACE_FITS, PACE_MAY_FIT, PACE_TOO_LARGE } pace_step_fitting;
+extern const char *const pace_step_fitting_names[]; /* "yes", "maybe", "no" */
 
 typedef struct {
     pace_estimate time_s;

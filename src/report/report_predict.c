@@ -251,7 +251,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
     if (p->is_model && !p->step.asked.device->is_cpu)
-        PACE_TRY(pace_put_fit(report, &p->step, options->context->catalog));
+        PACE_TRY(pace_put_fit(report, &p->step));
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)

@@ -4,6 +4,7 @@
 #include "report/engines.h"
 #include "ask/row_kinds.h"
 #include "report/report_rows.h"
+#include "report/show.h"
 #include "report/show_findings.h"
 
 #include <string.h>
@@ -27,7 +28,11 @@ typedef struct {
     pace_column columns[MOST_COLUMNS]; /* of the answer */
     size_t count;
     pace_node *table;
-    size_t answered;
+    size_t answered, batches_assumed;
+    size_t too_large, ran; /* rows that do not fit: not measured, and measured, which ran whatever the formula says */
+    size_t first;          /* of those not measured: the question */
+    char which[64];        /* their rows */
+    double need_bytes, has_bytes;
 } answers;
 
 static void choose_columns(answers *a) {
@@ -73,6 +78,22 @@ static void put_answer(answers *a, const pace_row_answer *answer) {
         if (i < a->kind->column_count) pace_put_found_cell(a->table, &a->kind->columns[i], &answer->cells[i]);
     }
     a->answered += answer->known;
+    a->batches_assumed += answer->batch_assumed;
+}
+
+/* Rows are counted from 1, behind the line of names. */
+static void judge(answers *a, size_t at, const pace_row_question *question, const pace_row_answer *answer) {
+    enum { NAMED = 5 };
+    size_t used = strlen(a->which);
+    if (!answer->known || answer->fitting != PACE_TOO_LARGE) return;
+    if (question->measured_s > 0) {
+        a->ran++;
+        return;
+    }
+    if (a->too_large++ == 0) a->first = at, a->need_bytes = answer->need_bytes, a->has_bytes = answer->has_bytes;
+    if (a->too_large <= NAMED)
+        pace_snprintf(a->which + used, sizeof a->which - used, "%s%zu", used ? ", " : "", (size_t)question->row + 1);
+    else if (a->too_large == NAMED + 1) pace_snprintf(a->which + used, sizeof a->which - used, ", ...");
 }
 
 static void put_rows(answers *a) {
@@ -85,7 +106,29 @@ static void put_rows(answers *a) {
         for (size_t c = 0; c < a->from.csv->columns; c++)
             if (!is_answer(a, c)) pace_table_text(a->table, pace_csv_cell(a->from.csv, question.row, c));
         put_answer(a, &answer);
+        judge(a, i, &question, &answer);
     }
+}
+
+/* Which rows do not fit, by how much the first, and what would make it fit. */
+static pace_status put_fit(pace_report *report, const answers *a) {
+    char advice[320] = "";
+    pace_row_question first;
+    if (a->ran)
+        pace_report_warn(report, PACE_WARN_MAY_NOT_FIT, NULL,
+                         "%zu measured row%s not fit by the formula of memory: the formula is wrong there", a->ran,
+                         a->ran == 1 ? " does" : "s do");
+    if (a->too_large == 0) return PACE_OK;
+    a->kind->question(&first, a->state, 0, a->first);
+    if (a->kind->advise) PACE_TRY(a->kind->advise(advice, sizeof advice, a->state, 0, a->first));
+    pace_report_deny(report);
+    pace_report_lead(
+        report, PACE_WARN_DOES_NOT_FIT,
+        "Does not fit: %zu of %zu rows (%s). Row %zu needs %s for each rank, its device has %s (%.1f times "
+        "as much).%s%s",
+        a->too_large, a->from.questions, a->which, (size_t)first.row + 1, pace_show_bytes(a->need_bytes).text,
+        pace_show_bytes(a->has_bytes).text, a->need_bytes / a->has_bytes, *advice ? " " : "", advice);
+    return PACE_OK;
 }
 
 static pace_status put_remarks(pace_report *report, const answers *a) {
@@ -104,6 +147,11 @@ static pace_status build(pace_report *report, void *context) {
     choose_columns(a);
     PACE_TRY(begin(a, report));
     put_rows(a);
+    PACE_TRY(put_fit(report, a));
+    if (a->batches_assumed)
+        pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
+                         "%zu of %zu rows do not say their micro-batch: see the column status", a->batches_assumed,
+                         a->from.questions);
     PACE_TRY(put_remarks(report, a));
     pace_node_int(root, "answered", (int64_t)a->answered);
     pace_node_int(root, "asked", (int64_t)a->from.questions);

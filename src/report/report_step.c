@@ -198,26 +198,16 @@ static void put_sharing(pace_node *root, const asked *a) {
                    config->sequence_parallel > 0 ? "on" : "off", pace_config_word(config, "attention"));
 }
 
-/* What would make it fit, as a sentence. */
-static pace_status advise(char *out, size_t size, pace_step_asked *step, pace_catalog *catalog) {
-    const pace_step_plan *plan = &step->settled.plan;
-    char remedy[PACE_REMEDY_TEXT];
-    PACE_TRY(pace_step_remedy(remedy, step, catalog));
-    if (*remedy) snprintf(out, size, "It would fit with %s.", remedy);
-    else
-        snprintf(out, size, "Parameters, gradients and optimizer alone fill %.0f such devices.",
-                 ceil((plan->memory.all_bytes - plan->memory.activation_bytes) / plan->device_bytes));
-    return PACE_OK;
-}
-
-pace_status pace_put_fit(pace_report *report, pace_step_asked *step, pace_catalog *catalog) {
+pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     const pace_step_plan *plan = &step->settled.plan;
     const char *device = step->asked.device->name;
     char advice[PACE_REMEDY_TEXT + 80];
     double times = plan->device_bytes > 0 ? plan->memory.all_bytes / plan->device_bytes : 0;
     pace_shown need = pace_show_bytes(plan->memory.all_bytes), has = pace_show_bytes(plan->device_bytes);
     if (step->settled.fitting == PACE_FITS) return PACE_OK;
-    PACE_TRY(advise(advice, sizeof advice, step, catalog));
+    const pace_memory_asked memory = {&step->asked, &step->pricer, step->machine.devices ? &step->machine : NULL,
+                                      step->spread_tables, "--set "};
+    PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
     if (step->settled.fitting == PACE_MAY_FIT) {
         pace_report_lead(report, PACE_WARN_MAY_NOT_FIT, "May not fit: each rank needs about %s, %s has %s. %s",
                          need.text, device, has.text, advice);
@@ -241,7 +231,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
-    PACE_TRY(pace_put_fit(report, a->step, a->catalog));
+    PACE_TRY(pace_put_fit(report, a->step));
     pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s per device.",
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,

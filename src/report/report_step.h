@@ -11,7 +11,7 @@ pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pa
 
 /** Puts first that a step does not fit into the device's memory, by how much, and what would make it fit; the answer is no
  * then. Nothing for one that fits. */
-pace_status pace_put_fit(pace_report *report, pace_step_asked *step, pace_catalog *catalog) PACE_MUST_CHECK;
+pace_status pace_put_fit(pace_report *report, pace_step_asked *step) PACE_MUST_CHECK;
 
 /** Puts a step's median and interval, seconds in full precision. */
 void pace_put_step_values(pace_report *report, pace_estimate step_s);

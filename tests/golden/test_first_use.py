@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -143,7 +144,12 @@ with tempfile.TemporaryDirectory() as folder:
     other = rows(table("t.csv", head + "Batch size per GPU\ndgx-1-v100,ResNet-50,ddp,8,64\n"), "--kind", "scaling")
     expect(plain[0]["predicted"] == other[0]["predicted"] != "" and other[0]["status"] == "ok", plain, other)
     none = rows(table("u.csv", head + "note\ndgx-1-v100,resnet50,ddp,8,x\n"), "--kind", "scaling")
-    expect(none[0]["status"] == "assumed a batch of 1", none)
+    expect(re.fullmatch(r"assumed a batch of (\d+)", none[0]["status"]), none)
+    batch = int(re.search(r"\d+", none[0]["status"])[0])
+    same = rows(table("v.csv", head + f"batch\ndgx-1-v100,resnet50,ddp,8,{batch}\n"), "--kind", "scaling")
+    expect(batch == 2 ** (batch.bit_length() - 1) and batch > 1 and same[0]["predicted"] == none[0]["predicted"], none, same)
+    said = rows(table("w.csv", head + "settings\ndgx-1-v100,resnet50,ddp,8,micro_batch=64\n"), "--kind", "scaling")
+    expect(said[0]["predicted"] == plain[0]["predicted"] and said[0]["status"] == "ok", said, plain)
 
     # The first layer's gradient is the last to be ready: its exchange cannot hide behind backward.
     points = document("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,8", "--batch", "64")["points"]

