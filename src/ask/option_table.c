@@ -148,7 +148,7 @@ const pace_option_row pace_option_table[] = {
     {ANALYZE, WRITES("overheads", 0, "FILE", NULL, "write the host-overhead samples there (JSON)")},
     {ANALYZE,
      TEXT("profiler_us", "US", NULL, "profiler cost to take off per recorded host event; auto = guess it", NULL, NULL)},
-    {ANALYZE, TEXT("on", "DEVICE", NULL, "the device, when the trace does not name it", NULL, NULL)},
+    {ANALYZE, TEXT("on", "DEVICE", NULL, "the device, when the trace does not name it, or the machine", NULL, NULL)},
     {ANALYZE,
      NUMBER("samples", "N", "samples", NULL, "samples or tokens per step and rank, for throughput", NULL, NULL)},
     {ANALYZE, FLAG("check", NULL, "check the invariants of everything that is built", NULL, NULL)},

@@ -46,13 +46,24 @@ static bool is_of(const pace_device *asked, const pace_device *named) {
            (asked->name[length] == '\0' || asked->name[length] == ' ');
 }
 
+/* What was named is a machine, and its device, or else a device. */
+static pace_status find_asked(const pace_device **out, pace_analysis *analysis, const char *text, double memory_bytes) {
+    pace_machine machine;
+    if (pace_device_resolve(out, &analysis->devices, text, memory_bytes) == PACE_OK) return PACE_OK;
+    if (pace_machine_asked(&machine, analysis->devices.documents, text) != PACE_OK)
+        return pace_device_resolve(out, &analysis->devices, text, memory_bytes);
+    PACE_TRY(pace_device_resolve(out, &analysis->devices, machine.device, memory_bytes));
+    analysis->machine = machine;
+    return PACE_OK;
+}
+
 static pace_status find_device(const pace_device **out, pace_analysis *analysis, const pace_step *step,
                                uint32_t device_id, const pace_analyze_options *options) {
     const pace_traced_device *traced = pace_step_device(step, device_id);
     double memory_bytes = traced ? traced->memory_bytes : 0;
     const char *name = traced && traced->name ? pace_names_text(&step->names, traced->name) : NULL;
     const pace_device *named = name ? pace_device_find(&analysis->devices, name, memory_bytes) : NULL, *asked = NULL;
-    if (options->device) PACE_TRY(pace_device_resolve(&asked, &analysis->devices, options->device, memory_bytes));
+    if (options->device) PACE_TRY(find_asked(&asked, analysis, options->device, memory_bytes));
     if (asked && named && options->device_field && !is_of(asked, named))
         return pace_fail(
             PACE_E_USAGE,

@@ -5,6 +5,7 @@
 #include "insight/analyze_options.h"
 #include "insight/latest_rank.h"
 #include "insight/messages.h"
+#include "machine/machine.h"
 
 typedef struct {
     pace_device_catalog devices;
@@ -19,8 +20,14 @@ typedef struct {
     bool asked;                /* it was asked for */
     bool made;                 /* the steps were made instead of read: their paths only name them */
     pace_latest_rank latest;   /* who makes the others wait */
+    pace_machine machine;      /* that was named for the device; devices = 0: none */
     pace_warnings warnings;
 } pace_analysis;
+
+/** The machine that was named; NULL = none. */
+static inline const pace_machine *pace_asked_machine(const pace_analysis *analysis) {
+    return analysis->machine.devices ? &analysis->machine : NULL;
+}
 
 /** Reads every trace the inputs name. Files without a usable trace fail the whole when they are the only one, and
  * are warnings when others could be read. */

@@ -18,7 +18,7 @@ typedef struct {
     const char *overheads_path; /**< write the host-overhead samples to this file; NULL = do not */
     double profiler_event_us;   /**< profiler cost to take off per recorded host event, microseconds */
     bool profiler_guess;        /**< guess that cost from the trace instead */
-    const char *device;         /**< catalogue name of the device when the trace does not say; NULL = from the trace */
+    const char *device;         /**< the device, or the machine it is in, by name; NULL = from the trace */
     const char *device_field;   /**< the field that names it, which must agree with the trace; NULL = need not */
     double samples_per_step;    /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
     bool check;                 /**< run the invariant checker on everything that is built */

@@ -40,6 +40,14 @@ static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs
     return NULL;
 }
 
+static const pace_host_gap *first_gap_that_way(const pace_host_gaps *gaps, int64_t way) {
+    for (size_t i = 0; i < gaps->count; i++) {
+        double change = gaps->items[i].b_ns - gaps->items[i].a_ns;
+        if (way >= 0 ? change > 0 : change < 0) return &gaps->items[i];
+    }
+    return NULL;
+}
+
 static double launches_of(const pace_step_side *side) {
     const pace_work *work = &side->rank->work;
     size_t count = 0;
@@ -50,7 +58,8 @@ static double launches_of(const pace_step_side *side) {
 }
 
 pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
-                                         const pace_operator_pairs *kernels, const pace_kernel_classes *classes) {
+                                         const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
+                                         const pace_kernel_classes *classes) {
     pace_change_cause cause = {.step_ns = pace_typical_ns(&change->b) - pace_typical_ns(&change->a),
                                .a_launches = launches_of(&change->a),
                                .b_launches = launches_of(&change->b)};
@@ -58,5 +67,6 @@ pace_change_cause pace_change_cause_find(const pace_step_change *change, const p
     bool works = cause.resource <= PACE_COPY; /* on the device, for operators */
     cause.op = works ? first_that_way(operators, cause.cell_ns, NULL, cause.resource) : NULL;
     cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);
+    if (cause.resource == PACE_IDLE_HOST) cause.host = first_gap_that_way(gaps, cause.cell_ns);
     return cause;
 }

@@ -2,6 +2,7 @@
  * whole, and what stands behind it. */
 #pragma once
 
+#include "insight/host_gaps.h"
 #include "insight/operator_pairs.h"
 
 typedef struct {
@@ -11,9 +12,11 @@ typedef struct {
     int64_t cell_ns;                  /* the change of the cell; 0 = nothing changed */
     const pace_operator_pair *op;     /* the operator whose work changed most that way; NULL = none did */
     const pace_operator_pair *kernel; /* the kernel; where the cell is communication, the exchange */
+    const pace_host_gap *host;        /* where the cell waits for the host: for what it does; NULL = nothing changed */
     double a_launches, b_launches;    /* kernels and copies per step */
 } pace_change_cause;
 
-/** `operators` and `kernels` are of the same change; borrowed as long as *out. */
+/** `operators`, `kernels` and `gaps` are of the same change; borrowed as long as *out. */
 pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
-                                         const pace_operator_pairs *kernels, const pace_kernel_classes *classes);
+                                         const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
+                                         const pace_kernel_classes *classes);

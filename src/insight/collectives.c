@@ -1,6 +1,7 @@
 #include "insight/collectives.h"
 
 #include "base/sort.h"
+#include "insight/item_exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,20 +58,9 @@ static pace_status list_communication(item_list *out, const pace_rank *rank) {
     return status;
 }
 
-/* What the kernel says it exchanges, or else the host operator around its launch; NULL = nothing. */
-static const pace_exchange_info *exchange_of(const pace_rank *rank, uint32_t item) {
-    const pace_step *step = &rank->step;
-    uint32_t task = item_at(rank, item)->task;
-    const pace_exchange_info *info = pace_step_exchange(step, task);
-    if (step->records.count == 0) return info;
-    for (task = step->cause[task]; !info && task != PACE_NO_TASK; task = step->parent[task])
-        if (step->kind[task] == PACE_TASK_OP) info = pace_step_exchange(step, task);
-    return info;
-}
-
 /* The members of its group as the trace writes them; "" = not said, or cut short. */
 static const char *group_of(const pace_rank *rank, uint32_t item) {
-    const pace_exchange_info *info = exchange_of(rank, item);
+    const pace_exchange_info *info = pace_item_exchange(rank, item);
     const char *members = info ? pace_names_text(&rank->step.names, info->group_ranks) : "";
     return strstr(members, "...") ? "" : members;
 }
@@ -165,7 +155,7 @@ static pace_status match_all(matcher *m) {
 /* --- waiting and transfer ----------------------------------------------------------------------------------------- */
 
 static int64_t bytes_of(const pace_rank *rank, uint32_t item) {
-    const pace_exchange_info *info = exchange_of(rank, item);
+    const pace_exchange_info *info = pace_item_exchange(rank, item);
     return info && info->in_elements > 0 ? pace_exchange_bytes(&rank->step, info) : -1;
 }
 

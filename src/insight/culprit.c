@@ -34,8 +34,13 @@ static bool is_own_frame(const char *name) {
            !pace_starts(name, "threading.py") && !pace_starts(name, "nn.Module");
 }
 
-/* The innermost function of the user's, module or annotation at or around a host task. */
-static const char *place_of(const pace_step *step, uint32_t task) {
+uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t task = pace_lane_begun_by(step, lane, at_ns);
+    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) <= at_ns) task = step->parent[task];
+    return task;
+}
+
+const char *pace_host_place(const pace_step *step, uint32_t task) {
     for (; task != PACE_NO_TASK; task = step->parent[task]) {
         const char *name = pace_step_name(step, task);
         if (pace_name_marks_step(name)) continue;
@@ -45,19 +50,6 @@ static const char *place_of(const pace_step *step, uint32_t task) {
         if (annotation && step->kind[task] <= PACE_TASK_ANNOTATION) return name;
     }
     return NULL;
-}
-
-/* The innermost task of a host thread that covers an instant. */
-static uint32_t task_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] <= at_ns) low = middle + 1;
-        else high = middle;
-    }
-    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
-    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) <= at_ns) task = step->parent[task];
-    return task;
 }
 
 static const char *name_or_none(const pace_step *step, uint32_t task) {
@@ -73,10 +65,10 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
         uint32_t module = pace_module_of(step, piece->task);
         return module == PACE_NO_TASK ? NULL : pace_step_name(step, module);
     }
-    if (!piece->waiting) return place_of(step, piece->task);
+    if (!piece->waiting) return pace_host_place(step, piece->task);
     int64_t offset = analysis->ranks.items[home]->shift_ns - rank->shift_ns;
     int64_t middle = piece->start_ns + (piece->end_ns - piece->start_ns) / 2 + offset;
-    return place_of(step, task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
+    return pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
 }
 
 static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece) {

@@ -14,14 +14,7 @@ static bool call_synchronises(const pace_step *step, uint32_t call) {
 
 /* The synchronising call that runs on a thread at an instant, or ends there, or PACE_NO_TASK. */
 static uint32_t synchronising_at(const pace_step *step, uint32_t lane_number, int64_t at_ns) {
-    const pace_lane *lane = &step->lanes.items[lane_number];
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] <= at_ns) low = middle + 1;
-        else high = middle;
-    }
-    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
+    uint32_t task = pace_lane_begun_by(step, &step->lanes.items[lane_number], at_ns);
     while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) < at_ns || !call_synchronises(step, task)))
         task = step->parent[task];
     return task;

@@ -24,13 +24,7 @@ static bool is_busy_task(const pace_step *step, uint32_t task) {
 
 /* Whether a thread does something at an instant. */
 static bool busy_at(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] < at_ns) low = middle + 1;
-        else high = middle;
-    }
-    uint32_t task = low > lane->first ? low - 1 : PACE_NO_TASK;
+    uint32_t task = pace_lane_begun_by(step, lane, at_ns - 1);
     while (task != PACE_NO_TASK && (pace_step_end_ns(step, task) <= at_ns || !is_busy_task(step, task)))
         task = step->parent[task];
     return task != PACE_NO_TASK;

@@ -80,11 +80,13 @@ static pace_status judge_network(pace_lead *lead, const pace_critical *critical,
                                  const pace_rank *rank) {
     pace_exchange_totals totals;
     if (analysis->ranks.count > 1 || !analysis->devices.documents) return PACE_OK;
-    PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->devices.documents, critical->from_ns, critical->to_ns));
-    if (totals.exposed_ns > 0 && totals.late_ns > totals.exposed_ns / 2) {
+    PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), analysis->devices.documents,
+                                       critical->from_ns, critical->to_ns));
+    int64_t exposed_ns = totals.exposed_ns + totals.unknown_ns;
+    if (exposed_ns > 0 && totals.late_ns > exposed_ns / 2) {
         lead->resource = PACE_ADVICE_BALANCE;
         lead->at_least = true;
-        lead->saved_ns = (int64_t)((double)lead->saved_ns * (double)totals.late_ns / (double)totals.exposed_ns);
+        lead->saved_ns = (int64_t)((double)lead->saved_ns * (double)totals.late_ns / (double)exposed_ns);
         lead->matters = is_worth(lead->saved_ns, lead->step_ns);
     }
     pace_exchange_totals_free(&totals);

@@ -2,9 +2,10 @@
  * that is more than steps differ anyway, why, and whether a limit holds. */
 #include "base/print.h"
 #include "ask/context.h"
-#include "insight/call_tree.h"
 #include "insight/change_cause.h"
 #include "report/analyze_parts.h"
+#include "report/compare_parts.h"
+#include "report/check_table.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -73,8 +74,14 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
     const pace_operator_pair *op = cause->op, *kernel = cause->kernel;
     size_t used = 0;
     out[0] = '\0';
-    if (cause->resource == PACE_IDLE_HOST)
-        pace_snprintf(out, size, "; the host launches %.0f kernels and copies a step in A, %.0f in B",
+    if (cause->host)
+        used = (size_t)pace_snprintf(out, size, "; most of all the device waits for %s%.60s%s (%s a step)",
+                                     *cause->host->name ? "'" : "",
+                                     *cause->host->name ? cause->host->name : "a host that records nothing",
+                                     *cause->host->name ? "'" : "",
+                                     show_change(cause->host->b_ns - cause->host->a_ns).text);
+    if (cause->resource == PACE_IDLE_HOST && used < size)
+        pace_snprintf(out + used, size - used, "; the host launches %.0f kernels and copies a step in A, %.0f in B",
                       cause->a_launches, cause->b_launches);
     if (op)
         used = (size_t)pace_snprintf(out, size, "; most of all operators %.60s (%s a step)", op->name,
@@ -85,7 +92,7 @@ static void name_cause(char *out, size_t size, const pace_change_cause *cause) {
 }
 
 static void put_cause(pace_node *root, const pace_step_change *change, const pace_change_cause *cause) {
-    char names[256], stage[48] = "";
+    char names[400], stage[48] = "";
     pace_node *node = pace_node_object(root, "cause", NULL, PACE_FOR_JSON);
     bool known = cause->cell_ns != 0;
     pace_node_text(node, "stage", known ? pace_stage_names[cause->stage] : NULL);
@@ -93,6 +100,8 @@ static void put_cause(pace_node *root, const pace_step_change *change, const pac
     pace_node_int(node, "change_ns", cause->cell_ns);
     pace_node_text(node, "operator", known && cause->op ? cause->op->name : NULL);
     pace_node_text(node, "kernel", known && cause->kernel ? cause->kernel->name : NULL);
+    pace_node_text(node, "host_operator", known && cause->host ? cause->host->name : NULL);
+    pace_node_real(node, "host_operator_change_ns", known && cause->host ? cause->host->b_ns - cause->host->a_ns : NAN);
     pace_node_real(node, "a_launches", cause->a_launches);
     pace_node_real(node, "b_launches", cause->b_launches);
     if (!known || change->verdict == PACE_CHANGE_NONE) return;
@@ -204,64 +213,7 @@ static void put_pairs(pace_node *root, const pace_table *declared, const pace_op
     }
 }
 
-typedef struct {
-    const char *name, *path;
-    int64_t depth, a_ns, b_ns, change_ns;
-} path_row;
-
-static const pace_table paths = {"call_paths", "Modules and operators by call path, per step, largest change first",
-                                 PACE_FOR_ALL, 25,
-                                 PACE_CELLS({"name", "module or operator", PACE_SHOW_TEXT, PACE_OF(path_row, name)},
-                                            {"path", NULL, PACE_SHOW_TEXT, PACE_OF(path_row, path)},
-                                            {"depth", NULL, PACE_SHOW_INT, PACE_OF(path_row, depth)},
-                                            {"a_ns", "A", PACE_SHOW_NS, PACE_OF(path_row, a_ns)},
-                                            {"b_ns", "B", PACE_SHOW_NS, PACE_OF(path_row, b_ns)},
-                                            {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(path_row, change_ns)})};
-
-/* Nodes of so small a share of the step that nobody looks for them. */
-static bool is_small(const pace_call_node *node, double step_ns) {
-    return fmax(node->a_ns, node->b_ns) < 1e-3 * step_ns && fabs(node->b_ns - node->a_ns) < 1e-4 * step_ns;
-}
-
-static void write_path(char *out, size_t size, const pace_call_tree *tree, uint32_t node) {
-    const pace_call_node *at = &tree->nodes.items[node];
-    if (at->parent) write_path(out, size, tree, at->parent);
-    size_t used = at->parent ? strlen(out) : 0;
-    pace_snprintf(out + used, size - used, "%s%s", used ? " > " : "", pace_names_text(&tree->names, at->name));
-}
-
-static pace_status put_tree(pace_node *root, const pace_step_change *change) {
-    pace_call_tree tree;
-    PACE_TRY(pace_call_tree_compare(&tree, change));
-    pace_node *table = pace_open_table(root, &paths, 0);
-    double step_ns = fmax((double)pace_typical_ns(&change->a), (double)pace_typical_ns(&change->b));
-    size_t small = 0;
-    for (uint32_t i = 1; i < tree.nodes.count; i++) {
-        const pace_call_node *node = &tree.nodes.items[i];
-        char path[2048] = "", name[160];
-        small += is_small(node, step_ns);
-        if (is_small(node, step_ns)) continue;
-        int indent = node->depth < 24 ? (int)node->depth - 1 : 23;
-        write_path(path, sizeof path, &tree, i);
-        pace_snprintf(name, sizeof name, "%*s%.120s", 2 * indent, "", pace_names_text(&tree.names, node->name));
-        int64_t a_ns = llround(node->a_ns), b_ns = llround(node->b_ns);
-        pace_table_put(table, &(path_row){name, path, node->depth, a_ns, b_ns, b_ns - a_ns});
-    }
-    if (small) pace_node_note(root, "%zu call paths of less than a thousandth of the step are left out.", small);
-    pace_call_tree_free(&tree);
-    return PACE_OK;
-}
-
 /* --- the limit ---------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *name, *holds, *text;
-} check_row;
-
-static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
-                                  PACE_CELLS({"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
-                                             {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
-                                             {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
 
 /* Longer by more than the limit, unless steps of one kind differ as much. */
 static void put_check(pace_node *root, size_t *missed, const pace_step_change *change, double limit) {
@@ -275,7 +227,7 @@ static void put_check(pace_node *root, size_t *missed, const pace_step_change *c
         pace_snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s",
                       pace_show_ns(pace_typical_ns(&change->a)).text, pace_show_ns(pace_typical_ns(&change->b)).text,
                       100 * (change->ratio - 1), pace_change_verdict_names[change->verdict]);
-    pace_put_table(root, &checks, &(check_row){name, *missed ? "no" : "yes", text}, 1, sizeof(check_row));
+    pace_put_check(root, name, !*missed, text);
     if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
 }
 
@@ -294,25 +246,30 @@ static void put_figures(pace_report *report, const pace_step_change *change) {
 
 typedef struct {
     pace_operator_pairs operators, kernels;
+    pace_host_gaps gaps;
 } name_pairs;
-
-static pace_status find_names(name_pairs *out, const pace_step_change *change) {
-    PACE_TRY(pace_operator_pairs_of(&out->operators, change, PACE_BY_OPERATOR));
-    pace_status status = pace_operator_pairs_of(&out->kernels, change, PACE_BY_KERNEL);
-    if (status != PACE_OK) pace_operator_pairs_free(&out->operators);
-    return status;
-}
 
 static void free_names(name_pairs *names) {
     pace_operator_pairs_free(&names->operators);
     pace_operator_pairs_free(&names->kernels);
+    PACE_VEC_FREE(&names->gaps);
+}
+
+static pace_status find_names(name_pairs *out, const pace_step_change *change) {
+    name_pairs names = {0};
+    pace_status status = pace_operator_pairs_of(&names.operators, change, PACE_BY_OPERATOR);
+    if (status == PACE_OK) status = pace_operator_pairs_of(&names.kernels, change, PACE_BY_KERNEL);
+    if (status == PACE_OK) status = pace_host_gaps_of(&names.gaps, change);
+    if (status != PACE_OK) free_names(&names);
+    else *out = names;
+    return status;
 }
 
 /* The answer: how much, why, and whether the limit holds. */
 static void put_answer(pace_report *report, size_t *missed, const pace_step_change *change, const name_pairs *names,
                        const pace_kernel_classes *classes, const pace_compare_options *options) {
     pace_node *root = pace_report_root(report);
-    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, classes);
+    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, &names->gaps, classes);
     put_headline(root, change);
     put_figures(report, change);
     put_cause(root, change, &cause);
@@ -341,7 +298,9 @@ static pace_status build(pace_report *report, size_t *missed, const pace_step_ch
     put_answer(report, missed, change, &names, classes, options);
     put_evidence(pace_report_root(report), change, &names);
     free_names(&names);
-    PACE_TRY(put_tree(pace_report_root(report), change));
+    PACE_TRY(pace_put_exchange_pairs(pace_report_root(report), change, options->reading.context->catalog));
+    PACE_TRY(pace_put_fused_pairs(pace_report_root(report), change));
+    PACE_TRY(pace_put_call_tree(pace_report_root(report), change));
     return pace_report_status(report);
 }
 

@@ -1,6 +1,7 @@
 /* What the reported rank exchanged, by its kernels' metadata, against what the catalogue's links would take. */
 #include "report/analyze_parts.h"
 
+#include "base/print.h"
 #include "insight/exchange_totals.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -10,7 +11,7 @@
 typedef struct {
     pace_exchange_total of;
     double bytes;
-    int64_t mean_ns, expected_ns;
+    int64_t ranks, nodes, mean_ns, expected_ns;
 } exchange_row;
 
 static const pace_table exchanges = {
@@ -20,7 +21,9 @@ static const pace_table exchanges = {
     12,
     .hidden_when_empty = true,
     PACE_CELLS({"collective", "collective", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.collective)},
-               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, of.group_size)},
+               {"group", "group", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.group)},
+               {"ranks", "ranks", PACE_SHOW_INT, PACE_OF(exchange_row, ranks)},
+               {"nodes", NULL, PACE_SHOW_INT, PACE_OF(exchange_row, nodes)},
                {"bytes", "bytes", PACE_SHOW_BYTES, PACE_OF(exchange_row, bytes)},
                {"dtype", "type", PACE_SHOW_TEXT, PACE_OF(exchange_row, of.dtype)},
                {"calls", "calls", PACE_SHOW_INT, PACE_OF(exchange_row, of.calls)},
@@ -36,14 +39,36 @@ static void put_rows(pace_node *root, const pace_exchange_totals *totals) {
     pace_node *table = pace_open_table(root, &exchanges, 0);
     for (size_t i = 0; i < totals->items.count; i++) {
         const pace_exchange_total *row = &totals->items.items[i];
-        pace_table_put(table, &(exchange_row){*row, (double)row->bytes, row->time_ns / (int64_t)row->calls,
-                                              row->expected_ns >= 0 ? row->expected_ns : PACE_NO_INT});
+        pace_table_put(table, &(exchange_row){.of = *row,
+                                              .bytes = row->bytes >= 0 ? (double)row->bytes : NAN,
+                                              .ranks = row->group_size ? row->group_size : PACE_NO_INT,
+                                              .nodes = row->nodes ? row->nodes : PACE_NO_INT,
+                                              .mean_ns = row->time_ns / (int64_t)row->calls,
+                                              .expected_ns = row->expected_ns >= 0 ? row->expected_ns : PACE_NO_INT});
+    }
+}
+
+/* Why these links. */
+static void write_basis(char *out, size_t size, const pace_link_machine *links) {
+    switch (links->basis) {
+    case PACE_LINKS_ASKED: pace_snprintf(out, size, "as --on says"); break;
+    case PACE_LINKS_NODE_SIZE:
+        pace_snprintf(out, size,
+                      "the fastest of the catalogue with %zu such devices a node, as the trace lists; "
+                      "--on MACHINE says it",
+                      links->traced);
+        break;
+    default:
+        pace_snprintf(out, size, "assumed: the fastest of the catalogue with this device; --on MACHINE says it");
+        break;
     }
 }
 
 /* `alone`: without the other ranks their lateness can only be told from what the links would take. */
 static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bool alone) {
-    if (!totals->machine[0]) {
+    const char *machine = totals->links.machine.name;
+    char basis[160];
+    if (totals->links.basis == PACE_LINKS_UNKNOWN) {
         pace_node_note(root, "The catalogue knows no links for this device: what transfers should take is unknown.");
         return;
     }
@@ -53,17 +78,18 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
             "Of %s of exposed communication at least %s (%.0f %%) is waiting for late ranks, not transfer, if "
             "the ranks are joined as in %s.",
             pace_show_ns(totals->exposed_ns).text, pace_show_ns(totals->late_ns).text,
-            100.0 * (double)totals->late_ns / (double)totals->exposed_ns, totals->machine);
+            100.0 * (double)totals->late_ns / (double)totals->exposed_ns, machine);
+    write_basis(basis, sizeof basis, &totals->links);
     pace_node_note(root,
-                   "'links take': a call over the links of %s, the fastest of the catalogue with this device; 'others "
-                   "late': exposed time beyond that. busbw counts the bytes that cross a rank's link.",
-                   totals->machine);
+                   "'links take': a call over the links of %s (%s); 'others late': exposed time beyond that. busbw "
+                   "counts the bytes that cross a rank's link.",
+                   machine, basis);
 }
 
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) {
     pace_exchange_totals totals;
-    PACE_TRY(pace_exchange_totals_find(&totals, rank, catalog, INT64_MIN, INT64_MAX));
+    PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), catalog, INT64_MIN, INT64_MAX));
     put_rows(root, &totals);
     if (totals.items.count) put_sentence(root, &totals, analysis->ranks.count == 1);
     pace_exchange_totals_free(&totals);

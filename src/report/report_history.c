@@ -1,6 +1,7 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
 #include "base/print.h"
 #include "ask/history.h"
+#include "report/check_table.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -38,15 +39,6 @@ static const pace_table changes = {"changes", "Values that changed, the largest 
                                               {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, change)},
                                               {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, p)},
                                               {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)})};
-
-typedef struct {
-    const char *name, *holds, *text;
-} check_row;
-
-static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
-                                  PACE_CELLS({"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
-                                             {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
-                                             {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
 
 typedef struct {
     const char *file;
@@ -109,7 +101,7 @@ static void put_check(pace_node *root, view *v) {
     pace_snprintf(name, sizeof name, "%.200s at most %g %% worse", h->path, 100 * v->options->limit);
     if (h->before == 0) pace_snprintf(text, sizeof text, "nothing before to hold it against");
     else pace_snprintf(text, sizeof text, "%+.2f %%, %s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict]);
-    pace_put_table(root, &checks, &(check_row){name, failed ? "no" : "yes", text}, 1, sizeof(check_row));
+    pace_put_check(root, name, !failed, text);
 }
 
 static void put_runs(pace_node *root, const view *v) {

@@ -122,6 +122,16 @@ pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size
     return PACE_OK;
 }
 
+uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] <= at_ns) low = middle + 1;
+        else high = middle;
+    }
+    return low > lane->first ? low - 1 : PACE_NO_TASK;
+}
+
 bool pace_lane_works(const pace_step *step, const pace_lane *lane) {
     for (uint32_t task = lane->first; lane->device && task < lane->first + lane->count; task++)
         if (pace_task_on_device(step->kind[task])) return true;

@@ -194,6 +194,10 @@ uint32_t pace_step_first_device(const pace_step *step);
 /** Whether a lane is a device's and holds work, not only waits. */
 bool pace_lane_works(const pace_step *step, const pace_lane *lane);
 
+/** The last task of a lane that starts at an instant or before it; PACE_NO_TASK = none. Those that cover the instant are it
+ * or around it. */
+uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns);
+
 /** What the trace says of a device: the entry of that id, else its first; NULL when it lists none. */
 const pace_traced_device *pace_step_device(const pace_step *step, uint32_t id);
 

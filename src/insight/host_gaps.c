@@ -1,0 +1,89 @@
+#include "insight/host_gaps.h"
+
+#include "insight/culprit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLES = 8, /* of each gap, evenly: a gap may hold several operators */
+    MOST_ROWS = 4096
+};
+
+static const char *name_at(const pace_step *step, uint32_t lane, int64_t at_ns) {
+    uint32_t task = pace_task_at(step, &step->lanes.items[lane], at_ns);
+    if (task == PACE_NO_TASK) return "";
+    uint32_t operator= pace_outermost_operator(step, task);
+    if (operator!= PACE_NO_TASK) return pace_step_name(step, operator);
+    const char *place = pace_host_place(step, task);
+    return place ? place : "";
+}
+
+static pace_status add(pace_host_gaps *out, const char *name, double ns, bool is_a) {
+    pace_host_gap gap = {.name = name};
+    *(is_a ? &gap.a_ns : &gap.b_ns) = ns;
+    return PACE_PUSH(out, gap);
+}
+
+static pace_status add_gap(pace_host_gaps *out, const pace_step_side *side, const pace_tile *tile, bool is_a) {
+    const pace_step *step = &side->rank->step;
+    uint32_t call = step->cause[side->rank->work.items.items[tile->item].task];
+    double part_ns = pace_per_step(side, tile->end_ns - tile->start_ns) / SAMPLES;
+    if (call == PACE_NO_TASK) return add(out, "", part_ns * SAMPLES, is_a);
+    for (int i = 0; i < SAMPLES; i++) {
+        int64_t at_ns = tile->start_ns + (tile->end_ns - tile->start_ns) * (2 * i + 1) / (2 * SAMPLES);
+        PACE_TRY(add(out, name_at(step, step->lane[call], at_ns), part_ns, is_a));
+    }
+    return PACE_OK;
+}
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(((const pace_host_gap *)left)->name, ((const pace_host_gap *)right)->name);
+}
+
+static void join(pace_host_gaps *gaps) {
+    size_t kept = 0;
+    if (gaps->count) qsort(gaps->items, gaps->count, sizeof *gaps->items, by_name);
+    for (size_t i = 0; i < gaps->count; i++) {
+        if (kept && strcmp(gaps->items[kept - 1].name, gaps->items[i].name) == 0) {
+            gaps->items[kept - 1].a_ns += gaps->items[i].a_ns;
+            gaps->items[kept - 1].b_ns += gaps->items[i].b_ns;
+        } else gaps->items[kept++] = gaps->items[i];
+    }
+    gaps->count = kept;
+}
+
+static pace_status add_side(pace_host_gaps *out, const pace_step_side *side, bool is_a) {
+    const pace_tiles *tiles = &side->rank->tiles;
+    size_t most = MOST_ROWS + 2 * out->count;
+    if (side->rank->work.host_is_device) return PACE_OK;
+    for (size_t i = 0; i < tiles->count; i++) {
+        const pace_tile *tile = &tiles->items[i];
+        bool inside = side->steps == 0 || (tile->start_ns >= side->from_ns && tile->start_ns < side->to_ns);
+        if (!inside || tile->resource != PACE_IDLE_HOST || tile->item == PACE_NO_TASK) continue;
+        PACE_TRY(add_gap(out, side, tile, is_a));
+        if (out->count < most) continue;
+        join(out); /* names repeat */
+        most = MOST_ROWS + 2 * out->count;
+    }
+    join(out);
+    return PACE_OK;
+}
+
+static int by_change(const void *left, const void *right) {
+    const pace_host_gap *a = left, *b = right;
+    double x = fabs(a->b_ns - a->a_ns), y = fabs(b->b_ns - b->a_ns);
+    if (x < y || x > y) return x > y ? -1 : 1;
+    return by_name(left, right);
+}
+
+pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *change) {
+    pace_host_gaps gaps = {0};
+    pace_status status = add_side(&gaps, &change->a, true);
+    if (status == PACE_OK) status = add_side(&gaps, &change->b, false);
+    if (status == PACE_OK && gaps.count) qsort(gaps.items, gaps.count, sizeof *gaps.items, by_change);
+    if (status != PACE_OK) PACE_VEC_FREE(&gaps);
+    else *out = gaps;
+    return status;
+}

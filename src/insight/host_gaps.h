@@ -1,0 +1,14 @@
+/* What the host does while the device waits for it, by name, on two sides: the operator that runs on the launching thread, or
+ * where none does the user's function, module or annotation. Calls that launch are part of their operator. */
+#pragma once
+
+#include "insight/step_change.h"
+
+typedef struct {
+    const char *name;  /* borrowed from a step; "" = nothing is recorded */
+    double a_ns, b_ns; /* per step */
+} pace_host_gap;
+
+typedef PACE_VEC(pace_host_gap) pace_host_gaps; /* the largest change first; free with PACE_VEC_FREE */
+
+pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *change) PACE_MUST_CHECK;

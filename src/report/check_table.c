@@ -1,0 +1,16 @@
+#include "report/check_table.h"
+
+#include "report/table.h"
+
+typedef struct {
+    const char *name, *holds, *text;
+} check_row;
+
+static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
+                                  PACE_CELLS({"name", "check", PACE_SHOW_TEXT, PACE_OF(check_row, name)},
+                                             {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
+                                             {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
+
+void pace_put_check(pace_node *root, const char *name, bool holds, const char *found) {
+    pace_put_table(root, &checks, &(check_row){name, holds ? "yes" : "no", found}, 1, sizeof(check_row));
+}

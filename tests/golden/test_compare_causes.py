@@ -1,0 +1,141 @@
+"""What `compare` finds behind a change: collectives by group and size, the host operator that is waited for, and the fused kernels that
+operators became."""
+import json
+import os
+import sys
+import tempfile
+
+import planted_runs
+import strict_schema
+from checks import expect, finish, run
+from planted_traces import Rank, steps, update
+
+
+def compare(a, b, *words):
+    code, out, err = run("compare", a, b, "--format", "json", *words)
+    expect(code == 0, words, code, err)
+    answer = json.loads(out)
+    strict_schema.hold(answer, "compare")
+    return answer
+
+
+def test_collectives(folder):
+    """Two groups' all-reduces of two sizes: one takes longer in B, and ranks wait as long as the late one is late."""
+    sides = {}
+    for side, us in (("a", 300), ("b", 900)):
+        work = planted_runs.Run(2)
+        for rank in work.ranks:
+            rank.noise = None
+
+        def body(_):
+            work.each(lambda rank: rank.kernel("aten::mm", 500 + 200 * rank.rank, name="ampere_sgemm"))
+            work.reduce(us, **{"Process Group Name": "1", "In msg nelems": 1 << 22, "Out msg nelems": 1 << 22})
+            work.reduce(100, stream=21, **{"Process Group Name": "2"})
+            work.each(lambda rank: update(rank, 50))
+        work.steps(5, body)
+        sides[side] = work.write(os.path.join(folder, side + ".json"))
+    answer = compare(os.path.dirname(sides["a"][0]), os.path.dirname(sides["b"][0]), "--rank", "0", "--with-rank", "0")
+    rows = {row["group"]: row for row in answer["exchanges"]}
+    expect(set(rows) == {"1", "2"} and answer["exchanges"][0]["group"] == "1", rows)
+    slow = rows["1"]
+    expect((slow["ranks"], slow["bytes"], slow["a_calls"], slow["b_calls"]) == (2, 4 << 22, 1, 1), slow)
+    expect(slow["a_ns"] == 500000 and slow["b_ns"] == 1100000 and slow["change_ns"] == 600000, slow)  # 200 us wait for rank 1
+    expect(slow["a_waiting_ns"] == slow["b_waiting_ns"] == 200000, slow)
+    expect(abs(slow["b_busbw_bytes_per_s"] - (4 << 22) / 1100e-6) < 1e3, slow)  # two ranks: bus factor 1
+    expect(rows["2"]["change_ns"] == 0 and answer["cause"]["resource"] == "exposed_communication", rows["2"], answer["cause"])
+
+
+def test_without_metadata(folder):
+    """Kernels that say nothing of what they exchange go by their names."""
+    paths = []
+    for side, us in (("x", 300), ("y", 500)):
+        rank = Rank()
+
+        def body(rank, _):
+            rank.kernel("aten::mm", 400, name="ampere_sgemm")
+            rank.issue("cudaLaunchKernel", "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, 7)
+            update(rank, 50)
+        steps(rank, 4, body)
+        paths.append(rank.write(os.path.join(folder, side + ".json")))
+    rows = compare(*paths)["exchanges"]
+    expect(len(rows) == 1 and rows[0]["collective"] == "ncclDevKernel_AllReduce_Sum_f32_RING_LL" and rows[0]["bytes"] is None, rows)
+    expect(rows[0]["change_ns"] == 200000 and rows[0]["b_waiting_ns"] is None, rows)
+
+
+def test_host_operator(folder):
+    """The host spends more in one operator before it launches the next kernel: the operator is named, not the launch."""
+    paths = []
+    for side, us in (("before", 100), ("after", 900)):
+        rank = Rank()
+
+        def body(rank, _):
+            for _ in range(4):
+                rank.kernel("aten::mm", 20, name="ampere_sgemm")
+                rank.run("my::tokenize", us)
+                rank.kernel("aten::add", 5, name="vectorized_elementwise_kernel")
+            rank.item()
+        steps(rank, 5, body)
+        paths.append(rank.write(os.path.join(folder, side + ".json")))
+    answer = compare(*paths)
+    cause = answer["cause"]
+    expect((cause["resource"], cause["host_operator"]) == ("idle_host", "my::tokenize"), cause)
+    expect(abs(cause["host_operator_change_ns"] - 3200000) < 200000, cause)
+    expect(any("waits for 'my::tokenize'" in s for s in answer["summary"]), answer["summary"])
+
+
+def eager(rank, _):
+    with rank.annotate("nn.Module: Block_0", "python_function"):
+        for number in range(2):
+            with rank.annotate(f"nn.Module: Linear_{number}", "python_function"):
+                rank.kernel("aten::addmm", 300, name="ampere_sgemm")
+            with rank.annotate(f"nn.Module: Norm_{number}", "python_function"):
+                rank.kernel("aten::native_layer_norm", 100, name="vectorized_layer_norm_kernel")
+            rank.kernel("aten::add_", 60, name="vectorized_elementwise_kernel")
+            rank.kernel("aten::_softmax", 50, name="softmax_warp_forward")
+        rank.kernel("aten::cumsum", 30, name="tensor_kernel_scan")
+    rank.item()
+
+
+def compiled(rank, _):
+    with rank.annotate("nn.Module: OptimizedModule_0", "python_function"), rank.annotate("nn.Module: Block_0", "python_function"):
+        with rank.operator("Torch-Compiled Region: 0/0"), rank.operator("CompiledFunction"):
+            for number in range(2):
+                rank.kernel("aten::addmm", 300, name="ampere_sgemm")
+                rank.kernel(f"triton_per_fused_add_native_layer_norm_{number}", 70, name=f"triton_per_fused_add_native_layer_norm_{number}")
+                rank.issue("cuLaunchKernel", "kernel", "triton_per_fused__softmax_7", 40, 7)
+            rank.kernel("triton_poi_fused_zeros_like_9", 11, name="triton_poi_fused_zeros_like_9")
+    rank.item()
+
+
+def test_eager_against_compiled(folder):
+    paths = []
+    for program in (eager, compiled):
+        rank = Rank()
+        steps(rank, 4, program)
+        paths.append(rank.write(os.path.join(folder, program.__name__ + ".json")))
+    answer = compare(*paths)
+    rows = {(row["match"], row["operators"]): row for row in answer["fused"]}
+    both = rows["by fusion", "native_layer_norm, add"]
+    expect((both["a_ns"], both["b_ns"], both["change_ns"]) == (320000, 140000, -180000), both)
+    expect(both["kernels"] == "triton_per_fused_add_native_layer_norm_0, triton_per_fused_add_native_layer_norm_1", both)
+    expect(set(both["modules"].split(", ")) == {"Norm_0", "Norm_1", "Block_0"}, both)
+    softmax = rows["by fusion", "_softmax"]
+    expect((softmax["a_ns"], softmax["b_ns"]) == (100000, 80000), softmax)
+    expect(rows["only in A", "cumsum"]["a_ns"] == 30000 and rows["only in A", "cumsum"]["modules"] == "Block_0", rows)
+    alone = [row for row in answer["fused"] if row["match"] == "only in B"]
+    expect([(row["kernels"], row["b_ns"]) for row in alone] == [("triton_poi_fused_zeros_like_9", 11000)], alone)
+    fusion = answer["fusion"]
+    whole = 600 + 200 + 120 + 100 + 30 + 1.5  # and the copy of .item(), which ends the last step of four
+    expect(fusion["compiled"] == "b" and abs(fusion["by_name_share"] - 601.5 / whole) < 1e-6, fusion)
+    expect(abs(fusion["by_fusion_share"] - 420 / whole) < 1e-6 and abs(fusion["unmatched_share"] - 30 / whole) < 1e-6, fusion)
+    paths_of = {row["path"]: row for row in answer["call_paths"]}
+    expect(paths_of["Block_0"]["a_ns"] == 1050000 and paths_of["Block_0"]["b_ns"] == 600000 + 140000 + 80000 + 11000, list(paths_of))
+    expect(not any("Compiled" in path for path in paths_of), list(paths_of))
+    other = compare(*reversed(paths))
+    expect(other["fusion"]["compiled"] == "a" and len(other["fused"]) == len(answer["fused"]), other["fusion"])
+
+
+for test in (test_collectives, test_without_metadata, test_host_operator, test_eager_against_compiled):
+    with tempfile.TemporaryDirectory() as scratch:
+        test(scratch)
+sys.exit(finish())
