@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool pace_bar_parse(pace_bar *out, const char *metric, const char *text) {
     pace_bar bar = {.least = -INFINITY, .most = INFINITY};
@@ -172,12 +173,21 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     return read_bars(out, yaml, member(&from, "bars"));
 }
 
+/* Whether a text below names a file beside the cases. */
+static bool names_beside(const pace_yaml_node *node) {
+    const char *text = node ? pace_yaml_text(node) : NULL;
+    for (size_t i = 0; node && i < pace_yaml_count(node); i++)
+        if (names_beside(pace_yaml_item(node, i))) return true;
+    return text && strstr(text, "{cases}");
+}
+
 static pace_status read_cases(pace_cases *cases) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, cases->yaml, pace_yaml_root(cases->yaml), "cases"));
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         pace_case one = {.beside = cases->folder};
         PACE_TRY(read_case(&one, cases->yaml, pace_yaml_item(list, i)));
+        one.names_beside = names_beside(one.ask) || names_beside(one.against) || names_beside(one.before);
         PACE_TRY(PACE_PUSH(&cases->items, one));
     }
     return PACE_OK;
@@ -185,16 +195,25 @@ static pace_status read_cases(pace_cases *cases) {
 
 pace_status pace_case_path(char *out, size_t size, const pace_case *one, const char *folder, unsigned file) {
     bool beside = pace_starts(one->files[file], "../");
+    if (beside && !one->beside) return pace_fail(PACE_E_MISSING, "%s: is in the source tree alone", one->files[file]);
     if (snprintf(out, size, "%s/%s", beside ? one->beside : folder, one->files[file]) < (int)size) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: the path is too long", one->files[file]);
 }
 
+static pace_status read_file(pace_cases *cases, const char *path) {
+    static const char in_tree[] = "accuracy/cases.yaml";
+    if (!path && access(in_tree, R_OK) == 0) path = in_tree;
+    const pace_catalog_file *inside = &pace_case_files[0];
+    if (!path) return pace_yaml_parse(&cases->yaml, inside->name, inside->bytes, inside->length);
+    const char *slash = strrchr(path, '/');
+    cases->folder = slash ? pace_copy_text(path, (size_t)(slash - path)) : pace_copy_text(".", 1);
+    return cases->folder ? pace_yaml_load(&cases->yaml, path) : PACE_E_MEMORY;
+}
+
 pace_status pace_cases_load(pace_cases *out, const char *path) {
     pace_cases cases = {0};
-    const char *slash = strrchr(path, '/');
-    PACE_TRY(pace_yaml_load(&cases.yaml, path));
-    cases.folder = slash ? pace_copy_text(path, (size_t)(slash - path)) : pace_copy_text(".", 1);
-    pace_status status = cases.folder ? read_cases(&cases) : PACE_E_MEMORY;
+    pace_status status = read_file(&cases, path);
+    if (status == PACE_OK) status = read_cases(&cases);
     if (status != PACE_OK) pace_cases_free(&cases);
     else *out = cases;
     return status;

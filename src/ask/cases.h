@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/yaml.h"
+#include "machine/catalog.h"
 
 enum { PACE_CASE_FILES = 4, PACE_CASE_BARS = 6 };
 
@@ -22,7 +23,8 @@ typedef struct {
     const char *source;      /* what the ledger calls its data; NULL = the first file */
     const char *unit;        /* of its figures; NULL = "share" */
     const char *files[PACE_CASE_FILES]; /* in the folder of data; "../PATH": beside the file of cases */
-    const char *beside;                 /* the folder that holds the file of cases */
+    const char *beside;                 /* the folder that holds the file of cases; NULL = none: it is compiled in */
+    bool names_beside;                  /* its questions name files there */
     unsigned file_count;
     const char *needs; /* what else must be in the folder of data; NULL = nothing */
 
@@ -77,11 +79,15 @@ typedef struct {
 
 typedef struct {
     pace_yaml *yaml;
-    char *folder;
+    char *folder; /* that holds the file; NULL = it is compiled in */
     PACE_VEC(pace_case) items;
 } pace_cases;
 
-/** Errors: PACE_E_IO, PACE_E_INPUT with file:line:column. */
+/** The file of cases that is compiled in; the last has name NULL. */
+extern const pace_catalog_file pace_case_files[];
+
+/** `path` NULL: "accuracy/cases.yaml" if it is there, as in a source tree, else the file that is compiled in, beside which
+ * nothing lies. Errors: PACE_E_IO, PACE_E_INPUT with file:line:column. */
 pace_status pace_cases_load(pace_cases *out, const char *path) PACE_MUST_CHECK;
 void pace_cases_free(pace_cases *cases);
 

@@ -152,7 +152,7 @@ typedef pace_status (*pace_ask_fn)(pace_answer **out, pace_context *context, con
 /** Options of pace_validate(). Zero-initialise for defaults. */
 typedef struct {
     pace_context *context;  /**< what is asked; must be given */
-    const char *cases_path; /**< NULL = "accuracy/cases.yaml" */
+    const char *cases_path; /**< NULL = "accuracy/cases.yaml", or where that is not, those compiled in */
     const char *data_path;  /**< folder the cases' files lie in */
     const char *glob;       /**< only cases whose name matches; NULL = all */
     const char

@@ -110,8 +110,8 @@ const pace_option_row pace_option_table[] = {
     {REPORTS, RENDERS("output", 'o', "FILE", "write there; the suffix chooses the format, .gz compresses")},
     {REPORTS, RENDERS("table", 't', "KEY", "csv: which table")},
     {ALL,
-     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL,
-      "nothing on standard error but failures", NULL, NULL}},
+     {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "nothing on standard error but failures",
+      NULL, NULL}},
     {ALL,
      {"strict", 0, PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL,
       "exit with 3 when the answer has warnings of damage or doubt", NULL, NULL}},
@@ -272,7 +272,7 @@ const pace_option_row pace_option_table[] = {
     {VALIDATE,
      {"data", 'd', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "DIR", NULL, NULL, "the folder the cases' tables lie in", NULL,
       NULL}},
-    {VALIDATE, TEXT("cases", "FILE", NULL, "the cases (default accuracy/cases.yaml)", NULL, NULL)},
+    {VALIDATE, TEXT("cases", "FILE", NULL, "the cases (default: accuracy/cases.yaml, or those built in)", NULL, NULL)},
     {VALIDATE, WRITES("ledger", 0, "FILE", NULL, "put the figures into this ledger")},
 };
 

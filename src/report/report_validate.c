@@ -42,6 +42,7 @@ static const char *missing_of(const pace_case *one, const char *folder) {
     for (unsigned i = 0; i < one->file_count; i++)
         if (pace_case_path(path, sizeof path, one, folder, i) != PACE_OK || access(path, R_OK) != 0)
             return one->files[i];
+    if (one->names_beside && !one->beside) return "accuracy/";
     if (!one->needs) return NULL;
     int length = snprintf(path, sizeof path, "%s/%s", folder, one->needs);
     return length < (int)sizeof path && access(path, R_OK) == 0 ? NULL : one->needs;
@@ -191,6 +192,7 @@ static pace_status add_runs(figures *f, pace_report *report, const validation *v
 /* The ledger beside the file of cases; without one every figure is new. */
 static pace_status read_kept(figures *f, const pace_cases *cases) {
     char path[4096];
+    if (!cases->folder) return PACE_OK;
     int length = snprintf(path, sizeof path, "%s/ledger.csv", cases->folder);
     if (length >= (int)sizeof path || access(path, R_OK) != 0) return PACE_OK;
     return pace_ledger_read(&f->kept, path);
@@ -285,7 +287,7 @@ static void free_all(asked *a) {
 
 pace_status pace_validate(pace_report **out, size_t *missed, const pace_validate_options *options) {
     asked a = {.v = {.options = options}};
-    PACE_TRY(pace_cases_load(&a.cases, options->cases_path ? options->cases_path : "accuracy/cases.yaml"));
+    PACE_TRY(pace_cases_load(&a.cases, options->cases_path));
     pace_status status = pace_report_build(out, "validate", "Validation", build, &a);
     if (status == PACE_OK) *missed = a.f.missed + a.f.worse.count + a.f.failed;
     free_all(&a);

@@ -25,6 +25,7 @@ def check_answers(prefix):
     expect(program(prefix, "machines", "h100-80-sxm").startswith("h100-80-sxm (NVIDIA)"), "machines")
     expect("A step takes" in program(prefix, "analyze", DEMO), "analyze")
     expect("The step would take" in program(prefix, "predict", "resnet50", "--on", "v100-sxm2-16"), "predict")
+    expect("bars hold" in program(prefix, "validate", "--data", "/", "fleet/synthetic-*"), "the cases of validate are inside")
     catalogue = os.path.join(prefix, "share", "paceline", "catalog")
     own = output(os.path.join(prefix, "bin", "paceline"), "machines", cwd="/", env={"PACELINE_CATALOG": catalogue})
     expect(own == program(prefix, "machines"), "the installed catalogue differs from the one inside")

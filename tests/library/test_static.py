@@ -25,6 +25,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(PROGRAM, folder)
         shutil.copy(DEMO, folder)
+        os.mkdir(os.path.join(folder, "tmp"))  # cases of validate write there
         alone = bool(shutil.which("unshare")) and may_change_root(folder)
         print("in a root of its own" if alone else "without a root of its own: unshare is not permitted")
         start = ["unshare", "-r", "chroot", folder, "/paceline"] if alone else [os.path.join(folder, "paceline")]
@@ -45,6 +46,7 @@ def main():
         expect("1,000 jobs" in ask("fleet", "jobs.csv"), "fleet")
         expect("h100-80-sxm (NVIDIA)" in ask("machines", "h100-80-sxm"), "machines")
         ask("models", "resnet50")
+        expect("bars hold" in ask("validate", "--data", ".", "fleet/synthetic-*"), "validate")
         expect("nvcc" in ask("calibrate", "cuda", status=4), "cuda")
         for family, package in (("gemm", "libopenblas-dev"), ("convolution", "libdnnl-dev")):
             expect(package in ask("calibrate", "--quick", "--family", family, "-o", "rows.csv", status=4), family)
