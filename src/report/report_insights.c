@@ -234,6 +234,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_MODULE, &shown));
     PACE_TRY(pace_put_modules(root, rank, &shown));
     PACE_TRY(pace_put_launches(root, rank, &shown, options->context->catalog));
+    PACE_TRY(pace_put_memory(root, rank));
     if (found || !options->filter) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "filter: expected a part of the name of an operator, kernel or module, found '%.80s'",

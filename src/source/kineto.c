@@ -230,6 +230,16 @@ static void end_task(reader *r) {
     r->open.count--;
 }
 
+/* The allocator's instants: all else that has no length is left out. */
+static pace_status keep_memory(reader *r) {
+    pace_memory_event memory = r->event.memory;
+    if (strcmp(pace_names_text(&r->step->names, r->event.name), "[memory]") != 0) return PACE_OK;
+    PACE_TRY(lane_of(&memory.lane, r));
+    memory.at_ns = r->event.start_ns;
+    memory.bytes = r->event.bytes;
+    return PACE_PUSH(&r->step->memory, memory);
+}
+
 static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
@@ -247,9 +257,9 @@ static pace_status keep_event(reader *r) {
     case 'E': end_task(r); return PACE_OK;
     case 's':
     case 'f': return event->autograd ? keep_arrow(r) : PACE_OK;
+    case 'i': return keep_memory(r);
     case 'M':
     case 't':
-    case 'i':
     case 'I':
     case 'C':
     case 'b':

@@ -55,6 +55,7 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
     event->correlation = event->external = event->id = event->record_correlation = 0;
     event->forward_thread = 0;
+    event->memory = (pace_memory_event){.allocated_bytes = -1, .reserved_bytes = -1};
     event->exchange = (pace_exchange_info){.source = PACE_NO_RANK, .destination = PACE_NO_RANK};
     event->dims.count = event->types.count = event->concrete.count = 0;
     for (int i = 0; i < PACE_LAUNCH_PARTS; i++) event->launch[i].count = 0;
@@ -157,6 +158,11 @@ typedef enum {
     ARG_BLOCK,
     ARG_OCCUPANCY,
     ARG_BLOCKS_PER_SM,
+    ARG_ADDRESS,
+    ARG_DEVICE_ID,
+    ARG_DEVICE_TYPE,
+    ARG_TOTAL_ALLOCATED,
+    ARG_TOTAL_RESERVED,
     ARG_COLLECTIVE,
     ARG_IN_ELEMENTS,
     ARG_OUT_ELEMENTS,
@@ -175,7 +181,9 @@ typedef enum {
 /* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
 static arg arg_of(const char *key, size_t length) {
     switch (length) {
-    case 4: return is(key, length, "grid") ? ARG_GRID : ARG_NONE;
+    case 4:
+        if (is(key, length, "Addr")) return ARG_ADDRESS;
+        return is(key, length, "grid") ? ARG_GRID : ARG_NONE;
     case 5:
         if (is(key, length, "block")) return ARG_BLOCK;
         if (is(key, length, "bytes") || is(key, length, "Bytes")) return ARG_BYTES;
@@ -186,12 +194,14 @@ static arg arg_of(const char *key, size_t length) {
     case 8:
         if (is(key, length, "Src Rank")) return ARG_SOURCE;
         return is(key, length, "Dst Rank") ? ARG_DESTINATION : ARG_NONE;
+    case 9: return is(key, length, "Device Id") ? ARG_DEVICE_ID : ARG_NONE;
     case 10:
         if (is(key, length, "Input Dims")) return ARG_DIMS;
         if (is(key, length, "Input type")) return ARG_TYPES;
         return is(key, length, "Group size") ? ARG_GROUP_SIZE : ARG_NONE;
     case 11:
         if (is(key, length, "correlation")) return ARG_CORRELATION;
+        if (is(key, length, "Device Type")) return ARG_DEVICE_TYPE;
         return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
     case 13:
         if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
@@ -199,9 +209,11 @@ static arg arg_of(const char *key, size_t length) {
         return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
     case 14:
         if (is(key, length, "wait_on_stream")) return ARG_WAIT_STREAM;
+        if (is(key, length, "Total Reserved")) return ARG_TOTAL_RESERVED;
         return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
     case 15:
         if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
+        if (is(key, length, "Total Allocated")) return ARG_TOTAL_ALLOCATED;
         if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
         return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
     case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
@@ -230,6 +242,11 @@ static pace_status keep_arg(pace_kineto_event *event, arg which, pace_json *json
     case ARG_CORRELATION: event->correlation = id_or_zero(json); break;
     case ARG_EXTERNAL: event->external = id_or_zero(json); break;
     case ARG_BYTES: event->bytes = int_or(json, -1); break;
+    case ARG_ADDRESS: event->memory.address = (uint64_t)int_or(json, 0); break;
+    case ARG_DEVICE_ID: event->memory.device_id = (int16_t)int_or(json, -1); break;
+    case ARG_DEVICE_TYPE: event->memory.device_type = (uint8_t)int_or(json, 0); break;
+    case ARG_TOTAL_ALLOCATED: event->memory.allocated_bytes = int_or(json, -1); break;
+    case ARG_TOTAL_RESERVED: event->memory.reserved_bytes = int_or(json, -1); break;
     case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(json); break;
     case ARG_WAIT_STREAM: event->wait_stream = int_or(json, -1); break;
     case ARG_SEQUENCE: event->sequence = int_or(json, -1); break;

@@ -31,6 +31,7 @@ typedef struct {
     int64_t sequence;            /* -1 = not given */
     int64_t forward_thread;      /* 0 = none */
     int64_t bytes;               /* -1 = not given */
+    pace_memory_event memory;    /* of an instant named "[memory]"; its totals -1 = not given */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
     pace_text_buffer dims, types, concrete;     /* as compact JSON text */

@@ -32,6 +32,7 @@ void pace_step_free(pace_step *step) {
     PACE_VEC_FREE(&step->records);
     PACE_VEC_FREE(&step->bytes);
     PACE_VEC_FREE(&step->syncs);
+    PACE_VEC_FREE(&step->memory);
     PACE_VEC_FREE(&step->waits);
     PACE_VEC_FREE(&step->gradients);
     PACE_VEC_FREE(&step->autograd_notes);

@@ -115,6 +115,16 @@ typedef struct {
     uint32_t task, exchange; /* exchange is an index into exchanges */
 } pace_exchange_record;
 
+/* The allocator took memory (bytes above 0) or gave it back, on a host thread. */
+typedef struct {
+    int64_t at_ns, bytes;
+    int64_t allocated_bytes, reserved_bytes; /* of the device, afterwards; -1 = not recorded */
+    uint64_t address;                        /* 0 = not recorded */
+    uint32_t lane;
+    int16_t device_id;   /* -1: the host's */
+    uint8_t device_type; /* PyTorch's number: 0 = host, 1 = CUDA, 6 = HIP, … */
+} pace_memory_event;
+
 /* A device as the trace describes it. */
 typedef struct {
     int64_t id;
@@ -151,6 +161,7 @@ typedef struct {
     PACE_VEC(pace_exchange_record) records; /* of host operators, by task once finished */
     PACE_VEC(int64_t) bytes;
     PACE_VEC(pace_sync) syncs;
+    PACE_VEC(pace_memory_event) memory;            /* by time once finished */
     PACE_VEC(pace_wait) waits;                     /* by task, then by on; set by pace_step_finish() */
     PACE_VEC(pace_gradient) gradients;             /* by task; set by pace_step_finish() */
     PACE_VEC(pace_autograd_note) autograd_notes;   /* only until pace_step_finish() */

@@ -214,9 +214,29 @@ static int64_t first_start(const pace_step *step) {
     return first == INT64_MAX ? 0 : first;
 }
 
+/* Events of one instant keep the order they were read in: what is taken and given back at once must not swap. */
+static pace_status sort_memory(pace_step *step) {
+    size_t count = step->memory.count, sorted = 1;
+    while (sorted < count && step->memory.items[sorted - 1].at_ns <= step->memory.items[sorted].at_ns) sorted++;
+    if (sorted >= count) return PACE_OK;
+    sort_key *keys = pace_alloc(count, sizeof *keys);
+    pace_memory_event *events = pace_alloc(count, sizeof *events);
+    if (keys && events) {
+        for (size_t i = 0; i < count; i++) keys[i] = (sort_key){step->memory.items[i].at_ns, (uint32_t)i};
+        qsort(keys, count, sizeof *keys, by_key);
+        for (size_t i = 0; i < count; i++) events[i] = step->memory.items[keys[i].task];
+        memcpy(step->memory.items, events, count * sizeof *events);
+    }
+    pace_status status = keys && events ? PACE_OK : PACE_E_MEMORY;
+    pace_free(keys);
+    pace_free(events);
+    return status;
+}
+
 pace_status pace_step_finish(pace_step *step) {
     PACE_TRY(sort_tasks(step));
     step->begins_ns = first_start(step);
+    PACE_TRY(sort_memory(step));
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));

@@ -27,6 +27,7 @@ UNITLESS |= {"of_long_steps", "long_steps", "shift_ratio"}  # of leads
 UNITLESS |= {"trace_events", "steps"}  # of slices
 UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "left_out", "depth"}  # of comparisons
 UNITLESS |= {"flop", "flop_per_byte"}  # of kinds of work
+UNITLESS |= {"times"}  # of memory
 UNITLESS |= {"instances"}  # of modules
 UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues
 UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels

@@ -1,0 +1,209 @@
+#include "insight/memory_use.h"
+
+#include "base/text.h"
+#include "insight/operators.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    const pace_step *step;
+    pace_memory_use use;
+    uint8_t *device_of;        /* event -> device */
+    uint32_t *next_of_address; /* hash of addresses: event + 1 that took it last */
+    size_t mask;
+    unsigned char *held; /* event: took memory that nothing has given back since */
+} finder;
+
+enum { MOST_DEVICES = 255 };
+
+/* --- devices ------------------------------------------------------------------------------------------------------ */
+
+static pace_status device_of(uint8_t *out, finder *f, const pace_memory_event *event) {
+    size_t d = 0;
+    while (d < f->use.devices.count && (f->use.devices.items[d].device_id != event->device_id ||
+                                        f->use.devices.items[d].device_type != event->device_type))
+        d++;
+    if (d == MOST_DEVICES) return pace_fail(PACE_E_LIMIT, "memory events of more than %d devices", MOST_DEVICES);
+    if (d == f->use.devices.count) {
+        pace_memory_device device = {.device_id = event->device_id,
+                                     .device_type = event->device_type,
+                                     .peak_bytes = INT64_MIN,
+                                     .peak_reserved_bytes = -1,
+                                     .totals = event->allocated_bytes >= 0};
+        device.first_bytes = device.totals ? event->allocated_bytes - event->bytes : 0;
+        device.last_bytes = device.first_bytes;
+        PACE_TRY(PACE_PUSH(&f->use.devices, device));
+    }
+    *out = (uint8_t)d;
+    return PACE_OK;
+}
+
+static void count_event(pace_memory_device *device, const pace_memory_event *event, size_t number) {
+    device->events++;
+    *(event->bytes > 0 ? &device->taken_bytes : &device->given_back_bytes) += llabs(event->bytes);
+    device->last_bytes = pace_memory_held(event, device->last_bytes + event->bytes);
+    if (event->reserved_bytes > device->peak_reserved_bytes) device->peak_reserved_bytes = event->reserved_bytes;
+    if (device->last_bytes <= device->peak_bytes) return;
+    device->peak_bytes = device->last_bytes;
+    device->peak_at_ns = event->at_ns;
+    device->peak_event = number;
+}
+
+static pace_status find_devices(finder *f) {
+    for (size_t i = 0; i < f->step->memory.count; i++) {
+        const pace_memory_event *event = &f->step->memory.items[i];
+        PACE_TRY(device_of(&f->device_of[i], f, event));
+        count_event(&f->use.devices.items[f->device_of[i]], event, i);
+    }
+    return PACE_OK;
+}
+
+/* --- what holds memory at the peak -------------------------------------------------------------------------------- */
+
+static size_t slot_of(const finder *f, const pace_memory_event *event, uint8_t device) {
+    const pace_memory_event *events = f->step->memory.items;
+    size_t slot = ((event->address + device) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & f->mask;
+    for (; f->next_of_address[slot]; slot = (slot + 1) & f->mask) {
+        uint32_t other = f->next_of_address[slot] - 1;
+        if (events[other].address == event->address && f->device_of[other] == device) break;
+    }
+    return slot;
+}
+
+/* Follows each address up to its device's peak. */
+static void follow_addresses(finder *f) {
+    for (uint32_t i = 0; i < f->step->memory.count; i++) {
+        const pace_memory_event *event = &f->step->memory.items[i];
+        if (event->address == 0 || i > f->use.devices.items[f->device_of[i]].peak_event) continue;
+        uint32_t *last = &f->next_of_address[slot_of(f, event, f->device_of[i])];
+        if (*last) f->held[*last - 1] = 0;
+        if (event->bytes > 0) f->held[i] = 1;
+        if (*last || event->bytes > 0) *last = i + 1;
+    }
+}
+
+/* --- operators ---------------------------------------------------------------------------------------------------- */
+
+/* The innermost host task of a thread at an instant. */
+static uint32_t task_at(const pace_step *step, uint32_t number, int64_t at_ns) {
+    const pace_lane *lane = &step->lanes.items[number];
+    uint32_t low = lane->first, high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (step->start_ns[middle] <= at_ns) low = middle + 1;
+        else high = middle;
+    }
+    uint32_t task = low == lane->first ? PACE_NO_TASK : low - 1;
+    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) < at_ns) task = step->parent[task];
+    return task;
+}
+
+static uint32_t operator_around(const pace_step *step, uint32_t task) {
+    while (task != PACE_NO_TASK && !pace_task_is_operator(step, task)) task = step->parent[task];
+    return task;
+}
+
+/* Who asked for memory: the operator around those that do nothing but take it. */
+static uint32_t asker_at(const pace_step *step, const pace_memory_event *event) {
+    uint32_t op = operator_around(step, task_at(step, event->lane, event->at_ns));
+    while (op != PACE_NO_TASK && pace_starts(pace_step_name(step, op), "aten::empty")) {
+        uint32_t around = operator_around(step, step->parent[op]);
+        if (around == PACE_NO_TASK) break;
+        op = around;
+    }
+    return op;
+}
+
+/* One allocation, to be summed by operator. */
+typedef struct {
+    size_t device;
+    pace_name name;
+    uint32_t event, op;
+} allocation;
+
+static int by_operator(const void *left, const void *right) {
+    const allocation *a = left, *b = right;
+    if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->name != b->name) return a->name < b->name ? -1 : 1;
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+static size_t gather(allocation *out, const finder *f) {
+    const pace_step *step = f->step;
+    size_t count = 0;
+    for (uint32_t i = 0; i < step->memory.count; i++) {
+        const pace_memory_event *event = &step->memory.items[i];
+        if (event->bytes <= 0) continue;
+        uint32_t op = asker_at(step, event);
+        out[count++] = (allocation){f->device_of[i], op == PACE_NO_TASK ? 0 : step->name[op], i, op};
+    }
+    if (count) qsort(out, count, sizeof *out, by_operator);
+    return count;
+}
+
+static pace_memory_operator sum_of(const finder *f, const allocation *of, size_t count) {
+    pace_memory_operator row = {.device = of->device, .name = of->name, .count = count};
+    uint32_t largest = PACE_NO_TASK;
+    bool addresses = false;
+    for (size_t i = 0; i < count; i++) {
+        const pace_memory_event *event = &f->step->memory.items[of[i].event];
+        row.taken_bytes += event->bytes;
+        addresses |= event->address != 0;
+        if (f->held[of[i].event]) row.at_peak_bytes += event->bytes;
+        if (event->bytes <= row.largest_bytes) continue;
+        row.largest_bytes = event->bytes;
+        largest = of[i].op;
+    }
+    uint32_t module = largest == PACE_NO_TASK ? PACE_NO_TASK : pace_module_of(f->step, largest);
+    if (module != PACE_NO_TASK) row.module = f->step->name[module];
+    if (!addresses) row.at_peak_bytes = -1;
+    return row;
+}
+
+static int by_bytes(const void *left, const void *right) {
+    const pace_memory_operator *a = left, *b = right;
+    if (a->at_peak_bytes != b->at_peak_bytes) return a->at_peak_bytes > b->at_peak_bytes ? -1 : 1;
+    if (a->taken_bytes != b->taken_bytes) return a->taken_bytes > b->taken_bytes ? -1 : 1;
+    if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+static pace_status find_operators(finder *f) {
+    allocation *all = pace_alloc(f->step->memory.count, sizeof *all);
+    if (!all) return PACE_E_MEMORY;
+    pace_status status = PACE_OK;
+    size_t count = gather(all, f);
+    for (size_t i = 0, next; i < count && status == PACE_OK; i = next) {
+        for (next = i + 1; next < count && all[next].device == all[i].device && all[next].name == all[i].name; next++) {
+        }
+        status = PACE_PUSH(&f->use.operators, sum_of(f, all + i, next - i));
+    }
+    pace_free(all);
+    if (f->use.operators.count)
+        qsort(f->use.operators.items, f->use.operators.count, sizeof *f->use.operators.items, by_bytes);
+    return status;
+}
+
+pace_status pace_memory_use_find(pace_memory_use *out, const pace_rank *rank) {
+    finder f = {.step = &rank->step};
+    size_t events = rank->step.memory.count, slots = 64;
+    while (slots < events * 2) slots *= 2;
+    f.mask = slots - 1;
+    f.device_of = pace_alloc(events, sizeof *f.device_of);
+    f.held = pace_alloc(events, sizeof *f.held);
+    f.next_of_address = pace_alloc(slots, sizeof *f.next_of_address);
+    pace_status status = f.device_of && f.held && f.next_of_address ? find_devices(&f) : PACE_E_MEMORY;
+    if (status == PACE_OK) follow_addresses(&f);
+    if (status == PACE_OK) status = find_operators(&f);
+    pace_free(f.device_of);
+    pace_free(f.held);
+    pace_free(f.next_of_address);
+    if (status != PACE_OK) pace_memory_use_free(&f.use);
+    else *out = f.use;
+    return status;
+}
+
+void pace_memory_use_free(pace_memory_use *use) {
+    PACE_VEC_FREE(&use->devices);
+    PACE_VEC_FREE(&use->operators);
+}
