@@ -25,10 +25,14 @@ typedef struct {
     pace_words fuse;      /**< regular expressions: chains of element-wise kernels so named that are fused */
     bool fuse_tables;     /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
     bool balance_tables;  /**< embedding tables spread evenly over the ranks */
+    pace_words loader;    /**< worker processes that fetch input ahead of the step */
+    bool pinned;          /**< copies from pageable memory come from pinned memory, and nobody waits for them */
+    pace_words drop_sync; /**< regular expressions: calls so named, or made within what is, wait for nothing */
     bool graph;           /**< the step as one captured device graph: launches cost nothing */
     pace_words fits;      /**< files of pace_fit(), the last that knows an operation's family answers */
     pace_words overheads; /**< files of host overheads, pooled, to use in place of the inputs' own */
     const char *step_regex;    /**< POSIX extended regular expression of step annotations; NULL = find them */
+    pace_step_choice steps;    /**< of a trace: which of them */
     pace_progress_fn progress; /**< may be NULL */
     void *progress_context;
 } pace_predict_options;

@@ -57,7 +57,7 @@ static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs
                                     .progress = options->progress,
                                     .progress_context = options->progress_context};
     PACE_TRY(pace_analysis_load(&measured, options->context->catalog, inputs, count, &reading));
-    pace_status status = pace_forecast_of_analysis(&forecast, &measured);
+    pace_status status = pace_forecast_of_analysis(&forecast, &measured, NULL);
     if (status == PACE_OK) {
         status = keep_ranks(out, &measured, &forecast);
         pace_forecast_free(&forecast);

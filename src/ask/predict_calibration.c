@@ -27,7 +27,7 @@ static double count_steps(const pace_analysis *analysis) {
 static pace_status read_side(side *out, const char *path, const pace_predict_options *options, const char *device) {
     pace_analyze_options reading = {.context = options->context, .step_regex = options->step_regex, .device = device};
     PACE_TRY(pace_analysis_load(&out->analysis, options->context->catalog, &path, 1, &reading));
-    pace_status status = pace_forecast_of_analysis(&out->forecast, &out->analysis);
+    pace_status status = pace_forecast_of_analysis(&out->forecast, &out->analysis, NULL);
     if (status == PACE_OK && !out->forecast.device)
         status = pace_fail(PACE_E_MISSING, "calibrate: %s: does not name a device of the catalogue", path);
     if (status == PACE_OK) out->steps = count_steps(&out->analysis);

@@ -25,6 +25,7 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
                                const pace_predict_options *options) {
     pace_analyze_options reading = {.context = options->context,
                                     .step_regex = options->step_regex,
+                                    .steps = options->steps,
                                     .device = options->from,
                                     .device_field = "from",
                                     .progress = options->progress,
@@ -33,7 +34,7 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
         return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));
     out->is_measured = true;
-    return pace_forecast_of_analysis(&out->forecast, &out->measured);
+    return pace_forecast_of_analysis(&out->forecast, &out->measured, NULL);
 }
 
 /* --- steps without times ----------------------------------------------------------------------------------------- */
@@ -188,5 +189,11 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
     else if (model) status = read_model(&read, inputs[0], model, options->context->catalog);
     else status = read_files(&read, inputs, count, device, options);
-    return PACE_GIVE(out, read, status, pace_predict_inputs_free(&read));
+    if (status != PACE_OK) {
+        pace_predict_inputs_free(&read);
+        return status;
+    }
+    *out = read;
+    if (out->is_measured) out->forecast.measured = &out->measured; /* it moved with the rest */
+    return PACE_OK;
 }

@@ -49,7 +49,9 @@ static pace_status keep_moved(pace_prediction *p) {
 /* Steps of the host alone have no kernels to change until they are on a device. */
 static pace_status take_host_to_device(pace_prediction *p, const pace_predict_options *options) {
     bool at_odds;
-    bool about_device = pace_what_ifs_asked(&at_odds, options) || (options->overheads.count && !options->on.count);
+    bool asked = pace_what_ifs_asked(&at_odds, options) > 0; /* sets at_odds */
+    bool about_device =
+        (asked && pace_what_ifs_need_device(options)) || (options->overheads.count && !options->on.count);
     if (!pace_prediction_of_host(p)) return PACE_OK;
     if (about_device && (!options->on.count || at_odds))
         return pace_fail(PACE_E_INPUT,
@@ -123,10 +125,12 @@ static pace_status open_model(pace_prediction *p, const char *name, const pace_p
 
 /* What only a recording has. */
 static pace_status check_model_options(const pace_predict_options *options) {
-    const char *said = options->from           ? "from"
-                       : options->samples != 0 ? "samples"
-                       : options->step_regex   ? "step_regex"
-                                               : NULL;
+    const char *said = options->from            ? "from"
+                       : options->samples != 0  ? "samples"
+                       : options->step_regex    ? "step_regex"
+                       : options->steps.numbers ? "steps"
+                       : options->steps.skip    ? "skip"
+                                                : NULL;
     if (!said) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", said);
 }
@@ -159,6 +163,9 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     }
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
+    if (!timed && (options->steps.numbers || options->steps.skip))
+        return pace_fail(PACE_E_USAGE, "%s: has no effect on '%s', which holds one step without times",
+                         options->steps.numbers ? "steps" : "skip", paths[0]);
     if (!timed) PACE_TRY(check_one_kind(p));
     return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
 }
@@ -192,19 +199,13 @@ static pace_status warn_of_first_uses(pace_prediction *p) {
     return PACE_OK;
 }
 
-/* What the replay misses of the recording, it misses of every what-if: each interval reaches that far. */
 static pace_status doubt_replay(pace_prediction *p) {
     enum { LARGE_PERCENT = 10 };
     if (!p->inputs.is_measured) return PACE_OK;
     PACE_TRY(warn_of_first_uses(p));
-    double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, replayed_s = p->results[0].step_s.median;
-    if (p->first_uses > 0 || !(measured_s > 0)) return PACE_OK;
-    double gap = fabs(log(replayed_s / measured_s));
-    for (size_t i = 0; i < p->result_count; i++) {
-        pace_forecast_result *result = &p->results[i];
-        result->step_s.spread = hypot(result->step_s.spread, gap);
-        result->used.added[PACE_DOUBT_WALK] = hypot(result->used.added[PACE_DOUBT_WALK], gap);
-    }
+    double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, replayed_s = p->results[0].step_s.median;
+    double gap = pace_forecast_gap(&p->inputs.forecast, replayed_s);
+    for (size_t i = 0; i < p->result_count; i++) pace_forecast_doubt_replay(&p->results[i], gap);
     if (100 * gap < LARGE_PERCENT) return PACE_OK;
     return pace_warn(
         &p->inputs.warnings, PACE_WARN_REPLAY_OFF, NULL,

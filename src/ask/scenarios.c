@@ -30,6 +30,9 @@ static const struct {
     {&pace_if_fuse_tables, 0, offsetof(pace_predict_options, fuse_tables)},
     {&pace_if_balance_tables, 0, offsetof(pace_predict_options, balance_tables)},
     {&pace_if_graph, 0, offsetof(pace_predict_options, graph)},
+    {&pace_if_loader, offsetof(pace_predict_options, loader), 0},
+    {&pace_if_pinned, 0, offsetof(pace_predict_options, pinned)},
+    {&pace_if_drop_sync, offsetof(pace_predict_options, drop_sync), 0},
 };
 
 pace_words pace_what_if_words(const pace_predict_options *options, const pace_what_if *what_if) {
@@ -41,6 +44,12 @@ pace_words pace_what_if_words(const pace_predict_options *options, const pace_wh
         return (pace_words){set, *(const bool *)(const void *)(at + fields[i].flag)};
     }
     return (pace_words){0};
+}
+
+bool pace_what_ifs_need_device(const pace_predict_options *options) {
+    for (size_t i = 0; i < pace_what_if_count; i++)
+        if (!pace_what_ifs[i]->of_host && pace_what_if_words(options, pace_what_ifs[i]).count) return true;
+    return false;
 }
 
 size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options) {

@@ -17,6 +17,9 @@ pace_words pace_what_if_words(const pace_predict_options *options, const pace_wh
 /** How many values of what-ifs there are. *at_odds: two of them cannot be at once, nothing stands for all together. */
 size_t pace_what_ifs_asked(bool *at_odds, const pace_predict_options *options);
 
+/** Whether one of them is about device work. */
+bool pace_what_ifs_need_device(const pace_predict_options *options);
+
 /** Steps without times (`timed` false) run on the first device of options->on: that is their step as it is. */
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) PACE_MUST_CHECK;

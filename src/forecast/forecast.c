@@ -6,6 +6,7 @@
 #include "forecast/forecast_gradients.h"
 #include "forecast/forecast_price.h"
 #include "forecast/self_check.h"
+#include "insight/step_choice.h"
 #include "source/graph_from_step.h"
 #include "step/graph_edit.h"
 
@@ -35,11 +36,35 @@ static bool has_steps(const pace_rank *rank) {
     return rank->marks.items.count && rank->marks.origin == PACE_MARKS_ANNOTATED;
 }
 
-/* Steps that are annotated bound what is walked; else all of the trace is. */
-static void interval_of(int64_t *from_ns, int64_t *to_ns, const pace_rank *rank) {
-    bool annotated = has_steps(rank);
-    *from_ns = annotated ? rank->marks.items.items[0].start_ns : INT64_MIN;
-    *to_ns = annotated ? rank->marks.items.items[rank->marks.items.count - 1].end_ns : INT64_MAX;
+/* What is walked of a rank: some of its marks, or without annotated steps all of the trace. */
+typedef struct {
+    size_t first, count;
+    int64_t from_ns, to_ns;
+} walked_part;
+
+/* Steps that are annotated bound what is walked; else all of the trace is. `steps` NULL = all. */
+static pace_status part_of(walked_part *out, const pace_rank *rank, const char *steps) {
+    const pace_marks *marks = &rank->marks;
+    const pace_step_choice choice = {.numbers = steps};
+    walked_part part = {0, marks->items.count, INT64_MIN, INT64_MAX};
+    if (steps) PACE_TRY(pace_step_choice_find(&part.first, &part.count, &choice, marks, &rank->step.names, rank->path));
+    if (has_steps(rank)) {
+        part.from_ns = marks->items.items[part.first].start_ns;
+        part.to_ns = marks->items.items[part.first + part.count - 1].end_ns;
+    }
+    *out = part;
+    return PACE_OK;
+}
+
+/* How long the measured steps of the part took. */
+static void take_steps(pace_forecast_rank *rank, const pace_rank *trace, const walked_part *part) {
+    for (size_t i = part->first; i < part->first + part->count; i++) {
+        const pace_mark *mark = &trace->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns) continue;
+        rank->steps_ns += (double)(mark->to_ns - mark->from_ns);
+        rank->steps++;
+    }
+    if (rank->steps == 0) rank->steps_ns = (double)trace->work.window.span_ns;
 }
 
 /* An exchange lasts from the last rank's arrival; the wait before is what the walk finds. */
@@ -75,13 +100,14 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     return PACE_OK;
 }
 
-static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace) {
-    int64_t from_ns, to_ns;
-    interval_of(&from_ns, &to_ns, trace);
+static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, const char *steps) {
+    walked_part part;
+    PACE_TRY(part_of(&part, trace, steps));
     pace_forecast_rank rank = {.name = trace->path};
-    if (trace->marks.items.count && from_ns != INT64_MIN) rank.start_ns = (double)(from_ns + trace->shift_ns);
+    if (part.from_ns != INT64_MIN) rank.start_ns = (double)(part.from_ns + trace->shift_ns);
+    take_steps(&rank, trace, &part);
     PACE_TRY(pace_host_costs_init(&rank.costs));
-    pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, from_ns, to_ns);
+    pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, part.from_ns, part.to_ns);
     if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
     if (status == PACE_OK)
         status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
@@ -106,7 +132,7 @@ static pace_status make_ladder(pace_forecast *forecast) {
     return PACE_OK;
 }
 
-pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured) {
+pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured, const char *steps) {
     pace_forecast forecast = {.catalog = measured->devices.documents,
                               .measured = measured,
                               .device = pace_analysis_slowest(measured)->device,
@@ -114,7 +140,7 @@ pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *m
                               .repeats = 1};
     pace_status status = make_ladder(&forecast);
     for (size_t i = 0; status == PACE_OK && i < measured->traces.count; i++)
-        status = add_trace(&forecast, measured->traces.items[i]);
+        status = add_trace(&forecast, measured->traces.items[i], steps);
     if (status == PACE_OK) {
         start_at_the_first(&forecast);
         *out = forecast;
@@ -286,6 +312,27 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
         if (step > most) most = step;
     }
     return most;
+}
+
+double pace_forecast_measured_ns(const pace_forecast *forecast) {
+    double most = 0;
+    for (size_t i = 0; i < forecast->ranks.count; i++) {
+        const pace_forecast_rank *rank = &forecast->ranks.items[i];
+        most = fmax(most, rank->steps_ns / (double)(rank->steps ? rank->steps : 1));
+    }
+    return most;
+}
+
+double pace_forecast_gap(const pace_forecast *forecast, double replayed_s) {
+    double measured_s = pace_forecast_measured_ns(forecast) / 1e9;
+    for (size_t i = 0; i < forecast->ranks.count; i++)
+        if (forecast->ranks.items[i].first_uses.count) return 0;
+    return measured_s > 0 ? fabs(log(replayed_s / measured_s)) : 0;
+}
+
+void pace_forecast_doubt_replay(pace_forecast_result *result, double gap) {
+    result->step_s.spread = hypot(result->step_s.spread, gap);
+    result->used.added[PACE_DOUBT_WALK] = hypot(result->used.added[PACE_DOUBT_WALK], gap);
 }
 
 /* What the host's share of a step is doubted by. */

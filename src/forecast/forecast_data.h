@@ -18,7 +18,9 @@ typedef struct {
     pace_host_costs costs;
     pace_launch_costs launch;
     pace_first_uses first_uses; /* left out of its costs: where the trace marks no steps */
-    double start_ns; /* on a clock of all ranks */
+    double start_ns;            /* on a clock of all ranks */
+    size_t steps;               /* measured ones that did work */
+    double steps_ns;            /* what they took together; the rank's span where there are none */
 } pace_forecast_rank;
 
 typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;

@@ -49,7 +49,7 @@ static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s) {
     for (size_t i = 0; i < graph->nodes.count; i++) {
         const pace_graph_node *node = &graph->nodes.items[i];
         bool top = node->parent == PACE_NO_NODE || graph->nodes.items[node->parent].kind == PACE_TASK_ANNOTATION;
-        if (top && node->kind == PACE_TASK_OP) out[level_of(s, node, s->launches[i])]++;
+        if (top && node->kind == PACE_TASK_OP && node->spends_ns < 0) out[level_of(s, node, s->launches[i])]++;
     }
 }
 

@@ -10,6 +10,8 @@ void pace_scenario_init(pace_scenario *scenario, const char *label) {
 void pace_scenario_free(pace_scenario *scenario) {
     for (size_t i = 0; i < scenario->scales.count; i++) regfree(&scenario->scales.items[i].name);
     for (size_t i = 0; i < scenario->fuse.count; i++) regfree(&scenario->fuse.items[i]);
+    for (size_t i = 0; i < scenario->drop_sync.count; i++) regfree(&scenario->drop_sync.items[i]);
+    PACE_VEC_FREE(&scenario->drop_sync);
     PACE_VEC_FREE(&scenario->scales);
     PACE_VEC_FREE(&scenario->fuse);
 }
@@ -23,12 +25,19 @@ pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, doub
     return PACE_OK;
 }
 
-pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) {
-    size_t count = scenario->fuse.count;
-    PACE_TRY(pace_grow(&scenario->fuse.items, &scenario->fuse.capacity, count + 1, sizeof *scenario->fuse.items));
-    PACE_TRY(pace_pattern_compile(&scenario->fuse.items[count], "fuse: expression", regex));
-    scenario->fuse.count++;
+static pace_status add_name(pace_names_matched *names, const char *what, const char *regex) {
+    PACE_TRY(pace_grow(&names->items, &names->capacity, names->count + 1, sizeof *names->items));
+    PACE_TRY(pace_pattern_compile(&names->items[names->count], what, regex));
+    names->count++;
     return PACE_OK;
+}
+
+pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) {
+    return add_name(&scenario->fuse, "fuse: expression", regex);
+}
+
+pace_status pace_scenario_drop_sync(pace_scenario *scenario, const char *regex) {
+    return add_name(&scenario->drop_sync, "drop_sync: expression", regex);
 }
 
 bool pace_scenario_has_lanes(const pace_scenario *scenario) {

@@ -8,6 +8,8 @@
 
 #include <regex.h>
 
+typedef PACE_VEC(regex_t) pace_names_matched;
+
 /* Initialised with pace_scenario_init() it is the step as it is. */
 typedef struct {
     const char *label;
@@ -26,13 +28,16 @@ typedef struct {
         double factor;
     })
     scales;
-    PACE_VEC(regex_t) fuse;   /* names of element-wise kernels or operators that are fused */
-    double batch;             /* samples on each rank; 0 = as many as now */
-    double samples;           /* as many as now, where that was said; 0 = to be inferred */
-    bool has_precision;       /* of matrix operations */
-    pace_precision precision; /* when it has */
-    bool fuse_tables;         /* embedding lookups of several tables in one kernel */
-    bool balance_tables;      /* tables spread evenly over the ranks */
+    pace_names_matched fuse;      /* names of element-wise kernels or operators that are fused */
+    double batch;                 /* samples on each rank; 0 = as many as now */
+    double samples;               /* as many as now, where that was said; 0 = to be inferred */
+    bool has_precision;           /* of matrix operations */
+    pace_precision precision;     /* when it has */
+    bool fuse_tables;             /* embedding lookups of several tables in one kernel */
+    bool balance_tables;          /* tables spread evenly over the ranks */
+    double loader;                /* worker processes that fetch input ahead; 0 = as it is */
+    bool pinned;                  /* copies from pageable memory come from pinned memory */
+    pace_names_matched drop_sync; /* names of calls, or of what is around them, that wait for nothing */
 } pace_scenario;
 
 void pace_scenario_init(pace_scenario *scenario, const char *label);
@@ -43,6 +48,9 @@ pace_status pace_scenario_scale(pace_scenario *scenario, const char *regex, doub
 
 /** Chains of element-wise kernels whose own or operators' names match become one. PACE_E_USAGE as above. */
 pace_status pace_scenario_fuse(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
+
+/** Calls whose own name, or that of something around them, matches wait for nothing. PACE_E_USAGE as above. */
+pace_status pace_scenario_drop_sync(pace_scenario *scenario, const char *regex) PACE_MUST_CHECK;
 
 /** Whether launches that exchange gradients, or pull parameters, are priced together (forecast_gradients.h) and not one by one: with every
  * approach but those that fill buckets in the order in which gradients come, as DistributedDataParallel does. */

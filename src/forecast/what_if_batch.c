@@ -107,12 +107,21 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
     return pace_variant_set_op(c->variant, number, &op);
 }
 
+/* Fetching takes as much longer as there is to fetch. */
+static void grow_input(pace_graph *graph, double factor) {
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        pace_graph_node *node = &graph->nodes.items[i];
+        if (node->spends_ns >= 0) node->spends_ns = llround((double)node->spends_ns * factor);
+    }
+}
+
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) {
     batch_change c = {.variant = variant, .samples = samples, .factor = wanted / samples};
     PACE_TRY(pace_tensor_roles_find(&c.roles, variant->original));
     pace_status status = PACE_OK;
     for (uint32_t i = 0; status == PACE_OK && i < variant->graph.launches.count; i++) status = change_launch(&c, i);
     pace_tensor_roles_free(&c.roles);
+    if (status == PACE_OK) grow_input(&variant->graph, c.factor);
     return status;
 }
 
@@ -157,6 +166,6 @@ const pace_what_if pace_if_batch = {
     .edits_kernels = true,
     .needs_sizes = true,
     .assumption =
-        "Batch: host time, updates and gradient exchanges do not change. Kernels of unknown size are scaled in "
+        "Batch: host time but for fetching input, updates and gradient exchanges do not change. Kernels of unknown size are scaled in "
         "proportion, which widens the interval.",
 };

@@ -27,6 +27,7 @@ typedef struct {
     const char *argument; /* what the option's value is; NULL = a flag, which takes none */
     const char *help;
     const char *label; /* of its scenario, %s = the value */
+    bool of_host;      /* it is asked of steps of the host alone, too */
     bool alone;        /* of two values only one can be: nothing stands for both together */
     /* Reads a value, or NULL of a flag, into a scenario. PACE_E_USAGE. */
     pace_status (*parse)(pace_scenario *scenario, const char *text);
@@ -46,7 +47,7 @@ extern const pace_what_if *const pace_what_ifs[];
 extern const size_t pace_what_if_count;
 
 extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_if_fuse_tables, pace_if_balance_tables,
-    pace_if_scale, pace_if_drop_overhead, pace_if_graph;
+    pace_if_scale, pace_if_drop_overhead, pace_if_graph, pace_if_loader, pace_if_pinned, pace_if_drop_sync;
 
 /** Makes the edits that the scenario asks for, turn by turn. */
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs,
@@ -58,7 +59,7 @@ extern const char pace_what_if_tables_note[];
 /* --- what they do to a variant ------------------------------------------------------------------------------------ */
 
 /** A step of `samples` on each rank becomes one of `wanted`. What is as large as the parameters stays: updates,
- * gradients' accumulation and exchange. Of the other operations the size that counts samples grows in proportion, and
+ * gradients' accumulation and exchange. Fetching input grows in proportion. Of the other operations the size that counts samples grows in proportion, and
  * so do transfers from the host and exchanges of activations. Where an operation's sizes are unknown its time is taken
  * to grow in proportion. */
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) PACE_MUST_CHECK;
@@ -79,3 +80,23 @@ pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) PACE_
  * fewer than two ranks have lookups. */
 pace_status pace_what_if_balance_tables(pace_variant *variants, const double *const *cost_s,
                                         size_t count) PACE_MUST_CHECK;
+
+/* What a host fetches itself: nodes that say what they take (step/graph.h). */
+typedef struct {
+    size_t count;
+    double ns;
+} pace_input_stretches;
+
+pace_input_stretches pace_graph_input(const pace_graph *graph);
+
+/** Stretches of input that take longer than `handover_ns` are fetched by `workers` processes and handed over; `steps_ns`
+ * is what all of the graph's steps took. *moved counts the stretches. */
+pace_status pace_what_if_loader(size_t *moved, pace_variant *variant, double workers, double steps_ns,
+                                double handover_ns) PACE_MUST_CHECK;
+
+/** Copies from pageable memory come from pinned memory, as fast where the device is not known, and calls that waited for
+ * them do not. *changed counts the copies. */
+pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool known_device) PACE_MUST_CHECK;
+
+/** Calls that wait for the device and match, or stand within what does, wait for nothing. Returns how many. */
+size_t pace_what_if_drop_sync(pace_variant *variant, const regex_t *names);

@@ -61,8 +61,14 @@ static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_cr
     if (lead->host_mean_ns > lead->mean_ns) lead->reason = copies ? PACE_HOST_COPIES_BITS : PACE_HOST_LAUNCHES;
 }
 
+static bool stands_out(const pace_culprit *culprit) { return culprit->longest_share > 0.25; } /* one stretch does */
+
+bool pace_lead_spreads(const pace_lead *of_host) {
+    return of_host->reason != PACE_HOST_WAITS && !stands_out(&of_host->culprit);
+}
+
 static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
-    if (rank->work.host_is_device || lead->culprit.longest_share > 0.25) return; /* one stretch stands out */
+    if (rank->work.host_is_device || stands_out(&lead->culprit)) return;
     pace_idle_sums idle = pace_idle_causes(rank, critical->from_ns, critical->to_ns);
     if (idle.time_ns[PACE_IDLE_BY_SYNCHRONISATION] > idle.time_ns[PACE_IDLE_BY_HOST]) {
         lead->reason = PACE_HOST_WAITS;
@@ -90,6 +96,19 @@ static pace_status judge_network(pace_lead *lead, const pace_critical *critical,
         lead->matters = is_worth(lead->saved_ns, lead->step_ns);
     }
     pace_exchange_totals_free(&totals);
+    return PACE_OK;
+}
+
+pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
+                         const pace_rank *rank, pace_advice resource) {
+    int64_t step_ns = critical->to_ns - critical->from_ns, saved_ns = step_ns - critical->without_ns[resource];
+    pace_lead lead = {.resource = resource,
+                      .step_ns = step_ns,
+                      .saved_ns = saved_ns,
+                      .matters = is_worth(saved_ns, step_ns)};
+    PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, resource));
+    if (resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
+    *out = lead;
     return PACE_OK;
 }
 
@@ -147,11 +166,9 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         critical->by_resource_ns[PACE_ADVICE_GAP] > lead.step_ns / 2)
         lead.evidence.lacks = PACE_EVIDENCE_UNEXPLAINED;
     if (critical->pieces.count) {
-        lead.resource = saves_most(critical);
-        lead.saved_ns = lead.step_ns - critical->without_ns[lead.resource];
-        lead.matters = is_worth(lead.saved_ns, lead.step_ns);
-        PACE_TRY(pace_culprit_find(&lead.culprit, critical, analysis, lead.resource));
-        if (lead.resource == PACE_ADVICE_HOST) judge_host(&lead, rank, critical);
+        pace_evidence evidence = lead.evidence;
+        PACE_TRY(pace_lead_of(&lead, critical, analysis, rank, saves_most(critical)));
+        lead.evidence = evidence;
         if (lead.resource == PACE_ADVICE_NETWORK) PACE_TRY(judge_network(&lead, critical, analysis, rank));
         if (critical->scope == PACE_PATH_OF_ALL_RANKS)
             lead.balance_ns = lead.step_ns - critical->without_ns[PACE_ADVICE_BALANCE];

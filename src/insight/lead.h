@@ -40,6 +40,14 @@ typedef struct {
     pace_late_reason late; /* why the late rank is late */
 } pace_lead;
 
+/** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host the
+ * reason with its figures are set. */
+pace_status pace_lead_of(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
+                         const pace_rank *rank, pace_advice resource) PACE_MUST_CHECK;
+
+/** Whether the host's time is spread over many operators and launches: no stretch stands out, and it does not wait. */
+bool pace_lead_spreads(const pace_lead *of_host);
+
 /** `rank` is the one the path was found for. */
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) PACE_MUST_CHECK;

@@ -36,6 +36,7 @@ typedef enum {
     X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
     X(RATIO_CORRELATION, "ratio_correlation", VALUE)   \
     X(HOST_LINK, "host_link", VALUE)                   \
+    X(LOADER_HANDOVER, "loader_handover", VALUE)       \
     X(BALANCED_TABLES, "balanced_tables", SPREAD)      \
     X(BATCH_UNKNOWN, "batch_unknown", GROWTH)          \
     X(BATCH_EXCHANGE, "batch_exchange", GROWTH)        \

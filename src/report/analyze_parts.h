@@ -2,6 +2,7 @@
 #pragma once
 
 #include "insight/analyze_options.h"
+#include "forecast/remedies.h"
 #include "insight/analysis.h"
 #include "insight/critical.h"
 #include "insight/mean_step.h"
@@ -33,12 +34,18 @@ pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) PACE_
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_typical_step *typical, const pace_analyze_options *options) PACE_MUST_CHECK;
 
-/** What saves most, and what stands behind it: the sentences that lead. */
+/** What saves most, what stands behind it, and what to do next: the sentences that lead. `remedies` NULL = none was tried. */
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
-                          const pace_rank *rank) PACE_MUST_CHECK;
+                          const pace_rank *rank, const pace_remedies *remedies) PACE_MUST_CHECK;
 
-/** Critical path, advice, collectives, timeline. */
-pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
+/** What to do next: the best remedy. */
+void pace_put_next(pace_node *root, const pace_remedies *remedies);
+/** All that save enough, or why there are none. */
+void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
+
+/** Critical path, advice, collectives, timeline; with `tries` also remedies. */
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              bool tries) PACE_MUST_CHECK;
 
 /** The timeline of all traces, at first of the step that the critical path is of. The analysis' ranks must outlive the
  * report. */

@@ -12,26 +12,12 @@
 
 /* --- the verbs with one kind of question -------------------------------------------------------------------------- */
 
-static pace_status read_whole(size_t *out, const pace_question *question, const char *field) {
-    double number = pace_question_number(question, field);
-    if (number > 1e9 || number > floor(number))
-        return pace_fail(PACE_E_USAGE, "%s: expected a whole number, found %g", field, number);
-    *out = (size_t)number;
-    return PACE_OK;
-}
-
-static pace_status read_steps(pace_step_choice *out, const pace_question *question) {
-    *out = (pace_step_choice){.numbers = pace_question_text(question, "steps")};
-    PACE_TRY(read_whole(&out->skip, question, "skip"));
-    return pace_step_choice_check(out);
-}
-
 /* What of the traces is looked at. */
 static pace_status read_view(pace_analyze_options *out, const pace_question *question) {
     size_t rank = 0;
-    PACE_TRY(read_steps(&out->steps, question));
-    PACE_TRY(read_whole(&rank, question, "rank"));
-    PACE_TRY(read_whole(&out->rows_shown, question, "top"));
+    PACE_TRY(pace_asked_steps(&out->steps, question));
+    PACE_TRY(pace_asked_whole(&rank, question, "rank"));
+    PACE_TRY(pace_asked_whole(&out->rows_shown, question, "top"));
     out->has_rank = pace_question_has(question, "rank");
     out->rank = (int64_t)rank;
     out->filter = pace_question_text(question, "filter");
@@ -81,7 +67,7 @@ static pace_status ask_compare(pace_report **out, size_t *missed, const pace_que
                                                 .progress = question->progress,
                                                 .progress_context = question->progress_context}};
     PACE_TRY(read_view(&options.reading, question));
-    PACE_TRY(read_whole(&with_rank, question, "with_rank"));
+    PACE_TRY(pace_asked_whole(&with_rank, question, "with_rank"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
     options.has_with_rank = pace_question_has(question, "with_rank");
     options.with_rank = (int64_t)with_rank;
@@ -93,8 +79,8 @@ static pace_status ask_history(pace_report **out, size_t *missed, const pace_que
                                     .value = pace_question_text(question, "value")};
     PACE_TRY(pace_asked_above_0(question, "last"));
     PACE_TRY(pace_asked_above_0(question, "top"));
-    PACE_TRY(read_whole(&options.last, question, "last"));
-    PACE_TRY(read_whole(&options.rows_shown, question, "top"));
+    PACE_TRY(pace_asked_whole(&options.last, question, "last"));
+    PACE_TRY(pace_asked_whole(&options.rows_shown, question, "top"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
     return pace_history(out, missed, question->inputs.items[0], &options);
 }
@@ -117,7 +103,7 @@ static pace_status ask_slice(pace_report **out, const pace_question *question) {
                                   .anonymize = pace_question_flag(question, "anonymize"),
                                   .progress = question->progress,
                                   .progress_context = question->progress_context};
-    PACE_TRY(read_steps(&options.steps, question));
+    PACE_TRY(pace_asked_steps(&options.steps, question));
     return pace_slice_traces(out, PACE_ASKED_INPUTS(question), &options);
 }
 

@@ -14,5 +14,11 @@ pace_job_assumptions pace_asked_of_jobs(const pace_question *question);
 /** PACE_E_USAGE unless a number that was said is above 0. */
 pace_status pace_asked_above_0(const pace_question *question, const char *field) PACE_MUST_CHECK;
 
+/** A number that must be whole; 0 if it was not said. */
+pace_status pace_asked_whole(size_t *out, const pace_question *question, const char *field) PACE_MUST_CHECK;
+
+/** Which steps of a trace are looked at. */
+pace_status pace_asked_steps(pace_step_choice *out, const pace_question *question) PACE_MUST_CHECK;
+
 pace_status pace_ask_predict(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) PACE_MUST_CHECK;

@@ -175,11 +175,15 @@ static pace_status ask_step(pace_report **out, const pace_question *question) {
                                     .fuse_tables = pace_question_flag(question, "fuse_tables"),
                                     .balance_tables = pace_question_flag(question, "balance_tables"),
                                     .graph = pace_question_flag(question, "graph"),
+                                    .loader = pace_question_words(question, "loader"),
+                                    .pinned = pace_question_flag(question, "pinned"),
+                                    .drop_sync = pace_question_words(question, "drop_sync"),
                                     .fits = pace_question_words(question, "fit"),
                                     .overheads = pace_question_words(question, "overheads"),
                                     .step_regex = pace_question_text(question, "step_regex"),
                                     .progress = question->progress,
                                     .progress_context = question->progress_context};
+    PACE_TRY(pace_asked_steps(&options.steps, question));
     PACE_TRY(approach_of(&options.approach, question));
     return pace_predict(out, PACE_ASKED_INPUTS(question), &options);
 }

@@ -289,14 +289,25 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
                        c->unmatched);
 }
 
-pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
+/* What leads, and what was tried of what would help. */
+static pace_status put_help(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                            const pace_rank *rank, bool tries) {
+    pace_remedies remedies = {0};
+    if (tries) PACE_TRY(pace_remedies_try(&remedies, analysis, critical, rank));
+    pace_status status = pace_put_lead(root, critical, analysis, rank, tries ? &remedies : NULL);
+    if (status == PACE_OK && tries) pace_put_remedies(root, &remedies, analysis);
+    pace_remedies_free(&remedies);
+    return status;
+}
+
+pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank, bool tries) {
     pace_critical critical;
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
     pace_status status = PACE_OK;
     if (critical.to_ns > critical.from_ns) {
         status = pace_put_timeline(root, analysis, rank, &critical);
         put_advice(root, &critical);
-        if (status == PACE_OK) status = pace_put_lead(root, &critical, analysis, rank);
+        if (status == PACE_OK) status = put_help(root, &critical, analysis, rank, tries);
         if (status == PACE_OK) status = put_path(root, &critical, analysis, rank);
     }
     put_collectives(root, analysis);

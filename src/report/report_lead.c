@@ -181,7 +181,8 @@ static void put_rank(pace_node *root, const pace_lead *lead, const pace_analysis
                        pace_rank_name(name, analysis->ranks.items[lead->culprit.rank]));
 }
 
-static void put_figures(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
+static void put_figures(pace_node *root, const pace_lead *lead, const pace_analysis *analysis,
+                        const pace_remedies *remedies) {
     const pace_culprit *c = &lead->culprit;
     pace_node *node = pace_node_object(root, "lead", NULL, PACE_FOR_JSON);
     pace_node_text(node, "resource", pace_advice_names[lead->resource]);
@@ -211,15 +212,16 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_text(node, "late_resource", lead->late.known ? pace_resource_names[lead->late.resource] : NULL);
     pace_node_int(node, "late_excess_ns", lead->late.excess_ns);
     pace_node_text(node, "late_kernel", lead->late.kernel);
+    pace_node_text(node, "next", remedies && remedies->items.count ? remedies->items.items[0].row.id : NULL);
 }
 
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
-                          const pace_rank *rank) {
+                          const pace_rank *rank, const pace_remedies *remedies) {
     pace_lead lead;
     PACE_TRY(pace_lead_find(&lead, critical, analysis, rank));
     if (lead.resource == PACE_ADVICES) return PACE_OK;
     const char *whole = critical->mark == SIZE_MAX ? "trace" : "step";
-    put_figures(root, &lead, analysis);
+    put_figures(root, &lead, analysis, remedies);
     if (lead.evidence.lacks != PACE_EVIDENCE_WHOLE) {
         put_unknown(root, &lead, whole, rank->path);
         return PACE_OK;
@@ -232,5 +234,6 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     mention_long_steps(root, &lead);
     put_shift(root, &lead, rank);
     put_late(root, &lead, analysis);
+    if (remedies) pace_put_next(root, remedies);
     return PACE_OK;
 }

@@ -270,7 +270,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));
     PACE_TRY(put_host_costs(root, p));
-    PACE_TRY(pace_put_critical(root, &end->analysis, slowest));
+    PACE_TRY(pace_put_critical(root, &end->analysis, slowest, false));
     return pace_report_status(report);
 }
 

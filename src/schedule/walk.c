@@ -188,9 +188,11 @@ static pace_status end_node(host *h) {
     bool is_top = number == h->top;
     if (number == h->optimizer) h->optimizer = PACE_NO_NODE;
     if (is_top && h->calls == 0) {
-        bool call = h->graph->nodes.items[number].kind == PACE_TASK_CALL;
-        double ns = call ? overhead(h, PACE_T4, node_name(h, number))
-                         : overhead_of(h, PACE_T5, T5_OF_SILENT, node_name(h, number));
+        const pace_graph_node *node = &h->graph->nodes.items[number];
+        bool call = node->kind == PACE_TASK_CALL;
+        double ns = node->spends_ns >= 0 ? (double)node->spends_ns
+                    : call               ? overhead(h, PACE_T4, node_name(h, number))
+                                         : overhead_of(h, PACE_T5, T5_OF_SILENT, node_name(h, number));
         PACE_TRY(host_segment(h, ns, number, PACE_NO_LAUNCH, 0));
     }
     PACE_TRY(wait_at_end(h, number));
@@ -222,7 +224,10 @@ static pace_status begin_node(host *h, uint32_t number) {
     while (h->depth && h->open[h->depth - 1] != node->parent) PACE_TRY(end_node(h));
     h->open[h->depth++] = number;
     begin_optimizer(h, number);
-    if (pace_name_marks_step(pace_names_text(&h->graph->names, node->name))) h->launched = false;
+    if (pace_name_marks_step(pace_names_text(&h->graph->names, node->name))) {
+        h->launched = false;
+        PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0)); /* it begins here, whatever is waited for next */
+    }
     if (node->after != PACE_NO_NODE) {
         PACE_TRY(host_segment(h, 0, number, PACE_NO_LAUNCH, 0));
         PACE_TRY(add_link(h->c, 0, LINK_NODE_END, instance_of(h->c, h->rank, h->repeat), node->after, 0));

@@ -23,9 +23,10 @@ typedef struct {
     uint32_t *op;         /* host task -> the nearest operator at or above it in the interval; PACE_NO_TASK = none */
     pace_name *module;    /* host task -> the module whose Python frame is nearest; 0 = none */
     int64_t *work_end_ns; /* host task -> end of the device work it launched; INT64_MIN = none */
-    uint32_t *number;     /* task -> number of its node or launch; PACE_NO_NODE = none */
-    pace_name *renamed;   /* step's names -> graph's + 1 */
-    uint32_t *thread_of;  /* lane -> thread or stream + 1 */
+    bool *fetches;      /* host task -> it, or one above it, fetches input and launches nothing; such a one is a node */
+    uint32_t *number;   /* task -> number of its node or launch; PACE_NO_NODE = none */
+    pace_name *renamed; /* step's names -> graph's + 1 */
+    uint32_t *thread_of; /* lane -> thread or stream + 1 */
     PACE_VEC(pace_graph_entry) entries;
     bool host_only;  /* the trace has no device: its operators are the work */
     uint32_t *below; /* host only: task -> families that operators below it work as, a bit each */

@@ -12,9 +12,33 @@ static bool in_interval(const pace_graph_builder *b, uint32_t task) {
     return b->step->start_ns[task] >= b->from_ns && b->step->start_ns[task] < b->to_ns;
 }
 
-static pace_task_kind node_kind(const pace_step *step, uint32_t task) {
-    pace_task_kind kind = (pace_task_kind)step->kind[task];
-    return kind == PACE_TASK_OP && pace_name_is_label(pace_step_name(step, task)) ? PACE_TASK_ANNOTATION : kind;
+/* The outermost annotation or operator of a stretch in which the thread fetches input. */
+static bool heads_input(const pace_graph_builder *b, uint32_t task) {
+    uint32_t above = b->step->parent[task];
+    return b->fetches[task] && (above == PACE_NO_TASK || !b->fetches[above]);
+}
+
+/* A label is an annotation; one that fetches input is what the host does then. */
+static pace_task_kind node_kind(const pace_graph_builder *b, uint32_t task) {
+    pace_task_kind kind = (pace_task_kind)b->step->kind[task];
+    if (heads_input(b, task)) return PACE_TASK_OP;
+    return kind == PACE_TASK_OP && pace_name_is_label(pace_step_name(b->step, task)) ? PACE_TASK_ANNOTATION : kind;
+}
+
+/* Whether the host does all of a task itself. */
+static bool launches_nothing(const pace_graph_builder *b, const pace_lane *lane, uint32_t task) {
+    int64_t end = pace_step_end_ns(b->step, task);
+    for (uint32_t i = task; i < lane->first + lane->count && b->step->start_ns[i] < end; i++)
+        if (b->work_end_ns[i] != INT64_MIN) return false;
+    return true;
+}
+
+static bool fetches_input(const pace_graph_builder *b, const pace_lane *lane, uint32_t task) {
+    const pace_step *step = b->step;
+    uint32_t above = step->parent[task];
+    if (above != PACE_NO_TASK && b->fetches[above]) return true;
+    bool named = step->kind[task] == PACE_TASK_ANNOTATION || step->kind[task] == PACE_TASK_OP;
+    return named && step->stage[task] == PACE_STAGE_INPUT && launches_nothing(b, lane, task);
 }
 
 /* A call is a node of its own when it blocks, so that what is issued behind it waits, or when no operator makes it. */
@@ -52,10 +76,11 @@ static pace_status take_host_lane(pace_graph_builder *b, const pace_lane *lane) 
     const pace_step *step = b->step;
     for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
         uint32_t parent = step->parent[task];
+        b->fetches[task] = fetches_input(b, lane, task);
         bool node = is_node(b, task);
         b->holder[task] = node ? task : parent == PACE_NO_TASK ? PACE_NO_TASK : b->holder[parent];
         b->op[task] = parent == PACE_NO_TASK ? PACE_NO_TASK : b->op[parent];
-        if (node && node_kind(step, task) == PACE_TASK_OP) b->op[task] = task;
+        if (node && node_kind(b, task) == PACE_TASK_OP) b->op[task] = task;
         PACE_TRY(module_of(&b->module[task], b, task));
         if (node) PACE_TRY(PACE_PUSH(&b->entries, ((pace_graph_entry){.at_ns = step->start_ns[task], .task = task})));
     }
@@ -143,11 +168,12 @@ static pace_status add_node(pace_graph_builder *b, uint32_t task) {
     uint32_t above = step->parent[task], holder = above == PACE_NO_TASK ? PACE_NO_TASK : b->holder[above];
     uint32_t parent = holder == PACE_NO_TASK ? PACE_NO_NODE : b->number[holder];
     uint32_t thread = lane_number(b, step->lane[task], b->graph->thread_count), number;
-    PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(step, task), pace_step_name(step, task), parent, thread));
+    PACE_TRY(pace_graph_add_node(&number, b->graph, node_kind(b, task), pace_step_name(step, task), parent, thread));
     pace_graph_node *node = &b->graph->nodes.items[number];
     node->task = task;
     node->module = b->module[task];
     node->stage = step->stage[task];
+    if (heads_input(b, task)) node->spends_ns = step->duration_ns[task];
     if (step->kind[task] == PACE_TASK_OP && step->detail[task])
         PACE_TRY(pace_graph_rename(&node->shapes, b, step->detail[task]));
     b->number[task] = number;
@@ -198,7 +224,7 @@ static pace_status add_entries(pace_graph_builder *b) {
             continue;
         }
         PACE_TRY(add_node(b, entry->task));
-        if (b->host_only) PACE_TRY(pace_graph_add_host_work(b, entry->task));
+        if (b->host_only && !b->fetches[entry->task]) PACE_TRY(pace_graph_add_host_work(b, entry->task));
     }
     return PACE_OK;
 }
@@ -212,9 +238,11 @@ static pace_status make_room(pace_graph_builder *b) {
     b->module = pace_alloc(tasks, sizeof *b->module);
     b->number = pace_alloc(tasks, sizeof *b->number);
     b->work_end_ns = pace_alloc(tasks, sizeof *b->work_end_ns);
+    b->fetches = pace_alloc(tasks, sizeof *b->fetches);
     b->renamed = pace_alloc(pace_names_count(&b->step->names) + 1, sizeof *b->renamed);
     b->thread_of = pace_alloc(b->step->lanes.count + 1, sizeof *b->thread_of);
-    if (!b->holder || !b->op || !b->module || !b->number || !b->work_end_ns || !b->renamed || !b->thread_of)
+    if (!b->holder || !b->op || !b->module || !b->number || !b->work_end_ns || !b->fetches || !b->renamed ||
+        !b->thread_of)
         return PACE_E_MEMORY;
     memset(b->holder, 0xff, tasks * sizeof *b->holder);
     memset(b->op, 0xff, tasks * sizeof *b->op);
@@ -249,6 +277,7 @@ pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const p
     pace_free(b.module);
     pace_free(b.number);
     pace_free(b.work_end_ns);
+    pace_free(b.fetches);
     pace_free(b.below);
     pace_free(b.renamed);
     pace_free(b.thread_of);

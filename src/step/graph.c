@@ -33,6 +33,7 @@ pace_status pace_graph_add_node(uint32_t *out, pace_graph *graph, pace_task_kind
                             .waits_node = PACE_NO_NODE,
                             .waits_launch = PACE_NO_LAUNCH,
                             .task = PACE_NO_TASK,
+                            .spends_ns = -1,
                             .kind = (uint8_t)kind,
                             .stage = PACE_STAGE_NONE};
     PACE_TRY(pace_names_add(&node.name, &graph->names, name, strlen(name)));

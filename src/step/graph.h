@@ -28,6 +28,7 @@ typedef struct {
     uint32_t waits_node;   /* node that must have ended before this one ends (the caller of the backward thread) */
     uint32_t waits_launch; /* device work that must have ended before this node ends (a synchronisation) */
     uint32_t task;         /* of the measured step it was made from, PACE_NO_TASK = none */
+    int64_t spends_ns;     /* the host spends just so long in it, whatever its name costs; -1 = what its name costs */
     uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
 } pace_graph_node;

@@ -1,0 +1,273 @@
+#include "forecast/remedies.h"
+
+#include "base/print.h"
+#include "forecast/forecast.h"
+#include "forecast/remedy_values.h"
+#include "insight/typical_step.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES] = {"tried", "unknown", "too_large",
+                                                                         "replay_differs", "no_replay"};
+
+static void free_remedy(pace_remedy *remedy) {
+    pace_free(remedy->value);
+    pace_free(remedy->says);
+    pace_free(remedy->how);
+}
+
+void pace_remedies_free(pace_remedies *remedies) {
+    for (size_t i = 0; i < remedies->items.count; i++) free_remedy(&remedies->items.items[i]);
+    PACE_VEC_FREE(&remedies->items);
+    pace_free(remedies->why);
+    pace_free(remedies->steps);
+    *remedies = (pace_remedies){0};
+}
+
+typedef struct {
+    pace_remedies *out;
+    const pace_analysis *analysis;
+    const pace_critical *critical;
+    const pace_rank *rank; /* that is reported */
+    pace_remedy_catalog catalog;
+    pace_forecast forecast;
+    bool of_host;    /* the host is the device */
+    bool late_ranks; /* one rank alone, and most of its communication is waiting: faster links would not help */
+    pace_lead behind[PACE_ADVICES]; /* each resource that matters; else PACE_ADVICES is its resource */
+} trial;
+
+/* --- which steps are walked --------------------------------------------------------------------------------------- */
+
+static size_t count_tasks(const pace_analysis *analysis) {
+    size_t sum = 0;
+    for (size_t i = 0; i < analysis->traces.count; i++) sum += analysis->traces.items[i]->step.count;
+    return sum;
+}
+
+/* All steps, or of a large trace as many around the typical one as may be walked. */
+static pace_status choose_steps(trial *t) {
+    const pace_marks *marks = &t->rank->marks;
+    size_t tasks = count_tasks(t->analysis), count = marks->items.count, most = (size_t)t->catalog.most_tasks;
+    bool annotated = count && marks->origin == PACE_MARKS_ANNOTATED;
+    size_t alone = annotated ? tasks / count : tasks;
+    if (alone > (size_t)t->catalog.most_alone) {
+        t->out->outcome = PACE_REMEDIES_TOO_LARGE;
+        return PACE_OK;
+    }
+    if (!annotated || tasks <= most || count < 2 || t->critical->mark == SIZE_MAX) return PACE_OK;
+    size_t fit = most / (alone + 1), first = t->critical->mark;
+    if (fit < 1) fit = 1;
+    first = first > fit / 2 ? first - fit / 2 : 0;
+    if (first + fit > count) first = count - fit;
+    char text[64];
+    pace_snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, pace_mark_number(marks, &t->rank->step.names, first),
+                  pace_mark_number(marks, &t->rank->step.names, first + fit - 1));
+    t->out->steps = pace_copy_text(text, strlen(text));
+    return t->out->steps ? PACE_OK : PACE_E_MEMORY;
+}
+
+/* --- one remedy --------------------------------------------------------------------------------------------------- */
+
+/* What stands behind each resource that matters. */
+static pace_status look_behind(trial *t) {
+    double least = t->catalog.threshold * (double)(t->critical->to_ns - t->critical->from_ns);
+    for (int r = 0; r < PACE_ADVICES; r++) {
+        bool matters = r < PACE_ADVICE_GAP && (double)t->critical->by_resource_ns[r] >= least;
+        if (r == PACE_ADVICE_NETWORK && t->late_ranks) matters = false;
+        t->behind[r].resource = PACE_ADVICES;
+        if (matters) PACE_TRY(pace_lead_of(&t->behind[r], t->critical, t->analysis, t->rank, (pace_advice)r));
+    }
+    return PACE_OK;
+}
+
+/* Of its resources the one with most time on the path; PACE_ADVICES = none matters. */
+static pace_advice resource_of(const trial *t, const pace_remedy_row *row) {
+    pace_advice most = PACE_ADVICES;
+    for (int r = 0; r < PACE_ADVICE_GAP; r++) {
+        if (!(row->resources & 1U << r) || t->behind[r].resource == PACE_ADVICES) continue;
+        if (most == PACE_ADVICES || t->critical->by_resource_ns[r] > t->critical->by_resource_ns[most])
+            most = (pace_advice)r;
+    }
+    return most;
+}
+
+static bool applies(const trial *t, const pace_remedy_row *row, pace_advice resource) {
+    if (resource == PACE_ADVICES || (t->of_host && !row->what_if->of_host)) return false;
+    return !row->spread_host || pace_lead_spreads(&t->behind[PACE_ADVICE_HOST]);
+}
+
+/* What a stream works between two instants; exchanges last as long as others let them. */
+static int64_t busy_ns(const pace_step *step, const pace_lane *lane, int64_t from_ns, int64_t to_ns) {
+    int64_t busy = 0;
+    for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {
+        int64_t start = step->start_ns[task], end = pace_step_end_ns(step, task);
+        if (start < from_ns) start = from_ns;
+        if (end > to_ns) end = to_ns;
+        if (end > start && !pace_step_exchange(step, task)) busy += end - start;
+    }
+    return busy;
+}
+
+/* Of the slowest rank's streams the one that works most in a mean step. */
+static double busiest_s(const pace_analysis *analysis) {
+    const pace_rank *rank = pace_rank_trace(pace_analysis_slowest(analysis));
+    const pace_marks *marks = &rank->marks;
+    int64_t most = 0, from_ns = rank->work.window.first_ns, to_ns = rank->work.window.last_ns;
+    size_t steps = 0;
+    for (size_t i = 0; i < marks->items.count; i++)
+        steps += marks->items.items[i].to_ns > marks->items.items[i].from_ns;
+    if (steps) {
+        from_ns = marks->items.items[0].from_ns;
+        to_ns = marks->items.items[marks->items.count - 1].to_ns;
+    }
+    for (size_t l = 0; l < rank->step.lanes.count; l++) {
+        if (!rank->step.lanes.items[l].device) continue;
+        int64_t busy = busy_ns(&rank->step, &rank->step.lanes.items[l], from_ns, to_ns);
+        if (busy > most) most = busy;
+    }
+    return (double)most / 1e9 / (double)(steps ? steps : 1);
+}
+
+/* Whether a failure says that the remedy is of no use here, and not that something broke. */
+static bool is_refusal(pace_status status) {
+    return status == PACE_E_USAGE || status == PACE_E_INPUT || status == PACE_E_MISSING || status == PACE_E_LIMIT;
+}
+
+/* As predict words it: one what-if, one value. */
+static pace_status walk(pace_forecast_result *out, const trial *t, const pace_remedy_row *row, const char *value) {
+    pace_scenario scenario;
+    pace_scenario_init(&scenario, row->id);
+    pace_status status = row->what_if->parse(&scenario, value);
+    if (status == PACE_OK) status = pace_forecast_run(out, &t->forecast, &scenario);
+    if (status == PACE_OK) pace_forecast_doubt_replay(out, pace_forecast_gap(&t->forecast, t->out->replayed_s));
+    pace_scenario_free(&scenario);
+    return status;
+}
+
+static bool changed_something(const pace_what_if *what_if, const pace_forecast_edits *edits) {
+    return !what_if->idle || *(const size_t *)(const void *)((const char *)edits + what_if->changed) > 0;
+}
+
+static pace_status take(pace_remedy *remedy, const trial *t, const pace_forecast_result *result, const char *value) {
+    double now_s = t->out->replayed_s;
+    remedy->step_s = result->step_s;
+    remedy->samples = pace_remedy_samples(&remedy->row, &result->edits, value);
+    remedy->busiest_s = busiest_s(&result->analysis);
+    double share = remedy->step_s.median / remedy->samples / now_s; /* of the step of today */
+    remedy->saved_share = 1 - share;
+    if (share > 0 && share < 1) {
+        double of_saving = remedy->row.spread * (1 - share) / share;
+        remedy->step_s.spread = hypot(remedy->step_s.spread, of_saving);
+    }
+    if (value && !(remedy->value = pace_copy_text(value, strlen(value)))) return PACE_E_MEMORY;
+    PACE_TRY(pace_remedy_words(&remedy->says, remedy->row.says, value));
+    PACE_TRY(pace_remedy_words(&remedy->how, remedy->row.how, value));
+    const pace_lead *behind = &t->behind[remedy->resource];
+    remedy->culprit = behind->culprit;
+    if (behind->waits_in) { /* what the host waits in tells more than what comes late then */
+        remedy->culprit.name = behind->waits_in;
+        remedy->culprit.around = NULL;
+    }
+    return PACE_OK;
+}
+
+static pace_status keep(trial *t, const pace_remedy_row *row, pace_advice resource, const pace_forecast_result *result,
+                        const char *value) {
+    pace_remedy remedy = {.row = *row, .resource = resource};
+    pace_status status = take(&remedy, t, result, value);
+    if (status == PACE_OK && remedy.saved_share >= t->catalog.threshold) {
+        status = PACE_PUSH(&t->out->items, remedy);
+        if (status == PACE_OK) return PACE_OK;
+    }
+    free_remedy(&remedy);
+    return status;
+}
+
+static pace_status try_row(trial *t, const pace_remedy_row *row) {
+    pace_advice resource = resource_of(t, row);
+    if (!applies(t, row, resource)) return PACE_OK;
+    t->out->tried++;
+    pace_status status = PACE_E_USAGE;
+    pace_remedy_value_text text;
+    pace_remedy_setting setting = {&t->forecast, t->catalog.headroom, t->catalog.most_workers};
+    for (size_t i = 0; pace_remedy_value_at(text, row, i, &setting); i++) {
+        const char *value = row->what_if->argument ? text : NULL;
+        pace_forecast_result result;
+        status = walk(&result, t, row, value);
+        if (is_refusal(status)) continue;
+        if (status != PACE_OK) return status;
+        bool changed = changed_something(row->what_if, &result.edits);
+        status = changed ? keep(t, row, resource, &result, value) : PACE_E_USAGE;
+        pace_forecast_result_free(&result);
+        break;
+    }
+    if (!is_refusal(status)) return status;
+    t->out->refused++;
+    return PACE_OK;
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------------- */
+
+static int by_gain(const void *left, const void *right) {
+    const pace_remedy *a = left, *b = right;
+    if (a->saved_share != b->saved_share) return a->saved_share > b->saved_share ? -1 : 1;
+    return strcmp(a->row.id, b->row.id);
+}
+
+static pace_status try_all(trial *t) {
+    for (size_t i = 0; i < t->catalog.rows.count; i++) PACE_TRY(try_row(t, &t->catalog.rows.items[i]));
+    if (t->out->items.count) qsort(t->out->items.items, t->out->items.count, sizeof *t->out->items.items, by_gain);
+    return PACE_OK;
+}
+
+static pace_status give_up(pace_remedies *out) {
+    const char *message = pace_message();
+    out->outcome = PACE_REMEDIES_NO_REPLAY;
+    out->why = pace_copy_text(message, strlen(message));
+    return out->why ? PACE_OK : PACE_E_MEMORY;
+}
+
+/* The step as it is, walked: what savings are told against. */
+static pace_status walk_as_it_is(trial *t) {
+    pace_scenario scenario;
+    pace_forecast_result result;
+    pace_scenario_init(&scenario, "as it is");
+    pace_status status = pace_forecast_of_analysis(&t->forecast, t->analysis, t->out->steps);
+    if (status == PACE_OK) status = pace_forecast_run(&result, &t->forecast, &scenario);
+    if (is_refusal(status)) return give_up(t->out);
+    PACE_TRY(status);
+    t->out->replayed_s = result.step_s.median;
+    t->out->measured_s = pace_forecast_measured_ns(&t->forecast) / 1e9;
+    pace_forecast_result_free(&result);
+    double error = t->out->replayed_s / t->out->measured_s - 1;
+    if (!(t->out->measured_s > 0) || !(fabs(error) <= t->catalog.most_error))
+        t->out->outcome = PACE_REMEDIES_REPLAY_OFF;
+    return PACE_OK;
+}
+
+static pace_status try_here(trial *t) {
+    PACE_TRY(look_behind(t));
+    PACE_TRY(choose_steps(t));
+    if (t->out->outcome == PACE_REMEDIES_TRIED) PACE_TRY(walk_as_it_is(t));
+    return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t) : PACE_OK;
+}
+
+pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
+                              const pace_rank *rank) {
+    pace_remedies remedies = {0};
+    trial t = {.out = &remedies, .analysis = analysis, .critical = critical, .rank = pace_rank_trace(rank)};
+    t.of_host = t.rank->work.host_is_device;
+    PACE_TRY(pace_remedy_catalog_load(&t.catalog, analysis->devices.documents));
+    remedies.threshold = t.catalog.threshold;
+    pace_lead lead;
+    pace_status status = pace_lead_find(&lead, critical, analysis, rank);
+    t.late_ranks = status == PACE_OK && lead.at_least;
+    if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
+        remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
+    else if (status == PACE_OK) status = try_here(&t);
+    pace_forecast_free(&t.forecast);
+    pace_remedy_catalog_free(&t.catalog);
+    return PACE_GIVE(out, remedies, status, pace_remedies_free(&remedies));
+}

@@ -1,0 +1,48 @@
+/*
+ * What would help, tried: the remedies of the catalogue whose resource matters are walked, as predict walks the same
+ * what-if, and those that save enough are kept, best first.
+ */
+#pragma once
+
+#include "forecast/remedy_catalog.h"
+#include "insight/lead.h"
+
+/* Why nothing was tried. */
+typedef enum {
+    PACE_REMEDIES_TRIED,
+    PACE_REMEDIES_NO_EVIDENCE, /* what would help is unknown (insight/evidence.h) */
+    PACE_REMEDIES_TOO_LARGE,   /* one step has more tasks than the catalogue allows */
+    PACE_REMEDIES_REPLAY_OFF,  /* the walked step differs too much from the measured one */
+    PACE_REMEDIES_NO_REPLAY,   /* the steps cannot be walked */
+    PACE_REMEDIES_OUTCOMES
+} pace_remedies_outcome;
+
+extern const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES];
+
+typedef struct {
+    pace_remedy_row row;
+    char *value;          /* of the what-if; NULL = it takes none */
+    char *says, *how;     /* of the row, with the value */
+    pace_estimate step_s; /* median and rung as predict gives them; the spread is also of the row's saving */
+    double samples;       /* times as many as now that the step takes: a batch's; else 1 */
+    double saved_share;   /* of the step of today, for as many samples */
+    double busiest_s;     /* the busiest stream, or thread where the host is the device, of a step */
+    pace_advice resource; /* that it acts on: of its resources that matter, the one with most time on the path */
+    pace_culprit culprit; /* what stands behind that resource */
+} pace_remedy;
+
+typedef struct {
+    pace_remedies_outcome outcome;
+    char *why;   /* where the steps cannot be walked; NULL = they can */
+    char *steps; /* the numbers of those that were walked, "3:5"; NULL = all */
+    double measured_s, replayed_s;
+    size_t tried, refused; /* refused: the device or the trace has no use for it */
+    double threshold;
+    PACE_VEC(pace_remedy) items; /* best first */
+} pace_remedies;
+
+/** Tries what may help the step that a path was found for; the names in it are the analysis'. Errors: those of reading the
+ * catalogue, and of memory; a remedy that cannot be tried is counted as refused. */
+pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
+                              const pace_rank *rank) PACE_MUST_CHECK;
+void pace_remedies_free(pace_remedies *remedies);

@@ -1,0 +1,110 @@
+#include "forecast/remedy_catalog.h"
+
+#include "base/yaml_member.h"
+
+#include <string.h>
+
+void pace_remedy_catalog_free(pace_remedy_catalog *catalog) { PACE_VEC_FREE(&catalog->rows); }
+
+static pace_status read_text(const char **out, const pace_yaml *yaml, const pace_yaml_node *row, const char *key) {
+    const pace_yaml_node *node;
+    PACE_TRY(pace_yaml_member(&node, yaml, row, key));
+    *out = pace_yaml_text(node);
+    if (*out && **out) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: expected a text", pace_yaml_place(yaml, node), key);
+}
+
+static pace_status read_what_if(const pace_what_if **out, const pace_yaml *yaml, const pace_yaml_node *row) {
+    const char *name;
+    PACE_TRY(read_text(&name, yaml, row, "what_if"));
+    for (size_t i = 0; i < pace_what_if_count; i++)
+        if (strcmp(pace_what_ifs[i]->name, name) == 0) {
+            *out = pace_what_ifs[i];
+            return PACE_OK;
+        }
+    return pace_fail(PACE_E_INPUT, "%s: there is no what-if \"%.60s\"", pace_yaml_place(yaml, row), name);
+}
+
+static pace_status read_resources(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *row) {
+    const pace_yaml_node *list;
+    PACE_TRY(pace_yaml_list(&list, yaml, row, "resources"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+        int found = 0;
+        while (found < PACE_ADVICES && !(name && strcmp(pace_advice_names[found], name) == 0)) found++;
+        if (found == PACE_ADVICES)
+            return pace_fail(PACE_E_INPUT, "%s: expected a resource (compute, memory, ...), found \"%.40s\"",
+                             pace_yaml_place(yaml, pace_yaml_item(list, i)), name ? name : "");
+        *out |= 1U << found;
+    }
+    return PACE_OK;
+}
+
+static pace_status read_values(pace_remedy_row *out, const pace_yaml *yaml, const pace_yaml_node *row) {
+    static const char *const kinds[] = {[PACE_REMEDY_WORKERS] = "workers", [PACE_REMEDY_DOUBLE] = "double_batch"};
+    const pace_yaml_node *values = pace_yaml_get(row, "values");
+    const char *word = values ? pace_yaml_text(values) : NULL;
+    if ((values != NULL) != (out->what_if->argument != NULL))
+        return pace_fail(PACE_E_INPUT, "%s: expected values for a what-if that takes one, and none for a flag",
+                         pace_yaml_place(yaml, row));
+    if (!values) return PACE_OK;
+    if (pace_yaml_is_list(values) && pace_yaml_count(values) > 0) {
+        out->value = PACE_REMEDY_LISTED;
+        out->values = values;
+        return PACE_OK;
+    }
+    for (int i = PACE_REMEDY_WORKERS; word && i <= PACE_REMEDY_DOUBLE; i++)
+        if (strcmp(word, kinds[i]) == 0) {
+            out->value = (pace_remedy_value)i;
+            return PACE_OK;
+        }
+    return pace_fail(PACE_E_INPUT, "%s: values: expected a list, \"workers\" or \"double_batch\"",
+                     pace_yaml_place(yaml, values));
+}
+
+/* A flag that need not be there. */
+static pace_status read_flag(bool *out, const pace_yaml *yaml, const pace_yaml_node *row, const char *key) {
+    const pace_yaml_node *node = pace_yaml_get(row, key);
+    const char *text = node ? pace_yaml_text(node) : "false";
+    *out = text && strcmp(text, "true") == 0;
+    if (*out || (text && strcmp(text, "false") == 0)) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: expected true or false", pace_yaml_place(yaml, node), key);
+}
+
+static pace_status read_row(pace_remedy_catalog *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const char *unused;
+    pace_remedy_row row = {0};
+    PACE_TRY(read_text(&row.id, yaml, node, "id"));
+    PACE_TRY(read_what_if(&row.what_if, yaml, node));
+    PACE_TRY(read_resources(&row.resources, yaml, node));
+    PACE_TRY(read_values(&row, yaml, node));
+    PACE_TRY(read_flag(&row.spread_host, yaml, node, "spread_host"));
+    PACE_TRY(read_text(&row.says, yaml, node, "says"));
+    PACE_TRY(read_text(&row.how, yaml, node, "how"));
+    PACE_TRY(read_text(&row.rests_on, yaml, node, "rests_on"));
+    PACE_TRY(pace_yaml_real(&row.spread, yaml, node, "spread", 0, 3));
+    PACE_TRY(read_text(&unused, yaml, node, "source"));
+    PACE_TRY(read_text(&unused, yaml, node, "confidence"));
+    return PACE_PUSH(&out->rows, row);
+}
+
+static pace_status read_all(pace_remedy_catalog *out, const pace_yaml *yaml) {
+    const pace_yaml_node *root = pace_yaml_root(yaml), *list;
+    PACE_TRY(pace_yaml_real(&out->threshold, yaml, root, "threshold", 0, 1));
+    PACE_TRY(pace_yaml_real(&out->most_error, yaml, root, "most_error", 0, 1));
+    PACE_TRY(pace_yaml_real(&out->headroom, yaml, root, "headroom", 1, 100));
+    PACE_TRY(pace_yaml_whole(&out->most_tasks, yaml, root, "most_tasks", 1, INT32_MAX));
+    PACE_TRY(pace_yaml_whole(&out->most_alone, yaml, root, "most_alone", 1, INT32_MAX));
+    PACE_TRY(pace_yaml_whole(&out->most_workers, yaml, root, "most_workers", 1, 100000));
+    PACE_TRY(pace_yaml_list(&list, yaml, root, "remedies"));
+    for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_row(out, yaml, pace_yaml_item(list, i)));
+    return PACE_OK;
+}
+
+pace_status pace_remedy_catalog_load(pace_remedy_catalog *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    pace_remedy_catalog read = {0};
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "remedies.yaml"));
+    pace_status status = read_all(&read, yaml);
+    return PACE_GIVE(out, read, status, pace_remedy_catalog_free(&read));
+}

@@ -1,0 +1,34 @@
+/* The remedies that are tried on a trace: rows of catalog/remedies.yaml. */
+#pragma once
+
+#include "forecast/what_ifs.h"
+#include "insight/advice.h"
+
+/* Where a remedy's value comes from. */
+typedef enum {
+    PACE_REMEDY_FLAG,    /* it has none */
+    PACE_REMEDY_LISTED,  /* the catalogue's, in turn */
+    PACE_REMEDY_WORKERS, /* as many as keep up with the step */
+    PACE_REMEDY_DOUBLE   /* twice the samples of the step */
+} pace_remedy_value;
+
+/* Texts are borrowed from the document. */
+typedef struct {
+    const char *id, *says, *how, *rests_on;
+    const pace_what_if *what_if;
+    unsigned resources; /* 1 << pace_advice of each */
+    pace_remedy_value value;
+    const pace_yaml_node *values; /* of those that are listed */
+    bool spread_host;             /* only where the host's time is spread over many operators (pace_lead_spreads()) */
+    double spread;                /* of what it saves */
+} pace_remedy_row;
+
+typedef struct {
+    double threshold, most_error, headroom;
+    int most_tasks, most_alone, most_workers;
+    PACE_VEC(pace_remedy_row) rows;
+} pace_remedy_catalog;
+
+/** PACE_E_INPUT for a member that is missing or out of range, and a what-if or resource that does not exist. */
+pace_status pace_remedy_catalog_load(pace_remedy_catalog *out, pace_catalog *catalog) PACE_MUST_CHECK;
+void pace_remedy_catalog_free(pace_remedy_catalog *catalog);

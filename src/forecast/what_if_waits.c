@@ -1,0 +1,123 @@
+/* What the host need not wait for: copies of pageable memory that pinned memory would let run, and synchronisations. */
+#include "forecast/forecast_price.h"
+#include "forecast/what_ifs.h"
+
+#include <string.h>
+
+static bool blocks(const pace_graph_node *node) {
+    return node->kind == PACE_TASK_CALL && node->waits_launch != PACE_NO_LAUNCH;
+}
+
+/* --- pinned copies ------------------------------------------------------------------------------------------------ */
+
+static const char pageable[] = "h2d_pageable", pinned[] = "h2d_pinned"; /* kinds of operations (step/op.h) */
+
+static bool is_pageable(const pace_variant *variant, uint32_t launch) {
+    const pace_op *op = pace_variant_op(variant, launch);
+    return op && op->family == PACE_OP_TRANSFER && strcmp(op->kind, pageable) == 0;
+}
+
+static pace_status pin(pace_variant *variant, uint32_t launch) {
+    pace_op op = *pace_variant_op(variant, launch);
+    memcpy(op.kind, pinned, sizeof pinned);
+    return pace_variant_set_op(variant, launch, &op);
+}
+
+pace_status pace_what_if_pinned(size_t *changed, pace_variant *variant, bool known_device) {
+    pace_graph *graph = &variant->graph;
+    *changed = 0;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        pace_graph_node *node = &graph->nodes.items[i];
+        if (blocks(node) && is_pageable(variant, node->waits_launch)) node->waits_launch = PACE_NO_LAUNCH;
+    }
+    for (uint32_t i = 0; i < graph->launches.count; i++) {
+        if (!is_pageable(variant, i)) continue;
+        if (known_device) PACE_TRY(pin(variant, i));
+        ++*changed;
+    }
+    return PACE_OK;
+}
+
+static pace_status parse_pinned(pace_scenario *scenario, const char *text) {
+    (void)text;
+    scenario->pinned = true;
+    return PACE_OK;
+}
+
+static bool pinned_asked(const pace_scenario *scenario) { return scenario->pinned; }
+
+static pace_status apply_pinned(pace_editing *e) {
+    const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
+    size_t all = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        size_t changed;
+        PACE_TRY(pace_what_if_pinned(&changed, &e->variants[i], device != NULL));
+        all += changed;
+    }
+    if (all) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "pinned: %s: no copy is known to come from pageable memory", e->ranks[0].name);
+}
+
+/* --- synchronisations --------------------------------------------------------------------------------------------- */
+
+/* The call, or something around it, has the name. */
+static bool is_named(const pace_graph *graph, uint32_t node, const regex_t *names) {
+    for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
+        if (regexec(names, pace_names_text(&graph->names, graph->nodes.items[node].name), 0, NULL, 0) == 0) return true;
+    return false;
+}
+
+size_t pace_what_if_drop_sync(pace_variant *variant, const regex_t *names) {
+    pace_graph *graph = &variant->graph;
+    size_t count = 0;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        if (!blocks(&graph->nodes.items[i]) || !is_named(graph, i, names)) continue;
+        graph->nodes.items[i].waits_launch = PACE_NO_LAUNCH;
+        count++;
+    }
+    return count;
+}
+
+static pace_status parse_sync(pace_scenario *scenario, const char *text) {
+    return pace_scenario_drop_sync(scenario, text);
+}
+
+static bool sync_asked(const pace_scenario *scenario) { return scenario->drop_sync.count > 0; }
+
+static pace_status apply_sync(pace_editing *e) {
+    size_t all = 0;
+    for (size_t i = 0; i < e->count; i++)
+        for (size_t k = 0; k < e->scenario->drop_sync.count; k++)
+            all += pace_what_if_drop_sync(&e->variants[i], &e->scenario->drop_sync.items[k]);
+    if (all) return PACE_OK;
+    return pace_fail(PACE_E_INPUT,
+                     "drop_sync: %s: no call that waits for the device has a matching name or stands within one",
+                     e->ranks[0].name);
+}
+
+/* --- the rows ----------------------------------------------------------------------------------------------------- */
+
+const pace_what_if pace_if_pinned = {
+    .name = "pinned",
+    .help = "copies from pageable memory came from pinned memory, and nobody waited",
+    .label = "pinned copies",
+    .parse = parse_pinned,
+    .asked = pinned_asked,
+    .turn = PACE_TURN_SIZE,
+    .apply = apply_pinned,
+    .edits_kernels = true,
+    .assumption =
+        "Pinned: copies gain what pinned memory gains over pageable memory on the device (catalog/costs.yaml).",
+};
+
+const pace_what_if pace_if_drop_sync = {
+    .name = "drop_sync",
+    .argument = "REGEX",
+    .help = "calls so named, or made within what is so named, waited for nothing",
+    .label = "without waiting in %s",
+    .parse = parse_sync,
+    .asked = sync_asked,
+    .turn = PACE_TURN_COUNT,
+    .apply = apply_sync,
+    .assumption = "Dropped waits: what the host does with the results costs nothing, and needs none of them.",
+};

@@ -1,0 +1,149 @@
+/* What would help, tried on the replay: the remedies that save enough, best first, and how each is done. */
+#include "report/analyze_parts.h"
+
+#include "base/print.h"
+#include "report/show.h"
+#include "report/table.h"
+
+typedef struct {
+    const pace_remedy *of;
+    const char *id, *says, *resource, *name, *within, *value, *how, *rests_on, *rung;
+    char option[40], ask[400];
+    int64_t step_ns, low_ns, high_ns, saved_ns, busiest_ns, rank;
+    double samples, saved_share, speedup;
+} remedy_row;
+
+static const pace_table table_of_remedies = {
+    "remedies",
+    "What would help, tried on the replay",
+    PACE_FOR_ALL,
+    0,
+    .hidden_when_empty = true,
+    PACE_CELLS({"id", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, id)},
+               {"remedy", "remedy", PACE_SHOW_TEXT, PACE_OF(remedy_row, says)},
+               {"resource", "acts on", PACE_SHOW_TEXT, PACE_OF(remedy_row, resource)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(remedy_row, step_ns)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(remedy_row, low_ns)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(remedy_row, high_ns)},
+               {"saved_share", "saved", PACE_SHOW_SHARE, PACE_OF(remedy_row, saved_share)},
+               {"saved_ns", NULL, PACE_SHOW_NS, PACE_OF(remedy_row, saved_ns)},
+               {"speedup", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, speedup)},
+               {"samples", NULL, PACE_SHOW_REAL, PACE_OF(remedy_row, samples)},
+               {"busiest_stream_ns", NULL, PACE_SHOW_NS, PACE_OF(remedy_row, busiest_ns)},
+               {"what_if", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, option)},
+               {"value", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, value)},
+               {"ask", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, ask)},
+               {"how", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, how)},
+               {"rests_on", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, rests_on)},
+               {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, rung)},
+               {"name", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, name)},
+               {"within", NULL, PACE_SHOW_TEXT, PACE_OF(remedy_row, within)},
+               {"rank", NULL, PACE_SHOW_INT, PACE_OF(remedy_row, rank)})};
+
+/* The option of predict that asks the same. */
+static void word(remedy_row *row, const pace_remedy *remedy, const char *steps) {
+    size_t used = (size_t)pace_snprintf(row->option, sizeof row->option, "%s", remedy->row.what_if->name);
+    for (size_t i = 0; i < used && i < sizeof row->option; i++)
+        if (row->option[i] == '_') row->option[i] = '-';
+    pace_snprintf(row->ask, sizeof row->ask, "--%s%s%s%s%s%s", row->option, remedy->value ? " '" : "",
+                  remedy->value ? remedy->value : "", remedy->value ? "'" : "", steps ? " --steps " : "",
+                  steps ? steps : "");
+}
+
+static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedies, const pace_analysis *analysis) {
+    int64_t rank = analysis->ranks.items[remedy->culprit.rank]->step.rank;
+    remedy_row row = {.of = remedy,
+                      .id = remedy->row.id,
+                      .says = remedy->says,
+                      .resource = pace_advice_names[remedy->resource],
+                      .name = remedy->culprit.name,
+                      .within = remedy->culprit.within,
+                      .value = remedy->value,
+                      .how = remedy->how,
+                      .rests_on = remedy->row.rests_on,
+                      .rung = pace_rung_names[remedy->step_s.rung],
+                      .step_ns = pace_ns(remedy->step_s.median),
+                      .low_ns = pace_estimate_low_ns(remedy->step_s),
+                      .high_ns = pace_estimate_high_ns(remedy->step_s),
+                      .saved_ns = pace_ns(remedy->saved_share * remedies->replayed_s),
+                      .busiest_ns = pace_ns(remedy->busiest_s),
+                      .rank = rank >= 0 ? rank : PACE_NO_INT,
+                      .samples = remedy->samples,
+                      .speedup = remedies->replayed_s / remedy->step_s.median,
+                      .saved_share = remedy->saved_share};
+    word(&row, remedy, remedies->steps);
+    return row;
+}
+
+static void put_how(pace_node *root, size_t number, const pace_remedy *remedy) {
+    pace_node_note(root, "%zu. %s: %s. Rests on: %s.%s", number, remedy->says, remedy->how, remedy->row.rests_on,
+                   remedy->samples > 1 ? " The saving is of the time for each sample." : "");
+}
+
+static void put_figures(pace_node *root, const pace_remedies *remedies) {
+    pace_node *node = pace_node_object(root, "remedies_tried", NULL, PACE_FOR_JSON);
+    pace_node_text(node, "outcome", pace_remedies_outcome_names[remedies->outcome]);
+    pace_node_int(node, "tried", (int64_t)remedies->tried);
+    pace_node_int(node, "refused", (int64_t)remedies->refused);
+    pace_node_int(node, "measured_ns", pace_ns(remedies->measured_s));
+    pace_node_int(node, "replayed_ns", pace_ns(remedies->replayed_s));
+    pace_node_real(node, "threshold_share", remedies->threshold);
+    pace_node_text(node, "steps", remedies->steps);
+    pace_node_text(node, "why", remedies->why);
+}
+
+/* Why there is nothing to show. */
+static void put_nothing(pace_node *root, const pace_remedies *remedies) {
+    size_t counted = remedies->tried - remedies->refused;
+    switch (remedies->outcome) {
+    case PACE_REMEDIES_TRIED:
+        if (counted)
+            pace_node_sentence(root, false,
+                               "Of %zu remedies that were tried on the replay none saves %.0f %% of the step.", counted,
+                               100 * remedies->threshold);
+        else pace_node_sentence(root, false, "The catalogue has no remedy that applies to this step.");
+        break;
+    case PACE_REMEDIES_TOO_LARGE:
+        pace_node_sentence(root, false,
+                           "No remedy was tried: one step of the trace is too large to walk again for each. Ask for "
+                           "them with 'paceline predict'.");
+        break;
+    case PACE_REMEDIES_REPLAY_OFF:
+        pace_node_sentence(root, false,
+                           "No remedy was tried: replayed from one figure for each operator, the step takes %s instead "
+                           "of %s.",
+                           pace_show_ns(pace_ns(remedies->replayed_s)).text,
+                           pace_show_ns(pace_ns(remedies->measured_s)).text);
+        break;
+    case PACE_REMEDIES_NO_REPLAY:
+        pace_node_sentence(root, false, "No remedy was tried: the steps cannot be replayed (%s).", remedies->why);
+        break;
+    default: break; /* the lead says that what would help is unknown */
+    }
+}
+
+void pace_put_next(pace_node *root, const pace_remedies *remedies) {
+    if (remedies->items.count == 0) return;
+    const pace_remedy *best = &remedies->items.items[0];
+    pace_node_sentence(root, true, "Next: %s. The %s would take %s (%s to %s)%s, %.0f %% less%s.", best->says, "step",
+                       pace_show_ns(pace_ns(best->step_s.median)).text,
+                       pace_show_ns(pace_estimate_low_ns(best->step_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(best->step_s)).text,
+                       best->samples > 1 ? " with the larger batch" : "", 100 * best->saved_share,
+                       best->samples > 1 ? " for each sample" : "");
+}
+
+void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis) {
+    pace_node *table = pace_open_table(root, &table_of_remedies, 0);
+    for (size_t i = 0; i < remedies->items.count; i++)
+        pace_table_put(table, &(remedy_row[]){row_of(&remedies->items.items[i], remedies, analysis)});
+    for (size_t i = 0; i < remedies->items.count; i++) put_how(root, i + 1, &remedies->items.items[i]);
+    if (remedies->items.count)
+        pace_node_note(root,
+                       "Each remedy alone, against %s as the replay has it%s%s; low–high is a 90 %% interval. "
+                       "'paceline predict' with --%s asks for the first again.",
+                       pace_show_ns(pace_ns(remedies->replayed_s)).text, remedies->steps ? ", of steps " : "",
+                       remedies->steps ? remedies->steps : "", remedies->items.items[0].row.what_if->name);
+    else put_nothing(root, remedies);
+    put_figures(root, remedies);
+}

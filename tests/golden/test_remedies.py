@@ -1,0 +1,150 @@
+"""Remedies of analyze: one road with predict, the algebra that every one obeys, and planted causes whose remedy is known."""
+import glob
+import gzip
+import json
+import os
+import shlex
+import sys
+import tempfile
+
+import planted_traces
+from checks import SHARED, SOURCE, expect, finish, run
+
+CATALOG = os.path.join(SOURCE, "catalog", "remedies.yaml")
+KEEPS_KERNELS = {"loader", "drop-sync", "graph"}  # what-ifs that leave every kernel as it was
+
+
+def answer(verb, path, *options):
+    code, out, err = run(verb, path, "--quiet", "--format", "json", *options)
+    expect(code == 0, verb, path, options, err)
+    return json.loads(out) if code == 0 else None
+
+
+def catalogue(key):
+    """A figure of the file's head."""
+    with open(CATALOG, encoding="utf-8") as file:
+        return next(float(line.split(":")[1]) for line in file if line.startswith(key + ":"))
+
+
+def check_road(path, remedy):
+    """The same what-if asked by hand gives the same step, to the last bit of the ratio."""
+    document = answer("predict", path, *shlex.split(remedy["ask"]))
+    now, asked = document["scenarios"][0], document["scenarios"][1]
+    expect(asked["step_ns"] == remedy["step_ns"], path, "another step", remedy["ask"], asked["step_ns"], remedy["step_ns"])
+    expect(asked["speedup"] == remedy["speedup"], path, "other bits", remedy["ask"], asked["speedup"], remedy["speedup"])
+    expect(remedy["low_ns"] <= asked["low_ns"] and asked["high_ns"] <= remedy["high_ns"], path, "narrower than predict's", remedy, asked)
+    return now
+
+
+def check_algebra(path, document):
+    tried, remedies = document["remedies_tried"], document["remedies"]
+    lead = document["lead"]
+    expect(lead["next"] == (remedies[0]["id"] if remedies else None), path, "the lead and the best remedy", lead, remedies[:1])
+    expect(tried["outcome"] == "tried" or not remedies, path, "remedies though none was tried", tried)
+    expect((lead["evidence"] == "whole") == (tried["outcome"] != "unknown"), path, "evidence", lead, tried)
+    gains = [remedy["saved_share"] for remedy in remedies]
+    expect(gains == sorted(gains, reverse=True), path, "order", gains)
+    for remedy in remedies:
+        each = remedy["step_ns"] / remedy["samples"]
+        expect(each <= tried["replayed_ns"], path, "longer than the step", remedy, tried)
+        expect(remedy["saved_share"] >= tried["threshold_share"] == catalogue("threshold"), path, "below the threshold", remedy)
+        expect(abs(1 - each / tried["replayed_ns"] - remedy["saved_share"]) < 1e-6, path, "saved", remedy, tried)
+        expect(remedy["step_ns"] >= remedy["busiest_stream_ns"] > 0, path, "shorter than its busiest stream", remedy)
+        expect(remedy["low_ns"] <= remedy["step_ns"] <= remedy["high_ns"], path, "interval", remedy)
+
+
+def busiest_stream_us(path):
+    """By the trace itself: device work of the stream that works most, and the number of its annotated steps."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+    streams = {}
+    for event in events:
+        if event.get("cat", "").lower() in ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"):
+            key = (event.get("pid"), event.get("tid"))
+            streams[key] = streams.get(key, 0) + event["dur"]
+    return max(streams.values(), default=0), sum(e["name"].startswith("ProfilerStep#") for e in events)
+
+
+def check_trace(path):
+    document = answer("analyze", path)
+    if not document or "remedies" not in document:
+        return []
+    check_algebra(path, document)
+    for remedy in document["remedies"]:
+        now = check_road(path, remedy)
+        expect(now["step_ns"] == document["remedies_tried"]["replayed_ns"], path, "another replay", now)
+    kept = [remedy for remedy in document["remedies"] if remedy["what_if"] in KEEPS_KERNELS]
+    if kept and path.endswith(".gz") and not document["remedies_tried"]["steps"]:
+        busy_us, steps = busiest_stream_us(path)
+        for remedy in kept if steps else []:
+            expect(remedy["step_ns"] * steps >= busy_us * 1000 * 0.98, path, "shorter than its kernels", remedy, busy_us, steps)
+    return document["remedies"]
+
+
+def check_planted(folder):
+    """The cause is written in the program, and so is what the step takes without it."""
+    known = {
+        # what is left of a step without 30 ms of loading: 15 ms of layers, copy and update
+        "slow_loader": ("loader_workers", "enumerate(DataLoader)", 13.5e6, 15.5e6),
+        "loader_on_another_thread": ("loader_workers", "enumerate(DataLoader)", 13.5e6, 15.5e6),
+        # 40 kernels of 60 us; without waiting the host's 40 x 88 us stand alone
+        "item_in_loop": ("no_item", "aten::item", 2.4e6, 3.7e6),
+        # 300 kernels of 2 us
+        "small_kernels": ("device_graph", "aten::", 0.6e6, 0.65e6),
+        # 22 of 25 ms are the exchange
+        "network_alone": ("faster_exchange", "AllReduce", 14.0e6, 14.4e6),
+    }
+    for program, (remedy_id, name, least, most) in known.items():
+        path = getattr(planted_traces, program)(os.path.join(folder, program + ".json.gz"))[0]
+        remedies = check_trace(path)
+        best = remedies[0] if remedies else {"id": None}
+        expect(best["id"] == remedy_id, program, "best", best, remedy_id)
+        if best["id"] == remedy_id:
+            expect(least <= best["step_ns"] <= most, program, "step", best["step_ns"], least, most)
+            expect(name in (best["name"] or "") or program == "small_kernels", program, "culprit", best["name"])
+    for program in ("large_kernels", "evenly_spread", "slow_rank_alone"):
+        path = getattr(planted_traces, program)(os.path.join(folder, program + ".json.gz"))[0]
+        document = answer("analyze", path)
+        expect(document["remedies"] == [] and document["lead"]["next"] is None, program, document["remedies"])
+        expect(any("none saves 3 %" in line for line in document["summary"]), program, "not said", document["summary"])
+
+
+def check_forms(folder):
+    """Table, CSV and HTML show what JSON has."""
+    (path,) = planted_traces.slow_loader(os.path.join(folder, "forms.json.gz"))
+    (remedy,) = answer("analyze", path)["remedies"]
+    for form, wanted in (("table", [remedy["remedy"], "num_workers=" + remedy["value"], "Next: "]), ("csv", ["loader_workers", remedy["how"].split('"')[0][:20]]),
+                         ("html", [remedy["remedy"], "persistent_workers"])):
+        words = ["--table", "remedies"] if form == "csv" else []
+        code, out, err = run("analyze", path, "--format", form, *words)
+        flat = " ".join(out.split())
+        expect(code == 0 and all(text in flat for text in wanted), form, wanted, err, out[:600])
+
+
+def check_refusals():
+    """A what-if without effect is refused: the demo waits for no device and copies nothing; a model fetches nothing."""
+    demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+    for words, said in ((["resnet50", "--on", "a100-80-sxm", "--loader", "4"], "--loader"),
+                        ([demo, "--pinned"], "device work"),
+                        ([demo, "--on", "a100-80-sxm", "--pinned"], "--pinned"),
+                        ([demo, "--on", "a100-80-sxm", "--drop-sync", "nothing_so_named"], "--drop-sync"),
+                        ([demo, "--loader", "0"], "--loader"), ([demo, "--loader", "1.5"], "--loader"),
+                        ([demo, "--on", "a100-80-sxm", "--drop-sync", "("], "--drop-sync: expression"),
+                        (["resnet50", "--on", "a100-80-sxm", "--steps", "3"], "--steps"), ([demo, "--steps", "99"], "--steps")):
+        code, _, err = run("predict", *words)
+        expect(code in (2, 3) and said in err, words, code, err)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_planted(folder)
+        check_forms(folder)
+    check_refusals()
+    paths = sorted(glob.glob(os.path.join(SOURCE, "tests", "data", "*.json.gz")) + glob.glob(os.path.join(SOURCE, "tests", "data", "remedies", "*.json.gz")))
+    paths += sorted(glob.glob(os.path.join(SHARED, "kineto", "*.json.gz")))
+    for path in paths:
+        check_trace(path)
+    return finish()
+
+
+sys.exit(main())
