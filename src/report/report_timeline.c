@@ -19,6 +19,7 @@ typedef struct {
     size_t trace_count, rank_count;
     const pace_rank *rank, *home;
     size_t mark;
+    bool made; /* the ranks were predicted */
     PACE_VEC(pace_path_piece) path;
     int64_t path_from_ns, path_to_ns; /* on the home's clock */
 } drawing;
@@ -314,10 +315,10 @@ static void put_note(const drawing *of, pace_timeline *out, const pace_trace_zon
         return;
     }
     pace_timeline_note(out,
-                       "This trace has more tasks than a page holds. Outside the steps that are shown task by task, "
-                       "neighbours of up to %s are merged; a merged slice says how many tasks it stands for. "
-                       "--rank and --steps choose which steps come first.",
-                       pace_show_ns(most_ns).text);
+                       "There are more tasks than a page holds. Outside the steps that are shown task by task, neighbours "
+                       "of up to %s are merged; a merged slice says how many tasks it stands for.%s",
+                       pace_show_ns(most_ns).text,
+                       of->made ? "" : " --rank and --steps choose which steps come first.");
     if (own_ns)
         pace_timeline_note(out, "Even the reported step has more tasks than that: neighbours of up to %s are merged.",
                            pace_show_ns(own_ns).text);
@@ -352,6 +353,7 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
                     .rank = rank,
                     .home = analysis->ranks.items[critical->home],
                     .mark = critical->mark,
+                    .made = analysis->made,
                     .path_from_ns = critical->from_ns,
                     .path_to_ns = critical->to_ns};
     pace_status status = PACE_OK;

@@ -81,6 +81,18 @@ function fitText(text, width) {
   return text.length <= most ? text : text.slice(0, most - 1) + '…';
 }
 
+/* Of slices that share a pixel the longest gives it its colour; so many are looked at. */
+const LOOKED_AT = 16;
+
+function longestInPixel(lane, row, k, end) {
+  let best = row[k];
+  for (let n = 1; n < LOOKED_AT && k + n < row.length && lane.starts[row[k + n]] < end; n++) {
+    const i = row[k + n];
+    if (lane.ends[i] - lane.starts[i] > lane.ends[best] - lane.starts[best]) best = i;
+  }
+  return best;
+}
+
 /* One row; slices closer than a pixel are drawn as one. */
 function paintRow(g, view, lane, row, y, height) {
   const scale = view.width / (view.to - view.from), labels = view.data.labels, colors = view.colors, hits = view.hits;
@@ -89,8 +101,9 @@ function paintRow(g, view, lane, row, y, height) {
     if (lane.starts[i] >= view.to) break;
     const left = Math.max(-1, (lane.starts[i] - view.from) * scale);
     const right = Math.min(view.width + 1, (lane.ends[i] - view.from) * scale), wide = Math.max(right - left, 1);
-    const label = labels[lane.labels[i]];
-    g.globalAlpha = hits && !hits.labels[lane.labels[i]] ? 0.22 : 1;
+    const pixelEnd = view.from + (Math.floor(left) + 1) / scale, narrow = wide < 1.5;
+    const number = lane.labels[narrow ? longestInPixel(lane, row, k, pixelEnd) : i], label = labels[number];
+    g.globalAlpha = hits && !hits.labels[number] ? 0.22 : 1;
     g.fillStyle = colors.of[label[1]];
     g.fillRect(left, y, wide > 3 ? wide - 0.6 : wide, height - 1);
     if (wide > 26) {
@@ -98,7 +111,7 @@ function paintRow(g, view, lane, row, y, height) {
       g.fillText(fitText(view.data.names[label[0]], wide - 6), left + 3, y + height / 2);
     }
     k++;
-    if (wide < 1.5) k = Math.max(k, firstAfter(lane, row, view.from + (Math.floor(left) + 1) / scale));
+    if (narrow) k = Math.max(k, firstAfter(lane, row, pixelEnd));
   }
   g.globalAlpha = 1;
 }
