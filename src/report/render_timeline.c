@@ -31,11 +31,11 @@ static void write_picture_lane(pace_sink *sink, const pace_packed_lane *lane, in
     }
 }
 
-/* The first open group. */
+/* The first open group, else the first. */
 static const pace_packed_group *pictured(const pace_timeline *timeline) {
     for (size_t g = 0; g < timeline->groups.count; g++)
         if (timeline->groups.items[g].open) return &timeline->groups.items[g];
-    return NULL;
+    return timeline->groups.count ? timeline->groups.items : NULL;
 }
 
 static void write_picture(pace_sink *sink, const pace_timeline *timeline) {

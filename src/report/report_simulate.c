@@ -3,6 +3,7 @@
 #include "report/machine_note.h"
 #include "report/engines.h"
 #include "ask/simulation_asked.h"
+#include "report/exchange_timeline.h"
 #include "report/report.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -31,6 +32,8 @@ static const pace_table sizes = {
                {"utilisation_share", "used", PACE_SHOW_SHARE, PACE_OF(size_row, utilisation)},
                {"messages", NULL, PACE_SHOW_INT, PACE_OF(size_row, messages)},
                {"simulated_ranks", "ranks simulated", PACE_SHOW_INT, PACE_OF(size_row, simulated_ranks)})};
+
+enum { LOGGED_OPERATIONS = 100000 };
 
 static void put_row(pace_node *table, const pace_simulation_asked *a, double bytes,
                     const pace_simulation_answer *given) {
@@ -67,8 +70,7 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
                            given->closed_s * 1e3);
 }
 
-static pace_status build(pace_report *report, void *context) {
-    const pace_simulation_asked *a = context;
+static pace_status build_with(pace_report *report, const pace_simulation_asked *a, pace_flow_log *log) {
     const pace_machine *m = &a->machine;
     const pace_simulation *s = &a->simulation;
     pace_node *root = pace_report_root(report);
@@ -81,7 +83,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_int(root, "nodes", m->nodes);
     pace_node *table = pace_open_table(root, &sizes, 0);
     for (size_t i = 0; i < a->sizes.count; i++) {
-        PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i]));
+        PACE_TRY(pace_simulation_run(&given, s, a->sizes.items[i], i + 1 == a->sizes.count ? log : NULL));
         put_row(table, a, a->sizes.items[i], &given);
     }
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given);
@@ -91,6 +93,19 @@ static pace_status build(pace_report *report, void *context) {
     pace_put_pieces_note(root, a->collective);
     pace_put_machine_note(root, m);
     return PACE_OK;
+}
+
+/* The operations that a page draws: those of the last size. */
+static pace_status build(pace_report *report, void *context) {
+    pace_simulation_asked *a = context;
+    pace_flow_log log = {.limit = LOGGED_OPERATIONS};
+    pace_status status = build_with(report, a, &log);
+    if (status != PACE_OK) {
+        pace_flow_log_free(&log);
+        return status;
+    }
+    return pace_put_exchange_timeline(pace_report_root(report), &log, a->simulation.ranks_of_job,
+                                      a->simulation.numbered_of_job);
 }
 
 pace_status pace_simulate_exchange(pace_report **out, const pace_simulate_options *options) {

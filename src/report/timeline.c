@@ -44,8 +44,9 @@ void pace_timeline_lane(pace_timeline *timeline, const char *name, pace_timeline
     pace_packed_group *group = last_group(timeline);
     pace_packed_lane lane = {.kind = kind, .last_start_ns = timeline->from_ns, .last_end_ns = INT64_MIN};
     if (!group || !(lane.name = copy(timeline, name))) return;
-    if (group->open) lane.overview_ns = pace_alloc(PACE_OVERVIEW_PARTS * PACE_CLASS_COUNT, sizeof *lane.overview_ns);
-    if (keep(timeline, group->open && !lane.overview_ns ? PACE_E_MEMORY : PACE_OK) &&
+    bool pictured = group->open || timeline->groups.count == 1;
+    if (pictured) lane.overview_ns = pace_alloc(PACE_OVERVIEW_PARTS * PACE_CLASS_COUNT, sizeof *lane.overview_ns);
+    if (keep(timeline, pictured && !lane.overview_ns ? PACE_E_MEMORY : PACE_OK) &&
         keep(timeline, PACE_PUSH(&group->lanes, lane)))
         return;
     pace_free(lane.name);

@@ -16,7 +16,7 @@ typedef struct {
     bool merged, caused, detailed; /* whether the columns hold anything */
     /* columns of variable-length numbers; docs/page.md */
     pace_packed starts, durations, labels, counts, causes, details;
-    int64_t *overview_ns; /* of open groups: time by part and class */
+    int64_t *overview_ns; /* of open groups and the first: time by part and class */
 } pace_packed_lane;
 
 typedef struct {

@@ -26,6 +26,34 @@ typedef struct {
     double bytes_per_s;
 } pace_background;
 
+/* When an operation ran. */
+typedef struct {
+    double start_ns, end_ns; /* start: the operation of its lane before it has ended */
+    double amount;           /* as in pace_operation */
+    uint32_t rank, lane;     /* of the rank's class */
+    uint32_t peer;           /* send, receive: the rank */
+    uint8_t kind;            /* pace_operation_kind */
+} pace_flow_entry;
+
+/* A rank that was simulated, and for how many it stands. */
+typedef struct {
+    uint32_t rank, alike;
+} pace_flow_logged_rank;
+
+/* Which operations ran when, for whoever wants to look at them. */
+typedef struct {
+    size_t limit;                          /* room for about so many entries; set by the caller */
+    PACE_VEC(pace_flow_entry) entries;     /* those of a lane by time */
+    PACE_VEC(pace_flow_logged_rank) ranks; /* whose operations are kept: the first, as many as there is room for */
+    size_t ranks_left_out;                 /* that were simulated, too */
+    size_t per_lane;                       /* so many of each lane are kept */
+} pace_flow_log;
+
+static inline void pace_flow_log_free(pace_flow_log *log) {
+    PACE_VEC_FREE(&log->entries);
+    PACE_VEC_FREE(&log->ranks);
+}
+
 typedef struct {
     const pace_program *program;
     const pace_wire *wires;
@@ -36,7 +64,8 @@ typedef struct {
     const pace_fabric *fabric;         /* NULL = messages do not meet, but for those of one rank's lanes */
     const pace_background *background; /* with a fabric only; nothing is folded then */
     size_t background_count;
-    bool unfolded; /* simulate every rank */
+    bool unfolded;      /* simulate every rank */
+    pace_flow_log *log; /* NULL = what ran when is not kept */
 } pace_flows_question;
 
 typedef struct {

@@ -1,5 +1,6 @@
 #include "schedule/flows.h"
 
+#include "schedule/flows_log.h"
 #include "schedule/flows_routes.h"
 
 #include <math.h>
@@ -95,6 +96,7 @@ static pace_status run_folded(pace_flows_result *out, bool *alike, const pace_fl
     pace_flow_state state;
     *alike = true;
     pace_status status = pace_flow_state_init(&state, q, fold);
+    if (status == PACE_OK) status = pace_flow_log_begin(&state);
     if (status == PACE_OK) status = q->fabric ? pace_flow_share(alike, &state, q->fabric) : pace_flow_walk(&state);
     if (status == PACE_OK && *alike) report(out, &state, rank_end_ns);
     pace_flow_state_free(&state);

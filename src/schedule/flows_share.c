@@ -1,5 +1,6 @@
 /* Messages that share links: events in order of time. Between two of them every flow has its max-min fair rate. */
 #include "schedule/flows_active.h"
+#include "schedule/flows_log.h"
 #include "schedule/flows_routes.h"
 
 #include <math.h>
@@ -204,6 +205,7 @@ static pace_status run_lane(loop *e, uint32_t number) {
         p->paid = false;
         if (o->kind == PACE_OPERATION_SEND) PACE_TRY(post(e, number, o));
         if (o->kind == PACE_OPERATION_RECEIVE) PACE_TRY(take(e, number, o));
+        if (e->state->question->log) PACE_TRY(pace_flow_log_add(e->state, lane, lane->now_ns, e->now_ns));
         lane->now_ns = e->now_ns;
         tell(e, lane);
     }

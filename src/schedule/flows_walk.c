@@ -1,5 +1,6 @@
 /* Messages that do not share links: every lane is walked until it must wait for a message or for another lane. No
  * global order is needed, since what a lane does depends on nothing but what it waits for. */
+#include "schedule/flows_log.h"
 #include "schedule/flows_state.h"
 
 typedef struct {
@@ -99,6 +100,7 @@ static pace_status walk_lane(walker *w, pace_flow_lane *lane) {
     pace_status status = PACE_OK;
     for (; lane->cursor < lane->last; lane->cursor++) {
         const pace_operation *o = &w->state->program->operations.items[lane->cursor];
+        double began_ns = lane->now_ns;
         switch (o->kind) {
         case PACE_OPERATION_SEND: PACE_TRY(send(w, lane, o)); break;
         case PACE_OPERATION_RECEIVE:
@@ -110,6 +112,7 @@ static pace_status walk_lane(walker *w, pace_flow_lane *lane) {
         default:
             if (!wait_for(w, lane)) return PACE_OK;
         }
+        if (q->log) PACE_TRY(pace_flow_log_add(w->state, lane, began_ns, lane->now_ns));
         if (w->state->published) tell(w, lane);
     }
     return PACE_OK;

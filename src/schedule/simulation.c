@@ -7,6 +7,10 @@
 
 /* --- who is where ------------------------------------------------------------------------------------------------- */
 
+static bool in_switch(const pace_simulation *s) {
+    return s->question.algorithm >= 0 && pace_exchange_algorithms[s->question.algorithm].in_switch;
+}
+
 static pace_status divide(pace_simulation *s) {
     const pace_machine *m = s->machine;
     pace_simulation_question *q = &s->question;
@@ -18,6 +22,7 @@ static pace_status divide(pace_simulation *s) {
                          q->ranks);
     if (q->ranks % q->jobs) return pace_fail(PACE_E_USAGE, "%u ranks do not divide into %u jobs", q->ranks, q->jobs);
     s->ranks_of_job = q->ranks / q->jobs;
+    s->numbered_of_job = s->ranks_of_job + in_switch(s);
     uint32_t of_node = (uint32_t)m->devices, fit = of_node / s->ranks_of_job;
     if (s->ranks_of_job <= of_node && (uint64_t)fit * (uint64_t)m->nodes >= q->jobs)
         s->ranks_of_node = s->ranks_of_job, s->nodes_of_job = 1, s->jobs_of_node = fit;
@@ -34,20 +39,13 @@ static uint32_t place_of(const pace_simulation *s, uint32_t job, uint32_t rank) 
     return job * s->ranks_of_job + rank;
 }
 
-static bool in_switch(const pace_simulation *s) {
-    return s->question.algorithm >= 0 && pace_exchange_algorithms[s->question.algorithm].in_switch;
-}
-
-/* Ranks of a job's program: with its switch one more. */
-static uint32_t numbered(const pace_simulation *s) { return s->ranks_of_job + in_switch(s); }
-
 /* A rank's number in the program of all jobs. */
 static uint32_t number_of(const pace_simulation *s, uint32_t rank) {
-    return rank / s->ranks_of_job * numbered(s) + rank % s->ranks_of_job;
+    return rank / s->ranks_of_job * s->numbered_of_job + rank % s->ranks_of_job;
 }
 
 static pace_status place(pace_simulation *s) {
-    uint32_t devices = (uint32_t)s->machine->devices, jobs = s->question.jobs, each = numbered(s);
+    uint32_t devices = (uint32_t)s->machine->devices, jobs = s->question.jobs, each = s->numbered_of_job;
     uint32_t *of = pace_alloc((size_t)jobs * each, sizeof *of);
     if (!of) return PACE_E_MEMORY;
     for (uint32_t job = 0; job < jobs; job++)
@@ -62,7 +60,7 @@ static pace_status place(pace_simulation *s) {
 
 /* What is known of ranks, by their numbers in the program: switches are as fast as they are. */
 static pace_status number_ranks(pace_simulation *s) {
-    uint32_t ranks = s->question.ranks, count = s->question.jobs * numbered(s);
+    uint32_t ranks = s->question.ranks, count = s->question.jobs * s->numbered_of_job;
     size_t others = s->question.background_count;
     if (s->question.slowness) {
         s->slowness = pace_alloc(count, sizeof *s->slowness);
@@ -171,7 +169,8 @@ static pace_status build(pace_program *out, const pace_simulation *s, int row, d
     return status;
 }
 
-pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *s, double bytes) {
+pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *s, double bytes,
+                                pace_flow_log *log) {
     static const pace_wire wires[2] = {{0}}; /* links and latencies are the fabric's */
     pace_simulation_answer answer = {.closed_s = NAN, .algorithm = PACE_ANY};
     pace_program program;
@@ -184,7 +183,8 @@ pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulati
                                    .fabric = &s->fabric,
                                    .background = s->background,
                                    .background_count = s->question.background_count,
-                                   .unfolded = s->question.unfolded};
+                                   .unfolded = s->question.unfolded,
+                                   .log = log};
     pace_status status = pace_flows_run(&answer.flows, &q, NULL);
     pace_program_free(&program);
     if (status != PACE_OK) return status;

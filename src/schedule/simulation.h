@@ -27,6 +27,7 @@ typedef struct {
     double *slowness;                                   /* by numbers of the program, in which switches are ranks too */
     pace_background *background;                        /* the same */
     uint32_t ranks_of_job, ranks_of_node, nodes_of_job; /* nodes_of_job 0: ranks do not divide into nodes */
+    uint32_t numbered_of_job;                           /* ranks of a job's program: with its switch one more */
     uint32_t jobs_of_node;                              /* jobs smaller than a node: so many on each; 0 = in a row */
 } pace_simulation;
 
@@ -43,6 +44,7 @@ pace_status pace_simulation_open(pace_simulation *out, const pace_machine *machi
                                  const pace_simulation_question *question) PACE_MUST_CHECK;
 void pace_simulation_close(pace_simulation *simulation);
 
-/** bytes as in pace_exchange_question. PACE_E_USAGE when the algorithm cannot do it. */
-pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *simulation,
-                                double bytes) PACE_MUST_CHECK;
+/** bytes as in pace_exchange_question. `log` (may be NULL) keeps what ran when; it numbers ranks job by job, each job's
+ * switch, where one takes part, behind its ranks. PACE_E_USAGE when the algorithm cannot do it. */
+pace_status pace_simulation_run(pace_simulation_answer *out, const pace_simulation *simulation, double bytes,
+                                pace_flow_log *log) PACE_MUST_CHECK;

@@ -263,6 +263,23 @@ def test_pictures(path):
         expect(page.problems == [], page.problems)
 
 
+def test_other_timelines():
+    """Predicted steps, pipelines and simulated exchanges stand on the same timeline."""
+    pipeline = ["gpt2", "--on", "hgx-a100-80"] + [word for setting in ("pp=2", "dp=4", "global_batch=8", "micro_batch=1") for word in ("--set", setting)]
+    exchange = ["--kind", "exchange", "--simulate", "--on", "dgx-h100", "--algorithm", "ring", "--bytes", "1M", "--unfolded"]
+    for words, groups in ((["resnet50", "--on", "a100-pcie-80"], 1), (pipeline, 2), (exchange, 8)):
+        path = page_of("predict", *words)
+        with Page() as page:
+            page.open(path)
+            left, top, width, height = show_timeline(page)
+            found = page.eval("[%s.data.groups.length, %s.data.lanes.reduce((sum, lane) => sum + lane.count, 0)]" % (VIEW, VIEW))
+            expect(found[0] == groups and found[1] > 50, words, found)
+            page.drag(left + width * 0.2, top + 8, left + width * 0.8, top + 8)
+            expect("Range of" in page.eval("document.querySelector('.tl-panel').innerText"), words)
+            expect(page.problems == [], page.problems)
+        test_narrow(path)
+
+
 def test_narrow(path):
     """At 400 px no cell, bar or control lies off-screen."""
     with Page(400, 800) as page:
@@ -336,6 +353,7 @@ def main():
         test_narrow(one)
         test_without_script(one)
     test_hostile_names()
+    test_other_timelines()
 
 
 main()

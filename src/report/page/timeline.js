@@ -3,7 +3,7 @@
 function chooseSteps(view) {
   const select = element('select'), steps = [];
   select.setAttribute('aria-label', 'Step to show');
-  select.append(new Option('Whole trace', 'all'), new Option('Reported step', 'first'));
+  select.append(new Option('Everything', 'all'), new Option('Reported step', 'first'));
   view.data.groups.forEach((group) => group.lanes.forEach((lane) => {
     if (!group.open || !lane.count || view.data.kindOf(lane, 0) !== 'step') return;
     for (let i = 0; i < lane.count; i++) {
@@ -47,9 +47,11 @@ function makeBar(view, bar) {
   input.setAttribute('aria-label', 'Search slices');
   found.setAttribute('role', 'status');
   const finder = new TimelineSearch(view, input, found);
-  bar.append(chooseSteps(view), input, pressable('‹', 'Previous hit', () => finder.next(-1)),
+  const steps = chooseSteps(view);
+  if (steps.options.length > 2) bar.append(steps);
+  bar.append(input, pressable('‹', 'Previous hit', () => finder.next(-1)),
     pressable('›', 'Next hit', () => finder.next(1)), pressable('+', 'Zoom in', () => view.zoom(0.5)),
-    pressable('−', 'Zoom out', () => view.zoom(2)), pressable('Fit', 'Show the reported step', () => view.show(0, view.data.span_ns)));
+    pressable('−', 'Zoom out', () => view.zoom(2)), pressable('Fit', 'Show what was shown at first', () => view.show(0, view.data.span_ns)));
   if (hasPython(view.data)) bar.append(pythonSwitch(view));
   bar.append(found);
   return finder;

@@ -207,7 +207,7 @@ function sumTable(titles, rows) {
   return table;
 }
 
-const SHOWN_NAMES = 10;
+const SHOWN_NAMES = 10, SHOWN_GROUPS = 16;
 
 function describeGroup(view, group, range) {
   const data = view.data, resources = new Map(), work = new Map(), parts = [], span = range[1] - range[0];
@@ -230,7 +230,8 @@ function describeGroup(view, group, range) {
 
 function describeRange(view, range) {
   const parts = [element('h4', 'Range of ' + showExactly(Math.round(range[1] - range[0])) + ', from ' + showTime(range[0]) + ' to ' + showTime(range[1]))];
-  view.data.groups.filter((group) => group.open).forEach((group) => parts.push(...describeGroup(view, group, range)));
+  const open = view.data.groups.filter((group) => group.open);
+  (open.length ? open : view.data.groups.slice(0, SHOWN_GROUPS)).forEach((group) => parts.push(...describeGroup(view, group, range)));
   return parts;
 }
 

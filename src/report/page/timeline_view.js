@@ -162,7 +162,7 @@ class TimelineView {
   reveal(slice) {
     const start = slice.lane.starts[slice.i], end = slice.lane.ends[slice.i], span = Math.max(end - start, LEAST_SPAN);
     const seen = start >= this.from && end <= this.to && (end - start) / (this.to - this.from) * this.width > 3;
-    if (!slice.lane.group.open) {
+    if (!slice.lane.group.open && !this.boxOf(slice)) {
       slice.lane.group.open = true;
       this.relayOut();
     }

@@ -135,7 +135,7 @@ static pace_simulation_answer ask(const char *on, pace_simulation_question q, co
     q.algorithm = algorithm ? pace_exchange_algorithm_find(algorithm) : PACE_ANY;
     OK(pace_machine_parse(&machine, test_catalog(), on));
     OK(pace_simulation_open(&simulation, &machine, &q));
-    OK(pace_simulation_run(&answer, &simulation, bytes));
+    OK(pace_simulation_run(&answer, &simulation, bytes, NULL));
     pace_simulation_close(&simulation);
     assert_true(answer.flows.busiest_share <= 1 + 1e-9);
     return answer;
@@ -292,7 +292,7 @@ static void memory_runs_out(void **state) {
         pace_memory_fail_at(fail_at);
         pace_status status = pace_simulation_open(&simulation, &machine, &q);
         if (status == PACE_OK) {
-            status = pace_simulation_run(&answer, &simulation, 1e6);
+            status = pace_simulation_run(&answer, &simulation, 1e6, NULL);
             pace_simulation_close(&simulation);
         }
         pace_memory_fail_at(0);

@@ -378,10 +378,10 @@ static bool answers_hold(const example *e, const pace_machine *m, const pace_sim
     pace_simulation_answer a, again, all;
     const pace_exchange_algorithm *row = &pace_exchange_algorithms[e->row];
     double S = sizes[e->size];
-    pace_status status = pace_simulation_run(&a, s, S);
+    pace_status status = pace_simulation_run(&a, s, S, NULL);
     if (status == PACE_E_USAGE) return true; /* it cannot, and says so */
-    if (status != PACE_OK || pace_simulation_run(&again, s, S) != PACE_OK ||
-        pace_simulation_run(&all, whole, S) != PACE_OK) {
+    if (status != PACE_OK || pace_simulation_run(&again, s, S, NULL) != PACE_OK ||
+        pace_simulation_run(&all, whole, S, NULL) != PACE_OK) {
         snprintf(said, SAID, "refused: %s", pace_message());
         return false;
     }
