@@ -1,7 +1,7 @@
 #include "ask/cluster_rows.h"
 
 #include "base/text.h"
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,16 +24,16 @@ static const char *const pod_names[POD_CELLS] = {"cpu_milli",     "memory_mib", 
 
 static pace_status find_columns(table *t, pace_catalog *catalog, const char *section, const char *const *names,
                                 int count) {
-    pace_table_column wanted[MOST_CELLS];
+    pace_wanted_column wanted[MOST_CELLS];
     t->names = names;
     for (int i = 0; i < count; i++)
-        wanted[i] = (pace_table_column){.key = names[i], .column = &t->column[i], .needed = i != POD_MODEL};
-    return pace_table_columns_find(catalog, section, &t->csv, wanted, (size_t)count);
+        wanted[i] = (pace_wanted_column){.key = names[i], .column = &t->column[i], .needed = i != POD_MODEL};
+    return pace_wanted_columns_find(catalog, section, &t->csv, wanted, (size_t)count);
 }
 
 static pace_status whole(int64_t *out, const table *t, size_t row, int cell, double fallback, double most) {
     double value;
-    PACE_TRY(pace_table_figure(&value, &t->csv, row, t->column[cell], fallback));
+    PACE_TRY(pace_csv_figure(&value, &t->csv, row, t->column[cell], fallback));
     if (value > most || value != floor(value))
         return pace_fail(PACE_E_INPUT, "%s:%u: %s: expected a whole number up to %g, found %g", t->csv.name,
                          t->csv.lines.items[row], t->names[cell], most, value);

@@ -1,6 +1,6 @@
 #include "ask/exchange_rows.h"
 #include "ask/column_finder.h"
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 #include "ask/exchange_logs.h"
 #include "ask/exchange_stack.h"
 #include "base/print.h"
@@ -72,7 +72,7 @@ static void find_variants(reader *r) {
 
 static pace_status find_columns(reader *r, pace_catalog *catalog) {
     bool placed = r->defaults->machine != NULL, said = r->defaults->collective != NULL;
-    const pace_table_column wanted[] = {
+    const pace_wanted_column wanted[] = {
         {.key = "collective", .column = &r->collective, .needed = !said, .or_field = "collective"},
         {.key = "per_node", .column = &r->per_node},
         {.key = "ranks", .column = &r->ranks},
@@ -86,7 +86,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog) {
         {.key = "protocol", .column = &r->protocol}};
     const char *name = r->rows->csv.name;
     pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
-    PACE_TRY(pace_table_columns_find(catalog, "exchange", &r->rows->csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, wanted, sizeof wanted / sizeof *wanted));
     r->bytes = bytes.column;
     r->bytes_unit = bytes.unit > 0 ? bytes.unit : 1;
     find_measured(r);

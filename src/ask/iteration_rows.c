@@ -1,7 +1,7 @@
 #include "ask/iteration_rows.h"
 
 #include "ask/csv.h"
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@ typedef struct {
 /* A time without a unit is in the table's own. */
 static pace_status find_columns(table *t, pace_iteration_rows *rows, pace_catalog *catalog) {
     int plain;
-    const pace_table_column wanted[] = {{.key = "worker", .column = &t->worker, .needed = true},
-                                        {.key = "iteration", .column = &t->iteration},
-                                        {.key = "time", .column = &t->time, .unit_s = &t->scale},
-                                        {.key = "time_without_unit", .column = &plain}};
-    PACE_TRY(pace_table_columns_find(catalog, "iteration", &t->csv, wanted, sizeof wanted / sizeof *wanted));
+    const pace_wanted_column wanted[] = {{.key = "worker", .column = &t->worker, .needed = true},
+                                         {.key = "iteration", .column = &t->iteration},
+                                         {.key = "time", .column = &t->time, .unit_s = &t->scale},
+                                         {.key = "time_without_unit", .column = &plain}};
+    PACE_TRY(pace_wanted_columns_find(catalog, "iteration", &t->csv, wanted, sizeof wanted / sizeof *wanted));
     snprintf(rows->unit, sizeof rows->unit, "%s", t->time >= 0 ? "s" : "unit");
     if (t->time >= 0) return PACE_OK;
     t->time = plain;
@@ -56,14 +56,14 @@ static pace_status worker_of(size_t *out, table *t, pace_iteration_rows *rows, s
 
 static pace_status read_entry(entry *out, table *t, pace_iteration_rows *rows, size_t row) {
     PACE_TRY(worker_of(&out->worker, t, rows, row));
-    PACE_TRY(pace_table_figure(&out->time, &t->csv, row, t->time, NAN));
+    PACE_TRY(pace_csv_figure(&out->time, &t->csv, row, t->time, NAN));
     out->time *= t->scale;
     out->row = row;
     if (!(out->time > 0))
         return pace_fail(PACE_E_INPUT, "%s:%u: %s: expected a time above 0", t->csv.name, t->csv.lines.items[row],
                          pace_csv_name(&t->csv, (size_t)t->time));
     out->label = (double)t->seen.items[out->worker]++;
-    if (t->iteration >= 0) PACE_TRY(pace_table_figure(&out->label, &t->csv, row, t->iteration, NAN));
+    if (t->iteration >= 0) PACE_TRY(pace_csv_figure(&out->label, &t->csv, row, t->iteration, NAN));
     return PACE_OK;
 }
 

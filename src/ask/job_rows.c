@@ -1,6 +1,6 @@
 #include "ask/job_rows.h"
 
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 #include "source/job_names.h"
 
 #include <stdio.h>
@@ -54,9 +54,9 @@ static pace_status find_layout(layout *out, pace_catalog *catalog, pace_job_rows
     const pace_csv *csv = &rows->csv;
     *out = (layout){.unit = "s"};
     PACE_TRY(find_by_name(out, catalog, csv));
-    const pace_table_column others[] = {{.key = "machine", .column = &rows->machine},
-                                        {.key = "software", .column = &rows->software}};
-    PACE_TRY(pace_table_columns_find(catalog, "job", csv, others, 2));
+    const pace_wanted_column others[] = {{.key = "machine", .column = &rows->machine},
+                                         {.key = "software", .column = &rows->software}};
+    PACE_TRY(pace_wanted_columns_find(catalog, "job", csv, others, 2));
     rows->measured = out->value[PACE_JOB_STEP_S];
     rows->unit_s = out->factor[PACE_JOB_STEP_S];
     memcpy(rows->unit, out->unit, sizeof rows->unit);

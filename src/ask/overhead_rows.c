@@ -2,7 +2,7 @@
 
 #include "base/print.h"
 #include "base/whole_file.h"
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@ typedef struct {
 } table;
 
 static pace_status find_columns(table *out, pace_catalog *catalog, const pace_csv *csv) {
-    const pace_table_column wanted[] = {{.key = "type", .column = &out->type, .needed = true},
-                                        {.key = "op", .column = &out->op, .needed = true},
-                                        {.key = "model", .column = &out->model, .needed = true},
-                                        {.key = "batch", .column = &out->batch},
-                                        {.key = "count", .column = &out->count},
-                                        {.key = "mean", .column = &out->mean, .unit_s = &out->mean_s, .needed = true},
-                                        {.key = "std", .column = &out->std, .unit_s = &out->std_s}};
+    const pace_wanted_column wanted[] = {{.key = "type", .column = &out->type, .needed = true},
+                                         {.key = "op", .column = &out->op, .needed = true},
+                                         {.key = "model", .column = &out->model, .needed = true},
+                                         {.key = "batch", .column = &out->batch},
+                                         {.key = "count", .column = &out->count},
+                                         {.key = "mean", .column = &out->mean, .unit_s = &out->mean_s, .needed = true},
+                                         {.key = "std", .column = &out->std, .unit_s = &out->std_s}};
     out->csv = csv;
-    return pace_table_columns_find(catalog, "overhead", csv, wanted, sizeof wanted / sizeof *wanted);
+    return pace_wanted_columns_find(catalog, "overhead", csv, wanted, sizeof wanted / sizeof *wanted);
 }
 
 static pace_status read_row(pace_host_samples *samples, const table *t, size_t row) {
@@ -35,10 +35,10 @@ static pace_status read_row(pace_host_samples *samples, const table *t, size_t r
     if (number == PACE_OVERHEAD_TYPES)
         return pace_fail(PACE_E_INPUT, "%s: line %u: expected a type, t1 to t5, found \"%.40s\"", t->csv->name,
                          t->csv->lines.items[row], type);
-    PACE_TRY(pace_table_figure(&figure.mean_ns, t->csv, row, t->mean, NAN));
-    PACE_TRY(pace_table_figure(&figure.std_ns, t->csv, row, t->std, 0));
-    PACE_TRY(pace_table_figure(&figure.count, t->csv, row, t->count, 1));
-    PACE_TRY(pace_table_figure(&batch, t->csv, row, t->batch, 0));
+    PACE_TRY(pace_csv_figure(&figure.mean_ns, t->csv, row, t->mean, NAN));
+    PACE_TRY(pace_csv_figure(&figure.std_ns, t->csv, row, t->std, 0));
+    PACE_TRY(pace_csv_figure(&figure.count, t->csv, row, t->count, 1));
+    PACE_TRY(pace_csv_figure(&batch, t->csv, row, t->batch, 0));
     figure.mean_ns *= t->mean_s * 1e9;
     figure.std_ns *= t->std_s * 1e9;
     return pace_host_samples_add(samples, pace_csv_cell(t->csv, row, (size_t)t->model), batch,

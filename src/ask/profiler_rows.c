@@ -1,6 +1,6 @@
 #include "ask/profiler_rows.h"
 
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -13,16 +13,16 @@ void pace_profiler_rows_free(pace_profiler_rows *rows) { PACE_VEC_FREE(&rows->it
 static pace_status read_rows(pace_profiler_rows *rows, pace_catalog *catalog, const pace_csv *csv) {
     double profiled_s, unprofiled_s;
     int events, profiled, unprofiled;
-    const pace_table_column wanted[] = {
+    const pace_wanted_column wanted[] = {
         {.key = "events", .column = &events, .needed = true},
         {.key = "profiled", .column = &profiled, .unit_s = &profiled_s, .needed = true},
         {.key = "unprofiled", .column = &unprofiled, .unit_s = &unprofiled_s, .needed = true}};
-    PACE_TRY(pace_table_columns_find(catalog, "profiler", csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "profiler", csv, wanted, sizeof wanted / sizeof *wanted));
     for (size_t i = 0; i < csv->rows; i++) {
         pace_profiler_row row;
-        PACE_TRY(pace_table_figure(&row.events, csv, i, events, NAN));
-        PACE_TRY(pace_table_figure(&row.profiled_ns, csv, i, profiled, NAN));
-        PACE_TRY(pace_table_figure(&row.unprofiled_ns, csv, i, unprofiled, NAN));
+        PACE_TRY(pace_csv_figure(&row.events, csv, i, events, NAN));
+        PACE_TRY(pace_csv_figure(&row.profiled_ns, csv, i, profiled, NAN));
+        PACE_TRY(pace_csv_figure(&row.unprofiled_ns, csv, i, unprofiled, NAN));
         if (!(row.events > 0) || !(row.unprofiled_ns > 0))
             return pace_fail(PACE_E_INPUT, "%s: line %u: expected events and an unprofiled time above 0", csv->name,
                              csv->lines.items[i]);

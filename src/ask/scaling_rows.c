@@ -3,7 +3,7 @@
 #include "forecast/scaling.h"
 #include "machine/catalog.h"
 #include "ask/column_finder.h"
-#include "ask/table_columns.h"
+#include "ask/wanted_columns.h"
 #include "base/yaml_member.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ void pace_scaling_rows_free(pace_scaling_rows *rows) {
 
 static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yaml_node *names) {
     pace_csv *csv = &r->rows->csv;
-    const pace_table_column wanted[] = {
+    const pace_wanted_column wanted[] = {
         {.key = "machine", .column = &r->machine, .needed = !r->usual_machine, .or_field = "on"},
         {.key = "model", .column = &r->model, .needed = true},
         {.key = "workers", .column = &r->workers, .needed = true},
@@ -38,7 +38,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yam
         {.key = "servers", .column = &r->servers},
         {.key = "one_worker", .column = &r->one_worker}};
     static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
-    PACE_TRY(pace_table_columns_find(catalog, "scaling", csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "scaling", csv, wanted, sizeof wanted / sizeof *wanted));
     for (int i = 0; i < PACE_SCALING_MEASURES; i++)
         r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
     r->spread = pace_yaml_get(names, "spread_words");

@@ -15,13 +15,12 @@ typedef struct {
         *unit_s; /* a time whose name ends in its unit ("mean_us"): what one of the unit is in seconds; NULL = none */
     bool needed;
     const char *or_field; /* of the question, which would do as well; NULL = none */
-} pace_table_column;
+} pace_wanted_column;
 
 /** Finds columns. Errors: PACE_E_INPUT for a needed one that is not there, with the closest name that is. */
-pace_status pace_table_columns_find(pace_catalog *catalog, const char *section, const pace_csv *csv,
-                                    const pace_table_column *wanted, size_t count) PACE_MUST_CHECK;
+pace_status pace_wanted_columns_find(pace_catalog *catalog, const char *section, const pace_csv *csv,
+                                     const pace_wanted_column *wanted, size_t count) PACE_MUST_CHECK;
 
 /** A cell as a number of at least 0; an empty one, or one of column -1, is `fallback` unless that is NAN. PACE_E_INPUT
  * with file, line, column and what was found. */
-pace_status pace_table_figure(double *out, const pace_csv *csv, size_t row, int column,
-                              double fallback) PACE_MUST_CHECK;
+pace_status pace_csv_figure(double *out, const pace_csv *csv, size_t row, int column, double fallback) PACE_MUST_CHECK;
