@@ -10,6 +10,9 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
     {"predict", "TRACE...|MODEL", "what the step would be elsewhere, or if something were different",
      "Walks a step anew: as it is, and under every what-if, each alone and all together. A\n"
      "what-if given several times is that many; --overheads given several times is pooled."},
+    {"plan", "MODEL", "which configuration trains a model fastest, and what the next ones lose",
+     "Searches how a model's training is best shared out over a machine: tensor, pipeline, context,\n"
+     "expert and data parallelism, ZeRO, micro-batch, recomputation. What --set fixes is not searched."},
     {"compare", "A [B]", "two traces side by side, and a limit for their difference",
      "Puts two traces (or directories of ranks) side by side, or two ranks of one: how much longer the\n"
      "typical step of B is, whether that is significant, and which operators and kernels are why."},
@@ -49,11 +52,12 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define HISTORY (1U << PACE_VERB_HISTORY)
 #define MACHINES (1U << PACE_VERB_MACHINES)
 #define MODELS (1U << PACE_VERB_MODELS)
+#define PLAN (1U << PACE_VERB_PLAN)
 #define PREDICT (1U << PACE_VERB_PREDICT)
 #define SLICE (1U << PACE_VERB_SLICE)
 #define VALIDATE (1U << PACE_VERB_VALIDATE)
 #define ALL ((1U << PACE_VERBS) - 1)
-#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PREDICT | VALIDATE)
+#define REPORTS (ANALYZE | COMPARE | FLEET | HISTORY | MACHINES | MODELS | PLAN | PREDICT | VALIDATE)
 
 /* Rows in the order of help. Of a flag, a text, a list and a number; a field of a table of questions, and the kinds of
  * questions that take it, stand behind the help. */
@@ -106,7 +110,8 @@ const pace_option_row pace_option_table[] = {
     {HISTORY, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
     {ANALYZE | PREDICT, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or perfetto")},
     {COMPARE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
-    {FLEET | MACHINES | MODELS | VALIDATE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
+    {FLEET | MACHINES | MODELS | PLAN | VALIDATE,
+     RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
     {REPORTS, RENDERS("output", 'o', "FILE", "write there; the suffix chooses the format, .gz compresses")},
     {REPORTS, RENDERS("table", 't', "KEY", "csv: which table")},
     {ALL,
@@ -115,6 +120,13 @@ const pace_option_row pace_option_table[] = {
     {ALL,
      {"strict", 0, PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL,
       "exit with 3 when the answer has warnings of damage or doubt", NULL, NULL}},
+
+    {PLAN, LIST("on", "MACHINE", NULL, "a machine that is offered: dgx-h100*4; several are compared", NULL, NULL)},
+    {PLAN, LIST("set", "KEY=VALUE", NULL, "what is fixed: global_batch, precision, framework, tp, ...", NULL, NULL)},
+    {PLAN, TEXT("tokens", "N", NULL, "to be trained on: 15T, 300G; then days, and with --price money", NULL, NULL)},
+    {PLAN, TEXT("within", "DAYS", NULL, "30d: the smallest part of each machine that is done by then", NULL, NULL)},
+    {PLAN, LIST("price", "PRICE", NULL, "of a device's hour: one for all machines, or one each", NULL, NULL)},
+    {PLAN, NUMBER("top", "N", "configurations", NULL, "answer the N fastest of each machine (5)", NULL, NULL)},
 
     {PREDICT, LIST("on", "DEVICE", WHERE, "a machine's name, FILE.yaml, or \"a100 memory=2TB/s\"", "device", NULL)},
     {PREDICT,

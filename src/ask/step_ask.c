@@ -37,6 +37,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 
+/* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const char *name, const pace_words *set,
                               double devices) {
     const char *framework = pace_framework_asked(set);
@@ -63,20 +64,27 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const c
             "set: global_batch %g is no multiple of micro_batch x %g, the devices, which all train by data "
             "parallelism where neither dp, tp nor pp is said",
             config->global_batch, devices);
-    if (config->sequence_parallel > 0 && config->tp == 1)
+    if (config->sequence_parallel > 0 && config->tp == 1 && devices > 0)
         return pace_fail(PACE_E_USAGE, "set: sequence_parallel has no effect without tp above 1");
-    if (config->zero_stage > 0 && config->dp * config->cp == 1)
+    if (config->zero_stage > 0 && config->dp * config->cp == 1 && devices > 0)
         return pace_fail(PACE_E_USAGE, "set: zero_stage has no effect without dp or cp above 1");
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
     fill(config, &usual);
-    if (config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework)) config->zero_stage = 0;
-    if (config->tp == 1) config->sequence_parallel = 0;
+    bool shared = devices > 0;
+    if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework)) config->zero_stage = 0;
+    if (shared && config->tp == 1) config->sequence_parallel = 0;
     if (config->ep == UNSAID) config->ep = 1, a->spread_tables = pace_step_spreads_tables(config, &a->model);
     return PACE_OK;
 }
 
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name, const pace_words *set) {
     return open_model(out, catalog, name, set, 1);
+}
+
+static pace_status join(pace_step_asked *a, pace_catalog *catalog) {
+    PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
+    a->asked.exchange = &a->exchange;
+    return PACE_OK;
 }
 
 static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
@@ -96,10 +104,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     if (ranks > devices)
         return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
                          a->machine.name, ranks, devices);
-    if (ranks < 2) return PACE_OK;
-    PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
-    a->asked.exchange = &a->exchange;
-    return PACE_OK;
+    return ranks < 2 ? PACE_OK : join(a, catalog);
 }
 
 static pace_status choose_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
@@ -188,6 +193,18 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     }
     fill_pipeline(out, words->set);
     return pace_step_settle(&out->settled, &out->pricer, &out->asked);
+}
+
+pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
+    PACE_TRY(open_model(out, catalog, words->name, words->set, 0));
+    PACE_TRY(open_place(out, catalog, words));
+    if (!out->asked.exchange && words->machine && words->machine->devices * words->machine->nodes > 1)
+        PACE_TRY(join(out, catalog));
+    PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
+    PACE_TRY(open_approach(out, catalog, words));
+    PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
+    out->has_pricer = true;
+    return pace_predict_fits_kernels(words->fits, out->pricer.cost);
 }
 
 void pace_step_asked_close(pace_step_asked *asked) {

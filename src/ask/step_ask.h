@@ -61,4 +61,9 @@ pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const 
  * machine has. Close it also after a failure. */
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,
                                  const pace_step_words *words) PACE_MUST_CHECK;
+
+/** Opens a case whose sharing is still to be chosen, over all devices of its machine: nothing is settled, and the machine
+ * is joined if it has several devices. Errors: those of pace_step_asked_open(). Close it also after a failure. */
+pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
+                                    const pace_step_words *words) PACE_MUST_CHECK;
 void pace_step_asked_close(pace_step_asked *asked);

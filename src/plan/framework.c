@@ -23,6 +23,18 @@ static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const 
     return PACE_OK;
 }
 
+static pace_status read_zero_stages(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const pace_yaml_node *stages = pace_yaml_get(node, "zero_stages");
+    for (int i = 0; i < PACE_ZERO_STAGES; i++) out->zero_known[i] = !stages;
+    for (size_t i = 0; i < pace_yaml_count(stages); i++) {
+        double stage;
+        PACE_TRY(pace_yaml_number(&stage, yaml, pace_yaml_item(stages, i)));
+        if (!(stage >= 0 && stage < PACE_ZERO_STAGES)) return fail_at(yaml, stages, "stages from 0 to 3");
+        out->zero_known[(int)stage] = true;
+    }
+    return PACE_OK;
+}
+
 static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     *out = (pace_framework){0};
     const struct {
@@ -52,6 +64,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
         if (!(number >= 0 && number <= numbers[i].most)) return fail_at(yaml, value, "a number within its range");
         *numbers[i].value = number * numbers[i].scale;
     }
+    PACE_TRY(read_zero_stages(out, yaml, node));
     return read_words(out, yaml, node);
 }
 
@@ -76,12 +89,19 @@ static pace_status read_all(pace_frameworks *out) {
     for (; out->attention_count < pace_yaml_count(attention); out->attention_count++)
         PACE_TRY(read_attention(&out->attention[out->attention_count], out->yaml,
                                 pace_yaml_item(attention, out->attention_count)));
-    const pace_yaml_node *spread = pace_yaml_get(pace_yaml_get(root, "spread"), "value");
-    if (!spread) return fail_at(out->yaml, root, "spread: {value: ...}");
-    PACE_TRY(pace_yaml_number(&out->spread, out->yaml, spread));
-    const pace_yaml_node *most = pace_yaml_get(pace_yaml_get(root, "micro_batch_most"), "value");
-    if (!most) return fail_at(out->yaml, root, "micro_batch_most: {value: ...}");
-    return pace_yaml_number(&out->micro_batch_most, out->yaml, most);
+    const struct {
+        const char *key, *expected;
+        double *into;
+    } figures[] = {{"spread", "spread: {value: ...}", &out->spread},
+                   {"micro_batch_most", "micro_batch_most: {value: ...}", &out->micro_batch_most},
+                   {"plan_tokens", "plan_tokens: {value: ...}", &out->plan_tokens},
+                   {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(root, figures[i].key), "value");
+        if (!value) return fail_at(out->yaml, root, figures[i].expected);
+        PACE_TRY(pace_yaml_number(figures[i].into, out->yaml, value));
+    }
+    return PACE_OK;
 }
 
 pace_status pace_frameworks_load(pace_frameworks *out, pace_catalog *catalog) {

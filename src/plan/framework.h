@@ -3,6 +3,8 @@
 
 #include "model/config.h"
 
+enum { PACE_ZERO_STAGES = 4 };
+
 typedef struct {
     char name[32];
     int execution, attention, precision, recompute; /* as in pace_config */
@@ -12,6 +14,7 @@ typedef struct {
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
     double step_s;                        /* of every step */
+    bool zero_known[PACE_ZERO_STAGES];    /* stages of ZeRO that it has; all where nobody says */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */
@@ -29,8 +32,9 @@ typedef struct {
     const pace_yaml *yaml;
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
-    double spread;           /* of a step by formula */
-    double micro_batch_most; /* that is taken where nobody says one */
+    double spread;                    /* of a step by formula */
+    double micro_batch_most;          /* that is taken where nobody says one */
+    double plan_tokens, plan_samples; /* of a step that is planned without a global batch: of all devices, of each */
     pace_attention_kernel_entry attention[PACE_FRAMEWORKS_MOST];
     size_t attention_count;
 } pace_frameworks;

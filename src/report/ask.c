@@ -123,6 +123,17 @@ static pace_status ask_fit(pace_report **out, const pace_question *question) {
     return pace_fit(out, PACE_ASKED_INPUTS(question), &options);
 }
 
+static pace_status ask_plan(pace_report **out, const pace_question *question) {
+    pace_plan_options options = {.context = question->context,
+                                 .on = pace_question_words(question, "on"),
+                                 .set = pace_question_words(question, "set"),
+                                 .tokens = pace_question_text(question, "tokens"),
+                                 .within = pace_question_text(question, "within"),
+                                 .price = pace_question_words(question, "price"),
+                                 .top = pace_question_number(question, "top")};
+    return pace_plan(out, question->inputs.items[0], &options);
+}
+
 static const char *only_input(const pace_question *question) {
     return question->inputs.count ? question->inputs.items[0] : NULL;
 }
@@ -165,6 +176,7 @@ static const struct {
     {"slice", 1, SIZE_MAX, "at least one trace", ask_slice, NULL},
     {"history", 1, 1, "one file of stored results", NULL, ask_history},
     {"fit", 1, SIZE_MAX, "at least one table", ask_fit, NULL},
+    {"plan", 1, 1, "one model", ask_plan, NULL},
     {"machines", 0, 1, "one name", ask_machines, NULL},
     {"models", 0, 1, "one name", ask_models, NULL},
     {"predict", 0, SIZE_MAX, "", pace_ask_predict, NULL},

@@ -36,6 +36,10 @@ pace_status pace_models(pace_report **out, pace_context *context, const char *na
  * suggested), nothing measured, too few rows; PACE_E_USAGE for an unknown kind or split. */
 pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_count, const pace_rows_options *options);
 
+/** Searches how a model's training is best shared out over machines, and reports the fastest configurations. Errors:
+ * PACE_E_USAGE for words that mean nothing or contradict each other, PACE_E_MISSING for unknown names. */
+pace_status pace_plan(pace_report **out, const char *model, const pace_plan_options *options);
+
 /** How long a collective takes on all devices of a machine, in the form of nccl-tests, with 90 % intervals. Errors:
  * PACE_E_USAGE, PACE_E_MISSING for an unknown machine, PACE_E_INPUT for one that is not connected. */
 pace_status pace_predict_exchange(pace_report **out, const pace_exchange_options *options);

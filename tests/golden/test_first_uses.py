@@ -1,5 +1,6 @@
 """A recording without steps is replayed without its first uses, and a replay that misses the recording says so."""
 import json
+import sys
 import os
 import subprocess
 import tempfile
@@ -54,4 +55,4 @@ with tempfile.TemporaryDirectory() as folder:
     gap = abs(step["walked_ns"] / step["measured_ns"] - 1)
     expect(("replay_off" in codes) == (gap > 0.1), "a replay that misses is told", codes, gap)
     expect(values["step.low_s"] <= step["measured_ns"] * 1e-9 <= values["step.high_s"], "the interval reaches it", values, step)
-finish()
+sys.exit(finish())

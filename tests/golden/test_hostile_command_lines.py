@@ -21,7 +21,7 @@ from checks import PACELINE, SOURCE, expect, finish
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-hostile-")
 EVERYTHING = os.environ.get("HOSTILE") == "all"
-VERBS = ("analyze", "predict", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
+VERBS = ("analyze", "predict", "plan", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1")
 
 

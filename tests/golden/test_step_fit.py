@@ -1,6 +1,7 @@
 """A fit of steps answers a model by options as it answers a row, and brings back a factor that was planted."""
 import csv
 import json
+import sys
 import os
 import subprocess
 import tempfile
@@ -54,4 +55,4 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     main(folder)
-finish()
+sys.exit(finish())

@@ -8,7 +8,7 @@ SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.environ["PACELINE_BUILD"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
 from checks import expect, finish  # noqa: E402,F401
 
-VERBS = ("analyze", "predict", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
+VERBS = ("analyze", "predict", "plan", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
 

@@ -128,6 +128,7 @@ def test_verbs():
         ("predict", [DEMO], {"on": "h100-80-sxm", "graph": True, "drop_overhead": ["t1", "t4"]}),
         ("predict", ["gpt2"], {"on": "dgx-h100*2", "set": {"dp": 16, "precision": "bf16"}}),
         ("predict", ["resnet50"], {"on": "dgx-1-v100", "workers": "1..8", "batch": 64, "strong": True}),
+        ("plan", ["gpt2"], {"on": "dgx-h100", "set": {"global_batch": 64}, "tokens": "1G", "price": 2}),
         ("predict", [], {"rows": ROWS}),
         ("predict", [], {"job": job}),
         ("predict", [], exchange),

@@ -172,6 +172,17 @@ static pace_status validate(const void *context, int choice) {
     return done(pace_validate(&report, &missed, &options), &report);
 }
 
+static pace_status plan(const void *context, int choice) {
+    static const char *const on[] = {"dgx-1-v100"}, *const set[] = {"global_batch=32", "micro_batch=4",
+                                                                    "recompute=none"};
+    const pace_plan_options options = {
+        .context = test_context(), .on = {on, 1}, .set = {set, 3}, .tokens = "1G", .top = 1};
+    pace_report *report = NULL;
+    (void)context;
+    (void)choice;
+    return done(pace_plan(&report, "lenet", &options), &report);
+}
+
 /* --- tests ------------------------------------------------------------------------------------------------------- */
 
 static void exhausts(question ask, const void *context, int choice) {
@@ -207,6 +218,8 @@ static void test_fleet(void **state) {
     for (int choice = 0; choice < 3; choice++) exhausts(fleet, *state, choice);
 }
 
+static void test_plan(void **state) { exhausts(plan, *state, 0); }
+
 static void test_validate(void **state) { exhausts(validate, *state, 0); }
 
 int main(void) {
@@ -214,7 +227,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchange), cmocka_unit_test(test_job),    cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_rows),     cmocka_unit_test(test_fit),    cmocka_unit_test(test_fleet),
-        cmocka_unit_test(test_validate), cmocka_unit_test(test_walked),
+        cmocka_unit_test(test_validate), cmocka_unit_test(test_walked), cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }

@@ -1,0 +1,130 @@
+#include "ask/launcher.h"
+
+#include "base/print.h"
+#include "base/text.h"
+#include "base/yaml_member.h"
+
+#include <string.h>
+
+enum { LINE_MOST = 256 };
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static bool figure_of(double *out, const pace_launching *l, const char *name, size_t length) {
+    const pace_config *c = l->config;
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {{"tp", c->tp},
+                   {"pp", c->pp},
+                   {"vpp", c->vpp},
+                   {"cp", c->cp},
+                   {"ep", c->ep},
+                   {"dp", c->dp},
+                   {"zero_stage", c->zero_stage},
+                   {"sequence_parallel", c->sequence_parallel},
+                   {"micro_batch", c->micro_batch},
+                   {"global_batch", c->global_batch},
+                   {"local_batch", c->global_batch / c->dp},
+                   {"sequence", l->sequence},
+                   {"nodes", l->nodes},
+                   {"devices_of_node", l->devices_of_node},
+                   {"devices", l->nodes * l->devices_of_node},
+                   {"layers_of_chunk", l->layers / (c->pp * c->vpp)}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (pace_span_is(name, length, figures[i].name)) {
+            *out = figures[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* --- conditions --------------------------------------------------------------------------------------------------- */
+
+static pace_status fail_name(const pace_yaml *yaml, const pace_yaml_node *node, const char *name, size_t length) {
+    return pace_fail(PACE_E_INPUT, "%s: expected a figure of a configuration, found \"%.*s\"",
+                     pace_yaml_place(yaml, node), (int)length, name);
+}
+
+static pace_status check_above(bool *holds, const pace_yaml *yaml, const pace_yaml_node *above, const pace_launching *l) {
+    for (size_t i = 0; i < pace_yaml_count(above); i++) {
+        const char *name = pace_yaml_key(above, i);
+        double figure, limit;
+        if (!figure_of(&figure, l, name, strlen(name))) return fail_name(yaml, above, name, strlen(name));
+        PACE_TRY(pace_yaml_number(&limit, yaml, pace_yaml_item(above, i)));
+        *holds &= figure > limit;
+    }
+    return PACE_OK;
+}
+
+static pace_status check_is(bool *holds, const pace_yaml *yaml, const pace_yaml_node *is, const pace_launching *l) {
+    for (size_t i = 0; i < pace_yaml_count(is); i++) {
+        const char *name = pace_yaml_key(is, i), *value = pace_yaml_text(pace_yaml_item(is, i));
+        const char *word = pace_config_has(name) ? pace_config_word(l->config, name) : NULL;
+        double figure, wanted;
+        if (word) *holds &= value && strcmp(word, value) == 0;
+        else if (!figure_of(&figure, l, name, strlen(name))) return fail_name(yaml, is, name, strlen(name));
+        else {
+            PACE_TRY(pace_yaml_number(&wanted, yaml, pace_yaml_item(is, i)));
+            *holds &= figure == wanted;
+        }
+    }
+    return PACE_OK;
+}
+
+/* --- lines -------------------------------------------------------------------------------------------------------- */
+
+/* "--micro-batch-size {micro_batch}" with its figures. */
+static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pace_yaml_node *node,
+                           const pace_launching *l) {
+    const char *text = pace_yaml_text(node);
+    size_t used = 0;
+    if (!text) return pace_fail(PACE_E_INPUT, "%s: expected a text", pace_yaml_place(yaml, node));
+    *out = '\0';
+    while (*text && used + 1 < LINE_MOST) {
+        size_t plain = strcspn(text, "{"), name;
+        double figure;
+        used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.*s", (int)plain, text);
+        text += plain;
+        if (!*text || used + 1 >= LINE_MOST) break;
+        name = strcspn(text + 1, "}");
+        if (!figure_of(&figure, l, text + 1, name)) return fail_name(yaml, node, text + 1, name);
+        used += (size_t)pace_snprintf(out + used, LINE_MOST - used, "%.0f", figure);
+        text += 1 + name + (text[1 + name] == '}');
+    }
+    return PACE_OK;
+}
+
+static pace_status add_lines(pace_texts *out, const pace_yaml *yaml, const pace_yaml_node *lines,
+                             const pace_launching *l) {
+    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
+        const pace_yaml_node *line = pace_yaml_item(lines, i);
+        char text[LINE_MOST];
+        bool holds = true;
+        PACE_TRY(check_above(&holds, yaml, pace_yaml_get(line, "above"), l));
+        PACE_TRY(check_is(&holds, yaml, pace_yaml_get(line, "is"), l));
+        PACE_TRY(fill_in(text, yaml, pace_yaml_get(line, "text"), l));
+        if (holds) PACE_TRY(pace_texts_add(out, text));
+    }
+    return PACE_OK;
+}
+
+static bool is_of(const pace_yaml_node *launcher, const char *framework) {
+    const pace_yaml_node *names = pace_yaml_get(launcher, "frameworks");
+    for (size_t i = 0; i < pace_yaml_count(names); i++) {
+        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+        if (name && strcmp(name, framework) == 0) return true;
+    }
+    return false;
+}
+
+pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog, const pace_launching *launch) {
+    const pace_yaml *yaml;
+    const pace_yaml_node *all, *chosen = NULL;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "launchers.yaml"));
+    PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
+    for (size_t i = 0; i < pace_yaml_count(all); i++)
+        if (!chosen || !is_of(chosen, launch->framework)) chosen = pace_yaml_item(all, i);
+    *name = pace_yaml_text(pace_yaml_get(chosen, "name"));
+    return add_lines(lines, yaml, pace_yaml_get(chosen, "lines"), launch);
+}

@@ -1,0 +1,18 @@
+/* What to tell the program that trains, so that it runs a configuration (catalog/launchers.yaml). */
+#pragma once
+
+#include "base/texts.h"
+#include "machine/catalog.h"
+#include "model/config.h"
+
+/* What a launcher's lines may name besides fields of the configuration. */
+typedef struct {
+    const pace_config *config;
+    const char *framework;
+    double nodes, devices_of_node, layers, sequence;
+} pace_launching;
+
+/** The launcher's name, borrowed from the catalogue, and its lines for a configuration. Errors: PACE_E_INPUT for a
+ * catalogue that cannot be, with the place. Free `lines` with pace_texts_free(), also after a failure. */
+pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog,
+                              const pace_launching *launch) PACE_MUST_CHECK;

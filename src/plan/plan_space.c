@@ -1,0 +1,106 @@
+#include "plan/plan_space.h"
+
+#include <math.h>
+
+const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp", "pp",         "vpp",         "cp",
+                                                             "ep", "zero_stage", "micro_batch", "recompute"};
+
+/* Shorter sequences gain nothing from being cut: a rank's part would be less than its attention kernel's tile. */
+enum { LONG_SEQUENCE = 16384, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
+
+static void put(pace_plan_values *values, double value) {
+    if (values->count < PACE_PLAN_VALUES) values->items[values->count++] = value;
+}
+
+static void put_powers(pace_plan_values *values, double most) {
+    for (double v = 1; v <= most; v *= 2) put(values, v);
+}
+
+/* Whole numbers up to `most` that divide a number; with many, those that machines are cut by: 2^a, and 3 x 2^a. */
+static void put_divisors(pace_plan_values *values, double of, double most) {
+    for (double v = 1; v <= most; v *= 2) {
+        if (fmod(of, v) == 0) put(values, v);
+        if (3 * v <= most && fmod(of, 3 * v) == 0) put(values, 3 * v);
+    }
+}
+
+static double *field_of(pace_config *config, pace_plan_field field) {
+    double *const fields[] = {&config->tp, &config->pp,         &config->vpp,         &config->cp,
+                              &config->ep, &config->zero_stage, &config->micro_batch, NULL};
+    return fields[field];
+}
+
+static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_limits *l, const pace_config *config) {
+    bool cut = l->sequence > 0 && l->devices > 1, trains = config->mode == PACE_TRAINING;
+    *out = (pace_plan_values){0};
+    switch (field) {
+    case PACE_PLAN_TP: put_divisors(out, l->devices, cut ? l->devices_of_node : 1); break;
+    case PACE_PLAN_PP: put_divisors(out, l->devices, cut && trains ? fmin(l->layers, l->devices) : 1); break;
+    case PACE_PLAN_VPP: put_powers(out, cut && trains ? CHUNKS_MOST : 1); break;
+    case PACE_PLAN_CP: put_powers(out, cut && l->sequence >= LONG_SEQUENCE ? l->devices_of_node : 1); break;
+    case PACE_PLAN_EP: put_divisors(out, l->devices, l->experts ? l->devices : 1); break;
+    case PACE_PLAN_ZERO:
+        for (int stage = 0; stage < (trains ? ZERO_STAGES : 1); stage++)
+            if (l->zero_known[stage]) put(out, stage);
+        break;
+    case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
+    default:
+        for (int kind = 0; kind < (trains ? RECOMPUTATIONS : 1); kind++) put(out, kind);
+    }
+    if (out->count == 0) put(out, field == PACE_PLAN_ZERO || field == PACE_PLAN_RECOMPUTE ? 0 : 1);
+}
+
+void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
+                          const bool pinned[PACE_PLAN_FIELDS]) {
+    pace_config given = *config;
+    *out = (pace_plan_space){.devices = limits->devices, .layers = limits->layers, .tables_follow = limits->tables_follow};
+    for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
+        if (pinned[f]) put(&out->values[f], field_of(&given, f) ? *field_of(&given, f) : given.recompute);
+        else fill(&out->values[f], f, limits, config);
+    }
+}
+
+/* --- visits ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const pace_plan_space *space;
+    pace_status (*visit)(void *context, const pace_config *config);
+    void *context;
+} walker;
+
+/* Whether a configuration whose fields are set is one: everything divides, and nothing stands twice for the same. */
+static bool is_one(pace_config *config, const pace_plan_space *space) {
+    double shared = config->tp * config->pp * config->cp;
+    if (fmod(space->devices, shared) != 0) return false;
+    config->dp = space->devices / shared;
+    double replicas = config->dp * config->cp;
+    if (config->tp == 1) config->sequence_parallel = 0;
+    if (space->tables_follow) config->ep = replicas;
+    if (fmod(config->global_batch, config->micro_batch * config->dp) != 0) return false;
+    if (fmod(replicas, config->ep) != 0) return false;
+    bool chunks = config->vpp > 1;
+    if (chunks && (config->pp < 2 || fmod(pace_config_micro_batches(config), config->pp) != 0)) return false;
+    if (chunks && fmod(space->layers, config->pp * config->vpp) != 0) return false;
+    return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
+}
+
+static pace_status walk(const walker *w, pace_config *config, pace_plan_field field) {
+    if (field == PACE_PLAN_FIELDS) {
+        pace_config one = *config;
+        return is_one(&one, w->space) ? w->visit(w->context, &one) : PACE_OK;
+    }
+    const pace_plan_values *values = &w->space->values[field];
+    for (unsigned i = 0; i < values->count; i++) {
+        if (field_of(config, field)) *field_of(config, field) = values->items[i];
+        else config->recompute = (int)values->items[i];
+        PACE_TRY(walk(w, config, field + 1));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
+                                  pace_status (*visit)(void *context, const pace_config *config), void *context) {
+    const walker w = {space, visit, context};
+    pace_config start = *config;
+    return walk(&w, &start, 0);
+}

@@ -1,0 +1,59 @@
+/*
+ * The configurations that a search looks at: every way to share a step out over all devices of a machine, times the
+ * micro-batches, the stages of ZeRO and the recomputation that may be chosen.
+ */
+#pragma once
+
+#include "model/config.h"
+
+enum { PACE_PLAN_VALUES = 24 };
+
+/* What one field may be, in the order in which it is tried. */
+typedef struct {
+    double items[PACE_PLAN_VALUES];
+    unsigned count;
+} pace_plan_values;
+
+typedef enum {
+    PACE_PLAN_TP,
+    PACE_PLAN_PP,
+    PACE_PLAN_VPP,
+    PACE_PLAN_CP,
+    PACE_PLAN_EP,
+    PACE_PLAN_ZERO,
+    PACE_PLAN_MICRO_BATCH,
+    PACE_PLAN_RECOMPUTE,
+    PACE_PLAN_FIELDS
+} pace_plan_field;
+
+/* Their names as settings: "tp", "pp", … */
+extern const char *const pace_plan_field_names[PACE_PLAN_FIELDS];
+
+typedef struct {
+    double devices, layers;
+    bool tables_follow; /* ep is dp x cp: a recommender's tables lie on all ranks */
+    pace_plan_values values[PACE_PLAN_FIELDS];
+} pace_plan_space;
+
+/* What a model leaves to be chosen. */
+typedef struct {
+    double devices, devices_of_node;
+    double layers;   /* that a pipeline may cut */
+    double sequence; /* 0 = no sequences: neither tp, pp nor cp */
+    double per_step; /* samples of a step */
+    bool experts, tables_follow;
+    const bool *zero_known; /* of four stages: the framework has it */
+} pace_plan_limits;
+
+/** Fills the values of every field that `pinned` does not fix: tp up to a node, pp and vpp up to the layers, cp for
+ * sequences that are long, ep up to all devices, micro-batches of powers of two. A pinned field keeps what `config` has. */
+void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
+                          const bool pinned[PACE_PLAN_FIELDS]);
+
+/** Visits every configuration of the space that divides: dp is what is left of the devices, micro_batch x dp divides
+ * config->global_batch, ep divides dp x cp, an interleaved
+ * pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand once. Stops at the
+ * first visit that fails, whose status it returns. */
+pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
+                                  pace_status (*visit)(void *context, const pace_config *config),
+                                  void *context) PACE_MUST_CHECK;

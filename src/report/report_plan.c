@@ -1,0 +1,343 @@
+/* The report of `paceline plan`: the fastest configurations, what each loses, and what cannot be. */
+#include "ask/plan_asked.h"
+#include "base/print.h"
+#include "report/engines.h"
+#include "report/machine_note.h"
+#include "report/show.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SAYS = 200 };
+
+/* "tp=8 pp=4 dp=4, micro-batch 2, recomputation full, ZeRO 1": what is not 1 or none. */
+static void say_config(char out[SAYS], const pace_config *config) {
+    const struct {
+        const char *name;
+        double value;
+    } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
+                {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].value > 1)
+            used += (size_t)pace_snprintf(out + used, SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
+                                          ways[i].value);
+    used += (size_t)pace_snprintf(out + used, SAYS - used, "%smicro-batch %.0f", used ? ", " : "", config->micro_batch);
+    if (config->recompute != PACE_RECOMPUTE_NONE)
+        used +=
+            (size_t)pace_snprintf(out + used, SAYS - used, ", %s recomputation", pace_config_word(config, "recompute"));
+    if (config->zero_stage > 0) pace_snprintf(out + used, SAYS - used, ", ZeRO %.0f", config->zero_stage);
+}
+
+/* What a choice spends most more on than the first: "bubble +12.3 ms". */
+static void say_loss(char out[64], const pace_step_time *first, const pace_step_time *other) {
+    const struct {
+        const char *name;
+        double first, other;
+    } parts[] = {{"compute", first->compute_s, other->compute_s},
+                 {"host", first->host_s, other->host_s},
+                 {"bubble", first->bubble_s, other->bubble_s},
+                 {"tensor exchange", first->tensor_s, other->tensor_s},
+                 {"context exchange", first->context_s, other->context_s},
+                 {"expert exchange", first->expert_s, other->expert_s},
+                 {"pipeline exchange", first->pipeline_s, other->pipeline_s},
+                 {"data exchange", first->data_s, other->data_s},
+                 {"update", first->update_s, other->update_s}};
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].other - parts[i].first > parts[most].other - parts[most].first) most = i;
+    double more_s = parts[most].other - parts[most].first;
+    *out = '\0';
+    if (more_s > 0) pace_snprintf(out, 64, "%s +%s", parts[most].name, pace_show_ns(pace_ns(more_s)).text);
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *machine, *recompute;
+    int64_t tp, pp, vpp, cp, ep, dp, zero_stage, micro_batch, step_ns, low_ns, high_ns;
+    double step_s, slower, per_s, memory_bytes, days, price;
+    char loses[64];
+} choice_row;
+
+/* What rows differ in: people see no column that says 1 in all. */
+enum {
+    MACHINES = 1,
+    CHUNKS = 2,
+    CONTEXT = 4,
+    EXPERTS = 8,
+    PIPELINES = 16,
+    TENSORS = 32,
+    ZERO = 64,
+    DAYS = 128,
+    PRICE = 256
+};
+
+static const pace_table choice_table = {
+    "configurations", "The fastest configurations", PACE_FOR_ALL, 0,
+    PACE_CELLS({"machine", "on", PACE_SHOW_TEXT, PACE_OF(choice_row, machine), .shown_if = MACHINES},
+               {"tp", "tp", PACE_SHOW_INT, PACE_OF(choice_row, tp), .shown_if = TENSORS},
+               {"pp", "pp", PACE_SHOW_INT, PACE_OF(choice_row, pp), .shown_if = PIPELINES},
+               {"vpp", "vpp", PACE_SHOW_INT, PACE_OF(choice_row, vpp), .shown_if = CHUNKS},
+               {"cp", "cp", PACE_SHOW_INT, PACE_OF(choice_row, cp), .shown_if = CONTEXT},
+               {"ep", "ep", PACE_SHOW_INT, PACE_OF(choice_row, ep), .shown_if = EXPERTS},
+               {"dp", "dp", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
+               {"zero_stage", "ZeRO", PACE_SHOW_INT, PACE_OF(choice_row, zero_stage), .shown_if = ZERO},
+               {"micro_batch", "micro", PACE_SHOW_INT, PACE_OF(choice_row, micro_batch)},
+               {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
+               {"step_ns", "step", PACE_SHOW_NS, PACE_OF(choice_row, step_ns)},
+               {"low_ns", "low", PACE_SHOW_NS, PACE_OF(choice_row, low_ns)},
+               {"high_ns", "high", PACE_SHOW_NS, PACE_OF(choice_row, high_ns)},
+               {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, step_s)},
+               {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
+               {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, per_s)},
+               {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, memory_bytes)},
+               {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
+               {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, price)},
+               {"loses_in", "most of it in", PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
+
+static unsigned flags_of(const pace_plan_asked *a) {
+    unsigned flags = a->places.count > 1 ? MACHINES : 0;
+    if (!isnan(a->tokens)) flags |= DAYS;
+    for (size_t i = 0; i < a->places.count; i++) {
+        const pace_plan_place *p = a->places.items[i];
+        if (!isnan(p->device_price) && !isnan(a->tokens)) flags |= PRICE;
+        for (size_t k = 0; k < p->choices.count; k++) {
+            const pace_config *c = &p->choices.items[k].candidate.config;
+            flags |= (c->tp > 1 ? TENSORS : 0U) | (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) |
+                     (c->cp > 1 ? CONTEXT : 0U) | (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U);
+        }
+    }
+    return flags;
+}
+
+static void put_place(pace_node *table, const pace_plan_place *p) {
+    for (size_t i = 0; i < p->choices.count; i++) {
+        const pace_plan_choice *one = &p->choices.items[i], *first = &p->choices.items[0];
+        const pace_config *c = &one->candidate.config;
+        choice_row row = {.machine = p->machine.name,
+                          .recompute = pace_config_word(c, "recompute"),
+                          .tp = (int64_t)c->tp,
+                          .pp = (int64_t)c->pp,
+                          .vpp = (int64_t)c->vpp,
+                          .cp = (int64_t)c->cp,
+                          .ep = (int64_t)c->ep,
+                          .dp = (int64_t)c->dp,
+                          .zero_stage = (int64_t)c->zero_stage,
+                          .micro_batch = (int64_t)c->micro_batch,
+                          .step_ns = pace_ns(one->time_s.median),
+                          .low_ns = pace_estimate_low_ns(one->time_s),
+                          .high_ns = pace_estimate_high_ns(one->time_s),
+                          .step_s = one->time_s.median,
+                          .slower = one->time_s.median / first->time_s.median - 1,
+                          .per_s = one->samples_per_s,
+                          .memory_bytes = one->need_bytes,
+                          .days = one->days,
+                          .price = one->price};
+        if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
+        pace_table_put(table, &row);
+    }
+}
+
+typedef struct {
+    const char *machine, *reason, *first;
+    size_t count;
+} refusal_row;
+
+static const pace_table refusal_table = {"refused",
+                                         "Why others cannot be",
+                                         PACE_FOR_ALL,
+                                         8,
+                                         .hidden_when_empty = true,
+                                         PACE_CELLS({"machine", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, machine)},
+                                                    {"configurations", "configurations", PACE_SHOW_INT,
+                                                     PACE_OF(refusal_row, count)},
+                                                    {"reason", NULL, PACE_SHOW_TEXT, PACE_OF(refusal_row, reason)},
+                                                    {"first", "such as", PACE_SHOW_TEXT, PACE_OF(refusal_row, first)})};
+
+static void put_refusals(pace_node *root, const pace_plan_asked *a) {
+    pace_node *table = pace_open_table(root, &refusal_table, 0);
+    for (size_t i = 0; i < a->places.count; i++) {
+        const pace_plan_place *p = a->places.items[i];
+        for (size_t k = 0; k < p->found.refusals.count; k++) {
+            const pace_plan_refusal *one = &p->found.refusals.items[k];
+            pace_table_put(table, &(refusal_row){p->machine.name, one->reason, one->first, one->count});
+        }
+    }
+}
+
+typedef struct {
+    const char *machine;
+    int64_t devices, tried, fitting, too_large, may_fit, refused, step_ns;
+    double per_s, days, price;
+} place_row;
+
+static const pace_table place_table = {
+    "machines", "By machine", PACE_FOR_ALL, 0,
+    PACE_CELLS({"machine", "machine", PACE_SHOW_TEXT, PACE_OF(place_row, machine)},
+               {"devices", "devices", PACE_SHOW_INT, PACE_OF(place_row, devices)},
+               {"tried", "tried", PACE_SHOW_INT, PACE_OF(place_row, tried)},
+               {"fitting", "fit", PACE_SHOW_INT, PACE_OF(place_row, fitting)},
+               {"too_large", "too big", PACE_SHOW_INT, PACE_OF(place_row, too_large)},
+               {"may_fit", "may fit", PACE_SHOW_INT, PACE_OF(place_row, may_fit)},
+               {"refused", "refused", PACE_SHOW_INT, PACE_OF(place_row, refused)},
+               {"step_ns", "best step", PACE_SHOW_NS, PACE_OF(place_row, step_ns)},
+               {"samples_per_s", "samples /s", PACE_SHOW_REAL, PACE_OF(place_row, per_s)},
+               {"days", "days", PACE_SHOW_REAL, PACE_OF(place_row, days), .shown_if = DAYS},
+               {"price", "price", PACE_SHOW_REAL, PACE_OF(place_row, price), .shown_if = PRICE})};
+
+static void put_places(pace_node *root, const pace_plan_asked *a) {
+    pace_node *table = pace_open_table(root, &place_table, flags_of(a));
+    for (size_t i = 0; i < a->places.count; i++) {
+        const pace_plan_place *p = a->places.items[i];
+        const pace_plan_choice *best = p->choices.count ? &p->choices.items[0] : NULL;
+        pace_table_put(table, &(place_row){.machine = p->machine.name,
+                                           .devices = (int64_t)p->space.devices,
+                                           .tried = (int64_t)p->found.tried,
+                                           .fitting = (int64_t)p->found.fitting.count,
+                                           .too_large = (int64_t)p->found.too_large,
+                                           .may_fit = (int64_t)p->found.may_fit,
+                                           .refused = (int64_t)p->found.refused,
+                                           .step_ns = best ? pace_ns(best->time_s.median) : PACE_NO_INT,
+                                           .per_s = best ? best->samples_per_s : NAN,
+                                           .days = best ? best->days : NAN,
+                                           .price = best ? best->price : NAN});
+    }
+}
+
+typedef struct {
+    const char *line;
+} launch_row;
+
+static const pace_table launch_table = {"launch", "Told to the program that trains", PACE_FOR_ALL, 0,
+                                        PACE_CELLS({"line", "line", PACE_SHOW_TEXT, PACE_OF(launch_row, line)})};
+
+static void put_launch(pace_node *root, const pace_plan_asked *a) {
+    char title[96];
+    if (!a->launcher) return;
+    pace_snprintf(title, sizeof title, "The fastest, told to %.40s", a->launcher);
+    pace_node *table = pace_open_table_as(root, &launch_table, 0, title);
+    for (size_t i = 0; i < a->launch.count; i++) pace_table_put(table, &(launch_row){a->launch.items[i]});
+}
+
+/* --- sentences ---------------------------------------------------------------------------------------------------- */
+
+/* "at 412 tokens/s per device", or samples. */
+static void say_rate(char out[64], const pace_plan_place *p, const pace_plan_choice *one) {
+    const pace_step_case *asked = &p->step.asked;
+    double sequence = pace_model_sequence(asked->model, &asked->config);
+    double rate = one->samples_per_s * (sequence > 0 ? sequence : 1) / p->space.devices;
+    pace_snprintf(out, 64, "%s %s/s per device", pace_show_real(rate).text, sequence > 0 ? "tokens" : "samples");
+}
+
+static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const pace_plan_choice *one = &p->choices.items[0];
+    char config[SAYS], rate[64], next[96] = "";
+    say_config(config, &one->candidate.config);
+    say_rate(rate, p, one);
+    if (p->choices.count > 1)
+        pace_snprintf(next, sizeof next, " The next takes %.1f %% longer.",
+                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1));
+    pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
+                       p->machine.name, config, one->candidate.config.global_batch,
+                       pace_show_ns(pace_ns(one->time_s.median)).text,
+                       pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
+                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+    if (isnan(one->days)) return;
+    char price[64] = "";
+    if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
+    pace_node_sentence(root, false, "%s take %s days%s.", a->options->tokens, pace_show_real(one->days).text, price);
+}
+
+static void say_smallest(pace_report *report, pace_node *root, const pace_plan_asked *a) {
+    const pace_plan_place *p = pace_plan_smallest(a);
+    if (p) {
+        pace_node_sentence(root, true, "The smallest part that is done within %s: %s, %.0f devices, %s days.",
+                           a->options->within, p->machine.name, p->space.devices,
+                           pace_show_real(p->choices.items[0].days).text);
+        return;
+    }
+    pace_node_sentence(root, true, "No part of what is offered is done within %s.", a->options->within);
+    pace_report_deny(report);
+}
+
+static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
+    const pace_plan_place *p = a->places.items[a->places.count - 1];
+    char config[SAYS];
+    pace_report_deny(report);
+    if (!(p->found.nearest.need_bytes > 0)) {
+        pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "No configuration of %zu can be: %s.", p->found.tried,
+                         p->found.refusals.count ? p->found.refusals.items[0].first
+                                                 : "none divides the batch and the devices");
+        return;
+    }
+    say_config(config, &p->found.nearest.config);
+    pace_report_lead(report, PACE_WARN_DOES_NOT_FIT,
+                     "No configuration of %zu fits on %s: the nearest, %s, needs %s on each device, which has %s.",
+                     p->found.tried, p->machine.name, config, pace_show_bytes(p->found.nearest.need_bytes).text,
+                     pace_show_bytes(p->found.device_bytes).text);
+}
+
+static void say_batch(pace_report *report, const pace_plan_asked *a) {
+    const pace_plan_place *p = a->places.items[0];
+    if (!a->batch_assumed) return;
+    pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
+                     "no global batch was said: %.0f samples were assumed; --set global_batch=N says another",
+                     p->step.asked.config.global_batch);
+}
+
+static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best) {
+    const pace_config *config = &best->step.asked.config;
+    pace_node_note(root,
+                   "Training with %s in %s, optimizer %s; change these with --set. All devices of a machine are used.",
+                   best->step.asked.framework->name, pace_config_word(config, "precision"),
+                   pace_config_word(config, "optimizer"));
+    pace_node_note(
+        root,
+        "The closed form ordered all configurations; the times above are those that predict gives%s. Two whose "
+        "intervals overlap differ by less than is known of either, but much of that doubt they share.",
+        a->order_changed ? ", which changed the order" : "");
+    pace_node_note(
+        root,
+        "Too big: memory of the fullest rank is more than the device has by more than it is known to; may fit: by "
+        "less. Neither is among the configurations. Sequence parallelism as the framework has it where tp > 1.");
+}
+
+static pace_status describe(pace_report *report, void *context) {
+    const pace_plan_asked *a = context;
+    pace_node *root = pace_report_root(report);
+    bool priced = !isnan(a->tokens) && a->options->price.count > 0;
+    const pace_plan_place *best = pace_plan_best(a, false);
+    if (!best) {
+        say_nothing_fits(report, a);
+        best = a->places.items[0];
+    } else {
+        if (a->options->within) say_smallest(report, root, a);
+        say_best(root, a, best);
+        const pace_plan_place *cheapest = priced ? pace_plan_best(a, true) : best;
+        if (cheapest != best)
+            pace_node_sentence(root, false, "Cheapest: %s, %s in %s days.", cheapest->machine.name,
+                               pace_show_real(cheapest->choices.items[0].price).text,
+                               pace_show_real(cheapest->choices.items[0].days).text);
+    }
+    say_batch(report, a);
+    pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
+    for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
+    put_launch(root, a);
+    put_places(root, a);
+    put_refusals(root, a);
+    put_notes(root, a, best);
+    if (best->choices.count) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);
+    return PACE_OK;
+}
+
+pace_status pace_plan(pace_report **out, const char *model, const pace_plan_options *options) {
+    pace_plan_asked asked = {0};
+    pace_status status = pace_plan_ask(&asked, model, options);
+    if (status == PACE_OK)
+        status = pace_report_build(out, "plan", "Which configuration trains fastest", describe, &asked);
+    pace_plan_asked_free(&asked);
+    return status;
+}

@@ -1,0 +1,123 @@
+"""`plan`: the space is counted again here, every time is `predict`'s, and the first is the fastest of all when all are asked."""
+import itertools
+import json
+import sys
+
+from checks import expect, finish, run as run_program
+
+DEVICES, BATCH = 8, 32
+SETTINGS = ["--set", f"global_batch={BATCH}", "--set", "framework=megatron-core", "--set", "precision=bf16"]
+
+
+def run(*words):
+    code, out, err = run_program(*words)
+    return code, out, err
+
+
+def plan(*words):
+    code, out, err = run("plan", *words, "-f", "json", "-q")
+    return code, json.loads(out) if out else None, err
+
+
+def divisors(of, most):
+    return sorted({v for a in range(12) for v in (2 ** a, 3 * 2 ** a) if v <= most and of % v == 0})
+
+
+def space(layers, heads):
+    """Every configuration of docs/plan.md for a model of short sequences on one node, and which of them the model refuses."""
+    tried = refused = 0
+    for tp, pp, vpp, zero, micro, _ in itertools.product(
+            divisors(DEVICES, DEVICES), divisors(DEVICES, layers), (1, 2, 4, 8), (0, 1), (1, 2, 4, 8, 16, 32), range(3)):
+        if DEVICES % (tp * pp):
+            continue
+        dp = DEVICES // (tp * pp)
+        if BATCH % (micro * dp) or (zero and dp < 2):
+            continue
+        if vpp > 1 and (pp < 2 or BATCH // (micro * dp) % pp or layers % (pp * vpp)):
+            continue
+        tried += 1
+        refused += heads % tp != 0
+    return tried, refused
+
+
+def settings_of(row):
+    words = []
+    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "recompute"):
+        words += ["--set", f"{key}={row[key]}"] if not (key in ("zero_stage",) and row["dp"] == 1) else []
+    return words
+
+
+def test_space_and_times():
+    code, answer, err = plan("gpt2", "--on", "dgx-h100", *SETTINGS, "--top", "5")
+    expect(code == 0, "plan", err)
+    machine, rows = answer["machines"][0], answer["configurations"]
+    tried, refused = space(layers=12, heads=12)
+    expect(machine["tried"] == tried, "tried", machine, tried)
+    expect(sum(row["configurations"] for row in answer["refused"]) == machine["refused"] == refused, "refused", machine, refused)
+    steps = [row["step_s"] for row in rows]
+    expect(len(rows) == 5 and steps == sorted(steps), "in order", steps)
+    for row in rows:
+        code, out, err = run("predict", "gpt2", "--on", "dgx-h100", *SETTINGS, *settings_of(row), "-f", "json", "-q")
+        expect(code == 0 and json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's time", row, err)
+        expect(row["low_ns"] < row["step_ns"] < row["high_ns"] and row["memory_bytes"] < 80 * 2 ** 30, "interval, memory", row)
+
+
+def test_fastest_of_all():
+    """With tp, pp, ZeRO and recomputation fixed few are left: all are asked of predict."""
+    fixed = [*SETTINGS, "--set", "pp=1", "--set", "zero_stage=1", "--set", "recompute=none"]
+    _, answer, err = plan("gpt2", "--on", "dgx-h100", *fixed, "--top", "1")
+    times = {}
+    for tp, micro in itertools.product((1, 2, 4), (1, 2, 4, 8, 16, 32)):
+        dp = DEVICES // tp
+        if BATCH % (micro * dp):
+            continue
+        code, out, _ = run("predict", "gpt2", "--on", "dgx-h100", *fixed, "--set", f"tp={tp}", "--set", f"dp={dp}", "--set",
+                           f"micro_batch={micro}", "-f", "json", "-q")
+        if code == 0:
+            times[tp, micro] = json.loads(out)["values"]["step.median_s"]
+    best = answer["configurations"][0]
+    expect(best["step_s"] <= min(times.values()) * 1.001, "fastest", best, times)
+    expect((best["pp"], best["zero_stage"], best["recompute"]) == (1, 1, "none"), "fixed", best)
+
+
+def test_tokens_and_price():
+    _, answer, err = plan("gpt2", "--on", "dgx-h100", *SETTINGS, "--tokens", "3G", "--price", "2.5", "--top", "1")
+    row = answer["configurations"][0]
+    days = 3e9 / 1024 / (BATCH / row["step_s"]) / 86400
+    expect(abs(row["days"] / days - 1) < 1e-9 and abs(row["price"] / (days * 24 * DEVICES * 2.5) - 1) < 1e-9, "days", row, days)
+    _, answer, err = plan("gpt2", "--on", "dgx-h100*4", *SETTINGS, "--tokens", "1T", "--within", "400d")
+    names = [machine["machine"] for machine in answer["machines"]]
+    expect(names == ["dgx-h100*1", "dgx-h100*2", "dgx-h100*4"], "parts", names)
+    done = [m["machine"] for m in answer["machines"] if m["days"] and m["days"] <= 400]
+    said = [s for s in answer["summary"] if s.startswith("The smallest part")]
+    expect(bool(done) == bool(said) and (not done or done[0] in said[0]), "smallest", done, answer["summary"])
+
+
+def test_launch():
+    _, answer, _ = plan("gpt2", "--on", "dgx-h100*2", *SETTINGS, "--set", "tp=4", "--set", "pp=2")
+    lines = [row["line"] for row in answer["launch"]]
+    for wanted in ("torchrun --nnodes 2 --nproc-per-node 8 pretrain_gpt.py", "--tensor-model-parallel-size 4",
+                   "--pipeline-model-parallel-size 2", f"--global-batch-size {BATCH}", "--seq-length 1024", "--bf16"):
+        expect(wanted in lines, "line", wanted, lines)
+    expect(not any("{" in line for line in lines), "filled in", lines)
+
+
+def test_no():
+    code, answer, _ = plan("llama3-70b", "--on", "dgx-1-v100", "--set", "precision=fp16", "--set", "global_batch=8")
+    expect(code == 1 and answer["configurations"] == [] and answer["warnings"][0]["code"] == "does_not_fit", "does not fit", answer)
+    for words, reason in ((("gpt2",), "expected a machine"), (("gpt2", "--on", "dgx-h100", "--within", "3d"), "no effect without"),
+                          (("gpt2", "--on", "dgx-h100", "--tokens", "many"), "expected how many"),
+                          (("gpt2", "--on", "dgx-h100", "--price", "-1"), "price"),
+                          (("gpt2", "--on", "dgx-h100", "--price", "1", "--price", "2"), "one for each"),
+                          (("gpt2", "--on", "dgx-h100", "--set", "mode=inference"), "of training"),
+                          (("gpt2", "--on", "nowhere"), "nowhere")):
+        code, out, err = run("plan", *words)
+        expect(code in (2, 4) and reason in err and not out, "refused", words, code, err)
+
+
+test_space_and_times()
+test_fastest_of_all()
+test_tokens_and_price()
+test_launch()
+test_no()
+sys.exit(finish())
