@@ -106,6 +106,7 @@ for kind, text in (("kernel", kernels), ("kernel", "op,m,n,k,fwd_us,bwd_us\ngemm
     on = {"exchange": ["--on", "dgx-1-v100"], "kernel": ["--on", "v100-sxm2-16"]}.get(kind, [])
     rows = run("predict", "--rows", "-", "--kind", kind, *on, "--format", "json", stdin=text.encode())
     strict_schema.hold(json.loads(rows, parse_constant=no_constant), "predict_rows")
+strict_schema.hold(json.loads(run("plan", "gpt2", "--on", "dgx-h100", "--tokens", "1G", "--price", "2", "--format", "json")), "plan")
 strict_schema.hold(json.loads(run("calibrate", "--list", "--quick", "--format", "json")), "calibrate")
 with tempfile.TemporaryDirectory() as folder:
     # What a device entry needs, other machines may not measure (OpenBLAS, a small cache): the table holds it already.
