@@ -87,7 +87,7 @@ static void choose(pace_latest_rank *out, const finder *f) {
 
 pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks, size_t count,
                                   const pace_collectives *collectives, bool messages) {
-    pace_latest_rank latest = {.by_work = collectives->items.count == 0 && messages};
+    pace_latest_rank latest = {.by_work = messages};
     finder f = {ranks, count, collectives, pace_alloc(count, sizeof *f.late_ns)};
     pace_status status = f.late_ns ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);

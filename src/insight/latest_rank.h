@@ -1,7 +1,7 @@
 /*
- * The rank that makes the others wait. Where ranks meet in collectives it is the one that comes most after the median
- * member; where stages pass messages alone it is the stage that does most work of its own in a step, beyond the median
- * stage. Warm-up steps and outliers do not count: the report speaks of the others.
+ * The rank that makes the others wait. Where ranks meet in collectives alone it is the one that comes most after the
+ * median member. Where stages pass messages it is the one that does most work of its own in a step, beyond the median
+ * rank: in a pipeline a rank comes late to a collective because it waited for its neighbours. Warm-up steps and outliers do not count: the report speaks of the others.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ typedef struct {
     const pace_rank *rank; /* NULL = none makes the others wait for a hundredth of their time */
     int64_t by_ns;         /* by how much it came after the median rank, or worked longer, all usual steps together */
     size_t ranks;          /* that are at least half as late */
-    bool by_work;          /* ranks pass messages alone: by_ns is work */
+    bool by_work;          /* ranks pass messages: by_ns is work */
 } pace_latest_rank;
 
 /** Of ranks that are joined; `messages` says whether they pass any. */
