@@ -81,6 +81,10 @@ pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, 
 /** What the framework's allocator held. */
 pace_status pace_put_memory(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
 
+/** Chains of simple kernels that a compiler could fuse. */
+pace_status pace_put_chains(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                            const pace_work_shown *shown) PACE_MUST_CHECK;
+
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
 
