@@ -2,7 +2,7 @@
  * The JSON pull parser. Long because every scanner works on the same window: splitting it would spread the invariants.
  * A token that runs into the window's end is
  * moved to the front, the window refilled, and the token scanned again, so that no scanner has to stop and resume.
- * Behind the window's end stand zero bytes, which end every scan and let SSE2 load past the last byte.
+ * Behind the window's end stand zero bytes, which end every scan and let vectors load past the last byte.
  */
 #include "base/json_reader.h"
 
@@ -11,17 +11,11 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/json_scan.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#define HAVE_SSE2 1
-#else
-#define HAVE_SSE2 0
-#endif
-
-enum { BLOCK = 64, WINDOW_BYTES = 1 << 17, NO_BYTE = -1 };
+enum { BLOCK = PACE_JSON_BEHIND, WINDOW_BYTES = 1 << 17, NO_BYTE = -1 };
 
 #define TOKEN_MAX ((size_t)256 << 20)
 
@@ -49,6 +43,7 @@ struct pace_json {
     bool over; /* the input has nothing more */
     uint64_t oddities;
 
+    pace_json_bits (*classify)(const char *block);
     pace_input *input;
     char *window;
     size_t capacity;
@@ -56,6 +51,7 @@ struct pace_json {
     pace_status input_status;
     pace_status status;
     PACE_VEC(char) decoded;
+    char key[PACE_JSON_KEY_MAX]; /* of the member whose value was read last */
     char stack[PACE_JSON_DEPTH]; /* the closing bracket each open container waits for */
 };
 
@@ -70,6 +66,7 @@ pace_status pace_json_open(pace_json **out, pace_input *input) {
         return PACE_E_MEMORY;
     }
     json->input = input;
+    json->classify = pace_json_classifier_here()->classify;
     json->capacity = WINDOW_BYTES;
     json->at = json->end = json->token = json->window;
     json->text = json->window;
@@ -190,61 +187,13 @@ static pace_json_token unexpected(pace_json *json, int byte, const char *expecte
 
 /* ---- scanning ---- */
 
-static inline bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-
-#if HAVE_SSE2
-static inline __m128i load16(const char *at) { return _mm_loadu_si128((const __m128i *)(const void *)at); }
-
-static inline __m128i equals(__m128i bytes, char value) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(value)); }
-
-static char *skip_long_space(char *at) {
-    for (;;) {
-        __m128i bytes = load16(at);
-        __m128i blank = _mm_or_si128(_mm_or_si128(equals(bytes, ' '), equals(bytes, '\n')),
-                                     _mm_or_si128(equals(bytes, '\r'), equals(bytes, '\t')));
-        unsigned other = (unsigned)_mm_movemask_epi8(blank) ^ 0xffffu;
-        if (other) return at + __builtin_ctz(other);
-        at += 16;
-    }
-}
-
-/* The next quote, backslash or control character; the zeros behind the window are control characters. */
-static inline char *find_special(char *at) {
-    const __m128i last_control = _mm_set1_epi8(0x1f);
-    for (;;) {
-        __m128i bytes = load16(at);
-        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes);
-        __m128i hit = _mm_or_si128(control, _mm_or_si128(equals(bytes, '"'), equals(bytes, '\\')));
-        unsigned mask = (unsigned)_mm_movemask_epi8(hit);
-        if (mask) return at + __builtin_ctz(mask);
-        at += 16;
-    }
-}
-#else
-static char *skip_long_space(char *at) {
-    while (is_space(*at)) at++;
-    return at;
-}
-
-static inline char *find_special(char *at) {
-    while ((unsigned char)*at >= 0x20 && *at != '"' && *at != '\\') at++;
-    return at;
-}
-#endif
-
-static inline char *skip_space(char *at) {
-    if (PACE_LIKELY((unsigned char)*at > ' ')) return at;
-    if ((unsigned char)at[1] > ' ' && is_space(*at)) return at + 1;
-    return skip_long_space(at);
-}
-
 /* Moves `at` to the next byte that is no white space and returns it, NO_BYTE at the end. */
 static inline int peek(pace_json *json) {
-    json->at = skip_space(json->at);
+    json->at = pace_json_skip_space(json->at);
     while (PACE_UNLIKELY(json->at == json->end)) {
         json->token = json->at;
         if (!refill(json)) return NO_BYTE;
-        json->at = skip_space(json->at);
+        json->at = pace_json_skip_space(json->at);
     }
     return (unsigned char)*json->at;
 }
@@ -272,7 +221,7 @@ static bool is_known_escape(const char *at) {
 static inline char *scan_string(pace_json *json) {
     uint64_t odd = 0;
     bool escaped = false;
-    char *at = find_special(json->token + 1);
+    char *at = pace_json_find_special(json->token + 1);
     while (PACE_UNLIKELY(*at != '"')) {
         if (*at == '\\') {
             if (json->end - at < (json->over ? 2 : 6)) return NULL;
@@ -284,7 +233,7 @@ static inline char *scan_string(pace_json *json) {
             odd++;
             at++;
         }
-        at = find_special(at);
+        at = pace_json_find_special(at);
     }
     json->escaped = escaped;
     json->oddities += odd;
@@ -313,28 +262,23 @@ static pace_json_token read_string(pace_json *json, pace_json_token kind) {
     return json->last = kind;
 }
 
-static inline char *skip_digits(char *at) {
-    while (pace_is_digit(*at)) at++;
-    return at;
-}
-
 /* Scans a number; returns where it stops, with *good false when that byte breaks the grammar. */
 static inline char *scan_number(char *at, bool *good) {
     *good = false;
     if (*at == '-') at++;
     if (!pace_is_digit(*at)) return at;
-    char *stop = skip_digits(at);
+    char *stop = pace_json_skip_digits(at);
     if (*at == '0' && stop > at + 1) return at + 1;
     at = stop;
     if (*at == '.') {
         if (!pace_is_digit(at[1])) return at + 1;
-        at = skip_digits(at + 2);
+        at = pace_json_skip_digits(at + 2);
     }
     if (*at == 'e' || *at == 'E') {
         at++;
         if (*at == '+' || *at == '-') at++;
         if (!pace_is_digit(*at)) return at;
-        at = skip_digits(at);
+        at = pace_json_skip_digits(at);
     }
     *good = true;
     return at;
@@ -496,39 +440,115 @@ pace_json_token pace_json_next(pace_json *json) {
     return read_value(json, byte);
 }
 
+/* ---- plain arrays ---- */
+
+/* Behind the string or number at `at`, NULL when it is neither, or not in the window to its end: the zeros there stop it. */
+static inline char *pass_plain(char *at) {
+    if (*at == '"') {
+        at = pace_json_find_special(at + 1);
+        return *at == '"' ? at + 1 : NULL;
+    }
+    bool good;
+    at = scan_number(at, &good);
+    return good ? at : NULL;
+}
+
+/* Behind the array at `at`, or NULL. */
+static char *pass_array(char *at) {
+    enum { MOST_DEPTH = 16 };
+    unsigned depth = 0;
+    for (;;) {
+        if (*at == '[') {
+            if (++depth > MOST_DEPTH) return NULL;
+            at = pace_json_skip_space(at + 1);
+            if (*at != ']') continue;
+        } else {
+            at = pass_plain(at);
+            if (!at) return NULL;
+            at = pace_json_skip_space(at);
+        }
+        while (*at == ']') {
+            at++;
+            if (--depth == 0) return at;
+            at = pace_json_skip_space(at);
+        }
+        if (*at != ',') return NULL;
+        at = pace_json_skip_space(at + 1);
+    }
+}
+
+const char *pace_json_plain_array(pace_json *json, size_t *length) {
+    char *start = json->token, *stop = json->last == PACE_JSON_ARRAY ? pass_array(start) : NULL;
+    if (!stop) return NULL;
+    *length = (size_t)(stop - start);
+    json->at = stop - 1;
+    close_container(json);
+    return start;
+}
+
+/* ---- members ---- */
+
+/* The key and the value at `at`, all in the window and without escapes; false, and nothing consumed, for any other. Of an
+ * object or array the opening bracket is left. */
+static inline bool read_quick_member(pace_json *json, char *at, const char **key, size_t *key_length) {
+    if (*at != '"') return false;
+    char *stop = pace_json_find_special(at + 1);
+    if (PACE_UNLIKELY(*stop != '"' || stop[1] != ':')) return false;
+    *key = at + 1;
+    *key_length = (size_t)(stop - at - 1);
+    at = pace_json_skip_space(stop + 2);
+    if (*at == '"') {
+        stop = pace_json_find_special(at + 1);
+        if (PACE_UNLIKELY(*stop != '"')) return false;
+        json->token = at;
+        scalar(json, PACE_JSON_STRING, stop + 1);
+        json->text++;
+        json->length -= 2;
+        return true;
+    }
+    if (*at == '{' || *at == '[') {
+        json->at = at;
+        json->due = DUE_VALUE;
+        return true;
+    }
+    bool good;
+    stop = scan_number(at, &good);
+    if (PACE_UNLIKELY(!good || stop >= json->end)) return false;
+    json->token = at;
+    scalar(json, PACE_JSON_NUMBER, stop);
+    return true;
+}
+
+static inline bool try_quick_member(pace_json *json, const char **key, size_t *key_length) {
+    char *at = pace_json_skip_space(json->at);
+    if (json->due == DUE_COMMA) {
+        if (*at != ',' || json->depth == 0 || json->stack[json->depth - 1] != '}') return false;
+        at = pace_json_skip_space(at + 1);
+    } else if (json->due != DUE_FIRST_KEY) {
+        return false;
+    }
+    return read_quick_member(json, at, key, key_length);
+}
+
+/* Whatever the member looks like. The key is copied, since its value may need a new window. */
+static pace_json_token read_slow_member(pace_json *json, const char **key, size_t *key_length) {
+    pace_json_token token = pace_json_next(json);
+    if (token != PACE_JSON_KEY) return token;
+    *key_length = json->length < sizeof json->key ? json->length : 0;
+    memcpy(json->key, json->text, *key_length);
+    *key = json->key;
+    return pace_json_next(json);
+}
+
+pace_json_token pace_json_member(pace_json *json, const char **key, size_t *key_length) {
+    *key = json->key;
+    *key_length = 0;
+    if (PACE_UNLIKELY(is_terminal(json->last)) || !try_quick_member(json, key, key_length))
+        return read_slow_member(json, key, key_length);
+    return json->due == DUE_VALUE ? pace_json_next(json) : json->last;
+}
+
 /* ---- leaving ---- */
-
-/* One bit for each of 64 bytes. */
-typedef struct {
-    uint64_t quotes, backslashes, brackets;
-} block_bits;
-
-#if HAVE_SSE2
-/* '[' and ']' differ from '{' and '}' in one bit only. */
-static inline block_bits classify(const char *at) {
-    block_bits bits = {0, 0, 0};
-    for (int i = 0; i < 4; i++) {
-        __m128i bytes = load16(at + 16 * i);
-        __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-        __m128i brackets = _mm_or_si128(equals(folded, '{'), equals(folded, '}'));
-        bits.quotes |= (uint64_t)(unsigned)_mm_movemask_epi8(equals(bytes, '"')) << (16 * i);
-        bits.backslashes |= (uint64_t)(unsigned)_mm_movemask_epi8(equals(bytes, '\\')) << (16 * i);
-        bits.brackets |= (uint64_t)(unsigned)_mm_movemask_epi8(brackets) << (16 * i);
-    }
-    return bits;
-}
-#else
-static inline block_bits classify(const char *at) {
-    block_bits bits = {0, 0, 0};
-    for (int i = 0; i < BLOCK; i++) {
-        char byte = at[i];
-        bits.quotes |= (uint64_t)(byte == '"') << i;
-        bits.backslashes |= (uint64_t)(byte == '\\') << i;
-        bits.brackets |= (uint64_t)(byte == '{' || byte == '}' || byte == '[' || byte == ']') << i;
-    }
-    return bits;
-}
-#endif
 
 /* Bit i = whether an odd number of bits are set up to and with i. */
 static inline uint64_t parity_up_to(uint64_t bits) {
@@ -564,8 +584,8 @@ typedef struct {
 } leave_state;
 
 /* The brackets outside strings in the block at `at`. */
-static inline uint64_t structural(leave_state *state, const char *at) {
-    block_bits bits = classify(at);
+static inline uint64_t structural(leave_state *state, const pace_json *json, const char *at) {
+    pace_json_bits bits = json->classify(at);
     if (PACE_UNLIKELY(bits.backslashes || state->escape)) {
         bits.quotes &= ~escaped_bytes(bits.backslashes, &state->escape);
     }
@@ -597,7 +617,7 @@ static inline bool follow_bracket(pace_json *json, const leave_state *state) {
 
 static bool leave_block(pace_json *json, leave_state *state) {
     char *block = json->at;
-    uint64_t brackets = structural(state, block);
+    uint64_t brackets = structural(state, json, block);
     while (brackets) {
         json->at = block + __builtin_ctzll(brackets);
         if (follow_bracket(json, state)) return true;

@@ -12,7 +12,8 @@
 
 #include "base/input.h"
 
-enum { PACE_JSON_DEPTH = 512 };
+/* Behind the text of a token so many bytes may be read, whatever they are. */
+enum { PACE_JSON_DEPTH = 512, PACE_JSON_BEHIND = 64, PACE_JSON_KEY_MAX = 64 };
 
 typedef enum {
     PACE_JSON_END,       /* the document is complete; only white space was left */
@@ -47,6 +48,14 @@ pace_json_token pace_json_next(pace_json *json);
  * Returns the kind of the value's first token, or ERROR / TRUNCATED. At the end of an array it returns ARRAY_END
  * and has consumed it. */
 pace_json_token pace_json_skip(pace_json *json);
+
+/** The next member of the open object: the first token of its value, whose key is valid until the next call. Returns
+ * OBJECT_END behind the last one, or ERROR / TRUNCATED. Keys of PACE_JSON_KEY_MAX bytes and more may come as "". */
+pace_json_token pace_json_member(pace_json *json, const char **key, size_t *key_length);
+
+/** The text, as written, of the array whose opening bracket is the last token, if it is one of arrays, numbers and strings
+ * without escapes and lies in the window whole: it is consumed. NULL, and nothing is consumed, for any other. */
+const char *pace_json_plain_array(pace_json *json, size_t *length);
 
 /** Leaves the innermost open object or array: consumes up to and including its closing bracket. Returns
  * OBJECT_END, ARRAY_END, ERROR or TRUNCATED. Must be fast (it skips stacks and shapes nobody reads). */

@@ -1,6 +1,7 @@
 /* Reading one event object: members and args in any order, numbers also as text, everything else skipped. */
 #include "source/kineto_event.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -73,12 +74,13 @@ static bool is_open(pace_json_token token) { return token == PACE_JSON_OBJECT ||
 /* A macro, so that the literal's length is known and the comparison is a few instructions. */
 #define is(text, length, word) ((length) == sizeof(word) - 1 && memcmp(text, word, sizeof(word) - 1) == 0)
 
-/* Any scalar as text, cut to the buffer. */
+/* Any scalar as text, cut to the buffer. Always as many bytes, which the window holds behind every token: no call. */
 static void copy_id(char *out, const pace_json *json) {
+    static_assert((int)PACE_ID_TEXT <= (int)PACE_JSON_BEHIND, "the window holds so many bytes behind a token");
     size_t length;
     const char *text = pace_json_text(json, &length);
     if (length >= PACE_ID_TEXT) length = PACE_ID_TEXT - 1;
-    memcpy(out, text, length);
+    memcpy(out, text, PACE_ID_TEXT);
     out[length] = '\0';
 }
 
@@ -103,43 +105,66 @@ static pace_status append(pace_text_buffer *to, const char *text, size_t length)
     return PACE_OK;
 }
 
-/* Copies the value that is due next; arrays only as deep as shapes go, objects are dropped. */
-static pace_json_token capture(pace_text_buffer *buffer, pace_json *json, pace_status *status) {
+/* Copies an array without the white space between its tokens; strings in it have no escapes. */
+static pace_status append_compact(pace_text_buffer *to, const char *text, size_t length) {
+    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length + 1, 1));
+    char *out = to->items + to->count;
+    bool inside = false;
+    for (size_t i = 0; i < length; i++) {
+        *out = text[i];
+        inside ^= text[i] == '"';
+        out += inside || (unsigned char)text[i] > ' ';
+    }
+    to->count = (size_t)(out - to->items);
+    return PACE_OK;
+}
+
+/* One token of a value; an object becomes null whole. */
+static pace_json_token capture_one(pace_text_buffer *buffer, pace_json *json, pace_json_token token,
+                                   pace_status *status) {
+    size_t length;
+    const char *text = pace_json_text(json, &length);
+    if (token == PACE_JSON_ARRAY) {
+        *status = append(buffer, "[", 1);
+    } else if (token == PACE_JSON_STRING) {
+        *status = append(buffer, "\"", 1);
+        if (*status == PACE_OK) *status = append(buffer, text, length);
+        if (*status == PACE_OK) *status = append(buffer, "\"", 1);
+    } else if (token == PACE_JSON_NUMBER) {
+        *status = append(buffer, text, length);
+    } else {
+        if (token == PACE_JSON_OBJECT) token = pace_json_leave(json);
+        if (!pace_json_failed(token)) *status = append(buffer, "null", 4);
+    }
+    return token;
+}
+
+/* Copies the array or scalar that `token` begins; arrays only as deep as shapes go, objects are dropped. */
+static pace_json_token capture(pace_text_buffer *buffer, pace_json *json, pace_json_token token, pace_status *status) {
     unsigned depth = 0;
     bool comma = false;
-    do {
-        pace_json_token token = pace_json_next(json);
+    size_t length;
+    const char *plain = token == PACE_JSON_ARRAY ? pace_json_plain_array(json, &length) : NULL;
+    if (plain) {
+        *status = append_compact(buffer, plain, length);
+        return *status == PACE_OK ? PACE_JSON_STRING : PACE_JSON_ERROR;
+    }
+    for (;; token = pace_json_next(json)) {
         if (pace_json_failed(token)) return token;
         if (token == PACE_JSON_ARRAY_END) {
             depth--;
             *status = append(buffer, "]", 1);
             comma = true;
-            continue;
-        }
-        if (comma) *status = append(buffer, ",", 1);
-        comma = true;
-        size_t length;
-        const char *text = pace_json_text(json, &length);
-        if (token == PACE_JSON_ARRAY) {
-            depth++;
-            comma = false;
-            *status = append(buffer, "[", 1);
-        } else if (token == PACE_JSON_OBJECT) {
-            token = pace_json_leave(json);
-            if (pace_json_failed(token)) return token;
-            *status = append(buffer, "null", 4);
-        } else if (token == PACE_JSON_STRING) {
-            if (*status == PACE_OK) *status = append(buffer, "\"", 1);
-            if (*status == PACE_OK) *status = append(buffer, text, length);
-            if (*status == PACE_OK) *status = append(buffer, "\"", 1);
-        } else if (token == PACE_JSON_NUMBER) {
-            *status = append(buffer, text, length);
         } else {
-            *status = append(buffer, "null", 4);
+            if (comma) *status = append(buffer, ",", 1);
+            comma = token != PACE_JSON_ARRAY;
+            depth += token == PACE_JSON_ARRAY;
+            if (*status == PACE_OK) token = capture_one(buffer, json, token, status);
+            if (pace_json_failed(token)) return token;
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
-    } while (depth);
-    return PACE_JSON_STRING;
+        if (depth == 0) return PACE_JSON_STRING;
+    }
 }
 
 /* --- args ----------------------------------------------------------------------------------------------- */
@@ -202,7 +227,7 @@ static arg arg_of(const char *key, size_t length) {
     case 11:
         if (is(key, length, "correlation")) return ARG_CORRELATION;
         if (is(key, length, "Device Type")) return ARG_DEVICE_TYPE;
-        return strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
+        return is(key, length, "External id") || strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL : ARG_NONE;
     case 13:
         if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
         if (is(key, length, "blocks per SM")) return ARG_BLOCKS_PER_SM;
@@ -283,23 +308,20 @@ static pace_text_buffer *buffer_of(pace_kineto_event *event, arg which) {
 
 static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
     for (;;) {
-        pace_json_token token = pace_json_next(json);
-        if (token != PACE_JSON_KEY) return token;
         size_t length;
-        const char *key = pace_json_text(json, &length);
+        const char *key;
+        pace_json_token token = pace_json_member(json, &key, &length);
+        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
         arg which = arg_of(key, length);
         pace_text_buffer *buffer = buffer_of(event, which);
         if (buffer) {
             event->has_shapes = event->has_shapes || which == ARG_DIMS;
             buffer->count = 0;
-            token = capture(buffer, json, status);
-        } else if (which == ARG_NONE) {
-            token = pace_json_skip(json);
-        } else {
-            token = pace_json_next(json);
-            if (is_open(token)) token = pace_json_leave(json);
-            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)
-                *status = keep_arg(event, which, json, names);
+            token = capture(buffer, json, token, status);
+        } else if (is_open(token)) {
+            token = pace_json_leave(json);
+        } else if (which != ARG_NONE && (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)) {
+            *status = keep_arg(event, which, json, names);
         }
         if (*status != PACE_OK) return PACE_JSON_ERROR;
         if (pace_json_failed(token)) return token;
@@ -368,21 +390,16 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
                                        pace_status *status) {
     *status = PACE_OK;
     for (;;) {
-        pace_json_token token = pace_json_next(json);
-        if (token != PACE_JSON_KEY) return token;
         size_t length;
-        const char *text = pace_json_text(json, &length);
-        member which = member_of(text, length);
-        if (which == NO_MEMBER) {
-            token = pace_json_skip(json);
-        } else {
-            token = pace_json_next(json);
-            if (which == ARGS && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
-            else if (is_open(token)) token = pace_json_leave(json);
-            else if (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER)
-                *status = keep_member(event, which, json, names);
-            if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
-        }
+        const char *key;
+        pace_json_token token = pace_json_member(json, &key, &length);
+        if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
+        member which = member_of(key, length);
+        if (which == ARGS && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
+        else if (is_open(token)) token = pace_json_leave(json);
+        else if (which != NO_MEMBER && (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER))
+            *status = keep_member(event, which, json, names);
+        if (which == CATEGORY && is_idle_arrow(event)) return pace_json_leave(json);
         if (*status != PACE_OK) return PACE_JSON_ERROR;
         if (pace_json_failed(token)) return token;
     }

@@ -6,56 +6,62 @@
 
 /* --- finishing: sort by lane and time ------------------------------------------------------------------- */
 
-typedef struct {
-    int64_t by_ns;
-    uint32_t task;
-} sort_key;
-
-static int by_key(const void *left, const void *right) {
-    const sort_key *a = left, *b = right;
-    if (a->by_ns != b->by_ns) return a->by_ns < b->by_ns ? -1 : 1;
-    return (a->task > b->task) - (a->task < b->task);
-}
-
 /* Of tasks that start together the longer one encloses the shorter; of equally long ones an operator encloses the call
  * it makes (times of whole microseconds). */
 static int64_t nesting_of(const pace_step *step, uint32_t task) {
     return -2 * step->duration_ns[task] + (step->kind[task] == PACE_TASK_CALL);
 }
 
-static bool lane_is_sorted(const pace_step *step, const uint32_t *order, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        uint32_t a = order[i - 1], b = order[i];
-        if (step->start_ns[a] > step->start_ns[b]) return false;
-        if (step->start_ns[a] == step->start_ns[b] && nesting_of(step, a) > nesting_of(step, b)) return false;
-    }
-    return true;
+static bool stands_before(const pace_step *step, uint32_t a, uint32_t b) {
+    if (step->start_ns[a] != step->start_ns[b]) return step->start_ns[a] < step->start_ns[b];
+    return nesting_of(step, a) <= nesting_of(step, b);
 }
 
-static void sort_by_length(const pace_step *step, sort_key *keys, size_t count) {
-    for (size_t i = 0; i < count; i++) keys[i].by_ns = nesting_of(step, keys[i].task);
-    qsort(keys, count, sizeof *keys, by_key);
+/* Behind the ascending run that begins at `from`. */
+static size_t run_end(const pace_step *step, const uint32_t *order, size_t from, size_t count) {
+    for (from++; from < count && stands_before(step, order[from - 1], order[from]);) from++;
+    return from;
 }
 
-/* By start alone, then by length where starts are equal: a third less memory than keys that hold both, and this is
- * where reading a trace needs most. */
-static pace_status sort_lane(const pace_step *step, uint32_t *order, size_t count) {
-    if (lane_is_sorted(step, order, count)) return PACE_OK;
-    sort_key *keys = pace_alloc(count, sizeof *keys);
-    if (!keys) return PACE_E_MEMORY;
-    for (size_t i = 0; i < count; i++) keys[i] = (sort_key){step->start_ns[order[i]], order[i]};
-    qsort(keys, count, sizeof *keys, by_key);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && keys[next].by_ns == keys[i].by_ns; next++) {}
-        if (next - i > 1) sort_by_length(step, keys + i, next - i);
+static void merge_two(const pace_step *step, const uint32_t *left, size_t left_count, const uint32_t *right,
+                      size_t right_count, uint32_t *out) {
+    while (left_count && right_count) {
+        bool takes_left = stands_before(step, *left, *right);
+        *out++ = takes_left ? *left : *right;
+        left += takes_left, left_count -= takes_left;
+        right += !takes_left, right_count -= !takes_left;
     }
-    for (size_t i = 0; i < count; i++) order[i] = keys[i].task;
-    pace_free(keys);
-    return PACE_OK;
+    memcpy(out, left_count ? left : right, (left_count + right_count) * sizeof *out);
+}
+
+/* Joins runs in pairs; returns how many are left. */
+static size_t merge_runs(const pace_step *step, const uint32_t *from, uint32_t *to, size_t count) {
+    size_t runs = 0;
+    for (size_t at = 0; at < count; runs++) {
+        size_t middle = run_end(step, from, at, count);
+        size_t end = middle < count ? run_end(step, from, middle, count) : count;
+        merge_two(step, from + at, middle - at, from + middle, end - middle, to + at);
+        at = end;
+    }
+    return runs;
+}
+
+/* A profiler lists what it recorded kind by kind, each in order: a lane is a few runs, and merging them needs no other
+ * memory than what the columns are moved with. */
+static void sort_lane(const pace_step *step, uint32_t *order, size_t count, uint32_t *scratch) {
+    uint32_t *from = order, *to = scratch;
+    if (count == 0 || run_end(step, order, 0, count) == count) return;
+    for (size_t runs = 2; runs > 1;) {
+        runs = merge_runs(step, from, to, count);
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != order) memcpy(order, from, count * sizeof *order);
 }
 
 /* Lane ranges by counting, then each lane by time: order[new place] = old place. */
-static pace_status make_order(pace_step *step, uint32_t *order) {
+static void make_order(pace_step *step, uint32_t *order, uint32_t *scratch) {
     for (size_t i = 0; i < step->lanes.count; i++) step->lanes.items[i].count = 0;
     for (size_t i = 0; i < step->count; i++) step->lanes.items[step->lane[i]].count++;
     uint32_t first = 0;
@@ -70,8 +76,7 @@ static pace_status make_order(pace_step *step, uint32_t *order) {
         order[lane->first + lane->count++] = (uint32_t)i;
     }
     for (size_t i = 0; i < step->lanes.count; i++)
-        PACE_TRY(sort_lane(step, order + step->lanes.items[i].first, step->lanes.items[i].count));
-    return PACE_OK;
+        sort_lane(step, order + step->lanes.items[i].first, step->lanes.items[i].count, scratch);
 }
 
 static void permute(void *column, size_t size, const uint32_t *order, size_t count, void *scratch) {
@@ -103,8 +108,9 @@ static pace_status sort_tasks(pace_step *step) {
     if (step->count == 0) return PACE_OK;
     uint32_t *order = pace_alloc(step->count, sizeof *order);
     void *scratch = pace_alloc(step->count, 8);
-    pace_status status = order && scratch ? make_order(step, order) : PACE_E_MEMORY;
+    pace_status status = order && scratch ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
+        make_order(step, order, scratch);
         permute(step->start_ns, 8, order, step->count, scratch);
         permute(step->duration_ns, 8, order, step->count, scratch);
         permute(step->name, 4, order, step->count, scratch);
@@ -214,6 +220,17 @@ static int64_t first_start(const pace_step *step) {
     return first == INT64_MAX ? 0 : first;
 }
 
+typedef struct {
+    int64_t by_ns;
+    uint32_t event;
+} sort_key;
+
+static int by_key(const void *left, const void *right) {
+    const sort_key *a = left, *b = right;
+    if (a->by_ns != b->by_ns) return a->by_ns < b->by_ns ? -1 : 1;
+    return (a->event > b->event) - (a->event < b->event);
+}
+
 /* Events of one instant keep the order they were read in: what is taken and given back at once must not swap. */
 static pace_status sort_memory(pace_step *step) {
     size_t count = step->memory.count, sorted = 1;
@@ -224,7 +241,7 @@ static pace_status sort_memory(pace_step *step) {
     if (keys && events) {
         for (size_t i = 0; i < count; i++) keys[i] = (sort_key){step->memory.items[i].at_ns, (uint32_t)i};
         qsort(keys, count, sizeof *keys, by_key);
-        for (size_t i = 0; i < count; i++) events[i] = step->memory.items[keys[i].task];
+        for (size_t i = 0; i < count; i++) events[i] = step->memory.items[keys[i].event];
         memcpy(step->memory.items, events, count * sizeof *events);
     }
     pace_status status = keys && events ? PACE_OK : PACE_E_MEMORY;

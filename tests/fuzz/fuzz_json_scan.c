@@ -1,0 +1,17 @@
+/*
+ * Fuzz target of the fast ways of reading JSON: vectors must find what reading byte by byte finds, and members what
+ * tokens tell.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "json_twins_of_tests.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (!scans_agree(data, size)) abort();
+    if (!readers_agree(data, size, false) || !readers_agree(data, size, true)) abort();
+    return 0;
+}

@@ -1,0 +1,113 @@
+/* Ways of reading JSON that must agree: vectors and byte by byte; member by member and token by token. Shared by the unit
+ * test and the fuzz target. */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_reader.h"
+#include "base/json_scan.h"
+#include "base/text.h"
+
+/** Whether all that this processor runs finds the same in these bytes, at every place. */
+static inline bool scans_agree(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 2 * PACE_JSON_BLOCK), *end = text + size;
+    bool agree = text != NULL;
+    if (!text) return false;
+    if (size) memcpy(text, data, size);
+    memset(end, 0, 2 * PACE_JSON_BLOCK);
+    for (char *at = text; at <= end && agree; at++) {
+        char *digits = at;
+        while (pace_is_digit(*digits)) digits++;
+        agree = pace_json_skip_digits(at) == digits && pace_json_skip_space(at) == pace_json_skip_space_plain(at) &&
+                pace_json_skip_long_space(at) == pace_json_skip_space_plain(at) &&
+                pace_json_find_special(at) == pace_json_find_special_plain(at);
+        pace_json_bits wanted = pace_json_classifiers[pace_json_classifier_count - 1].classify(at);
+        for (size_t i = 0; i + 1 < pace_json_classifier_count; i++) {
+            if (!pace_json_classifiers[i].runs_here()) continue;
+            pace_json_bits found = pace_json_classifiers[i].classify(at);
+            agree = agree && found.quotes == wanted.quotes && found.backslashes == wanted.backslashes &&
+                    found.brackets == wanted.brackets;
+        }
+    }
+    free(text);
+    return agree;
+}
+
+/* A member as read token by token: what pace_json_member() promises. */
+static inline pace_json_token member_by_tokens(pace_json *json, char key[PACE_JSON_KEY_MAX], size_t *key_length) {
+    pace_json_token token = pace_json_next(json);
+    *key_length = 0;
+    if (token != PACE_JSON_KEY) return token;
+    const char *text = pace_json_text(json, key_length);
+    if (*key_length >= PACE_JSON_KEY_MAX) *key_length = 0;
+    memcpy(key, text, *key_length);
+    return pace_json_next(json);
+}
+
+static inline bool same_token(pace_json *a, pace_json *b) {
+    size_t a_length, b_length;
+    const char *a_text = pace_json_text(a, &a_length), *b_text = pace_json_text(b, &b_length);
+    return a_length == b_length && (a_length == 0 || memcmp(a_text, b_text, a_length) == 0) &&
+           pace_json_escaped(a) == pace_json_escaped(b) && pace_json_offset(a) == pace_json_offset(b) &&
+           pace_json_depth(a) == pace_json_depth(b) && pace_json_oddities(a) == pace_json_oddities(b) &&
+           pace_json_status(a) == pace_json_status(b);
+}
+
+static inline bool same_member(pace_json_token *token, pace_json *members, pace_json *tokens) {
+    const char *key;
+    char wanted[PACE_JSON_KEY_MAX];
+    size_t length, wanted_length;
+    *token = pace_json_member(members, &key, &length);
+    if (*token != member_by_tokens(tokens, wanted, &wanted_length)) return false;
+    if (wanted_length && (length != wanted_length || memcmp(key, wanted, length) != 0)) return false;
+    return (length < PACE_JSON_KEY_MAX) <= (length == wanted_length) && same_token(members, tokens);
+}
+
+/* Of a walk: which of the open brackets are objects'. */
+typedef struct {
+    bool object[PACE_JSON_DEPTH + 1];
+    unsigned depth;
+} open_brackets;
+
+static inline void follow_token(open_brackets *open, pace_json_token token) {
+    if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) open->object[++open->depth] = token == PACE_JSON_OBJECT;
+    if (token == PACE_JSON_OBJECT_END || token == PACE_JSON_ARRAY_END) open->depth--;
+}
+
+/* `plain_arrays`: arrays that are plain are passed as text, which must lead to where leaving them does. */
+static inline bool walks_agree(pace_json *members, pace_json *tokens, bool plain_arrays) {
+    open_brackets open = {.depth = 0};
+    for (pace_json_token token = PACE_JSON_NULL; token > PACE_JSON_TRUNCATED;) {
+        size_t length;
+        if (open.object[open.depth]) {
+            if (!same_member(&token, members, tokens)) return false;
+        } else {
+            token = pace_json_next(members);
+            if (token != pace_json_next(tokens) || !same_token(members, tokens)) return false;
+        }
+        follow_token(&open, token);
+        if (plain_arrays && token == PACE_JSON_ARRAY && pace_json_plain_array(members, &length)) {
+            token = pace_json_leave(tokens);
+            if (token != PACE_JSON_ARRAY_END) return false;
+            follow_token(&open, token);
+        }
+    }
+    return true;
+}
+
+/** Whether members and tokens read the same of a document. */
+static inline bool readers_agree(const void *data, size_t size, bool plain_arrays) {
+    pace_input *inputs[2] = {0};
+    pace_json *readers[2] = {0};
+    bool agree = true, ready = true;
+    for (int i = 0; i < 2 && ready; i++)
+        ready = pace_input_open_memory(&inputs[i], "twin", data, size) == PACE_OK &&
+                pace_json_open(&readers[i], inputs[i]) == PACE_OK;
+    if (ready) agree = walks_agree(readers[0], readers[1], plain_arrays);
+    for (int i = 0; i < 2; i++) {
+        pace_json_free(readers[i]);
+        pace_input_free(inputs[i]);
+    }
+    return agree;
+}

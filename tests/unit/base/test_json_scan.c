@@ -1,0 +1,146 @@
+/* The fast ways of reading JSON find what the slow ones find: vectors as byte by byte, members as token by token. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "json_twins_of_tests.h"
+
+static uint64_t seed = 7;
+
+static unsigned draw(unsigned below) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(seed >> 33) % below;
+}
+
+static void test_every_byte(void **state) {
+    (void)state;
+    uint8_t bytes[256 * 3];
+    for (int i = 0; i < 256; i++) memset(bytes + 3 * i, i, 3);
+    assert_true(scans_agree(bytes, sizeof bytes));
+}
+
+static void test_random_bytes(void **state) {
+    (void)state;
+    static const char often[] = "\"\\{}[]:, \n\t\r0123456789.-eabc\x1f\x20\x21\x7f\x80\xff";
+    for (int round = 0; round < 300; round++) {
+        uint8_t bytes[500];
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = round % 3 == 0 ? (uint8_t)draw(256) : (uint8_t)often[draw(sizeof often - 1)];
+        assert_true(scans_agree(bytes, draw(sizeof bytes)));
+    }
+}
+
+typedef struct {
+    char *text;
+    size_t length, most;
+} document;
+
+static void put(document *d, const char *text) {
+    size_t length = strlen(text);
+    if (d->length + length > d->most) return;
+    memcpy(d->text + d->length, text, length);
+    d->length += length;
+}
+
+static void put_space(document *d) {
+    static const char *const spaces[] = {"", "", "", " ", "\n    ", "\t", " \r\n", "                    \n"};
+    put(d, spaces[draw(8)]);
+}
+
+static void put_scalar(document *d) {
+    static const char *const scalars[] = {"0",
+                                          "-17",
+                                          "4458676522850.468",
+                                          "1e9",
+                                          "true",
+                                          "null",
+                                          "\"text\"",
+                                          "\"\"",
+                                          "\"with \\\" and \\u00e9\"",
+                                          "NaN",
+                                          "12345678",
+                                          "123456789",
+                                          "\"a longer text than sixteen bytes are\"",
+                                          "\"C:\\Users\"",
+                                          "-0.5E-3"};
+    put(d, scalars[draw(15)]);
+}
+
+static void put_value(document *d, unsigned depth);
+
+static void put_array(document *d, unsigned depth) {
+    put(d, "[");
+    for (unsigned i = 0, count = draw(5); i < count; i++) {
+        put_space(d);
+        if (i) put(d, ",");
+        put_space(d);
+        put_value(d, depth + 1);
+    }
+    put_space(d);
+    put(d, "]");
+}
+
+static void put_object(document *d, unsigned depth) {
+    static const char *const keys[] = {
+        "\"ph\"", "\"Input Dims\"", "\"\"", "\"odd \\n key\"",
+        "\"a key of more than sixty-four bytes, so that it does not fit where keys are kept\""};
+    put(d, "{");
+    for (unsigned i = 0, count = draw(6); i < count; i++) {
+        put_space(d);
+        if (i) put(d, ",");
+        put_space(d);
+        put(d, keys[draw(5)]);
+        put_space(d);
+        put(d, ":");
+        put_space(d);
+        put_value(d, depth + 1);
+    }
+    put_space(d);
+    put(d, "}");
+}
+
+static void put_value(document *d, unsigned depth) {
+    unsigned kind = draw(depth > 4 ? 1 : 4);
+    if (kind == 1) put_array(d, depth);
+    else if (kind == 2) put_object(d, depth);
+    else put_scalar(d);
+}
+
+/* Documents longer than several windows, whole, cut off and with a byte changed. */
+static void test_members(void **state) {
+    (void)state;
+    document d = {.text = malloc(600000), .most = 600000};
+    for (int round = 0; round < 24; round++) {
+        d.length = 0;
+        put(&d, "[");
+        for (size_t wanted = round < 4 ? 500000 : 2000; d.length < wanted;) {
+            if (d.length > 1) put(&d, ",\n");
+            put_object(&d, 0);
+        }
+        put(&d, "]");
+        assert_true(readers_agree(d.text, d.length, round % 2));
+        for (int i = 0; i < (round < 4 ? 4 : 200); i++) {
+            assert_true(readers_agree(d.text, draw((unsigned)d.length), i % 2));
+            size_t at = draw((unsigned)d.length);
+            char was = d.text[at];
+            d.text[at] = "\"\\{}[],: x0\x01"[draw(12)];
+            assert_true(readers_agree(d.text, d.length, i % 2));
+            d.text[at] = was;
+        }
+    }
+    free(d.text);
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_byte), cmocka_unit_test(test_random_bytes),
+                                       cmocka_unit_test(test_members)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
