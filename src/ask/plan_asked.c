@@ -157,13 +157,20 @@ static pace_status answer_place(pace_plan_asked *a, pace_plan_place *p) {
         PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
         choice.time_s = solution.time_s;
         choice.need_bytes = solution.plan.memory.all_bytes;
+        choice.close = choice.need_bytes * pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY] >
+                           solution.plan.device_bytes &&
+                       solution.plan.device_bytes > 0;
         finish_choice(&choice, p, a->tokens);
         PACE_TRY(PACE_PUSH(&p->choices, choice));
     }
     if (p->choices.count == 0) return PACE_OK;
-    double first_s = p->choices.items[0].time_s.median;
+    double first_s = p->choices.items[0].time_s.median, spread = p->step.frameworks.plan_spread;
     qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
     a->order_changed |= p->choices.items[0].time_s.median < first_s;
+    for (size_t i = 0; i < p->choices.count; i++) {
+        double apart = log(p->choices.items[i].time_s.median / p->choices.items[0].time_s.median);
+        p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread)); /* of two errors that are independent */
+    }
     return PACE_OK;
 }
 

@@ -10,6 +10,8 @@ typedef struct {
     pace_plan_candidate candidate;
     pace_estimate time_s;
     double need_bytes;
+    bool close;                        /* memory is known to a quarter: it may need more than the device has */
+    double chance;                     /* that the first choice is faster than this one; 0.5 of the first */
     double samples_per_s, days, price; /* days, price: of all tokens; NAN = not asked */
 } pace_plan_choice;
 

@@ -58,7 +58,8 @@ static void say_loss(char out[64], const pace_step_time *first, const pace_step_
 typedef struct {
     const char *machine, *recompute;
     int64_t tp, pp, vpp, cp, ep, dp, zero_stage, micro_batch, step_ns, low_ns, high_ns;
-    double step_s, slower, per_s, memory_bytes, days, price;
+    const char *fits;
+    double step_s, slower, chance, per_s, memory_bytes, days, price;
     char loses[64];
 } choice_row;
 
@@ -92,8 +93,10 @@ static const pace_table choice_table = {
                {"high_ns", "high", PACE_SHOW_NS, PACE_OF(choice_row, high_ns)},
                {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, step_s)},
                {"slower_share", "slower", PACE_SHOW_SHARE, PACE_OF(choice_row, slower)},
+               {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(choice_row, chance)},
                {"samples_per_s", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, per_s)},
                {"memory_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(choice_row, memory_bytes)},
+               {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
                {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
                {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, price)},
                {"loses_in", "most of it in", PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
@@ -132,8 +135,10 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .high_ns = pace_estimate_high_ns(one->time_s),
                           .step_s = one->time_s.median,
                           .slower = one->time_s.median / first->time_s.median - 1,
+                          .chance = i > 0 ? one->chance : NAN,
                           .per_s = one->samples_per_s,
                           .memory_bytes = one->need_bytes,
+                          .fits = one->close ? "closely" : "yes",
                           .days = one->days,
                           .price = one->price};
         if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
@@ -232,19 +237,41 @@ static void say_rate(char out[64], const pace_plan_place *p, const pace_plan_cho
     pace_snprintf(out, 64, "%s %s/s per device", pace_show_real(rate).text, sequence > 0 ? "tokens" : "samples");
 }
 
+/* Of a first choice that may not fit after all: the next that surely does. */
+static void say_sure(pace_node *root, const pace_plan_place *p) {
+    const pace_plan_choice *first = &p->choices.items[0];
+    char config[SAYS];
+    size_t i = 0;
+    if (!first->close) return;
+    while (i < p->choices.count && p->choices.items[i].close) i++;
+    pace_shown need = pace_show_bytes(first->need_bytes), has = pace_show_bytes(p->found.device_bytes);
+    if (i == p->choices.count) {
+        pace_node_sentence(root, false, "It fits closely: it needs about %s of %s. None of those below surely fits.",
+                           need.text, has.text);
+        return;
+    }
+    say_config(config, &p->choices.items[i].candidate.config);
+    pace_node_sentence(
+        root, false, "It fits closely: it needs about %s of %s. The fastest that surely fits takes %.1f %% longer: %s.",
+        need.text, has.text, 100 * (p->choices.items[i].time_s.median / first->time_s.median - 1), config);
+}
+
 static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &p->choices.items[0];
-    char config[SAYS], rate[64], next[96] = "";
+    char config[SAYS], rate[64], next[128] = "";
     say_config(config, &one->candidate.config);
     say_rate(rate, p, one);
     if (p->choices.count > 1)
-        pace_snprintf(next, sizeof next, " The next takes %.1f %% longer.",
-                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1));
+        pace_snprintf(next, sizeof next,
+                      " The next takes %.1f %% longer; that the first is faster has a chance of %.0f %%.",
+                      100 * (p->choices.items[1].time_s.median / one->time_s.median - 1),
+                      100 * p->choices.items[1].chance);
     pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
                        p->machine.name, config, one->candidate.config.global_batch,
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text, rate, next);
+    say_sure(root, p);
     if (isnan(one->days)) return;
     char price[64] = "";
     if (!isnan(one->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(one->price).text);
@@ -296,13 +323,15 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
                    pace_config_word(config, "optimizer"));
     pace_node_note(
         root,
-        "The closed form ordered all configurations; the times above are those that predict gives%s. Two whose "
-        "intervals overlap differ by less than is known of either, but much of that doubt they share.",
+        "The closed form ordered all configurations; the times above are those that predict gives%s. Chance: that "
+        "the first is faster than this one, as far as configurations of one model have been told apart "
+        "(plan_spread in catalog/steps.yaml). Below 90 %%, time both.",
         a->order_changed ? ", which changed the order" : "");
     pace_node_note(
         root,
-        "Too big: memory of the fullest rank is more than the device has by more than it is known to; may fit: by "
-        "less. Neither is among the configurations. Sequence parallelism as the framework has it where tp > 1.");
+        "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "
+        "needs more as counted, and such are not among the configurations. Sequence parallelism as the framework has it "
+        "where tp > 1.");
 }
 
 static pace_status describe(pace_report *report, void *context) {
