@@ -91,6 +91,8 @@ static void write_name(pace_jsonw *json, const char *key, pace_name name) {
 static void write_detail(pace_jsonw *json, const pace_packed_detail *detail) {
     pace_jsonw_object(json);
     write_name(json, "shapes", detail->shapes);
+    write_name(json, "launch", detail->launch);
+    write_name(json, "module", detail->module);
     write_name(json, "collective", detail->collective);
     write_name(json, "dtype", detail->dtype);
     write_name(json, "group", detail->group);

@@ -1,4 +1,5 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
+#include "insight/operators.h"
 #include "insight/timeline_cut.h"
 #include "report/analyze_parts.h"
 #include "report/resource_look.h"
@@ -87,12 +88,30 @@ static const char *text_or_null(const pace_step *step, pace_name name) {
     return name ? pace_names_text(&step->names, name) : NULL;
 }
 
+static const char *launch_of(const pace_step *step, uint32_t task) {
+    return step->kind[task] == PACE_TASK_KERNEL ? text_or_null(step, pace_step_launch(step, task)) : NULL;
+}
+
+/* Backward work is enclosed by no module: that of its forward operator is named. */
+static const char *backward_module(const pace_step *step, uint32_t task) {
+    bool works = step->kind[task] == PACE_TASK_OP || pace_task_on_device(step->kind[task]);
+    uint32_t module = works && step->stage[task] == PACE_STAGE_BACKWARD ? pace_module_of(step, task) : PACE_NO_TASK;
+    return module == PACE_NO_TASK ? NULL : pace_step_name(step, module);
+}
+
+/* The slice that launched device work, or that of the forward operator of a backward one; 0 = none. */
+static size_t cause_of(const trace_drawing *d, uint32_t task, bool device) {
+    const pace_gradient *gradient = device ? NULL : pace_step_gradient(&d->trace->step, task);
+    uint32_t cause = device ? d->trace->step.cause[task] : gradient ? gradient->forward : PACE_NO_TASK;
+    return cause == PACE_NO_TASK ? 0 : d->numbers[cause];
+}
+
 /* Whether anything is known of a task besides its times. */
 static bool detail_of(pace_slice_detail *out, const trace_drawing *d, uint32_t task) {
     const pace_step *step = &d->trace->step;
     const pace_exchange_info *info = pace_step_exchange(step, task);
     pace_op_amount amount;
-    *out = (pace_slice_detail){.shapes = NULL};
+    *out = (pace_slice_detail){.launch = launch_of(step, task), .module = backward_module(step, task)};
     if (step->kind[task] == PACE_TASK_OP && step->detail[task]) {
         out->shapes = pace_names_text(&step->names, step->detail[task]);
         if (pace_op_cache_amount(&amount, d->amounts, step, task)) out->flop = amount.flop, out->bytes = amount.bytes;
@@ -106,12 +125,12 @@ static bool detail_of(pace_slice_detail *out, const trace_drawing *d, uint32_t t
         out->group_size = info->group_size;
         if (pace_exchange_bytes(step, info) > 0) out->bytes = (double)pace_exchange_bytes(step, info);
     }
-    return out->shapes || info || out->bytes > 0;
+    return out->shapes || out->launch || out->module || info || out->bytes > 0;
 }
 
 static void put_drawn(trace_drawing *d, const pace_drawn *drawn, bool device) {
     const pace_step *step = &d->trace->step;
-    uint32_t task = drawn->longest, cause = step->cause[task];
+    uint32_t task = drawn->longest;
     uint8_t stage = step->stage[task], kind = step->kind[task];
     pace_slice_detail detail;
     if (kind == PACE_TASK_OP && !pace_task_is_operator(step, task)) kind = PACE_TASK_ANNOTATION;
@@ -125,24 +144,56 @@ static void put_drawn(trace_drawing *d, const pace_drawn *drawn, bool device) {
                                                  .kind = (pace_slice_kind)kind,
                                                  .stage = stage < PACE_STAGES ? pace_stage_names[stage] : NULL,
                                                  .count = drawn->count,
-                                                 .cause = device && cause != PACE_NO_TASK ? d->numbers[cause] : 0,
+                                                 .cause = drawn->count == 1 || device ? cause_of(d, task, device) : 0,
                                                  .detail = known ? &detail : NULL});
     for (uint32_t i = 0; i < drawn->count; i++) d->numbers[drawn->first + i] = (uint32_t)number;
 }
 
-static pace_status draw_lanes(trace_drawing *d, bool device, bool several) {
+static pace_status draw_lane(trace_drawing *d, size_t number, const char *name, pace_timeline_lane_kind kind) {
+    const pace_step *step = &d->trace->step;
+    pace_timeline_lane(d->out, name, kind);
+    PACE_TRY(pace_lane_cut(&d->drawn, step, &step->lanes.items[number], &d->zones->lanes[number]));
+    for (size_t i = 0; i < d->drawn.count; i++) put_drawn(d, &d->drawn.items[i], kind == PACE_LANE_STREAM);
+    return PACE_OK;
+}
+
+static pace_status draw_streams(trace_drawing *d, bool several) {
     const pace_step *step = &d->trace->step;
     char name[128];
     for (size_t i = 0; i < step->lanes.count; i++) {
         const pace_lane *lane = &step->lanes.items[i];
-        if (lane->device != device || lane->count == 0) continue;
-        if (device) name_stream(name, sizeof name, step, lane, several);
-        else name_thread(name, sizeof name, step, lane);
-        pace_timeline_lane(d->out, name, device ? PACE_LANE_STREAM : PACE_LANE_THREAD);
-        PACE_TRY(pace_lane_cut(&d->drawn, step, lane, &d->zones->lanes[i]));
-        for (size_t k = 0; k < d->drawn.count; k++) put_drawn(d, &d->drawn.items[k], device);
+        if (!lane->device || lane->count == 0) continue;
+        name_stream(name, sizeof name, step, lane, several);
+        PACE_TRY(draw_lane(d, i, name, PACE_LANE_STREAM));
     }
     return PACE_OK;
+}
+
+/* Whether a thread runs backward operators of forward ones on other threads. */
+static void find_backward(bool *backward, const pace_step *step) {
+    for (size_t i = 0; i < step->gradients.count; i++) {
+        const pace_gradient *g = &step->gradients.items[i];
+        if (g->forward != PACE_NO_TASK && step->lane[g->forward] != step->lane[g->task])
+            backward[step->lane[g->task]] = true;
+    }
+}
+
+/* Those that only run backward operators last: these name their forward operators. */
+static pace_status draw_threads(trace_drawing *d) {
+    const pace_step *step = &d->trace->step;
+    bool *backward = pace_alloc(step->lanes.count + 1, sizeof *backward);
+    pace_status status = backward ? PACE_OK : PACE_E_MEMORY;
+    char name[128];
+    if (backward) find_backward(backward, step);
+    for (int late = 0; late < 2; late++)
+        for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++) {
+            const pace_lane *lane = &step->lanes.items[i];
+            if (lane->device || lane->count == 0 || backward[i] != late) continue;
+            name_thread(name, sizeof name, step, lane);
+            status = draw_lane(d, i, name, PACE_LANE_THREAD);
+        }
+    pace_free(backward);
+    return status;
 }
 
 /* --- summaries ---------------------------------------------------------------------------------------------------- */
@@ -269,8 +320,8 @@ static size_t classify(trace_drawing *d) {
  * shows them in the order of their kinds. */
 static pace_status draw_parts(trace_drawing *d) {
     bool several = classify(d) > 1;
-    PACE_TRY(draw_lanes(d, false, several));
-    PACE_TRY(draw_lanes(d, true, several));
+    PACE_TRY(draw_threads(d));
+    PACE_TRY(draw_streams(d, several));
     return draw_summaries(d);
 }
 
@@ -314,11 +365,11 @@ static void put_note(const drawing *of, pace_timeline *out, const pace_trace_zon
         pace_timeline_note(out, "Every recorded task is in this timeline, to the nanosecond.");
         return;
     }
-    pace_timeline_note(out,
-                       "There are more tasks than a page holds. Outside the steps that are shown task by task, neighbours "
-                       "of up to %s are merged; a merged slice says how many tasks it stands for.%s",
-                       pace_show_ns(most_ns).text,
-                       of->made ? "" : " --rank and --steps choose which steps come first.");
+    pace_timeline_note(
+        out,
+        "There are more tasks than a page holds. Outside the steps that are shown task by task, neighbours "
+        "of up to %s are merged; a merged slice says how many tasks it stands for.%s",
+        pace_show_ns(most_ns).text, of->made ? "" : " --rank and --steps choose which steps come first.");
     if (own_ns)
         pace_timeline_note(out, "Even the reported step has more tasks than that: neighbours of up to %s are merged.",
                            pace_show_ns(own_ns).text);

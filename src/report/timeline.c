@@ -72,6 +72,8 @@ static pace_status detail_of(pace_name *out, pace_timeline *timeline, const pace
     if (!detail) return PACE_OK;
     pace_packed_detail packed = {.group_size = detail->group_size, .flop = detail->flop, .bytes = detail->bytes};
     PACE_TRY(intern(&packed.shapes, &timeline->names, detail->shapes));
+    PACE_TRY(intern(&packed.launch, &timeline->names, detail->launch));
+    PACE_TRY(intern(&packed.module, &timeline->names, detail->module));
     PACE_TRY(intern(&packed.collective, &timeline->names, detail->collective));
     PACE_TRY(intern(&packed.dtype, &timeline->names, detail->dtype));
     PACE_TRY(intern(&packed.group, &timeline->names, detail->group));

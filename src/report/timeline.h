@@ -32,6 +32,8 @@ typedef enum { PACE_LANE_SUMMARY, PACE_LANE_STREAM, PACE_LANE_THREAD } pace_time
 /* What a slice computes, moves or exchanges. NULL and 0 = unknown. */
 typedef struct {
     const char *shapes; /* as traces write them: dimensions, types, values, a line each */
+    const char *launch; /* grid, block, occupancy in percent, blocks per multiprocessor, a line each */
+    const char *module; /* of work of the backward pass: the module that it differentiates */
     const char *collective, *dtype, *group;
     int64_t group_size;
     double flop, bytes;
@@ -42,9 +44,9 @@ typedef struct {
     const char *name;
     pace_class color;
     pace_slice_kind kind;
-    const char *stage;               /* NULL = of none */
-    size_t count;                    /* tasks it stands for; 0 = one */
-    size_t cause;                    /* the number of the slice that launched it; 0 = none */
+    const char *stage; /* NULL = of none */
+    size_t count;      /* tasks it stands for; 0 = one */
+    size_t cause;      /* the number of the slice that launched it, or of the forward operator; 0 = none */
     const pace_slice_detail *detail; /* NULL = nothing more is known */
 } pace_timeline_slice;
 

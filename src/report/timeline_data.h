@@ -44,7 +44,7 @@ typedef struct {
 
 /* The same of a pace_slice_detail. */
 typedef struct {
-    uint32_t shapes, collective, dtype, group; /* pace_name */
+    uint32_t shapes, launch, module, collective, dtype, group; /* pace_name */
     int64_t group_size;
     double flop, bytes;
 } pace_packed_detail;

@@ -263,6 +263,51 @@ def test_pictures(path):
         expect(page.problems == [], page.problems)
 
 
+def test_details_of_backward_work():
+    """A backward operator leads to its forward operator and names its module; a kernel says how it was launched."""
+    def event(category, name, thread, at, length, **args):
+        return {"ph": "X", "cat": category, "name": name, "pid": 0 if category == "kernel" else 1, "tid": thread, "ts": at, "dur": length, "args": args}
+    trace = [event("python_function", "nn.Module: Linear_3", 1, 10, 90), event("cpu_op", "aten::linear", 1, 20, 70, **{"Sequence number": 5, "External id": 1}),
+             event("cuda_runtime", "cudaLaunchKernel", 1, 30, 5, correlation=1), event("kernel", "forward_kernel", 7, 40, 30, correlation=1, device=0, stream=7),
+             event("cpu_op", "LinearBackward0", 2, 200, 90, **{"Sequence number": 5, "Fwd thread id": 1, "External id": 2}),
+             event("cuda_runtime", "cudaLaunchKernel", 2, 210, 5, correlation=2),
+             event("kernel", "backward_kernel", 7, 230, 30, correlation=2, device=0, stream=7, grid=[2, 3, 4], block=[32, 1, 1], **{"est. achieved occupancy %": 50})]
+    path = os.path.join(FOLDER.name, "links.json")
+    with open(path, "w") as file:
+        json.dump({"traceEvents": trace}, file)
+    with Page() as page:
+        page.open(page_of("analyze", path))
+        panel = """(() => { const v = %s; for (const lane of v.data.lanes) for (let i = 0; i < lane.count; i++)
+            if (lane.kind !== 'summary' && v.data.nameOf(lane, i) === '%s') v.reveal({lane, i}); return document.querySelector('.tl-panel').innerText; })()"""
+        text = page.eval(panel % (VIEW, "LinearBackward0"))
+        expect("Backward of\naten::linear" in text and "backward of Linear_3" in text and "backward_kernel" in text, text)
+        text = page.eval(panel % (VIEW, "backward_kernel"))
+        expect("[2,3,4] blocks of [32,1,1] threads" in text and "50 % (estimated)" in text and "backward of Linear_3" in text, text)
+        text = page.eval(panel % (VIEW, "forward_kernel"))
+        expect("Module\nLinear_3" in text and "Operator\naten::linear" in text and "10.00 us earlier" in text, text)
+        expect(page.problems == [], page.problems)
+
+
+def test_large():
+    """A trace with more tasks than a page holds: below 10 MB, every task is counted once, and the page says what is merged."""
+    path = os.path.join(FOLDER.name, "large.json")
+    with open(path, "wb") as file:
+        subprocess.run([os.environ["MAKE_TRACE"], "--bytes", "200M", "--steps", "6"], stdout=file, stderr=subprocess.DEVNULL, check=True)
+    kinds = ("cpu_op", "kernel", "cuda_runtime", "cuda_driver", "gpu_memcpy", "gpu_memset", "user_annotation", "python_function")
+    wanted = sum(1 for line in open(path) if '"ph": "X", "cat": "' in line and line.split('"cat": "')[1].split('"')[0] in kinds)
+    found = page_of("analyze", path)
+    os.remove(path)
+    expect(os.path.getsize(found) < 10e6, os.path.getsize(found))
+    with Page() as page:
+        page.open(found)
+        tasks, slices, whole = page.eval("""(() => { const v = %s, d = v.data; let tasks = 0, slices = 0, whole = true;
+            d.lanes.forEach((lane) => { if (lane.kind === 'summary') return; for (let i = 0; i < lane.count; i++) { slices++; tasks += lane.counts ? lane.counts[i] + 1 : 1;
+              if (lane.starts[i] >= 0 && lane.ends[i] <= d.span_ns && lane.counts && lane.counts[i]) whole = false; } }); return [tasks, slices, whole]; })()""" % VIEW)
+        expect(tasks == wanted and slices < tasks and whole, tasks, wanted, slices, whole)
+        expect("more tasks than a page holds" in page.eval("document.body.innerText"))
+        expect(page.problems == [], page.problems)
+
+
 def test_other_timelines():
     """Predicted steps, pipelines and simulated exchanges stand on the same timeline."""
     pipeline = ["gpt2", "--on", "hgx-a100-80"] + [word for setting in ("pp=2", "dp=4", "global_batch=8", "micro_batch=1") for word in ("--set", setting)]
@@ -353,6 +398,8 @@ def main():
         test_narrow(one)
         test_without_script(one)
     test_hostile_names()
+    test_details_of_backward_work()
+    test_large()
     test_other_timelines()
 
 

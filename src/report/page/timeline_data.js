@@ -106,7 +106,7 @@ function readTimeline(text) {
   data.classOf = (lane, i) => data.classes[data.labels[lane.labels[i]][1]];
   data.kindOf = (lane, i) => data.kinds[data.labels[lane.labels[i]][2]];
   data.stageOf = (lane, i) => data.names[data.labels[lane.labels[i]][3]];
-  data.details.forEach((detail) => ['shapes', 'collective', 'dtype', 'group'].forEach((key) => {
+  data.details.forEach((detail) => ['shapes', 'launch', 'module', 'collective', 'dtype', 'group'].forEach((key) => {
     if (detail && detail[key]) detail[key] = data.names[detail[key]];
   }));
   data.detailOf = (lane, i) => lane.details && data.details[lane.details[i]] || {};

@@ -28,6 +28,7 @@ function showExactly(ns) {
 function linkTo(view, slice, text) {
   const link = element('a', text || view.data.nameOf(slice.lane, slice.i));
   link.tabIndex = 0;
+  link.title = link.textContent;
   link.setAttribute('role', 'button');
   link.addEventListener('click', () => view.reveal(slice));
   link.addEventListener('keydown', (event) => { if (event.key === 'Enter') view.reveal(slice); });
@@ -100,6 +101,10 @@ function addLaunch(view, list, slice) {
     addFact(list, 'Task', linkTo(view, call));
     return;
   }
+  if (slice.lane.kind === 'thread') {
+    addFact(list, 'Backward of', linkTo(view, call));
+    return;
+  }
   const delay = slice.lane.starts[slice.i] - call.lane.starts[call.i];
   addFact(list, 'Launched by', [linkTo(view, call), ', ' + showTime(delay) + ' earlier on ' + call.lane.name]);
 }
@@ -111,6 +116,8 @@ function addSurroundings(view, list, slice) {
   const outer = operator && enclosing(operator.lane, operator.i).filter((i) => isOperator(view.data, operator.lane, i)).pop();
   if (operator && operator.i !== slice.i) addFact(list, 'Operator', linkTo(view, operator));
   if (outer !== undefined && outer !== null) addFact(list, 'Outer operator', linkTo(view, {lane: operator.lane, i: outer}));
+  const backward = view.data.detailOf(slice.lane, slice.i).module;
+  if (!module && backward) addFact(list, 'Module', 'backward of ' + backward.replace('nn.Module: ', ''));
   if (module) addFact(list, 'Module', linkTo(view, module, view.data.nameOf(module.lane, module.i).slice('nn.Module: '.length)));
   const annotation = outwards(view, host, isAnnotation);
   if (annotation && annotation.i !== slice.i) addFact(list, 'Annotation', linkTo(view, annotation));
@@ -131,6 +138,14 @@ function addWork(view, list, operator, slice) {
   if (detail.bytes) addFact(list, 'Memory, at least', rate(detail.bytes, 'B'));
 }
 
+function addGrid(view, list, slice) {
+  const launch = view.data.detailOf(slice.lane, slice.i).launch;
+  if (!launch) return;
+  const [grid, block, occupancy, blocks] = launch.split('\n');
+  addFact(list, 'Grid', grid && block ? grid + ' blocks of ' + block + ' threads' : grid);
+  addFact(list, 'Occupancy', occupancy && occupancy + ' % (estimated)' + (blocks ? ', ' + blocks + ' blocks per multiprocessor' : ''));
+}
+
 function addOwnBytes(view, list, slice) {
   const detail = view.data.detailOf(slice.lane, slice.i), ns = slice.lane.ends[slice.i] - slice.lane.starts[slice.i];
   if (slice.lane.kind === 'thread' && isOperator(view.data, slice.lane, slice.i) && !detail.collective) return;
@@ -148,7 +163,7 @@ function addLaunched(view, list, slice) {
   if (!kernels.length) return;
   shown.forEach((kernel) => {
     const item = element('li');
-    item.append(linkTo(view, kernel), ' ' + showTime(kernel.lane.ends[kernel.i] - kernel.lane.starts[kernel.i]));
+    item.append(linkTo(view, kernel), showTime(kernel.lane.ends[kernel.i] - kernel.lane.starts[kernel.i]));
     cell.append(item);
   });
   const more = kernels.length > shown.length ? ' The first ' + shown.length + ':' : '';
@@ -174,6 +189,7 @@ function describeSlice(view, slice) {
   const list = element('dl');
   addWhere(view, list, slice);
   addOwnBytes(view, list, slice);
+  addGrid(view, list, slice);
   addLaunch(view, list, slice);
   addSurroundings(view, list, slice);
   addLaunched(view, list, slice);
