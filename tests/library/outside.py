@@ -1,5 +1,6 @@
 """What tests of this folder share: commands that must succeed, and the checks of tests/golden."""
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -8,8 +9,12 @@ SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.environ["PACELINE_BUILD"]
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
 from checks import expect, finish  # noqa: E402,F401
 
-VERBS = ("analyze", "predict", "plan", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+
+
+def verbs(program):
+    """The verbs that help lists."""
+    return re.findall(r"(?m)^  ([a-z]+) ", output(program, "--help").partition("exit status")[0])
 
 
 def output(*words, **options):
