@@ -22,6 +22,7 @@ typedef enum {
 #define PACE_DOUBT_LIST(X)                             \
     X(WALK, "walk", SPREAD)                            \
     X(CLOSED_FORM, "closed_form", VALUE)               \
+    X(CLOSED_FORM_SHARED, "closed_form_shared", VALUE) \
     X(HOST_CATALOG, "host_catalog", SPREAD)            \
     X(HOST_CPU, "host_cpu", SPREAD)                    \
     X(HOST_SHARED, "host_shared", SPREAD)              \

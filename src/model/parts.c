@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->parts); }
+void pace_model_parts_free(pace_model_parts *parts) {
+    PACE_VEC_FREE(&parts->parts);
+    PACE_VEC_FREE(&parts->order);
+}
 
 static bool alike_layers(const pace_layer *a, const pace_layer *b) {
     return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters &&
@@ -41,11 +44,11 @@ static pace_status add_part(pace_model_parts *out, const pace_model *model, cons
     for (size_t i = 0; place == PACE_PART_LAYER && i < out->parts.count; i++)
         if (alike(model, &out->parts.items[i], first, last)) {
             out->parts.items[i].turns++;
-            return PACE_OK;
+            return PACE_PUSH(&out->order, (uint32_t)i);
         }
     pace_model_part part = {.place = place, .first = first, .last = last, .turns = 1};
     count_parameters(&part, model, config);
-    if (place == PACE_PART_LAYER) out->boundary_channels = model->layers.items[last].shape.channels;
+    if (place == PACE_PART_LAYER) PACE_TRY(PACE_PUSH(&out->order, (uint32_t)out->parts.count));
     return PACE_PUSH(&out->parts, part);
 }
 
@@ -66,8 +69,20 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
     return PACE_OK;
 }
 
+/* Of the kind that is repeated most, between whose turns most stages are cut. */
+static void find_boundary(pace_model_parts *out, const pace_model *model) {
+    double most = 0;
+    for (size_t i = 0; i < out->parts.count; i++) {
+        const pace_model_part *part = &out->parts.items[i];
+        if (part->place != PACE_PART_LAYER || part->turns < most) continue;
+        most = part->turns;
+        out->boundary_channels = model->layers.items[part->last].shape.channels;
+    }
+}
+
 pace_status pace_model_parts_find(pace_model_parts *out, const pace_model *model, const pace_config *config) {
     pace_model_parts parts = {0};
     pace_status status = divide(&parts, model, config);
+    find_boundary(&parts, model);
     return PACE_GIVE(out, parts, status, pace_model_parts_free(&parts));
 }

@@ -20,6 +20,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_model_part) parts; /* head, layers by first appearance, tail */
+    PACE_VEC(uint32_t) order;        /* of all repeated turns: which part each is */
     double layers;                   /* turns of all repeated parts */
     double boundary_channels;        /* of a token's activations between repeated layers */
 } pace_model_parts;

@@ -215,8 +215,9 @@ pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_s
     double closed_s = settled->closed_s.median, gap = fabs(closed_s / walked_s.median - 1);
     double low_s = pace_estimate_low(walked_s), high_s = pace_estimate_high(walked_s);
     bool inside = closed_s >= low_s && closed_s <= high_s;
-    if (!is_comparable(asked) || inside || gap <= pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_CLOSED_FORM])
-        return PACE_OK;
+    bool shared = asked->config.pp > 1 || asked->config.zero_stage > 0;
+    pace_doubt known = shared ? PACE_DOUBT_CLOSED_FORM_SHARED : PACE_DOUBT_CLOSED_FORM;
+    if (!is_comparable(asked) || inside || gap <= pace_cost_doubts(pricer->cost)->figure[known]) return PACE_OK;
     return pace_fail(PACE_E_INTERNAL,
                      "self-check: the walk makes the step %.6g s (%.6g to %.6g s), its closed form %.6g s: please "
                      "report the question",

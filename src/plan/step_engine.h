@@ -77,6 +77,6 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,
                             const pace_step_case *asked) PACE_MUST_CHECK;
 
 /** Fails with both numbers where the closed form of a settled case lies outside the interval of its walk and further from
- * it than the two are known to be (catalog/doubts.yaml, closed_form). Cases that no closed form answers pass. */
+ * it than the two are known to be (catalog/doubts.yaml, closed_form; closed_form_shared). Cases that no closed form answers pass. */
 pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_step_pricer *pricer,
                                  const pace_step_case *asked, pace_estimate walked_s) PACE_MUST_CHECK;

@@ -104,6 +104,7 @@ static double gradient_bytes(const pace_step_plan *plan) {
 typedef struct {
     double all_s, last_s; /* last: of the last bucket, which nothing hides */
     double starts_s;      /* of all_s: what buckets take whatever their size */
+    double gathered_s;    /* lowered frameworks, ZeRO 1 and 2: of updated parameters, not in all_s */
     bool across;
 } gradient_exchange;
 
@@ -136,10 +137,11 @@ static pace_status find_starts(gradient_exchange *out, const pace_step_plan *pla
                                const pace_slot_buckets *buckets, const gradient_group *group) {
     const double parts = 16, bytes = plan->config.bucket_bytes;
     double full_s, part_s, count = 1;
-    if (plan->config.zero_stage > 0 || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
-    PACE_TRY(pace_group_exchange_s(&full_s, &out->across, place->exchange, PACE_ALLREDUCE, bytes, group->ranks,
-                                   group->stride));
-    PACE_TRY(pace_group_exchange_s(&part_s, &out->across, place->exchange, PACE_ALLREDUCE, bytes / parts, group->ranks,
+    pace_collective collective = plan->config.zero_stage > 0 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
+    if (plan->config.zero_stage >= 3 || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
+    PACE_TRY(
+        pace_group_exchange_s(&full_s, &out->across, place->exchange, collective, bytes, group->ranks, group->stride));
+    PACE_TRY(pace_group_exchange_s(&part_s, &out->across, place->exchange, collective, bytes / parts, group->ranks,
                                    group->stride));
     for (unsigned i = 0; i < buckets->size_count; i++) count += buckets->sizes[i].count;
     out->starts_s = fmin(out->all_s, count * fmax(0, (parts * part_s - full_s) / (parts - 1)));
@@ -159,7 +161,8 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
     if (config->zero_stage == 1 || config->zero_stage == 2)
         PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
                                        parameters * pace_config_parameter_bytes(config), group->ranks, group->stride));
-    out->all_s += gathered_s;
+    if (pace_framework_is_lowered(plan->framework)) out->gathered_s = gathered_s;
+    else out->all_s += gathered_s;
     return PACE_OK;
 }
 
@@ -173,6 +176,7 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
     plan->gradient_s = dense.all_s;
+    plan->gathered_s = dense.gathered_s + expert.gathered_s;
     plan->gradient_starts_s = dense.starts_s + expert.starts_s;
     plan->gradient_across = dense.across;
     plan->expert_gradient_s = expert.all_s;
@@ -198,8 +202,18 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
     return PACE_OK;
 }
 
+/* What comes first in the model: its head, or where it has none its first layer. */
+static pace_status gather_first(pace_step_plan *plan, const pace_step_place *place) {
+    share head = place_share(plan->slots, PACE_PART_HEAD);
+    bool gathers = plan->config.zero_stage == 1 || plan->config.zero_stage == 2;
+    bool trains = plan->config.mode == PACE_TRAINING && !(plan->config.frozen > 0);
+    if (!gathers || !trains || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
+    return gather(&plan->gather_first_s, plan, head.dense > 0 ? head : layer_share(plan->slots), place);
+}
+
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
+    PACE_TRY(gather_first(plan, place));
     if (config->mode == PACE_TRAINING && !(config->frozen > 0)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
         PACE_TRY(gather(&plan->gather_s, plan, layer_share(plan->slots), place));

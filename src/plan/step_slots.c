@@ -280,6 +280,8 @@ pace_status pace_step_slots_price(pace_step_slots *out, const pace_model *model,
     PACE_TRY(pace_model_parts_find(&parts, model, config));
     pace_status status = PACE_OK;
     slots.layers = parts.layers;
+    if (parts.order.count <= PACE_SLOT_TURNS) slots.turns = (unsigned)parts.order.count;
+    for (unsigned i = 0; i < slots.turns; i++) slots.turn[i] = (unsigned char)parts.order.items[i];
     double tokens = config->micro_batch * pace_model_sequence(model, config) / config->cp;
     slots.boundary_bytes = tokens * parts.boundary_channels *
                            (pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config)) /

@@ -17,7 +17,7 @@
 #include "plan/slot_buckets.h"
 #include "plan/step_host.h"
 
-enum { PACE_SLOT_PARTS = 32 };
+enum { PACE_SLOT_PARTS = 32, PACE_SLOT_TURNS = 512 };
 
 /* Exchanges of a slot, by group. */
 typedef enum { PACE_SLOT_TENSOR, PACE_SLOT_CONTEXT, PACE_SLOT_EXPERT, PACE_SLOT_GROUPS } pace_slot_group;
@@ -42,6 +42,8 @@ typedef struct {
 typedef struct {
     pace_slot_part parts[PACE_SLOT_PARTS]; /* head, layers, tail */
     unsigned count;
+    unsigned char turn[PACE_SLOT_TURNS];                            /* of the layers in order: which part each is */
+    unsigned turns;                                                 /* that are known; 0 = there are more than fit */
     double layers;                                                  /* of the model */
     double parameters;                                              /* of one rank, if it held all layers */
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to

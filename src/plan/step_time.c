@@ -1,6 +1,8 @@
 #include "plan/step_time.h"
 
-#include "model/pipeline_order.h"
+#include "model/stages.h"
+
+#include <math.h>
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
 
@@ -42,13 +44,18 @@ static double exposed(double exchange_s, double overlap, double hidden, double c
 
 static double factor(const pace_step_factors *f, bool across) { return across ? f->between : f->inside; }
 
-/* What the host takes to issue gathers and scatters of a slot's parameters. */
-static double shard_host_s(const pace_step_plan *plan, double gather_s, double reduce_s) {
-    return ((gather_s > 0) + (reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_GATHER];
+/* ZeRO 3, of one slot: parameters gathered, gradients scattered; work beside its own that hides them. */
+typedef struct {
+    double gather_s, reduce_s, beside_s;
+} slot_shards;
+
+/* What the host takes to issue both. */
+static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
+    return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * plan->slots->rest_host_s[PACE_REST_GATHER];
 }
 
-static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot, double gather_s,
-                      double reduce_s) {
+static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
+                      const slot_shards *shards) {
     const pace_framework *framework = plan->framework;
     const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
                                               framework->overlap_expert};
@@ -56,7 +63,7 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
                            f->stream * slot->stream_s + slot->gap_s};
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
-                                 slot->host_s + shard_host_s(plan, gather_s, reduce_s));
+                                 slot->host_s + shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = factor(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
@@ -65,10 +72,19 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     /* an eager host runs ahead where kernels are long, and makes good where they are short */
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (host_s > device_s) w.host_s = host_s - device_s;
-    double cover_s = host_s > device_s ? host_s : device_s;
-    double exchanged_s = factor(f, plan->gradient_across) * (gather_s + reduce_s);
+    bool one_block = is_lowered(plan) && plan->slots->layers < 2; /* no other hides what it gathers and scatters */
+    double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
+    double exchanged_s = factor(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = exposed(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
     return w;
+}
+
+/* Bytes of a gradient that is scattered over those of its parameter as it is gathered. Under autocast halves are gathered and
+ * singles scattered. */
+static double gradient_share(const pace_step_plan *plan) {
+    double own = pace_config_parameter_bytes(&plan->config), kept = plan->framework->gradient_bytes;
+    if (!is_lowered(plan)) return kept / own;
+    return larger(own, kept) / (pace_config_is_amp(&plan->config) ? 2 : own);
 }
 
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
@@ -77,13 +93,16 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
     double gather_s = part->part.place == PACE_PART_LAYER  ? plan->gather_s
                       : part->part.place == PACE_PART_HEAD ? plan->gather_end_s[0]
                                                            : plan->gather_end_s[1];
-    double gradients = plan->framework->gradient_bytes / pace_config_parameter_bytes(&plan->config);
+    double gradients = gradient_share(plan), again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
-        work one = slot_work(plan, f, &part->pass[pass], pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
-                             backward && !(plan->config.frozen > 0) ? gather_s * gradients : 0);
+        slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
+                              .reduce_s = backward && !(plan->config.frozen > 0) ? gather_s * gradients : 0,
+                              .beside_s = backward && is_lowered(plan) ? again_s : 0};
+        work one = slot_work(plan, f, &part->pass[pass], &shards);
+        if (pass == PACE_PART_RECOMPUTE) again_s = total(&one);
         if (pass != PACE_PART_FORWARD) {
             one.backward_s = total(&one);
             one.backward_issue_s = one.issue_s;
@@ -97,30 +116,68 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
 typedef struct {
     work slowest; /* of one micro-batch */
     double slowest_s, all_s, weights_s;
+    double put_off_s; /* zero-bubble: gradients of weights that the slowest stage forms while the others drain */
 } pipeline;
 
-static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f) {
-    work layer = {0}, ends[2];
-    ends[0] = ends[1] = layer;
+/* Work of one micro-batch on the parts of a model, and of a layer as all kinds together make it. */
+typedef struct {
+    work part[PACE_SLOT_PARTS], layer, head, tail;
+} model_work;
+
+static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f) {
+    model_work w = {0};
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        work w = part_work(plan, f, part);
-        if (part->part.place == PACE_PART_LAYER) add(&layer, &w, part->part.turns / plan->slots->layers);
-        else add(&ends[part->part.place == PACE_PART_TAIL], &w, 1);
+        w.part[i] = part_work(plan, f, part);
+        if (part->part.place == PACE_PART_LAYER) add(&w.layer, &w.part[i], part->part.turns / plan->slots->layers);
+        else add(part->part.place == PACE_PART_TAIL ? &w.tail : &w.head, &w.part[i], 1);
     }
-    work middle = {0}, first = ends[0], last = ends[1];
-    add(&middle, &layer, plan->layers_most);
-    add(&first, &layer, plan->layers_first);
-    add(&last, &layer, plan->layers_last);
-    pipeline p = {.all_s = total(&ends[0]) + total(&ends[1]) + plan->slots->layers * total(&layer),
-                  .weights_s = ends[0].weights_s + ends[1].weights_s + plan->slots->layers * layer.weights_s};
-    if (plan->config.pp == 1) {
-        p.slowest = middle;
-        add(&p.slowest, &ends[0], 1);
-        add(&p.slowest, &ends[1], 1);
-    } else {
+    return w;
+}
+
+/* The layers of a stage as they come, where frameworks cut as src/model does; else as many of all kinds. */
+static work stage_work(const pace_step_plan *plan, const model_work *w, double stage, double layers) {
+    double pp = plan->config.pp, vpp = plan->config.vpp;
+    work sum = {0};
+    if (!is_lowered(plan) || plan->slots->turns == 0) add(&sum, &w->layer, layers);
+    double each = layers / vpp, before = 0; /* layers of the parts before, in the model's order */
+    for (double part = 0; is_lowered(plan) && plan->slots->turns > 0 && part < pp * vpp; part++) {
+        double own = fmod(part, pp), many = own == stage ? each : pace_stage_layers(plan->slots->layers, pp, own) / vpp;
+        for (double i = before; own == stage && i < before + many && i < plan->slots->turns; i++)
+            add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
+        before += many;
+    }
+    if (stage == 0) add(&sum, &w->head, 1);
+    if (stage == pp - 1) add(&sum, &w->tail, 1);
+    return sum;
+}
+
+/* Of stages in the middle, which may differ where a model has several kinds of layers, the slowest. */
+static work slowest_between(const pace_step_plan *plan, const model_work *w) {
+    work slowest = {0};
+    bool alike = !is_lowered(plan) || plan->slots->count <= 3;
+    double last = plan->config.pp - 2;
+    if (alike) return stage_work(plan, w, 1, plan->layers_most);
+    for (double stage = 1; stage <= last; stage++) {
+        work one = stage_work(plan, w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+        if (total(&one) > total(&slowest)) slowest = one;
+    }
+    return slowest;
+}
+
+static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f) {
+    model_work w = work_of(plan, f);
+    double pp = plan->config.pp;
+    pipeline p = {.all_s = total(&w.head) + total(&w.tail) + plan->slots->layers * total(&w.layer),
+                  .weights_s = w.head.weights_s + w.tail.weights_s + plan->slots->layers * w.layer.weights_s};
+    p.slowest = stage_work(plan, &w, 0, plan->layers_first);
+    if (pp > 1) {
+        work first = p.slowest, last = stage_work(plan, &w, pp - 1, plan->layers_last), middle = {0};
+        if (pp > 2) middle = slowest_between(plan, &w);
         p.slowest = total(&first) > total(&last) ? first : last;
+        bool is_last = !(total(&first) > total(&last)) && !(total(&middle) > total(&last));
         if (total(&middle) > total(&p.slowest)) p.slowest = middle;
+        p.put_off_s = is_last ? pp * last.weights_s - first.weights_s : p.weights_s - p.slowest.weights_s;
     }
     p.slowest_s = total(&p.slowest);
     return p;
@@ -142,11 +199,12 @@ double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batc
  * are gathered behind the next step's forward too. */
 static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest,
                           double backward_s) {
-    double cover_s = plan->config.zero_stage > 0 ? larger(total(slowest), slowest->issue_s) : backward_s;
+    bool both = plan->config.zero_stage > 0 && !is_lowered(plan);
+    double cover_s = both ? larger(total(slowest), slowest->issue_s) : backward_s;
     double alone_s =
         factor(f, plan->gradient_across) * plan->gradient_s + factor(f, plan->expert_across) * plan->expert_gradient_s;
     double last_s = factor(f, plan->gradient_across) * plan->last_bucket_s;
-    if (is_lowered(plan) && plan->config.pp == 1 && plan->config.zero_stage == 0)
+    if (is_lowered(plan) && plan->config.pp == 1 && plan->config.zero_stage < 3)
         return larger(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s,
                                                   factor(f, plan->gradient_across) * plan->gradient_starts_s,
                                                   backward_s),
@@ -165,6 +223,12 @@ static double exposed_gradients_s(const pace_step_plan *plan, const pace_step_fa
     return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
 }
 
+/* Parameters come block by block beside the forward pass of the first micro-batch. */
+static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_factors *f, const work *slowest) {
+    double left_s = factor(f, plan->gradient_across) * plan->gathered_s - (total(slowest) - slowest->backward_s);
+    return larger(factor(f, plan->gradient_across) * plan->gather_first_s, left_s);
+}
+
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
     const pace_framework *framework = plan->framework;
     pipeline p = stages_of(plan, f);
@@ -181,7 +245,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
         t.bubble_s = bubble_s(p.all_s, p.slowest_s, vpp);
         /* gradients of weights are formed in it, and those of inputs do not wait for them (Qi et al. 2023, table 2) */
         if (plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE)
-            t.bubble_s = larger(0, t.bubble_s - 2 * bubble_s(p.weights_s, p.slowest.weights_s, vpp));
+            t.bubble_s = larger(0, t.bubble_s - (p.weights_s - p.slowest.weights_s + p.put_off_s) / vpp);
         /* fill and drain wait for each message; between, each chunk of a micro-batch sends and receives */
         t.pipeline_s = ways * (pp - 1) * pass_s +
                        ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);
@@ -190,6 +254,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     double device_s = m * p.slowest_s + plan->rest_s + t.update_s;
     double host_s = m * p.slowest.issue_s + f->launch * plan->rest_host_s;
     if (trains && plan->config.zero_stage < 3) t.data_s += exposed_gradients_s(plan, f, &p.slowest, device_s, host_s);
+    t.data_s += exposed_gathers_s(plan, f, &p.slowest);
     if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) { /* what the host of a whole step is late by: it does not wait for the gradients' exchange */
         t.compute_s += plan->rest_s;

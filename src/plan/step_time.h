@@ -46,6 +46,8 @@ typedef struct {
     double gradient_cover_s; /* kernels of gradients beside their exchange */
     double gather_s;         /* ZeRO 3: the parameters of one layer */
     double gather_end_s[2];  /* of head and tail */
+    double gathered_s;       /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
+    double gather_first_s;   /* of it the first block, which nothing hides */
     double tied_s;           /* the shared table's gradient, between first and last stage */
     double last_bucket_s;    /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
