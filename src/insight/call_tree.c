@@ -1,5 +1,6 @@
 #include "insight/call_tree.h"
 
+#include "base/child_index.h"
 #include "base/text.h"
 #include "base/tree_order.h"
 #include "insight/operators.h"
@@ -11,43 +12,16 @@ enum { MOST_DEPTH = 64 };
 
 typedef struct {
     pace_call_tree tree;
-    uint32_t *slots; /* open addressing over (parent, name): node + 1 */
-    size_t mask;
+    pace_child_index children;
 } builder;
-
-static size_t slot_of(const builder *b, uint32_t parent, pace_name name) {
-    size_t slot = (((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 24) & b->mask;
-    for (; b->slots[slot]; slot = (slot + 1) & b->mask) {
-        const pace_call_node *node = &b->tree.nodes.items[b->slots[slot] - 1];
-        if (node->parent == parent && node->name == name) break;
-    }
-    return slot;
-}
-
-static pace_status grow(builder *b) {
-    size_t slots = b->slots ? (b->mask + 1) * 2 : 256;
-    uint32_t *table = pace_alloc(slots, sizeof *table);
-    if (!table) return PACE_E_MEMORY;
-    pace_free(b->slots);
-    b->slots = table;
-    b->mask = slots - 1;
-    for (uint32_t i = 1; i < b->tree.nodes.count; i++)
-        b->slots[slot_of(b, b->tree.nodes.items[i].parent, b->tree.nodes.items[i].name)] = i + 1;
-    return PACE_OK;
-}
 
 static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, const char *name) {
     pace_name id;
+    uint32_t next = (uint32_t)b->tree.nodes.count, depth = b->tree.nodes.items[parent].depth + 1;
     PACE_TRY(pace_names_add(&id, &b->tree.names, name, strlen(name)));
-    if (!b->slots || b->tree.nodes.count * 2 > b->mask) PACE_TRY(grow(b));
-    size_t slot = slot_of(b, parent, id);
-    if (!b->slots[slot]) {
-        uint32_t depth = b->tree.nodes.items[parent].depth + 1;
-        PACE_TRY(PACE_PUSH(&b->tree.nodes, ((pace_call_node){.name = id, .parent = parent, .depth = depth})));
-        b->slots[slot] = (uint32_t)b->tree.nodes.count;
-    }
-    *out = b->slots[slot] - 1;
-    return PACE_OK;
+    PACE_TRY(pace_child_index_find(out, &b->children, parent, id, next));
+    if (*out != next) return PACE_OK;
+    return PACE_PUSH(&b->tree.nodes, ((pace_call_node){.name = id, .parent = parent, .depth = depth}));
 }
 
 /* What a compiler puts between modules and operators: eager steps have nothing like it. */
@@ -160,7 +134,7 @@ pace_status pace_call_tree_compare(pace_call_tree *out, const pace_step_change *
     if (status == PACE_OK) status = add_side(&b, &change->a, true);
     if (status == PACE_OK) status = add_side(&b, &change->b, false);
     if (status == PACE_OK) status = order(&b.tree);
-    pace_free(b.slots);
+    pace_child_index_free(&b.children);
     if (status != PACE_OK) pace_call_tree_free(&b.tree);
     else *out = b.tree;
     return status;

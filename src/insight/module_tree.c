@@ -1,5 +1,6 @@
 #include "insight/module_tree.h"
 
+#include "base/child_index.h"
 #include "base/text.h"
 #include "base/tree_order.h"
 
@@ -17,8 +18,7 @@ typedef PACE_VEC(instance) instances;
 typedef struct {
     const pace_step *step;
     pace_module_tree tree;
-    uint32_t *slots; /* open addressing over (parent, name): node + 1 */
-    size_t mask;
+    pace_child_index children;
     pace_name *part_of; /* name of the step -> name of the tree + 2; 1 = no part of a tree, 0 = not yet looked at */
     uint32_t *node_of;  /* host task -> the node it is in */
     instances seen;
@@ -28,38 +28,13 @@ static const char module_prefix[] = "nn.Module: ";
 
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
-static size_t slot_of(const builder *b, uint32_t parent, pace_name name) {
-    size_t slot = (((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 24) & b->mask;
-    for (; b->slots[slot]; slot = (slot + 1) & b->mask) {
-        const pace_module_node *node = &b->tree.nodes.items[b->slots[slot] - 1];
-        if (node->parent == parent && node->name == name) break;
-    }
-    return slot;
-}
-
-static pace_status grow(builder *b) {
-    size_t slots = b->slots ? (b->mask + 1) * 2 : 256;
-    uint32_t *table = pace_alloc(slots, sizeof *table);
-    if (!table) return PACE_E_MEMORY;
-    pace_free(b->slots);
-    b->slots = table;
-    b->mask = slots - 1;
-    for (uint32_t i = 1; i < b->tree.nodes.count; i++)
-        b->slots[slot_of(b, b->tree.nodes.items[i].parent, b->tree.nodes.items[i].name)] = i + 1;
-    return PACE_OK;
-}
-
 static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, pace_name name, bool module) {
-    if (!b->slots || b->tree.nodes.count * 2 > b->mask) PACE_TRY(grow(b));
-    size_t slot = slot_of(b, parent, name);
-    if (!b->slots[slot]) {
-        pace_module_node node = {.name = name, .parent = parent, .module = module};
-        node.depth = b->tree.nodes.items[parent].depth + 1;
-        PACE_TRY(PACE_PUSH(&b->tree.nodes, node));
-        b->slots[slot] = (uint32_t)b->tree.nodes.count;
-    }
-    *out = b->slots[slot] - 1;
-    return PACE_OK;
+    uint32_t next = (uint32_t)b->tree.nodes.count;
+    PACE_TRY(pace_child_index_find(out, &b->children, parent, name, next));
+    if (*out != next) return PACE_OK;
+    pace_module_node node = {.name = name, .parent = parent, .module = module};
+    node.depth = b->tree.nodes.items[parent].depth + 1;
+    return PACE_PUSH(&b->tree.nodes, node);
 }
 
 /* --- which node a host task is in --------------------------------------------------------------------------------- */
@@ -290,7 +265,7 @@ pace_status pace_module_tree_build(pace_module_tree *out, const pace_rank *rank,
     builder b = {.step = &rank->step};
     PACE_TRY(pace_names_init(&b.tree.names));
     pace_status status = build(&b, rank, choice, from_ns, to_ns);
-    pace_free(b.slots);
+    pace_child_index_free(&b.children);
     pace_free(b.part_of);
     pace_free(b.node_of);
     PACE_VEC_FREE(&b.seen);
