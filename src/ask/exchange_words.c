@@ -33,7 +33,8 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) {
     for (char *word = read ? strtok_r(words, ",", &rest) : NULL; word && read; word = strtok_r(NULL, ",", &rest))
         PACE_TRY(read_word(&read, out, word));
     if (read && out->count > 0) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, up to 1 PB, found \"%.60s\"", text);
+    return pace_fail(PACE_E_USAGE,
+                     "bytes: expected sizes such as 8..1G, 1M,25MB or 0,8..1G, up to 1 PB, found \"%.60s\"", text);
 }
 
 pace_status pace_read_collective(pace_collective *out, const char *text) {

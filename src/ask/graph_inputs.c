@@ -98,6 +98,8 @@ pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *in
     pace_graph_inputs read = {0};
     PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     if (model && count > 1) return pace_fail(PACE_E_USAGE, "expected one model, found also '%.80s'", inputs[1]);
+    if (model && options->step_regex)
+        return pace_fail(PACE_E_USAGE, "step_regex: has no effect on a model, whose step is not recorded");
     pace_status status = model ? read_model(&read, inputs[0], options) : read_recorded(&read, inputs, count, options);
     return PACE_GIVE(out, read, status, pace_graph_inputs_free(&read));
 }

@@ -83,16 +83,14 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
 #define MESSAGES "an exchange or traces of all ranks, message by message"
 
 /* What is assumed of jobs. */
-#define JOB_ROWS(verbs, heading)                                                                                       \
-    {verbs, TEXT("overlap", "HOW", heading, "overlap of input, computation, weights: none, ideal or 0 to 1", NULL,     \
-                 " job rows ")},                                                                                       \
+#define JOB_ROWS(verbs, heading, kinds)                                                                                \
+    {verbs,                                                                                                            \
+     TEXT("overlap", "HOW", heading, "overlap of input, computation, weights: none, ideal or 0 to 1", NULL, kinds)},   \
         {verbs, TEXT("contention", "WHOSE", heading, "whose input shares the host link: none, projected or all", NULL, \
-                     " job rows ")},                                                                                   \
-        {verbs,                                                                                                        \
-         TEXT("nvlink", "HOW", heading, "link: the rate of one link; aggregate: of all links", NULL, " job rows ")},   \
-    {                                                                                                                  \
-        verbs, TEXT("efficiency", "SHARES", heading, "shares of the peaks: 0.5 or compute=0.5,memory=0.03", NULL,      \
-                    " job rows ")                                                                                      \
+                     kinds)},                                                                                          \
+        {verbs, TEXT("nvlink", "HOW", heading, "link: the rate of one link; aggregate: of all links", NULL, kinds)}, { \
+        verbs,                                                                                                         \
+            TEXT("efficiency", "SHARES", heading, "shares of the peaks: 0.5 or compute=0.5,memory=0.03", NULL, kinds)  \
     }
 
 const pace_option_row pace_option_table[] = {
@@ -205,40 +203,48 @@ const pace_option_row pace_option_table[] = {
     {FIT, WRITES("output", 'o', "FILE", NULL, "write the fit to FILE")},
     {FIT,
      {"split", 's', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "HOW", NULL, NULL,
-      "hold out by shape (default), device, n,k; scaling: model, device, row", NULL, NULL}},
-    {FIT, TEXT("on", "DEVICE", NULL, "the device (exchange: the machine) of rows that name none", NULL, NULL)},
-    {FIT, TEXT("collective", "NAME", NULL, "exchange: the collective of rows and logs that name none", NULL, NULL)},
-    {FIT, NUMBER("probes", "N", NULL, NULL, "exchange: for the score, fit each curve on N sizes (6)", NULL, NULL)},
+      "hold out by shape (default), device, n,k; scaling: model, device, row", NULL, " kernel scaling "}},
+    {FIT, TEXT("on", "DEVICE", NULL, "the device (exchange: the machine) of rows that name none", NULL,
+               " kernel exchange step scaling job ")},
+    {FIT,
+     TEXT("collective", "NAME", NULL, "exchange: the collective of rows and logs that name none", NULL, " exchange ")},
+    {FIT,
+     NUMBER("probes", "N", NULL, NULL, "exchange: for the score, fit each curve on N sizes (6)", NULL, " exchange ")},
 
-    {FLEET,
-     TEXT("on", "MACHINE", NULL, "machine: pai-2018 (default), dgx-h100, \"pai-v100 network=100Gb/s\"", NULL, NULL)},
-    {FLEET, TEXT("fit", "FILE", NULL, "use the efficiencies that 'paceline fit --kind job' learned", NULL, NULL)},
+    {FLEET, TEXT("on", "MACHINE", NULL, "machine: pai-2018 (default), dgx-h100, \"pai-v100 network=100Gb/s\"", NULL,
+                 " jobs ")},
+    {FLEET, TEXT("fit", "FILE", NULL, "use the efficiencies that 'paceline fit --kind job' learned", NULL, " jobs ")},
     {PREDICT, TEXT("job", "KEY=VALUE,...", JOBS, "ask about a job: architecture=ps_worker,flop=106G,... or FILE.yaml",
                    NULL, " job ")},
-    JOB_ROWS(PREDICT, JOBS),
-    JOB_ROWS(FIT | FLEET, NULL),
+    JOB_ROWS(PREDICT, JOBS, " job rows.job "),
+    JOB_ROWS(FIT, NULL, " job "),
+    JOB_ROWS(FLEET, NULL, " jobs "),
 
-    {FIT, NUMBER("seed", "N", NULL, NULL, "seed that chooses the groups to hold out", NULL, NULL)},
+    {FIT, NUMBER("seed", "N", NULL, NULL, "seed that chooses the groups to hold out", NULL, " kernel ")},
     {FIT, RENDERS("format", 'f', "FORMAT", "format of the report: table (default), json, csv or html")},
 
+    {FLEET, LIST("sweep", "RESOURCE=RATES", NULL, "ask about these upgrades, such as network=200Gb/s,400Gb/s", NULL,
+                 " jobs ")},
     {FLEET,
-     LIST("sweep", "RESOURCE=RATES", NULL, "ask about these upgrades, such as network=200Gb/s,400Gb/s", NULL, NULL)},
+     LIST("price", "RESOURCE=RATE:P", NULL, "price of an upgrade for one cNode: network=100Gb/s:3000", NULL, " jobs ")},
+    {FLEET, TEXT("columns", "THEIRS=OURS,...", NULL, "names of columns in your table, and ours", NULL, " jobs ")},
     {FLEET,
-     LIST("price", "RESOURCE=RATE:P", NULL, "price of an upgrade for one cNode: network=100Gb/s:3000", NULL, NULL)},
-    {FLEET, TEXT("columns", "THEIRS=OURS,...", NULL, "names of columns in your table, and ours", NULL, NULL)},
-    {FLEET, TEXT("database_table", "NAME", NULL, "table of the database (default: jobs, or its only one)", NULL, NULL)},
-    {FLEET, WRITES("rejects", 0, "FILE", NULL, "write refused rows to FILE, with line and reason")},
+     TEXT("database_table", "NAME", NULL, "table of the database (default: jobs, or its only one)", NULL, " jobs ")},
     {FLEET,
-     NUMBER("most_rejected", "SHARE", NULL, NULL, "fail if a larger share of the rows is refused (0.01)", NULL, NULL)},
-    {FLEET, FLAG("repeats", NULL, "accept ids that occur twice", NULL, NULL)},
-    {FLEET, FLAG("exact", NULL, "compute exact quantiles; memory grows with the jobs", NULL, NULL)},
+     {"rejects", 0, PACE_OPTION_TEXT, PACE_OPTION_WRITES, "FILE", NULL, NULL,
+      "write refused rows to FILE, with line and reason", NULL, " jobs "}},
+    {FLEET, NUMBER("most_rejected", "SHARE", NULL, NULL, "fail if a larger share of the rows is refused (0.01)", NULL,
+                   " jobs ")},
+    {FLEET, FLAG("repeats", NULL, "accept ids that occur twice", NULL, " jobs ")},
+    {FLEET, FLAG("exact", NULL, "compute exact quantiles; memory grows with the jobs", NULL, " jobs ")},
     {FLEET, FLAG("iterations", NULL, "FILEs hold worker times by iteration: show who delays a job", NULL, NULL)},
     {FLEET,
      TEXT("pods", "FILE", NULL, "with --nodes: show what GPUs were used for, and which could not be", NULL, NULL)},
     {FLEET, TEXT("nodes", "FILE", NULL, "nodes of the cluster that ran the pods", NULL, NULL)},
     {FLEET, NUMBER("synthesize", "N", "jobs", NULL, "make up N jobs like those of Alibaba's PAI, as a CSV (-o FILE)",
                    NULL, NULL)},
-    {FLEET, NUMBER("seed", "N", NULL, NULL, "seed of the made-up jobs: the same seed makes the same jobs", NULL, NULL)},
+    {FLEET, NUMBER("seed", "N", NULL, NULL, "seed of the made-up jobs: the same seed makes the same jobs", NULL,
+                   " synthesize ")},
 
     {PREDICT,
      TEXT("workers", "N,N", SCALES, "time a model's step on N workers: 1..128, or 1,2,4,8", "workers", " scaling ")},
@@ -252,7 +258,7 @@ const pace_option_row pace_option_table[] = {
      NUMBER("one_worker", "RATE", "samples/s", SCALES, "measured samples/s of one worker", "one_worker", " scaling ")},
 
     {PREDICT, TEXT("collective", "NAME", EXCHANGES, "allreduce (default), allgather, alltoall, ...", "collective",
-                   " rows exchange simulate replay ")},
+                   " rows.exchange exchange simulate replay ")},
     {PREDICT,
      TEXT("bytes", "SIZES", EXCHANGES, "sizes: 8..1G (default), 1M,25MB, or 0,8..1G", "bytes", " exchange simulate ")},
     {PREDICT, TEXT("library", "NAME", EXCHANGES, "nccl, nccl-2.7, ... or textbook", NULL, " exchange ")},

@@ -155,6 +155,9 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     if (p->is_model) PACE_TRY(check_model_options(options));
     if (!p->is_model && options->approach)
         return pace_fail(PACE_E_USAGE, "approach is for models, found '%s'", paths[0]);
+    if (!p->is_model && options->samples > 0 && options->batch.count == 0)
+        return pace_fail(PACE_E_USAGE, "samples: has no effect without " PACE_FIELD
+                                       "batch: the step is predicted with as many as it has");
     if (p->is_model && path_count > 1)
         return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[1], paths[0]);
     if (p->is_model && !usual.approach) {
@@ -220,6 +223,20 @@ static pace_status check_walk(const pace_prediction *p, const pace_predict_optio
     return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
 }
 
+/* Fits that price nothing are not what was meant: those of another device, or of families that the step does not have. */
+static pace_status check_fits(const pace_prediction *p) {
+    size_t priced = 0;
+    if (p->fits.kernels.count == 0) return PACE_OK;
+    for (size_t i = 0; i < p->result_count; i++)
+        for (int f = 0; f < PACE_OP_FAMILIES; f++)
+            priced += p->results[i].families[f].by_rung[PACE_RUNG_LEARNED] +
+                      p->results[i].families[f].by_rung[PACE_RUNG_CALIBRATED];
+    if (priced) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "fit: has no effect: %s knows no kernel of this step on the device it is asked about",
+                     p->fits.kernels.items[0]);
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
@@ -239,6 +256,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
                                    &p->scenarios.items.items[p->result_count]));
     if (!(p->results[0].step_s.median > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
+    PACE_TRY(check_fits(p));
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     apply_step_fit(p);

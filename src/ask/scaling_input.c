@@ -15,6 +15,11 @@ void pace_scaling_input_free(pace_scaling_input *input) {
 
 static pace_status open_model(pace_scaling_input *input, const pace_scaling_options *options) {
     pace_model_settings settings;
+    const char *recorded = options->from           ? "from"
+                           : options->samples != 0 ? "samples"
+                           : options->step_regex   ? "step_regex"
+                                                   : NULL;
+    if (recorded) return pace_fail(PACE_E_USAGE, "%s: has no effect on a model, whose step is not recorded", recorded);
     input->is_model = true;
     PACE_TRY(pace_model_settings_read(&settings, &input->config, &options->set));
     pace_model_settings_free(&settings);

@@ -36,6 +36,10 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
     PACE_TRY(read_stragglers(a, &options->straggler));
     for (size_t i = 0; i < options->background.count; i++)
         PACE_TRY(pace_read_background(&a->background, &q->network_share, options->background.items[i]));
+    if (q->network_share > 0 && q->network_share < 1 && a->machine.nodes < 2)
+        return pace_fail(PACE_E_USAGE,
+                         "background: has no effect on %s: a share of the network is of links between nodes",
+                         a->machine.name);
     q->background = a->background.items;
     q->background_count = a->background.count;
     q->unfolded = options->unfolded;

@@ -107,11 +107,20 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     return ranks < 2 ? PACE_OK : join(a, catalog);
 }
 
+static bool exchanges_gradients(const pace_config *config) {
+    return config->mode == PACE_TRAINING && config->dp * config->cp > 1;
+}
+
 static pace_status choose_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     if (words->approach && !pace_step_is_walked(&a->asked))
         return pace_fail(PACE_E_USAGE,
                          "approach: frameworks other than PyTorch, pipelines of inference and steps too large to be "
                          "walked are answered in closed form, which exchanges as NCCL does: expected none");
+    if (!words->chosen && (words->approach || words->jitter) && !exchanges_gradients(&a->asked.config))
+        return pace_fail(PACE_E_USAGE,
+                         "%s: has no effect: no gradients are exchanged by one data-parallel rank, or where nothing is "
+                         "trained (" PACE_FIELD "set dp=N, or " PACE_FIELD "workers N)",
+                         words->approach ? "approach" : "jitter");
     a->asked.approach = &a->approach;
     if (words->chosen) {
         a->approach = *words->chosen;

@@ -107,7 +107,21 @@ static pace_status ask_slice(pace_report **out, const pace_question *question) {
     return pace_slice_traces(out, PACE_ASKED_INPUTS(question), &options);
 }
 
+static pace_status check_fit_fields(const pace_question *question) {
+    static const pace_asked_kind kinds[] = {{"kernel", "rows about kernels"},
+                                            {"exchange", "rows about exchanges"},
+                                            {"step", "rows about steps"},
+                                            {"scaling", "rows about steps of workers"},
+                                            {"job", "rows about jobs"},
+                                            {"overhead", "rows about host overheads"},
+                                            {"profiler", "rows about a profiler"}};
+    const pace_row_kind *kind;
+    PACE_TRY(pace_asked_row_kind(&kind, question, question->inputs.items[0], false));
+    return pace_asked_check_fields(question, kind->name, kinds, sizeof kinds / sizeof *kinds);
+}
+
 static pace_status ask_fit(pace_report **out, const pace_question *question) {
+    PACE_TRY(check_fit_fields(question));
     double probes = pace_question_number(question, "probes");
     pace_rows_options options = {.context = question->context,
                                  .kind = pace_question_text(question, "kind"),

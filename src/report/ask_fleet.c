@@ -3,6 +3,7 @@
 #include "report/engines.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"
+#include "source/nsys.h"
 
 #include <math.h>
 
@@ -25,6 +26,11 @@ static pace_status ask_jobs(pace_report **out, const pace_question *question) {
         return pace_fail(PACE_E_USAGE, "most_rejected: expected a share above 0, at most 1, found %g",
                          options.most_rejected);
     if (question->inputs.count == 0) return pace_fail(PACE_E_USAGE, "expected a table of jobs, found none");
+    bool database = !options.table;
+    for (size_t i = 0; i < question->inputs.count; i++) database |= pace_is_database(question->inputs.items[i]);
+    if (!database)
+        return pace_fail(PACE_E_USAGE, "database_table: has no effect on %s, which is no SQLite database",
+                         question->inputs.items[0]);
     return pace_characterize(out, PACE_ASKED_INPUTS(question), &options);
 }
 
@@ -74,14 +80,21 @@ static pace_status ask_iterations(pace_report **out, const pace_question *questi
     return pace_stragglers(out, question->context->catalog, PACE_ASKED_INPUTS(question));
 }
 
+static pace_status check_fields(const pace_question *question, const char *asked) {
+    static const pace_asked_kind kinds[] = {{"jobs", "a table of jobs"},
+                                            {"iterations", "times of iterations"},
+                                            {"pods", "pods and nodes"},
+                                            {"synthesize", "jobs that are made up (" PACE_FIELD "synthesize)"}};
+    return pace_asked_check_fields(question, asked, kinds, sizeof kinds / sizeof *kinds);
+}
+
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {
     bool pods = pace_question_has(question, "pods") || pace_question_has(question, "nodes");
     bool made = pace_question_has(question, "synthesize"), iterations = pace_question_flag(question, "iterations");
     if (iterations + pods + made > 1)
         return pace_fail(PACE_E_USAGE, "expected one of " PACE_FIELD "iterations, " PACE_FIELD "pods with " PACE_FIELD
                                        "nodes, " PACE_FIELD "synthesize");
-    if (!made && pace_question_has(question, "seed"))
-        return pace_fail(PACE_E_USAGE, "seed: has no effect without " PACE_FIELD "synthesize");
+    PACE_TRY(check_fields(question, made ? "synthesize" : pods ? "pods" : iterations ? "iterations" : "jobs"));
     if (made) PACE_TRY(pace_asked_above_0(question, "synthesize"));
     double jobs = made ? pace_question_number(question, "synthesize") : 1;
     if (jobs != floor(jobs) || jobs > 1e12)

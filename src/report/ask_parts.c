@@ -1,5 +1,10 @@
 #include "report/ask_parts.h"
 #include "ask/engine_options.h"
+#include "ask/context.h"
+#include "ask/option_table.h"
+#include "base/print.h"
+
+#include <string.h>
 
 #include <math.h>
 
@@ -29,4 +34,53 @@ pace_status pace_asked_steps(pace_step_choice *out, const pace_question *questio
     *out = (pace_step_choice){.numbers = pace_question_text(question, "steps")};
     PACE_TRY(pace_asked_whole(&out->skip, question, "skip"));
     return pace_step_choice_check(out);
+}
+
+/* Whether " rows job " has the word "job", or "rows.job" the word that it is a part of. */
+static bool takes(const char *kinds, const char *asked) {
+    char word[40];
+    pace_snprintf(word, sizeof word, " %.30s ", asked);
+    if (strstr(kinds, word)) return true;
+    size_t whole = strcspn(asked, ".");
+    if (!asked[whole]) return false;
+    pace_snprintf(word, sizeof word, " %.*s ", (int)(whole < 30 ? whole : 30), asked);
+    return strstr(kinds, word) != NULL;
+}
+
+static const char *about_of(const pace_asked_kind *kinds, size_t count, const char *word) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(kinds[i].word, word) == 0) return kinds[i].about;
+    return word;
+}
+
+static pace_status refuse(const pace_option *option, const char *asked, const pace_asked_kind *kinds, size_t count) {
+    char where[600] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        char word[40];
+        pace_snprintf(word, sizeof word, " %.30s ", kinds[i].word);
+        if (strstr(option->kinds, word) && used < sizeof where)
+            used +=
+                (size_t)pace_snprintf(where + used, sizeof where - used, "%s%s", used ? ", or " : "", kinds[i].about);
+    }
+    return pace_fail(PACE_E_USAGE, "%s: has no effect on %s; it is for %s", option->name, about_of(kinds, count, asked),
+                     where);
+}
+
+pace_status pace_asked_check_fields(const pace_question *question, const char *asked, const pace_asked_kind *kinds,
+                                    size_t count) {
+    const pace_option *option;
+    for (size_t i = 0; (option = pace_option_at(question->verb->name, i)); i++) {
+        if (!question->values[i].said || option->role == PACE_OPTION_RENDERS) continue;
+        if (option->kinds && !takes(option->kinds, asked)) return refuse(option, asked, kinds, count);
+    }
+    return PACE_OK;
+}
+
+pace_status pace_asked_row_kind(const pace_row_kind **out, const pace_question *question, const char *path,
+                                bool predicted) {
+    const char *name = pace_question_text(question, "kind");
+    if (name) return pace_row_kind_find(out, &pace_all_row_kinds, name, predicted);
+    *out = pace_row_kind_of_file(&pace_all_row_kinds, question->context->catalog, path);
+    return PACE_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "ask/engine_options.h"
 #include "ask/question.h"
+#include "ask/row_kinds.h"
 #include "report/engines.h"
 
 /** The inputs, borrowed. */
@@ -19,6 +20,21 @@ pace_status pace_asked_whole(size_t *out, const pace_question *question, const c
 
 /** Which steps of a trace are looked at. */
 pace_status pace_asked_steps(pace_step_choice *out, const pace_question *question) PACE_MUST_CHECK;
+
+/** A kind of questions of a verb: its word in the table of options (pace_option.kinds), and what they are about. A word with a
+ * point is a part of another: "rows.job" is of "rows". */
+typedef struct {
+    const char *word, *about;
+} pace_asked_kind;
+
+/** PACE_E_USAGE for a field that was said and has no effect on questions of the kind `asked` ("rows.job"), saying where
+ * it has. */
+pace_status pace_asked_check_fields(const pace_question *question, const char *asked, const pace_asked_kind *kinds,
+                                    size_t count) PACE_MUST_CHECK;
+
+/** The kind of rows that the field "kind" names, else that the start of the file `path` speaks for. */
+pace_status pace_asked_row_kind(const pace_row_kind **out, const pace_question *question, const char *path,
+                                bool predicted) PACE_MUST_CHECK;
 
 pace_status pace_ask_predict(pace_report **out, const pace_question *question) PACE_MUST_CHECK;
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) PACE_MUST_CHECK;

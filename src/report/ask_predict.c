@@ -1,24 +1,29 @@
 /* The seven kinds of questions of `predict`: which one is asked, and what its engine is asked with. */
 #include "report/ask_parts.h"
 #include "ask/model_settings.h"
+#include "base/print.h"
 #include "report/engines.h"
 
 #include <string.h>
 
 typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, KINDS } kind;
 
-/* The word of the table of options, and what the question is about. */
-static const struct {
-    const char *word, *about;
-} kinds[KINDS] = {
-    [STEP] = {" step ", "a step"},
-    [ROWS] = {" rows ", "a table of questions"},
-    [JOB] = {" job ", "a job"},
-    [EXCHANGE] = {" exchange ", "an exchange"},
-    [SIMULATE] = {" simulate ", "an exchange with " PACE_FIELD "simulate"},
-    [REPLAY] = {" replay ", "traces with " PACE_FIELD "simulate"},
-    [SCALING] = {" scaling ", "a step of several workers"},
+/* In the order of the enumerators, then the kinds of rows. */
+static const pace_asked_kind kinds[] = {
+    [STEP] = {"step", "a step"},
+    [ROWS] = {"rows", "a table of questions (" PACE_FIELD "rows)"},
+    [JOB] = {"job", "a job (" PACE_FIELD "job)"},
+    [EXCHANGE] = {"exchange", "an exchange"},
+    [SIMULATE] = {"simulate", "an exchange with " PACE_FIELD "simulate"},
+    [REPLAY] = {"replay", "traces with " PACE_FIELD "simulate"},
+    [SCALING] = {"scaling", "a step of several workers (" PACE_FIELD "workers)"},
+    {"rows.kernel", "a table about kernels"},
+    {"rows.exchange", "a table about exchanges"},
+    {"rows.step", "a table about steps"},
+    {"rows.scaling", "a table about steps of several workers"},
+    {"rows.job", "a table about jobs"},
 };
+enum { KIND_WORDS = sizeof kinds / sizeof *kinds };
 
 static bool is_scaling(const pace_question *question) {
     pace_words set = pace_question_words(question, "set");
@@ -71,15 +76,16 @@ static pace_status kind_of(kind *out, const pace_question *question) {
 /* Every field that was said must be of the kind. */
 static pace_status check_fields(const pace_question *question, kind asked) {
     const pace_option *option;
+    const pace_row_kind *of_rows;
+    char word[40];
     if (asked != STEP) PACE_TRY(pace_question_check_single(question, "on"));
     if (asked != STEP) PACE_TRY(pace_question_check_single(question, "fit"));
-    for (size_t i = 0; (option = pace_option_at("predict", i)); i++) {
-        if (!question->values[i].said || option->role == PACE_OPTION_RENDERS) continue;
-        if (option->kinds && !strstr(option->kinds, kinds[asked].word))
-            return pace_fail(PACE_E_USAGE, "%s: has no effect on %s", option->name, kinds[asked].about);
+    for (size_t i = 0; (option = pace_option_at("predict", i)); i++)
         if (option->type == PACE_OPTION_NUMBER) PACE_TRY(pace_asked_above_0(question, option->name));
-    }
-    return PACE_OK;
+    if (asked != ROWS) return pace_asked_check_fields(question, kinds[asked].word, kinds, KIND_WORDS);
+    PACE_TRY(pace_asked_row_kind(&of_rows, question, pace_question_text(question, "rows"), true));
+    pace_snprintf(word, sizeof word, "rows.%.20s", of_rows->name);
+    return pace_asked_check_fields(question, word, kinds, KIND_WORDS);
 }
 
 /* --- the kinds ---------------------------------------------------------------------------------------------------- */

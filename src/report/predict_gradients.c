@@ -42,13 +42,7 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
     const pace_forecast_exchange *exchange = &result->exchange;
     pace_node *root = pace_report_root(report);
     char limit[64];
-    if (!scenario->has_approach) return;
-    if (exchange->ranks < 2) {
-        pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, scenario->approach.name,
-                         "%s: no gradients are exchanged: there is one data-parallel rank, or nothing is trained",
-                         scenario->approach.name);
-        return;
-    }
+    if (!scenario->has_approach || exchange->ranks < 2) return;
     pace_node_sentence(root, false,
                        "%" PRId64 " ranks exchange gradients by %s: %s of communication is exposed%s. Waiting for the "
                        "slowest rank (step times vary by %.3g %%) adds %s.",

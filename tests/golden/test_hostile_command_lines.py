@@ -21,7 +21,8 @@ from checks import PACELINE, SOURCE, expect, finish
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-hostile-")
 EVERYTHING = os.environ.get("HOSTILE") == "all"
-VERBS = ("analyze", "predict", "plan", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "validate", "machines", "models")
+HELP = subprocess.run([PACELINE, "--help"], capture_output=True, text=True, check=True).stdout
+VERBS = re.findall(r"^  (\w+) ", HELP[HELP.index("verbs:"):HELP.index("exit status:")], re.M)
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1")
 
 
