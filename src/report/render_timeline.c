@@ -38,19 +38,51 @@ static const pace_packed_group *pictured(const pace_timeline *timeline) {
     return timeline->groups.count ? timeline->groups.items : NULL;
 }
 
+/* Summaries, then streams, then threads, as the script shows them. */
+typedef void (*lane_fn)(pace_sink *sink, const pace_packed_lane *lane, int row);
+
+static void each_lane(pace_sink *sink, const pace_packed_group *group, lane_fn write) {
+    int row = 0;
+    for (int kind = PACE_LANE_SUMMARY; kind <= PACE_LANE_THREAD; kind++)
+        for (size_t i = 0; i < group->lanes.count; i++)
+            if ((int)group->lanes.items[i].kind == kind) write(sink, &group->lanes.items[i], row++);
+}
+
+static void write_lane_name(pace_sink *sink, const pace_packed_lane *lane, int row) {
+    (void)row;
+    pace_sink_text(sink, "<div>");
+    pace_html_text(sink, lane->name);
+    pace_sink_text(sink, "</div>");
+}
+
+static void write_legend(pace_sink *sink, const pace_packed_group *group) {
+    bool used[PACE_CLASS_COUNT] = {false};
+    for (size_t i = 0; i < group->lanes.count; i++)
+        for (int part = 0; part < WIDTH; part++) {
+            pace_class color = prevailing(&group->lanes.items[i], part);
+            if (color < PACE_CLASS_COUNT) used[color] = true;
+        }
+    pace_sink_text(sink, "<ul class=\"legend\">");
+    for (int c = 0; c < PACE_CLASS_COUNT; c++)
+        if (used[c])
+            pace_sink_format(sink, "<li class=\"c-%s\"><i></i>%s</li>", pace_class_name((pace_class)c),
+                             c == PACE_CLASS_PATH   ? "critical path"
+                             : c == PACE_CLASS_WAIT ? "waiting"
+                                                    : pace_class_name((pace_class)c));
+    pace_sink_text(sink, "</ul>");
+}
+
 static void write_picture(pace_sink *sink, const pace_timeline *timeline) {
     const pace_packed_group *group = pictured(timeline);
     if (!group) return;
-    pace_sink_text(sink, "<noscript><div class=\"plain-lanes\"><div class=\"names\">");
-    for (size_t i = 0; i < group->lanes.count; i++) {
-        pace_sink_text(sink, "<div>");
-        pace_html_text(sink, group->lanes.items[i].name);
-        pace_sink_text(sink, "</div>");
-    }
+    pace_sink_text(sink, "<noscript>");
+    write_legend(sink, group);
+    pace_sink_text(sink, "<div class=\"plain-lanes\"><div class=\"names\">");
+    each_lane(sink, group, write_lane_name);
     pace_sink_format(sink,
                      "</div><svg viewBox=\"0 0 %d %zu\" height=\"%zu\" preserveAspectRatio=\"none\" role=\"img\">\n",
                      WIDTH, group->lanes.count * ROW, group->lanes.count * ROW);
-    for (size_t i = 0; i < group->lanes.count; i++) write_picture_lane(sink, &group->lanes.items[i], (int)i);
+    each_lane(sink, group, write_picture_lane);
     pace_sink_format(sink,
                      "</svg></div><p class=\"note\">%s in %d parts, each in the colour of what takes most of it. The "
                      "page's script draws every slice.</p></noscript>\n",

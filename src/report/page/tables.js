@@ -39,7 +39,7 @@ function makeSortable(table) {
 }
 
 /* A filter looks at all rows, those that are folded away too. */
-const LONG_TABLE = 25;
+const LONG_TABLE = 40;
 
 function makeFilterable(table) {
   const rows = Array.from(table.tBodies[0].rows);

@@ -73,7 +73,7 @@ function makeLegend(view, legend) {
 function makeHint() {
   const hint = element('p', undefined, 'tl-hint');
   [['W', 'S', ' zoom at the pointer, '], ['A', 'D', ' move, '], ['F', ' zoom to what is selected, '], ['M', ' mark its range, '],
-    [',', '.', ' neighbours, '], ['0', ' back, '], ['Esc', ' clear.']].forEach((keys) => {
+    [',', '.', ' neighbours, '], ['0', ' back, '], ['/', ' search, '], ['Esc', ' clear, then leave the plot.']].forEach((keys) => {
     keys.forEach((key, k) => hint.append(k < keys.length - 1 ? element('kbd', key) : key));
   });
   hint.append(' Drag to move; drag in the ruler, or with Shift, to add up a range. Click a slice for details. The wheel zooms with Ctrl, or once the plot was clicked.');

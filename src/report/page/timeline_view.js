@@ -218,7 +218,9 @@ const TIMELINE_KEYS = {
   '.': (view) => view.step(1),
   ',': (view) => view.step(-1),
   0: (view) => view.show(0, view.data.span_ns),
+  '/': (view) => view.body.parentNode.querySelector('input[type=search]').focus(),
   escape: (view) => {
+    if (!view.selected && !view.range) view.body.blur(); /* the wheel is the page's again */
     view.selected = null;
     view.setRange(null);
   },
