@@ -51,37 +51,38 @@ static share place_share(const pace_step_slots *slots, pace_part_place place) {
     return sum;
 }
 
-/* The stages that differ: with head, in the middle, with tail. One stage alone is the first and the last. */
-typedef enum { FIRST, MIDDLE, LAST, STAGES } stage;
+/* A stage by its number, from 0. One alone is the first and the last. */
+static bool has_head(double stage) { return stage == 0; }
+static bool has_tail(const pace_step_plan *plan, double stage) { return stage == plan->config.pp - 1; }
 
-static bool has_head(stage which) { return which == FIRST; }
-static bool has_tail(const pace_step_plan *plan, stage which) { return which == LAST || plan->config.pp == 1; }
+static double layers_of(const pace_step_plan *plan, double stage) {
+    return pace_stage_layers(plan->slots->layers, plan->config.pp, stage);
+}
 
-static double layers_of(const pace_step_plan *plan, stage which) {
-    return which == FIRST ? plan->layers_first : which == LAST ? plan->layers_last : plan->layers_most;
+/* Those that may differ: the first, the second, which has most layers, and the last. Returns how many there are. */
+static unsigned unlike_stages(double out[3], const pace_step_plan *plan) {
+    double pp = plan->config.pp;
+    out[0] = 0, out[1] = pp > 2 ? 1 : pp - 1, out[2] = pp - 1;
+    return pp > 2 ? 3 : (unsigned)pp;
 }
 
 /* Parameters of a stage. With several stages a tied output layer is held on both ends. */
-static share stage_share(const pace_step_plan *plan, stage which) {
+static share stage_share(const pace_step_plan *plan, double stage) {
     share layer = layer_share(plan->slots), sum = {0};
-    sum.dense = layers_of(plan, which) * layer.dense;
-    sum.expert = layers_of(plan, which) * layer.expert;
-    if (has_head(which)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
-    if (has_tail(plan, which)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
-    if (has_tail(plan, which) && plan->config.pp > 1) sum.dense += plan->slots->tied_parameters;
+    sum.dense = layers_of(plan, stage) * layer.dense;
+    sum.expert = layers_of(plan, stage) * layer.expert;
+    if (has_head(stage)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
+    if (has_tail(plan, stage)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
+    if (has_tail(plan, stage) && plan->config.pp > 1) sum.dense += plan->slots->tied_parameters;
     return sum;
-}
-
-/* Of the stages that a pipeline of so many has. */
-static bool is_there(const pace_step_plan *plan, stage which) {
-    return which == FIRST || plan->config.pp > (which == MIDDLE ? 2 : 1);
 }
 
 static share fullest(const pace_step_plan *plan) {
     share most = {0};
-    for (stage which = FIRST; which < STAGES; which++) {
-        share one = stage_share(plan, which);
-        if (!is_there(plan, which)) continue;
+    double stages[3];
+    unsigned count = unlike_stages(stages, plan);
+    for (unsigned i = 0; i < count; i++) {
+        share one = stage_share(plan, stages[i]);
         if (one.dense > most.dense) most.dense = one.dense;
         if (one.expert > most.expert) most.expert = one.expert;
     }
@@ -237,10 +238,9 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
  * (Narayanan et al. 2021, section 2.2; Megatron's interleaved order warms up with two chunks for each stage behind this
  * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). Of a zero-bubble pipeline all
  * stages hold as much as the first (Qi et al. 2023), and all-forward-first all. */
-static double in_flight(const pace_step_plan *plan, stage which) {
+static double in_flight(const pace_step_plan *plan, double stage) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
-    bool alike = which == FIRST || plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE;
-    double behind = alike ? pp - 1 : which == MIDDLE ? pp - 2 : 0;
+    double behind = plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE ? pp - 1 : pp - 1 - stage;
     if (plan->config.schedule == PACE_SCHEDULE_GPIPE) return all;
     double flight = vpp > 1 ? (2 * behind + (vpp - 1) * pp + 1) / vpp : behind + 1;
     return flight < all ? flight : all;
@@ -248,14 +248,14 @@ static double in_flight(const pace_step_plan *plan, stage which) {
 
 /* What a stage keeps, and what one of its layers forms anew in backward. The last stage's tail goes backward at once.
  */
-static double stage_activations(const pace_step_plan *plan, stage which) {
-    double layers = layers_of(plan, which) / plan->slots->layers, flight = in_flight(plan, which), kept = 0, widest = 0;
+static double stage_activations(const pace_step_plan *plan, double stage) {
+    double layers = layers_of(plan, stage) / plan->slots->layers, flight = in_flight(plan, stage), kept = 0, widest = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         double again = part->whole_bytes - part->kept_bytes;
         if (part->part.place == PACE_PART_LAYER) kept += part->kept_bytes * part->part.turns * layers * flight;
-        else if (part->part.place == PACE_PART_HEAD && has_head(which)) kept += part->kept_bytes * flight;
-        else if (part->part.place == PACE_PART_TAIL && has_tail(plan, which)) kept += part->kept_bytes;
+        else if (part->part.place == PACE_PART_HEAD && has_head(stage)) kept += part->kept_bytes * flight;
+        else if (part->part.place == PACE_PART_TAIL && has_tail(plan, stage)) kept += part->kept_bytes;
         else continue;
         if (again > widest) widest = again;
     }
@@ -268,9 +268,9 @@ static double tables(const pace_step_slots *slots, double ep) {
     return sum;
 }
 
-static pace_step_memory stage_memory(const pace_step_plan *plan, stage which) {
+pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
     const pace_config *config = &plan->config;
-    share held = stage_share(plan, which);
+    share held = stage_share(plan, stage);
     double copies = config->dp * config->cp / config->ep;
     bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
          half = pace_config_parameter_bytes(config) == 2;
@@ -281,7 +281,7 @@ static pace_step_memory stage_memory(const pace_step_plan *plan, stage which) {
     }
     double state = half ? plan->framework->state_bytes : 8; /* without a master copy: the parameters are it */
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
-                               .activation_bytes = stage_activations(plan, which)};
+                               .activation_bytes = stage_activations(plan, stage)};
     if (trains) {
         memory.gradient_bytes = gradient_bytes(plan) * parameters[2];
         memory.optimizer_bytes = state * plan->slots->states * parameters[1];
@@ -291,9 +291,10 @@ static pace_step_memory stage_memory(const pace_step_plan *plan, stage which) {
 }
 
 static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
-    for (stage which = FIRST; which < STAGES; which++) {
-        pace_step_memory one = stage_memory(plan, which);
-        if (!is_there(plan, which)) continue;
+    double stages[3];
+    unsigned count = unlike_stages(stages, plan);
+    for (unsigned i = 0; i < count; i++) {
+        pace_step_memory one = pace_step_stage_memory(plan, stages[i]);
         if (one.all_bytes > plan->memory.all_bytes) plan->memory = one;
         plan->last_rank_bytes = one.all_bytes;
     }

@@ -75,6 +75,9 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
                                 const pace_config *config, const pace_step_place *place,
                                 double attention) PACE_MUST_CHECK;
 
+/** What a rank of a stage (from 0) holds. */
+pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
+
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);
 

@@ -7,6 +7,7 @@
 #include "report/analyze_parts.h"
 #include "report/predict_edits.h"
 #include "report/predict_gradients.h"
+#include "report/predict_stages.h"
 #include "ask/prediction.h"
 #include "report/report_step.h"
 #include "report/show.h"
@@ -250,8 +251,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
-    if (p->is_model && !p->step.asked.device->is_cpu)
-        PACE_TRY(pace_put_fit(report, &p->step));
+    if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)
@@ -260,12 +260,16 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     if (p->is_model && options->on.count > 1 && pace_config_ranks(&p->step.asked.config) == 1)
         pace_node_note(root, "One device of each machine is compared; --set dp, tp or pp takes more.");
+    PACE_TRY(pace_put_stages(report, p));
     put_scenarios(root, p);
     put_called(root, p);
     pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
     pace_predicted_matrix(&matrix, end);
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
+    if (p->is_model && p->step.asked.config.pp > 1)
+        pace_node_note(root, "The matrix is of the stage that takes longest, rank %lld.",
+                       (long long)slowest->step.rank);
     put_families(root, end);
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));

@@ -30,6 +30,7 @@ UNITLESS |= {"ratio_low", "ratio_high", "p_value", "a_launches", "b_launches", "
 UNITLESS |= {"flop", "flop_per_byte"}  # of kinds of work
 UNITLESS |= {"times"}  # of memory
 UNITLESS |= {"instances"}  # of modules
+UNITLESS |= {"stage", "stands_for"}  # of pipelines
 UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues
 UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels
 UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",

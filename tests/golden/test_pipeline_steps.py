@@ -1,0 +1,89 @@
+"""Predicted pipelines: bubbles as published formulas have them, rows and options alike, what cannot be in one clear line."""
+import csv
+import json
+import subprocess
+
+import strict_schema
+from checks import PACELINE, expect, finish
+
+# All stages alike: next to no words at both ends, messages of a thousandth of the step, no host.
+ALIKE = ("gpt", "--on", "dgx-h100", "--set", "hidden=8192", "--set", "layers=16", "--set", "heads=64", "--set", "vocab=64", "--set", "precision=bf16",
+         "--set", "optimizer=sgd", "--set", "execution=graph", "--set", "pp=8")
+
+
+def predict(*words, status=0):
+    done = subprocess.run([PACELINE, "predict", *words, "--format", "json"], capture_output=True, text=True)
+    expect(done.returncode in (status, 1), words, done.stderr)
+    answer = json.loads(done.stdout)
+    strict_schema.hold(answer, "predict")
+    return answer
+
+
+def waits(answer):
+    """The share of each stage's step that it waits for others; the parts of each stage are the whole step."""
+    shares = []
+    for stage in answer["stages"]:
+        parts = [stage[key] for key in ("compute_ns", "memory_ns", "exposed_ns", "waits_ns", "idle_ns")]
+        expect(abs(sum(parts) / answer["scenarios"][0]["step_ns"] - 1) < 0.01, stage)
+        shares.append(stage["waits_ns"] / sum(parts))
+    return shares
+
+
+def bubbles():
+    """(p - 1)/(m + p - 1), interleaved (p - 1)/(v m + p - 1): Narayanan et al. 2021, sections 2.2.1 and 2.2.2. Zero-bubble: a third of the
+    time where all passes take equally long (Qi et al. 2023, table 2)."""
+    p, m = 8, 16
+    fill = p - 1
+    for more, expected, margin in ((("schedule=1f1b",), fill / (m + fill), 0.005), (("schedule=gpipe",), fill / (m + fill), 0.005),
+                                   (("vpp=2",), fill / (2 * m + fill), 0.012), (("schedule=zero-bubble",), fill / 3 / (m + fill / 3), 0.015)):
+        answer = predict(*ALIKE, "--set", f"global_batch={m}", *(word for one in more for word in ("--set", one)))
+        expect([stage["rank"] for stage in answer["stages"]] == list(range(p)), answer["stages"])
+        for share in waits(answer):
+            expect(abs(share - expected) < margin, more, share, expected)
+    return answer
+
+
+def memory():
+    """Stage i holds p - i micro-batches (Narayanan et al. 2021, section 2.2), all of them with all-forward-first."""
+    held = {schedule: [stage["held_bytes"] for stage in predict(*ALIKE, "--set", "global_batch=16", "--set", "schedule=" + schedule)["stages"]]
+            for schedule in ("1f1b", "gpipe")}
+    steps = [a - b for a, b in zip(held["1f1b"][1:-1], held["1f1b"][2:-1])]
+    expect(max(steps) / min(steps) < 1.001, steps)  # one micro-batch of a stage each
+    for stage in range(1, 7):  # 16 instead of 8 - i
+        expect(abs((held["gpipe"][stage] - held["1f1b"][stage]) / ((8 + stage) * steps[0]) - 1) < 0.001, stage, held)
+
+
+def changes():
+    """What-ifs apply to all stages: twice the rates make the step half as long, and bubbles stay their share of it."""
+    answer = predict(*ALIKE, "--set", "global_batch=16", "--scale", ".*:0.5")
+    plain, half = (row["step_ns"] for row in answer["scenarios"][:2])
+    expect(abs(half / plain - 0.5) < 0.02, plain, half)
+
+
+def rows_and_options():
+    rows = "model,machine,framework,n_gpu,tp,pp,dp,vpp,zero_stage,micro_batch,global_batch,precision\n"
+    rows += "gpt2,dgx-h100,pytorch,8,2,2,2,1,0,2,16,bf16\ngpt2,dgx-h100,pytorch,8,1,4,2,3,1,1,16,bf16\ngpt2,dgx-h100,pytorch,8,1,1,8,1,3,2,16,bf16\n"
+    done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", "-", "--format", "csv"], input=rows, capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    for row in csv.DictReader(done.stdout.splitlines()):
+        words = [f"{key}={row[key]}" for key in ("tp", "pp", "dp", "vpp", "zero_stage", "micro_batch", "global_batch", "precision")]
+        answer = predict("gpt2", "--on", "dgx-h100", *(word for one in words for word in ("--set", one)))
+        expect(abs(float(row["predicted"]) / answer["values"]["step.median_s"] - 1) < 1e-6, row["predicted"], answer["values"])
+
+
+def refused():
+    on = ("gpt2", "--on", "dgx-h100", "--set")
+    for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
+                        ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
+                        ((*on, "pp=2", "--set", "vpp=2", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
+                        ((*on, "pp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers")):
+        done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
+        expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
+
+
+bubbles()
+memory()
+changes()
+rows_and_options()
+refused()
+finish()
