@@ -1,5 +1,6 @@
 #include "ask/history.h"
 
+#include "base/change_point.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -8,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_LAST = 3 };
+enum { USUAL_LAST = 3, USUAL_WINDOW = 50 };
+
+/* How likely a series without a change of level has one by chance: as a whole, and behind each of its runs. */
+#define LEVEL_CHANCE 0.01
+#define LEVEL_CHANCE_LATER 0.001
 
 const char *pace_history_value_of(const char *verb) {
     static const char *const values[][2] = {{"analyze", "step_spread.median_ns"},
@@ -21,29 +26,36 @@ const char *pace_history_value_of(const char *verb) {
 
 /* --- series ------------------------------------------------------------------------------------------------------- */
 
-pace_status pace_history_series(const char **out, const pace_results *results, const char *asked) {
+static bool is_listed(const pace_series_list *list, const char *series) {
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], series) == 0) return true;
+    return false;
+}
+
+static pace_status unknown_series(const pace_series_list *all, const char *asked) {
     char known[256] = "";
-    size_t used = 0, different = 0;
-    const char *only = NULL;
-    for (size_t i = 0; i < results->runs.count; i++) {
-        const char *series = results->runs.items[i].series;
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++) seen = strcmp(results->runs.items[k].series, series) == 0;
-        if (asked && strcmp(series, asked) == 0) {
-            *out = series;
-            return PACE_OK;
-        }
-        if (seen) continue;
-        different++;
-        only = series;
-        if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", series);
+    size_t used = 0;
+    for (size_t i = 0; i < all->count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", all->items[i]);
+    return pace_fail(PACE_E_USAGE, "series: expected one of %s, found '%.80s'", known, asked);
+}
+
+pace_status pace_history_series(pace_series_list *out, const pace_results *results, const char *asked) {
+    pace_series_list all = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < results->runs.count; i++)
+        if (!is_listed(&all, results->runs.items[i].series))
+            status = PACE_PUSH(&all, (const char *)results->runs.items[i].series);
+    if (status == PACE_OK && all.count == 0)
+        status = pace_fail(PACE_E_INPUT, "expected results that " PACE_FIELD "store wrote, found none");
+    if (status == PACE_OK && asked && !is_listed(&all, asked)) status = unknown_series(&all, asked);
+    if (status == PACE_OK && asked) {
+        all.items[0] = asked;
+        all.count = 1;
     }
-    if (!only) return pace_fail(PACE_E_INPUT, "expected results that " PACE_FIELD "store wrote, found none");
-    if (asked) return pace_fail(PACE_E_USAGE, "series: expected one of %s, found '%.80s'", known, asked);
-    if (different > 1) return pace_fail(PACE_E_USAGE, "series: expected one of %s, found none", known);
-    *out = only;
-    return PACE_OK;
+    if (status != PACE_OK) PACE_VEC_FREE(&all);
+    else *out = all;
+    return status;
 }
 
 /* --- one value ---------------------------------------------------------------------------------------------------- */
@@ -86,23 +98,71 @@ static pace_status test_values(pace_rank_test *out, const pace_value_history *h)
     return status;
 }
 
-static pace_status compare(pace_value_history *h, size_t last) {
-    size_t count = h->values.count;
+static size_t first_of_window(const pace_value_history *h, const pace_history_options *options) {
+    size_t window = options->window ? options->window : USUAL_WINDOW;
+    return h->values.count > window ? h->values.count - window : 0;
+}
+
+static pace_status compare(pace_value_history *h, const pace_history_options *options) {
+    size_t begin = first_of_window(h, options), count = h->values.count - begin;
+    size_t last = options->last ? options->last : USUAL_LAST;
     pace_rank_test test;
     h->last = last < count ? last : count ? 1 : 0;
     h->before = count - h->last;
     h->ratio = h->low = h->high = h->before_median = NAN;
-    h->last_median = h->last ? median(h->values.items + h->before, h->last) : NAN;
+    h->last_median = h->last ? median(h->values.items + begin + h->before, h->last) : NAN;
     h->verdict = PACE_CHANGE_NONE;
     h->p = 1;
     if (h->before == 0) return PACE_OK;
-    h->before_median = median(h->values.items, h->before);
+    h->before_median = median(h->values.items + begin, h->before);
     PACE_TRY(test_values(&test, h));
     if (h->before_median > 0) h->ratio = h->last_median / h->before_median;
     h->low = test.low;
     h->high = test.high;
     h->p = test.p;
     h->verdict = pace_change_judge(h->before, h->last, &test);
+    return PACE_OK;
+}
+
+/* A split of all values that is no chance, else of those without the first, without the first two, and so on: a level that
+ * came and went parts the whole badly. These are many tests, so each must be less likely. `*at` 0 = none. */
+static pace_status any_change(size_t *at, double *p, const double *values, size_t count) {
+    *at = 0;
+    for (size_t from = 0; count - from >= PACE_CHANGE_POINT_LEAST; from += 1 + count / 64) {
+        pace_change_point found;
+        PACE_TRY(pace_change_point_find(&found, values + from, count - from));
+        if (found.at == 0 || found.p > (from ? LEVEL_CHANCE_LATER : LEVEL_CHANCE)) continue;
+        *at = from + found.at;
+        *p = found.p;
+        return PACE_OK;
+    }
+    return PACE_OK;
+}
+
+/* The last change of level in values; `*at` 0 = none. */
+static pace_status last_change(size_t *at, double *p, const double *values, size_t count) {
+    size_t later;
+    *at = 0;
+    do {
+        PACE_TRY(any_change(&later, p, values + *at, count - *at));
+        *at += later;
+    } while (later);
+    return PACE_OK;
+}
+
+static pace_status find_level(pace_value_history *h, const pace_history_options *options) {
+    size_t begin = first_of_window(h, options), since;
+    const double *values = h->values.items + begin;
+    double p = 1, ignored;
+    PACE_TRY(last_change(&h->level.at, &p, values, h->values.count - begin));
+    if (h->level.at == 0) return PACE_OK;
+    PACE_TRY(last_change(&since, &ignored, values, h->level.at));
+    h->level.found = true;
+    h->level.p = p;
+    h->level.before = median(values + since, h->level.at - since);
+    h->level.after = median(values + h->level.at, h->values.count - begin - h->level.at);
+    h->level.ratio = h->level.before > 0 ? h->level.after / h->level.before : NAN;
+    h->level.at += begin;
     return PACE_OK;
 }
 
@@ -119,25 +179,26 @@ static pace_status no_value(const pace_results *results, const char *series, con
 }
 
 pace_status pace_value_history_find(pace_value_history *out, const pace_results *results, const char *series,
-                                    const char *path, size_t last) {
+                                    const char *path, const pace_history_options *options) {
     pace_value_history history = {.more_is_better = pace_ends(path, "_per_s")};
     pace_status status = collect(&history, results, series, path);
     if (status == PACE_OK && history.values.count == 0) status = no_value(results, series, path);
-    if (status == PACE_OK) status = compare(&history, last ? last : USUAL_LAST);
+    if (status == PACE_OK) status = compare(&history, options);
+    if (status == PACE_OK) status = find_level(&history, options);
     if (status != PACE_OK) pace_value_history_free(&history);
     else *out = history;
     return status;
 }
 
 pace_status pace_value_history_of(pace_value_history *out, const pace_stored_figure *const *figures, size_t count,
-                                  size_t last) {
+                                  const pace_history_options *options) {
     pace_value_history history = {.path = figures[0]->path, .more_is_better = pace_ends(figures[0]->path, "_per_s")};
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         status = PACE_PUSH(&history.runs, figures[i]->run);
         if (status == PACE_OK) status = PACE_PUSH(&history.values, figures[i]->value);
     }
-    if (status == PACE_OK) status = compare(&history, last ? last : USUAL_LAST);
+    if (status == PACE_OK) status = compare(&history, options);
     if (status != PACE_OK) pace_value_history_free(&history);
     else *out = history;
     return status;
@@ -148,6 +209,12 @@ void pace_value_history_free(pace_value_history *history) {
     PACE_VEC_FREE(&history->values);
 }
 
-double pace_history_worse_by(const pace_value_history *history) {
-    return history->more_is_better ? 1 - history->ratio : history->ratio - 1;
+double pace_history_worse_by(const pace_value_history *history, double ratio) {
+    return history->more_is_better ? 1 - ratio : ratio - 1;
+}
+
+bool pace_history_is_worse(const pace_value_history *history, double limit) {
+    bool last = history->before > 0 && history->verdict != PACE_CHANGE_CHANCE;
+    if (last && pace_history_worse_by(history, history->ratio) > limit) return true;
+    return history->level.found && pace_history_worse_by(history, history->level.ratio) > limit;
 }

@@ -204,6 +204,41 @@ static bool any_device_works(const pace_analysis *analysis) {
     return false;
 }
 
+static void drop_ranks_of(pace_analysis *analysis, const pace_rank *trace) {
+    size_t kept = 0;
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        pace_rank *rank = analysis->ranks.items[i];
+        if (pace_rank_trace(rank) != trace) analysis->ranks.items[kept++] = rank;
+        else if (rank != trace) free_rank(rank);
+    }
+    analysis->ranks.count = kept;
+}
+
+static bool has_chosen_steps(const pace_rank *trace, const pace_analyze_options *options) {
+    size_t first, count;
+    return pace_step_choice_find(&first, &count, &options->steps, &trace->marks, &trace->step.names, trace->path) ==
+           PACE_OK;
+}
+
+/* Of several ranks those without the chosen steps; where none has them, choose_steps() says so. */
+static pace_status leave_out_without_steps(pace_analysis *analysis, const pace_analyze_options *options) {
+    size_t with = 0;
+    if (!options->steps.numbers && options->steps.skip == 0) return PACE_OK;
+    for (size_t i = 0; i < analysis->traces.count; i++)
+        with += !analysis->traces.items[i]->left_out && has_chosen_steps(analysis->traces.items[i], options);
+    for (size_t i = 0; with && i < analysis->traces.count; i++) {
+        pace_rank *trace = analysis->traces.items[i];
+        char name[PACE_RANK_NAME];
+        if (trace->left_out || has_chosen_steps(trace, options)) continue;
+        trace->left_out = true;
+        drop_ranks_of(analysis, trace);
+        PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, trace->path,
+                           "%s (%s) is left out: it recorded none of the chosen steps", pace_rank_name(name, trace),
+                           trace->path));
+    }
+    return PACE_OK;
+}
+
 /* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
     if (options->device && options->device_field && !any_device_works(analysis))
@@ -220,11 +255,13 @@ static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_option
     }
     for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) pace_marks_choose(&analysis->ranks.items[i]->marks);
+    PACE_TRY(leave_out_without_steps(analysis, options));
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace) PACE_TRY(choose_steps(rank, options));
     }
-    for (size_t i = 0; i < analysis->traces.count; i++) PACE_TRY(choose_steps(analysis->traces.items[i], options));
+    for (size_t i = 0; i < analysis->traces.count; i++)
+        if (!analysis->traces.items[i]->left_out) PACE_TRY(choose_steps(analysis->traces.items[i], options));
     return PACE_OK;
 }
 
@@ -312,6 +349,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK) status = find_latest(&analysis);
     analysis.reported = analysis.latest.rank;
     analysis.asked = options->has_rank;
+    analysis.cut = options->steps.numbers || options->steps.skip;
     if (status == PACE_OK && options->has_rank)
         status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);
     pace_paths_free(&paths);

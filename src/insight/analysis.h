@@ -18,6 +18,7 @@ typedef struct {
     pace_messages messages;
     const pace_rank *reported; /* the rank that was asked for, else the latest; NULL = neither */
     bool asked;                /* it was asked for */
+    bool cut;                  /* steps were chosen */
     bool made;                 /* the steps were made instead of read: their paths only name them */
     pace_latest_rank latest;   /* who makes the others wait */
     pace_machine machine;      /* that was named for the device; devices = 0: none */

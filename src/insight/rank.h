@@ -19,7 +19,8 @@ typedef struct pace_rank {
     const pace_device *device;     /* NULL = unknown; borrowed from the catalogue */
     uint32_t device_id;            /* the trace's number of it */
     const struct pace_rank *trace; /* one device of several: the trace it is of, which outlives it; NULL = all of one */
-    bool left_out;                 /* a trace without device work among others that have some: no rank is made of it */
+    bool left_out;                 /* no rank is made of it: a trace without device work, or the chosen steps, among
+                                      others that have them */
     int64_t shift_ns;              /* to be added to its clock to agree with the first rank's */
 } pace_rank;
 

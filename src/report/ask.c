@@ -78,8 +78,10 @@ static pace_status ask_history(pace_report **out, size_t *missed, const pace_que
     pace_history_options options = {.series = pace_question_text(question, "series"),
                                     .value = pace_question_text(question, "value")};
     PACE_TRY(pace_asked_above_0(question, "last"));
+    PACE_TRY(pace_asked_above_0(question, "window"));
     PACE_TRY(pace_asked_above_0(question, "top"));
     PACE_TRY(pace_asked_whole(&options.last, question, "last"));
+    PACE_TRY(pace_asked_whole(&options.window, question, "window"));
     PACE_TRY(pace_asked_whole(&options.rows_shown, question, "top"));
     PACE_TRY(read_limit(&options.has_limit, &options.limit, question));
     return pace_history(out, missed, question->inputs.items[0], &options);

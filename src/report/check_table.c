@@ -11,6 +11,8 @@ static const pace_table checks = {"checks", "Checks", PACE_FOR_ALL, 0,
                                              {"holds", "holds", PACE_SHOW_TEXT, PACE_OF(check_row, holds)},
                                              {"text", "found", PACE_SHOW_TEXT, PACE_OF(check_row, text)})};
 
-void pace_put_check(pace_node *root, const char *name, bool holds, const char *found) {
-    pace_put_table(root, &checks, &(check_row){name, holds ? "yes" : "no", found}, 1, sizeof(check_row));
+pace_node *pace_open_checks(pace_node *root) { return pace_open_table(root, &checks, 0); }
+
+void pace_put_check(pace_node *table, const char *name, bool holds, const char *found) {
+    pace_table_put(table, &(check_row){name, holds ? "yes" : "no", found});
 }

@@ -3,4 +3,5 @@
 
 #include "report/report.h"
 
-void pace_put_check(pace_node *root, const char *name, bool holds, const char *found);
+pace_node *pace_open_checks(pace_node *root);
+void pace_put_check(pace_node *checks, const char *name, bool holds, const char *found);

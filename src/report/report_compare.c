@@ -227,7 +227,7 @@ static void put_check(pace_node *root, size_t *missed, const pace_step_change *c
         pace_snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s",
                       pace_show_ns(pace_typical_ns(&change->a)).text, pace_show_ns(pace_typical_ns(&change->b)).text,
                       100 * (change->ratio - 1), pace_change_verdict_names[change->verdict]);
-    pace_put_check(root, name, !*missed, text);
+    pace_put_check(pace_open_checks(root), name, !*missed, text);
     if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
 }
 

@@ -81,7 +81,7 @@ static void put_answer(pace_node *root, const view *v) {
         return;
     }
     pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
-    double worse = pace_history_worse_by(h);
+    double worse = pace_history_worse_by(h, h->ratio);
     const char *word = h->verdict != PACE_CHANGE_REAL ? "no significant change"
                        : worse > 0                    ? "a regression"
                                                       : "an improvement";
@@ -92,16 +92,41 @@ static void put_answer(pace_node *root, const view *v) {
     else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
 }
 
-static void put_check(pace_node *root, view *v) {
+/* From which run on the values stay at another level. */
+static void put_level(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
-    char name[320], text[160];
-    double worse = pace_history_worse_by(h);
-    bool failed = worse > v->options->limit && h->verdict != PACE_CHANGE_CHANCE && h->before > 0;
-    v->missed = failed;
-    pace_snprintf(name, sizeof name, "%.200s at most %g %% worse", h->path, 100 * v->options->limit);
+    const pace_level_change *level = &h->level;
+    pace_node *node = pace_node_object(root, "level", NULL, PACE_FOR_JSON);
+    if (!level->found) {
+        pace_node_null(node, "since_run");
+        pace_node_null(node, "since_label");
+    } else {
+        const pace_stored_run *run = &v->results->runs.items[h->runs.items[level->at]];
+        pace_node_int(node, "since_run", (int64_t)h->runs.items[level->at] + 1);
+        pace_node_text(node, "since_label", run->label);
+        pace_node_sentence(root, true, "Since run %zu%s%.60s%s it stays at %s, before at %s (%+.1f %%).",
+                           h->runs.items[level->at] + 1, *run->label ? " (" : "", run->label, *run->label ? ")" : "",
+                           show_value(h->path, level->after).text, show_value(h->path, level->before).text,
+                           100 * (level->ratio - 1));
+    }
+    pace_node_real(node, "ratio", level->found ? level->ratio : NAN);
+    pace_node_real(node, "p_value", level->found ? level->p : 1);
+}
+
+static void put_check(pace_node *checks, view *v) {
+    const pace_value_history *h = &v->chosen;
+    char name[400], text[200], since[64] = "";
+    bool failed = pace_history_is_worse(h, v->options->limit);
+    v->missed += failed;
+    pace_snprintf(name, sizeof name, "%.120s: %.200s at most %g %% worse", v->series, h->path, 100 * v->options->limit);
+    if (h->level.found)
+        pace_snprintf(since, sizeof since, "; %+.2f %% since run %zu", 100 * (h->level.ratio - 1),
+                      h->runs.items[h->level.at] + 1);
     if (h->before == 0) pace_snprintf(text, sizeof text, "nothing before to hold it against");
-    else pace_snprintf(text, sizeof text, "%+.2f %%, %s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict]);
-    pace_put_check(root, name, !failed, text);
+    else
+        pace_snprintf(text, sizeof text, "%+.2f %%, %s%s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict],
+                      since);
+    pace_put_check(checks, name, !failed, text);
 }
 
 static void put_runs(pace_node *root, const view *v) {
@@ -143,7 +168,7 @@ static int by_path(const void *left, const void *right) {
 
 static pace_status add_value(value_rows *out, const view *v, const pace_stored_figure *const *figures, size_t count) {
     pace_value_history h;
-    PACE_TRY(pace_value_history_of(&h, figures, count, v->options->last));
+    PACE_TRY(pace_value_history_of(&h, figures, count, v->options));
     pace_status status = PACE_OK;
     if (h.before && !isnan(h.ratio))
         status = PACE_PUSH(out, ((value_row){h.path, NULL, h.before_median, h.last_median, h.ratio - 1, h.p}));
@@ -182,38 +207,135 @@ static pace_status find_changes(pace_node *root, const view *v) {
     return status;
 }
 
-static pace_status build(pace_report *report, void *context) {
-    view *v = context;
-    pace_node *root = pace_report_root(report);
-    struct stat about;
-    pace_report_add_input(report, v->file, stat(v->file, &about) == 0 ? (uint64_t)about.st_size : 0);
-    pace_report_show_rows(report, v->options->rows_shown);
-    put_answer(root, v);
-    put_figures(root, v);
-    if (v->options->has_limit) put_check(root, v);
-    put_runs(root, v);
-    return find_changes(root, v);
-}
+/* --- several series ----------------------------------------------------------------------------------------------- */
 
-static pace_status choose(view *v) {
-    PACE_TRY(pace_history_series(&v->series, v->results, v->options->series));
+typedef struct {
+    const char *series, *value, *verdict;
+    int64_t runs, since_run;
+    double last, change, level_change;
+} series_row;
+
+static const pace_table all_series = {
+    "all_series",
+    "Series",
+    PACE_FOR_ALL,
+    30,
+    .hidden_when_empty = true,
+    PACE_CELLS({"series", "series", PACE_SHOW_TEXT, PACE_OF(series_row, series)},
+               {"value", "value", PACE_SHOW_TEXT, PACE_OF(series_row, value)},
+               {"runs", "runs", PACE_SHOW_INT, PACE_OF(series_row, runs)},
+               {"last", "last", PACE_SHOW_REAL, PACE_OF(series_row, last)},
+               {"change", "against before", PACE_SHOW_SHARE, PACE_OF(series_row, change)},
+               {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(series_row, verdict)},
+               {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
+               {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)})};
+
+static const char *value_of(const view *v, const char *series) {
     const char *verb = "";
     for (size_t i = 0; i < v->results->runs.count; i++)
-        if (strcmp(v->results->runs.items[i].series, v->series) == 0) verb = v->results->runs.items[i].verb;
-    v->path = v->options->value ? v->options->value : pace_history_value_of(verb);
+        if (strcmp(v->results->runs.items[i].series, series) == 0) verb = v->results->runs.items[i].verb;
+    return v->options->value ? v->options->value : pace_history_value_of(verb);
+}
+
+static pace_status open_series(view *v, const char *series) {
+    v->series = series;
+    v->path = value_of(v, series);
     if (!v->path) return pace_fail(PACE_E_USAGE, "value: expected the path of a value of '%.80s'", v->series);
-    return pace_value_history_find(&v->chosen, v->results, v->series, v->path, v->options->last);
+    return pace_value_history_find(&v->chosen, v->results, v->series, v->path, v->options);
+}
+
+static void put_series_row(pace_node *table, const view *v) {
+    const pace_value_history *h = &v->chosen;
+    pace_table_put(table,
+                   &(series_row){.series = v->series,
+                                 .value = h->path,
+                                 .verdict = pace_change_verdict_names[h->verdict],
+                                 .runs = (int64_t)h->values.count,
+                                 .since_run = h->level.found ? (int64_t)h->runs.items[h->level.at] + 1 : PACE_NO_INT,
+                                 .last = h->last_median,
+                                 .change = h->ratio - 1,
+                                 .level_change = h->level.found ? h->level.ratio - 1 : NAN});
+}
+
+/* How bad a series is, to tell which is shown whole. */
+static double worst_of(const pace_value_history *h) {
+    double last = h->verdict == PACE_CHANGE_REAL ? pace_history_worse_by(h, h->ratio) : 0;
+    double level = h->level.found ? pace_history_worse_by(h, h->level.ratio) : 0;
+    return fmax(isnan(last) ? 0 : last, isnan(level) ? 0 : level);
+}
+
+/* The series that became worst; those without the value are left out. NULL = none has it. */
+static pace_status find_worst(const char **out, size_t *left_out, view *v, const pace_series_list *list) {
+    double most = -1;
+    *out = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        pace_status status = open_series(v, list->items[i]);
+        *left_out += status == PACE_E_USAGE;
+        if (status == PACE_E_USAGE) continue;
+        PACE_TRY(status);
+        if (worst_of(&v->chosen) > most) most = worst_of(&v->chosen), *out = list->items[i];
+        pace_value_history_free(&v->chosen);
+    }
+    return PACE_OK;
+}
+
+/* A row and a check for each series. */
+static pace_status put_all(pace_node *root, view *v, const pace_series_list *list) {
+    pace_node *table = pace_open_table(root, &all_series, 0);
+    pace_node *checks = v->options->has_limit ? pace_open_checks(root) : NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        pace_status status = open_series(v, list->items[i]);
+        if (status == PACE_E_USAGE) continue;
+        PACE_TRY(status);
+        if (list->count > 1) put_series_row(table, v);
+        if (checks) put_check(checks, v);
+        pace_value_history_free(&v->chosen);
+    }
+    return PACE_OK;
+}
+
+static pace_status put_chosen(pace_node *root, view *v, const pace_series_list *list, size_t left_out) {
+    put_answer(root, v);
+    put_figures(root, v);
+    if (list->count > 1)
+        pace_node_note(root, "Of %zu series this is the one that became worst; --series NAME shows another.",
+                       list->count);
+    if (left_out) pace_node_note(root, "%zu series without the value are left out.", left_out);
+    view rows = *v; /* whose history is another's while it goes through all */
+    pace_status status = put_all(root, &rows, list);
+    v->missed = rows.missed;
+    put_level(root, v);
+    put_runs(root, v);
+    return status == PACE_OK ? find_changes(root, v) : status;
+}
+
+static pace_status build_of(pace_node *root, view *v, const pace_series_list *list) {
+    const char *worst;
+    size_t left_out = 0;
+    PACE_TRY(find_worst(&worst, &left_out, v, list));
+    PACE_TRY(open_series(v, worst ? worst : list->items[0])); /* where none has it: says so */
+    pace_status status = put_chosen(root, v, list, left_out);
+    pace_value_history_free(&v->chosen);
+    return status;
+}
+
+static pace_status build(pace_report *report, void *context) {
+    view *v = context;
+    struct stat about;
+    pace_series_list list;
+    PACE_TRY(pace_history_series(&list, v->results, v->options->series));
+    pace_report_add_input(report, v->file, stat(v->file, &about) == 0 ? (uint64_t)about.st_size : 0);
+    pace_report_show_rows(report, v->options->rows_shown);
+    pace_status status = build_of(pace_report_root(report), v, &list);
+    PACE_VEC_FREE(&list);
+    return status;
 }
 
 pace_status pace_history(pace_report **out, size_t *missed, const char *path, const pace_history_options *options) {
     pace_results results;
     PACE_TRY(pace_results_read(&results, path));
     view v = {.file = path, .results = &results, .options = options};
-    pace_status status = choose(&v);
-    if (status == PACE_OK) {
-        status = pace_report_build(out, "history", "Answers over time", build, &v);
-        pace_value_history_free(&v.chosen);
-    }
+    pace_status status = pace_report_build(out, "history", "Answers over time", build, &v);
     pace_results_free(&results);
     *missed = v.missed;
     return status;

@@ -304,6 +304,9 @@ static pace_status write_understood(void *context, const pace_report *report, pa
 pace_status pace_write_analysis_trace(void *context, const pace_report *report, pace_sink *sink) {
     const pace_analysis *analysis = context;
     const pace_traces_shown shown = {analysis, analysis->asked ? analysis->reported : NULL};
+    if (analysis->cut)
+        return pace_fail(PACE_E_USAGE, "perfetto draws all steps: " PACE_FIELD "steps and " PACE_FIELD
+                                       "skip have no effect on it; 'paceline slice TRACE --steps 3:4' writes some");
     return pace_traces_can_be_copied(&shown) ? pace_write_original_trace(&shown, report, sink)
                                              : write_understood(context, report, sink);
 }

@@ -52,6 +52,28 @@ def test_a_step_less(folder):
     expect(any("other steps" in w["text"] for w in document["warnings"]), "warned", document["warnings"])
 
 
+def test_steps_of_some_ranks(folder):
+    """Rank 1 of three recorded none of the chosen steps: it is left out, and the others are matched."""
+    paths = []
+    for number in range(3):
+        rank = planted_traces.Rank(number, 3)
+
+        def body(rank, _):
+            planted_traces.layers(rank, 3, 400)
+            planted_traces.collective([rank], 300)
+            planted_traces.update(rank)
+        planted_traces.steps(rank, 3, body, first=1 if number != 1 else 7)
+        paths.append(rank.write(os.path.join(folder, f"some{number}.json")))
+    document = analyze(paths, "--steps", "2:3")
+    expect([len(rank["steps"]) for rank in document["ranks"]] == [2, 3, 2], "steps", document["ranks"])
+    expect(any("rank 1" in w["text"] and "left out" in w["text"] for w in document["warnings"]), "warned", document["warnings"])
+    expect({row["rank"] for row in document["critical_path"]["by_rank"]} == {0, 2}, "ranks", document["critical_path"]["by_rank"])
+    done = subprocess.run([PACELINE, "analyze", *paths, "--steps", "5"], capture_output=True, text=True)
+    expect(done.returncode == 2 and "1 to 3" in done.stderr, "nobody has it", done.returncode, done.stderr)
+    done = subprocess.run([PACELINE, "analyze", paths[0], "--steps", "2", "--format", "perfetto"], capture_output=True, text=True)
+    expect(done.returncode == 2 and "slice" in done.stderr, "perfetto", done.returncode, done.stderr)
+
+
 def test_no_common_step(folder):
     paths = []
     for number in range(3):
@@ -139,6 +161,7 @@ def test_before_the_trace(folder):
 
 with tempfile.TemporaryDirectory() as work:
     test_a_step_less(work)
+    test_steps_of_some_ranks(work)
     test_no_common_step(work)
     test_nobody_late(work)
     test_late_among_many(work)

@@ -66,7 +66,9 @@ def test_stored(folder):
     expect(len(kept) > 30, len(kept))
     found = history(path, "--series", "nightly")
     expect(found["value"] == "step.median_s" and len(found["runs"]) == 1 and found["verdict"] == "nothing to compare", found)
-    code, _, err = run("history", path)
+    everything = history(path)
+    expect({row["series"] for row in everything["all_series"]} == {"analyze", "compare", "nightly"}, everything["all_series"])
+    code, _, err = run("history", path, "--series", "nigthly")
     expect_line(code, err, 2, "--series", "nightly")
 
 
@@ -97,6 +99,37 @@ def test_noise(folder):
         code, out, _ = run("history", path, "--series", f"s{series}", "--format", "json", "--fail-on", "+0%")
         called += json.loads(out)["verdict"] == "significant"
     expect(called <= 6, "called significant:", called)
+
+
+def test_long_ago(folder):
+    """A regression of ten runs ago, which the last three against all before do not show, is found by its level, and where it began."""
+    chance = random.Random(8)
+    path = empty(folder)
+    fill(path, noisy(chance, 20, 1e8) + noisy(chance, 25, 1.04e8))
+    answer = history(path, "--fail-on", "+3%", wanted=1)
+    expect(abs(answer["level"]["since_run"] - 21) <= 1 and answer["level"]["since_label"] == "made", answer["level"])
+    expect(abs(answer["level"]["ratio"] - 1.04) < 0.01 and "Since run" in " ".join(answer["summary"]), answer["level"], answer["summary"])
+    expect(answer["ratio"] < 1.03, "the last three alone do not say it", answer["ratio"])
+    later = history(path, "--fail-on", "+3%", "--window", "20")
+    expect(later["level"]["since_run"] is None, "out of the window", later["level"])
+    back = empty(folder, "back.sqlite")
+    fill(back, noisy(chance, 12, 1e8) + noisy(chance, 8, 1.2e8) + noisy(chance, 12, 1e8))
+    answer = history(back, "--fail-on", "+5%")
+    expect(abs(answer["level"]["since_run"] - 21) <= 1 and abs(answer["level"]["ratio"] - 1 / 1.2) < 0.02, "mended", answer["level"])
+
+
+def test_several_series(folder):
+    """Machines and branches in one file: each has a row and a check; the worst is shown."""
+    chance = random.Random(9)
+    path = empty(folder)
+    for series, factor in (("main-h100", 1), ("main-a100", 1.15), ("branch-h100", 1.02)):
+        fill(path, noisy(chance, 14, 1e8) + noisy(chance, 4, factor * 1e8), series)
+    answer = history(path, "--last", "4", "--fail-on", "+5%", wanted=1)
+    expect(answer["series"] == "main-a100" and len(answer["all_series"]) == 3, answer["series"])
+    expect([row["holds"] for row in answer["checks"]] == ["yes", "no", "yes"], answer["checks"])
+    suite = xml.fromstring(run("history", path, "--last", "4", "--fail-on", "+5%", "--format", "junit")[1]).find("testsuite")
+    expect((suite.get("tests"), suite.get("failures")) == ("3", "1"), suite.attrib)
+    expect(history(path, "--series", "main-h100", "--fail-on", "+5%")["checks"][0]["holds"] == "yes", "one alone")
 
 
 def test_faster(folder):
@@ -148,7 +181,7 @@ def test_refused(folder):
 
 if "libsqlite3-dev" in run("history", "/dev/null")[2]:
     sys.exit(print("left out: this paceline has no SQLite"))
-for test in (test_stored, test_regression, test_noise, test_faster, test_together, test_refused):
+for test in (test_stored, test_regression, test_noise, test_long_ago, test_several_series, test_faster, test_together, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
