@@ -158,8 +158,14 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     if (!p->is_model && options->samples > 0 && options->batch.count == 0)
         return pace_fail(PACE_E_USAGE, "samples: has no effect without " PACE_FIELD
                                        "batch: the step is predicted with as many as it has");
-    if (p->is_model && path_count > 1)
-        return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[1], paths[0]);
+    for (size_t i = 1; i < path_count; i++) {
+        bool model;
+        PACE_TRY(pace_predict_is_model(&model, paths[i]));
+        if (model != p->is_model)
+            return pace_fail(PACE_E_USAGE, "expected traces or one model: '%s' is read as a model, '%s' as a trace",
+                             paths[model ? i : 0], paths[model ? 0 : i]);
+        if (model) return pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", paths[i], paths[0]);
+    }
     if (p->is_model && !usual.approach) {
         PACE_TRY(pace_step_usual_approach(&ddp, options->context->catalog));
         usual.approach = ddp.name;
@@ -237,6 +243,40 @@ static pace_status check_fits(const pace_prediction *p) {
                      p->fits.kernels.items[0]);
 }
 
+/* What the first rank lacks that lacks something. Without any kernel there is no step to predict, unless operators move
+ * to a device by their shapes. */
+static pace_status find_gap(pace_prediction *p, const pace_predict_options *options) {
+    const pace_analysis *measured = &p->inputs.measured;
+    for (size_t i = 0; p->inputs.is_measured && !*p->gap && i < measured->ranks.count; i++) {
+        const pace_rank *rank = measured->ranks.items[i];
+        const pace_marks *marks = &rank->marks;
+        int64_t from_ns = 0, to_ns = 0;
+        if (marks->items.count) {
+            from_ns = marks->items.items[0].from_ns;
+            to_ns = marks->items.items[marks->items.count - 1].to_ns;
+        }
+        PACE_TRY(pace_evidence_find(&p->evidence, rank, from_ns, to_ns));
+        if (p->evidence.lacks == PACE_EVIDENCE_WHOLE) continue;
+        pace_evidence_say(p->gap, sizeof p->gap, &p->evidence, to_ns - from_ns, "recording");
+        if (p->evidence.lacks == PACE_EVIDENCE_NO_KERNELS && !options->on.count)
+            return pace_fail(PACE_E_INPUT, "%s: %s: there is no step to predict. Record it with the device's activity",
+                             rank->path, p->gap);
+    }
+    return PACE_OK;
+}
+
+/* Work that no kernel stands for: launches without one may have had as much as the others. */
+static void doubt_gap(pace_prediction *p) {
+    const pace_evidence *e = &p->evidence;
+    double share = e->launches ? (double)e->without_work / (double)e->launches : 0;
+    if (e->lacks != PACE_EVIDENCE_FEW_KERNELS || !(share < 1)) return;
+    for (size_t i = 0; i < p->result_count; i++) {
+        pace_forecast_result *result = &p->results[i];
+        result->step_s.spread = hypot(result->step_s.spread, -log(1 - share));
+        result->used.added[PACE_DOUBT_WALK] = hypot(result->used.added[PACE_DOUBT_WALK], -log(1 - share));
+    }
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
@@ -245,6 +285,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;
+    PACE_TRY(find_gap(p, options));
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
     PACE_TRY(take_device_to_host(p));
@@ -257,6 +298,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     if (!(p->results[0].step_s.median > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
     PACE_TRY(check_fits(p));
+    doubt_gap(p);
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     apply_step_fit(p);

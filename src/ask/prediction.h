@@ -6,6 +6,7 @@
 #include "ask/scenarios.h"
 #include "ask/step_ask.h"
 #include "forecast/pair_calibration.h"
+#include "insight/evidence.h"
 
 typedef struct {
     pace_device_catalog devices; /* of the scenarios */
@@ -19,7 +20,9 @@ typedef struct {
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
-    size_t first_uses; /* of a recording without steps: left out of its replay */
+    pace_evidence evidence; /* what the recording lacks */
+    char gap[256];          /* the same, for the first line; "" = nothing */
+    size_t first_uses;      /* of a recording without steps: left out of its replay */
 } pace_prediction;
 
 /** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is open.

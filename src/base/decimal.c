@@ -1,5 +1,7 @@
 #include "base/decimal.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -176,4 +178,16 @@ void pace_number_write(char out[32], double value) {
         pace_snprintf(out, 32, "%.*g", digits, value);
         if (pace_number_parse(&again, out) && again == value) return;
     }
+}
+
+bool pace_is_formula(const char *text, size_t length) {
+    char number[64];
+    double value;
+    if (length == 0 || !strchr("=+-@\t\r", *text)) return false;
+    if (!strchr("+-", *text)) return true;
+    if (length == 1) return false;
+    if (length >= sizeof number) return true;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    return !pace_number_parse(&value, *number == '+' ? number + 1 : number);
 }

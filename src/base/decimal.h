@@ -26,6 +26,10 @@ const char *pace_number_read(double *out, const char *text);
 /** Reads a text that is one number and nothing else but blanks. */
 bool pace_number_parse(double *out, const char *text);
 
+/** Whether a spreadsheet would run a cell of a table as a formula: it begins with "=", "@", a tab or a return, or with a
+ * sign that is neither alone nor a number's. Writers put "'" before it (OWASP, CSV injection). */
+bool pace_is_formula(const char *text, size_t length);
+
 /** Writes the shortest decimal of at most 17 significant digits that reads back as `value`, which is finite. */
 void pace_number_write(char out[32], double value);
 

@@ -211,4 +211,5 @@ const pace_what_if pace_if_fuse = {
         "not to be needed later.",
     .changed = offsetof(pace_forecast_edits, fused_kernels),
     .idle = "no two matching element-wise kernels of equal size are adjacent",
+    .by_name = true,
 };

@@ -42,4 +42,5 @@ const pace_what_if pace_if_scale = {
     .edits_kernels = true,
     .changed = offsetof(pace_forecast_edits, scaled_kernels),
     .idle = "no kernel or launching operator has a matching name",
+    .by_name = true,
 };

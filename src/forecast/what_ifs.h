@@ -40,6 +40,8 @@ typedef struct {
     const char *assumption; /* that reports note; NULL = none */
     size_t changed;         /* place in pace_forecast_edits of how many it changed, where `idle` is said of 0 */
     const char *idle;
+    bool
+        by_name; /* a regular expression chooses what it changes: where it finds nothing, names that there are are listed */
 } pace_what_if;
 
 /** All what-ifs, in the order in which they are tried. */

@@ -1,5 +1,6 @@
 #include "insight/evidence.h"
 
+#include "base/print.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -93,4 +94,20 @@ pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_
     evidence.lacks = judge(&evidence, rank, end_ns - start_ns);
     *out = evidence;
     return PACE_OK;
+}
+
+void pace_evidence_say(char *out, size_t size, const pace_evidence *e, int64_t length_ns, const char *whole) {
+    if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->launches)
+        pace_snprintf(out, size, "the trace records %zu launches and no work of the device", e->launches);
+    else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
+        pace_snprintf(out, size,
+                      "ranks exchange over NCCL, so there is a device, but the trace records none of its work");
+    else if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
+        pace_snprintf(out, size, "%zu of %zu launches have no kernel in the trace", e->without_work, e->launches);
+    else if (e->lacks == PACE_EVIDENCE_GRAPHS)
+        pace_snprintf(out, size,
+                      "kernels of CUDA graphs may be missing; the device pauses for %.0f %% of the %s inside launches "
+                      "of graphs",
+                      100.0 * (double)e->graph_pause_ns / (double)length_ns, whole);
+    else pace_snprintf(out, size, "the trace does not say what more than half of the %s waited for", whole);
 }

@@ -20,6 +20,9 @@ typedef struct {
     int64_t graph_pause_ns;        /* in [start, end): pauses between kernels of one graph launch */
 } pace_evidence;
 
+/** What is lacking, as a clause without its full stop; of `whole` ("step", "trace"), which takes `length_ns`. */
+void pace_evidence_say(char *out, size_t size, const pace_evidence *evidence, int64_t length_ns, const char *whole);
+
 /** Of a rank, and its graphs in [start, end). A predicted step lacks nothing. PACE_EVIDENCE_UNEXPLAINED is for who knows the path to say. */
 pace_status pace_evidence_find(pace_evidence *out, const pace_rank *rank, int64_t start_ns,
                                int64_t end_ns) PACE_MUST_CHECK;

@@ -91,8 +91,29 @@ static void say_assumptions(pace_node *root, const pace_scenario *scenarios, siz
     }
 }
 
+/* Operators that launch something, each once, as many as fit. */
+static void list_names(char *out, size_t size, const pace_graph *graph) {
+    enum { MOST = 8 };
+    const char *names[MOST];
+    size_t count = 0, used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < graph->launches.count && count < MOST; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        const char *op = pace_names_text(&graph->names, graph->nodes.items[launch->node].name);
+        const char *name = launch->name ? pace_names_text(&graph->names, launch->name) : op;
+        bool known = false;
+        for (size_t k = 0; k < count; k++) known |= strcmp(names[k], name) == 0;
+        if (known) continue;
+        names[count++] = name;
+        if (used < size)
+            used += (size_t)pace_snprintf(out + used, size - used, "%s%.60s", used ? ", " : "; there are: ", name);
+    }
+    if (count == MOST && used < size) pace_snprintf(out + used, size - used, ", ...");
+}
+
 /* A what-if that changes nothing is likely not the one that was meant. */
-static void warn(pace_report *report, const pace_scenario *scenario, const pace_forecast_result *result) {
+static void warn(pace_report *report, const pace_graph *graph, const pace_scenario *scenario,
+                 const pace_forecast_result *result) {
     coverage all = cover(result);
     bool needs_sizes = false;
     for (size_t i = 0; i < pace_what_if_count; i++) {
@@ -100,9 +121,11 @@ static void warn(pace_report *report, const pace_scenario *scenario, const pace_
         if (!one->asked(scenario)) continue;
         needs_sizes |= one->needs_sizes;
         const size_t *count = (const void *)((const char *)&result->edits + one->changed);
-        if (one->idle && *count == 0)
-            pace_report_warn(report, PACE_WARN_WHAT_IF_IDLE, scenario->label, "\"%.60s\": %s", scenario->label,
-                             one->idle);
+        char names[600] = "";
+        if (!one->idle || *count > 0) continue;
+        if (one->by_name) list_names(names, sizeof names, graph);
+        pace_report_warn(report, PACE_WARN_WHAT_IF_IDLE, scenario->label, "\"%.60s\": %s%s", scenario->label, one->idle,
+                         names);
     }
     if (needs_sizes && all.unknown_ns > 0.2 * all.ns)
         pace_report_warn(report, PACE_WARN_SIZES_UNKNOWN, scenario->label,
@@ -111,8 +134,8 @@ static void warn(pace_report *report, const pace_scenario *scenario, const pace_
                          all.unknown_ns < all.ns ? "" : ": record shapes (record_shapes=True)");
 }
 
-void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const pace_forecast_result *results,
-                    size_t count) {
+void pace_put_edits(pace_report *report, const pace_graph *graph, const pace_scenario *scenarios,
+                    const pace_forecast_result *results, size_t count) {
     pace_node *root = pace_report_root(report);
     bool any = false;
     for (size_t i = 0; i < count; i++) any |= edits(&scenarios[i]);
@@ -122,7 +145,7 @@ void pace_put_edits(pace_report *report, const pace_scenario *scenarios, const p
         say_samples(root, scenarios, results, count);
         say_assumptions(root, scenarios, count);
     }
-    for (size_t i = 0; i < count; i++) warn(report, &scenarios[i], &results[i]);
+    for (size_t i = 0; i < count; i++) warn(report, graph, &scenarios[i], &results[i]);
     if (results[0].beyond)
         pace_report_warn(
             report, PACE_WARN_WORK_OVERSTATED, NULL,

@@ -3,6 +3,8 @@
  */
 #include "report/report_node.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 static void write_field(pace_sink *sink, const char *text) {
     const char *quote = text[strcspn(text, ",\"\r\n")] ? "\"" : "";
     pace_sink_text(sink, quote);
+    if (pace_is_formula(text, strlen(text))) pace_sink_text(sink, "'");
     for (const char *at = text; *at;) {
         size_t plain = strcspn(at, "\"");
         pace_sink_bytes(sink, at, plain);

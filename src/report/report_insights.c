@@ -217,6 +217,23 @@ static pace_status put_grouping(size_t *found, pace_node *root, const pace_rank 
     return PACE_OK;
 }
 
+/* Names the operators that take most, as they could be meant. */
+static pace_status refuse_filter(const pace_rank *rank, const char *filter) {
+    enum { NAMED = 8 };
+    pace_operator_rows rows;
+    char names[640] = "";
+    size_t used = 0, named = 0;
+    PACE_TRY(pace_operators_sum(&rows, rank, PACE_BY_OPERATOR));
+    for (size_t i = 0; i < rows.count && named < NAMED && used < sizeof names; i++)
+        if (rows.items[i].name && ++named)
+            used += (size_t)pace_snprintf(names + used, sizeof names - used, "%s%.60s", used ? ", " : "",
+                                          pace_names_text(&rank->step.names, rows.items[i].name));
+    PACE_VEC_FREE(&rows);
+    return pace_fail(PACE_E_USAGE,
+                     "filter: expected a part of the name of an operator, kernel or module, found '%.80s'%s%s%s",
+                     filter, used ? "; there are: " : "", names, named == NAMED ? ", ..." : "");
+}
+
 static pace_status put_operators(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                  const pace_typical_step *typical, const pace_analyze_options *options) {
     pace_work_shown shown;
@@ -236,10 +253,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(pace_put_modules(root, rank, &shown));
     PACE_TRY(pace_put_launches(root, rank, &shown, options->context->catalog));
     PACE_TRY(pace_put_memory(root, rank));
-    if (found || !options->filter) return PACE_OK;
-    return pace_fail(PACE_E_USAGE,
-                     "filter: expected a part of the name of an operator, kernel or module, found '%.80s'",
-                     options->filter);
+    return found || !options->filter ? PACE_OK : refuse_filter(rank, options->filter);
 }
 
 /* As given, or guessed from the rank that is reported. */

@@ -105,35 +105,15 @@ static void put_saving(pace_node *root, const pace_lead *lead, const char *whole
                            whole, saved, pace_advice_names[lead->resource], meaning[lead->resource]);
 }
 
-/* What the trace lacks. */
-static void say_gap(char *out, size_t size, const pace_lead *lead, const char *whole) {
-    const pace_evidence *e = &lead->evidence;
-    if (e->lacks == PACE_EVIDENCE_NO_KERNELS && e->launches)
-        pace_snprintf(
-            out, size,
-            "the trace records %zu launches and no work of the device. The shares are of operators on the host",
-            e->launches);
-    else if (e->lacks == PACE_EVIDENCE_NO_KERNELS)
-        pace_snprintf(out, size,
-                      "ranks exchange over NCCL, so there is a device, but the trace records none of its "
-                      "work. The shares are of operators on the host");
-    else if (e->lacks == PACE_EVIDENCE_FEW_KERNELS)
-        pace_snprintf(out, size, "%zu of %zu launches have no kernel in the trace", e->without_work, e->launches);
-    else if (e->lacks == PACE_EVIDENCE_GRAPHS)
-        pace_snprintf(out, size,
-                      "kernels of CUDA graphs may be missing; the device pauses for %.0f %% of the %s inside launches "
-                      "of graphs",
-                      100.0 * (double)e->graph_pause_ns / (double)lead->step_ns, whole);
-    else pace_snprintf(out, size, "the trace does not say what more than half of the %s waited for", whole);
-}
-
 /* Nothing is advised then. */
 static void put_unknown(pace_node *root, const pace_lead *lead, const char *whole, const char *path) {
     char gap[256];
     bool waits = lead->evidence.lacks == PACE_EVIDENCE_UNEXPLAINED;
     pace_report *report = pace_node_report(root);
-    say_gap(gap, sizeof gap, lead, whole);
-    pace_node_sentence(root, true, "What would help most is unknown: %s.", gap);
+    pace_evidence_say(gap, sizeof gap, &lead->evidence, lead->step_ns, whole);
+    bool host = lead->evidence.lacks == PACE_EVIDENCE_NO_KERNELS;
+    pace_node_sentence(root, true, "What would help most is unknown: %s.%s", gap,
+                       host ? " The shares are of operators on the host." : "");
     if (!report) return;
     pace_report_warn(report, waits ? PACE_WARN_WAITS_UNEXPLAINED : PACE_WARN_KERNELS_MISSING, path, "%s", gap);
     pace_report_warned_in_lead(report);

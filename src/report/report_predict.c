@@ -251,6 +251,10 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
     pace_matrix matrix;
+    bool waits = p->evidence.lacks == PACE_EVIDENCE_UNEXPLAINED;
+    if (*p->gap)
+        pace_report_lead(report, waits ? PACE_WARN_WAITS_UNEXPLAINED : PACE_WARN_KERNELS_MISSING,
+                         "Not sure: %s. What is predicted has only what was recorded.", p->gap);
     if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
@@ -263,7 +267,9 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     PACE_TRY(pace_put_stages(report, p));
     put_scenarios(root, p);
     put_called(root, p);
-    pace_put_edits(report, p->scenarios.items.items, p->results, p->result_count);
+    const pace_forecast *forecast = &p->inputs.forecast;
+    const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
+    pace_put_edits(report, graph, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
     pace_predicted_matrix(&matrix, end);
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);

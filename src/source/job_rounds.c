@@ -1,5 +1,6 @@
 #include "source/job_rounds.h"
 
+#include "base/decimal.h"
 #include "base/parallel.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ static pace_status open_rejects(pace_job_rounds *rounds) {
 
 static void write_cell(pace_sink *sink, const char *text, size_t length) {
     pace_sink_text(sink, "\"");
+    if (pace_is_formula(text, length)) pace_sink_text(sink, "'");
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '"') pace_sink_text(sink, "\"");
         pace_sink_bytes(sink, text + i, 1);

@@ -3,6 +3,7 @@ import csv
 import io
 import os
 import sys
+import tempfile
 
 from checks import expect, finish, run
 
@@ -48,5 +49,17 @@ for words in COMMANDS:
         bare = BARE.intersection(columns)
         expect(not bare or BESIDE.intersection(columns), words, table, "columns say no unit", bare, columns)
         expect(all(len(row) == len(columns) for row in rows), words, table, "rows of other lengths")
+# A cell that a spreadsheet would run has "'" before it; numbers and words stay as they are, and all reads back.
+cells = ["=1+2", "=cmd|'/C calc'!A0", "+SUM(A1)", "-x", "@A1", "\t=1", "-12.5", "+3e4", "-", "plain", "a=b", "'quoted", "1-2"]
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "rows.csv")
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([["device", "m", "n", "k", "note"], *(["a100-40-sxm", 64, 64, 64, cell] for cell in cells)])
+    code, out, err = run("predict", "--rows", path, "--kind", "kernel", "--format", "csv")
+    given = [row["note"] for row in csv.DictReader(io.StringIO(out, newline=""))]
+    expect(code == 0 and [cell.removeprefix("'") for cell in given] == [cell.removeprefix("'") for cell in cells], err, given)
+    dangerous = cells[:6]
+    expect([cell for cell, back in zip(cells, given) if back == "'" + cell] == dangerous, given)
+
 expect(named > 30, "tables", named)
 sys.exit(finish())

@@ -1,10 +1,11 @@
 """What a trace lacks is said, and nothing confident is made of the rest."""
+import json
 import os
 import sys
 import tempfile
 
 import planted_traces
-from checks import expect, finish
+from checks import expect, expect_line, finish, run
 from leads import analyze, found
 
 
@@ -57,6 +58,32 @@ def test_some_kernels_missing(folder):
     expect(found(document) == "unknown" and document["lead"]["evidence"] == "few_kernels", "some missing", document["lead"])
 
 
+def test_predictions(folder):
+    """What no kernel was recorded of is not predicted; what some were missing of says so first, and is known less well."""
+    bare, some, whole = (os.path.join(folder, name + ".json") for name in ("launches", "some", "all"))
+    rank = planted_traces.Rank()
+    planted_traces.steps(rank, 3, lambda rank, _: planted_traces.layers(rank, 8))
+    rank.write(whole)
+    code, _, err = run("predict", bare)
+    expect_line(code, err, 3, "launches and no work of the device", "no step to predict")
+    code, out, _ = run("predict", some, "--format", "json")
+    answer, sure = json.loads(out), json.loads(run("predict", whole, "--format", "json")[1])
+    expect(answer["summary"][0].startswith("Not sure: 12 of 48 launches have no kernel"), answer["summary"])
+    expect([one["code"] for one in answer["warnings"]].count("kernels_missing") >= 1 and run("predict", some, "--strict")[0] == 3, answer["warnings"])
+
+    def width(found):
+        return found["values"]["step.high_s"] / found["values"]["step.median_s"]
+    expect(width(answer) > width(sure) * 4 / 3, "a quarter is missing", width(answer), width(sure))
+    for words in (("predict", whole, "resnet50"), ("predict", "resnet50", whole, "--on", "h100")):
+        code, _, err = run(*words)
+        expect_line(code, err, 2, "'resnet50' is read as a model", "all.json' as a trace")
+    code, _, err = run("analyze", whole, "--filter", "nosuch")
+    expect_line(code, err, 2, "nosuch", "there are: ", "aten::addmm")
+    code, out, err = run("predict", whole, "--scale", "nosuch:2", "--format", "json")
+    idle = [one for one in json.loads(out)["warnings"] if one["code"] == "what_if_idle"]
+    expect(code == 0 and len(idle) == 1 and "there are: ampere_sgemm_128x128_tn" in idle[0]["text"], idle)
+
+
 def test_cut_rank(folder):
     """One of three ranks broke off before its kernels: it is left out, the other two are matched."""
     paths = planted_traces.slow_rank(os.path.join(folder, "cut.json.gz"), world=3, slow=1)
@@ -101,6 +128,7 @@ with tempfile.TemporaryDirectory() as work:
     test_graphs(work)
     test_launches_alone(work)
     test_some_kernels_missing(work)
+    test_predictions(work)
     test_cut_rank(work)
     test_polling_host(work)
 sys.exit(finish())

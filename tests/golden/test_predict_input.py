@@ -64,9 +64,9 @@ def check_files(folder):
 def check_kinds(folder):
     """Inputs of several kinds are not mixed."""
     trace = write(folder, "graph.json", graph(node(2, 1)))
-    refuse(2, "paceline predict: expected one model", "predict", "lenet", DEMO, "--on", "a100-40-sxm")
+    refuse(2, "paceline predict: expected traces or one model", "predict", "lenet", DEMO, "--on", "a100-40-sxm")
     refuse(2, "name the device", "predict", trace)
-    refuse(3, "resnet18: No such file", "predict", DEMO, "resnet18")
+    refuse(2, "'resnet18' is read as a model", "predict", DEMO, "resnet18")
     refuse(2, "--set is for models", "predict", DEMO, "--set", "micro_batch=2")
     refuse(2, "--rows: expected no other input", "predict", "--rows", "-", DEMO, input="")
 
