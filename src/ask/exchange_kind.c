@@ -183,7 +183,7 @@ static void put_saturating_curves(pace_findings *out, const exchanges *e) {
         {"system", "System", PACE_SHOW_TEXT},
         {"collective", "Collective", PACE_SHOW_TEXT},
         {"ranks", "Ranks", PACE_SHOW_INT},
-        {"floor_us", "Floor us", PACE_SHOW_REAL},
+        {"floor_us", "Floor µs", PACE_SHOW_REAL},
         {"from_log2_bytes", NULL, PACE_SHOW_REAL},
         {"to_log2_bytes", NULL, PACE_SHOW_REAL},
         {"height", NULL, PACE_SHOW_REAL},

@@ -56,7 +56,7 @@ static pace_status describe(pace_findings *out, const void *state) {
     const pace_profiler_cost *cost = &p->cost;
     pace_found_int(out, "rows", p->rows.items.count);
     pace_found_say(out, PACE_FOUND_ANSWER,
-                   "The profiler costs %.2f us per recorded event (%.2f to %.2f): take it off with 'analyze "
+                   "The profiler costs %.2f µs per recorded event (%.2f to %.2f): take it off with 'analyze "
                    "--profiler-us %.2f'.",
                    cost->event_ns / 1e3, cost->low_ns / 1e3, cost->high_ns / 1e3, cost->event_ns / 1e3);
     pace_found_say(

@@ -6,9 +6,10 @@ typedef enum {
     PACE_SHOW_TEXT,
     PACE_SHOW_WORD, /* one of a closed list, shown as words: "idle_host" as "idle: host" */
     PACE_SHOW_INT,
-    PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / us / ms / s */
+    PACE_SHOW_NS, /* int64 nanoseconds, shown as ns / µs / ms / s */
     PACE_SHOW_S,  /* double seconds, shown the same way */
     PACE_SHOW_REAL,
+    PACE_SHOW_COUNT, /* double; a whole number is shown without decimals */
     PACE_SHOW_SHARE, /* double 0…1, shown as a percentage */
     PACE_SHOW_BYTES, /* double, decimal units */
     PACE_SHOW_RATE,  /* double per second, shown with G/T prefixes */

@@ -206,7 +206,9 @@ static void write_segment(page_out *page, const bar *b, size_t column, double x,
                      pace_show_fixed(x, 3).text, pace_show_fixed(width, 3).text);
     write_escaped(page, b->name);
     put(page, " · ");
-    write_escaped(page, b->matrix->columns.items[column]);
+    char *label = pace_show_label(b->matrix->columns.items[column]);
+    write_escaped(page, label ? label : b->matrix->columns.items[column]);
+    pace_free(label);
     pace_sink_format(page->sink, ": %s", pace_show_ns(ns).text);
     int64_t sum = b->row < b->matrix->rows.count ? pace_matrix_row_sum(b->matrix, b->row) : 0;
     if (sum > 0 && ns > 0) pace_sink_format(page->sink, ", %s of it", pace_show_share((double)ns / (double)sum).text);

@@ -144,7 +144,7 @@ static const pace_table windows = {
                {"communication_ns", "comm", PACE_SHOW_NS, PACE_OF(window_row, of.communication_ns)},
                {"overlapped_ns", "overlapped", PACE_SHOW_NS, PACE_OF(window_row, of.overlapped_ns)},
                {"exposed_ns", "exposed", PACE_SHOW_NS, PACE_OF(window_row, of.exposed_ns)},
-               {"memory_ns", "memory", PACE_SHOW_NS, PACE_OF(window_row, of.memory_ns)},
+               {"memory_ns", "copies", PACE_SHOW_NS, PACE_OF(window_row, of.memory_ns)},
                {"idle_ns", "idle", PACE_SHOW_NS, PACE_OF(window_row, of.idle_ns)},
                {"kernels", "kernels", PACE_SHOW_INT, PACE_OF(window_row, of.kernels)},
                {"path", NULL, PACE_SHOW_TEXT, PACE_OF(window_row, path)})};
@@ -162,6 +162,10 @@ static void put_rank_table(pace_node *root, const pace_analysis *analysis, const
         else if (analysis->ranks.count > 1 && !rank->trace) pace_rank_name(row.rank, rank);
         pace_table_put(table, &row);
     }
+    pace_node_note(root,
+                   "compute: time with any kernel but exchanges between ranks, compute bound and memory bound alike; "
+                   "comm: time with such an exchange; overlapped: with both; exposed: comm without compute; copies: "
+                   "copy engines and fills; idle: none of these.");
 }
 
 static void put_spread_of_steps(pace_node *root, const pace_rank *rank, const pace_spread *spread,
@@ -228,7 +232,7 @@ static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spre
     if (typical->steps > 1)
         pace_node_sentence(root, false,
                            "The figures below are of %s, the step of median length; steps range from %s to %s, with a "
-                           "robust standard deviation of %.1f %%.",
+                           "robust standard deviation of %.1f %% (1.48 times the median distance from the median).",
                            pace_typical_label(rank, typical), pace_show_ns(spread->least_ns).text,
                            pace_show_ns(spread->most_ns).text, 100 * spread->spread);
     if (named) pace_node_sentence(root, false, "Left out: %s%s.", text, named < typical->left_out ? " and more" : "");

@@ -185,9 +185,9 @@ typedef struct {
 } name_row;
 
 static const pace_table_column name_columns[] = {{"name", "name", PACE_SHOW_TEXT, PACE_OF(name_row, name)},
-                                                 {"a_calls", "A calls", PACE_SHOW_REAL, PACE_OF(name_row, a_calls)},
+                                                 {"a_calls", "A calls", PACE_SHOW_COUNT, PACE_OF(name_row, a_calls)},
                                                  {"a_ns", "A time", PACE_SHOW_NS, PACE_OF(name_row, a_ns)},
-                                                 {"b_calls", "B calls", PACE_SHOW_REAL, PACE_OF(name_row, b_calls)},
+                                                 {"b_calls", "B calls", PACE_SHOW_COUNT, PACE_OF(name_row, b_calls)},
                                                  {"b_ns", "B time", PACE_SHOW_NS, PACE_OF(name_row, b_ns)},
                                                  {"change_ns", "B - A", PACE_SHOW_NS, PACE_OF(name_row, change_ns)},
                                                  {"ratio", "B / A", PACE_SHOW_REAL, PACE_OF(name_row, ratio)},

@@ -111,7 +111,7 @@ typedef struct {
 
 static const pace_table top = {"top", NULL, PACE_FOR_ALL, 10,
                                PACE_CELLS({"name", "on the path", PACE_SHOW_TEXT, PACE_OF(top_row, name)},
-                                          {"resource", "resource", PACE_SHOW_TEXT,
+                                          {"resource", "resource", PACE_SHOW_WORD,
                                            PACE_WORD_OF(top_row, resource, pace_advice_names)},
                                           {"what", "what", PACE_SHOW_WORD, PACE_OF(top_row, what)},
                                           {"count", "times", PACE_SHOW_INT, PACE_OF(top_row, count)},
@@ -146,7 +146,7 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
         before_ns += (piece->end_ns < begins_ns ? piece->end_ns : begins_ns) - piece->start_ns;
         whose = rank;
     }
-    pace_node_int(path, "before_trace_ns", before_ns);
+    pace_node_int(pace_node_object(path, NULL, NULL, PACE_FOR_JSON), "before_trace_ns", before_ns);
     if (whose && before_ns * 100 >= length)
         pace_node_sentence(path, false, "%.0f %% of the path lies before the trace of %s begins: nobody recorded it.",
                            100.0 * (double)before_ns / (double)length, pace_rank_name(name, whose));
@@ -162,8 +162,11 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     PACE_TRY(put_top(path, critical, analysis));
     put_by_rank(path, critical, analysis);
     put_before_traces(path, critical, analysis);
-    pace_node_note(path, "No recorded dependency explains %.1f %% of the path.",
-                   length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
+    pace_node_note(
+        path,
+        "'itself': it ran; 'gap before': nothing that is recorded ran, and it came next. No recorded dependency "
+        "explains %.1f %% of the path.",
+        length > 0 ? 100.0 * (double)critical->unexplained_ns / (double)length : 0.0);
     if (critical->handovers)
         pace_node_note(
             path,
@@ -183,8 +186,8 @@ typedef struct {
 
 static const pace_table advice = {
     "advice", "What would help most", PACE_FOR_ALL, 0,
-    PACE_CELLS({"resource", "resource", PACE_SHOW_TEXT, PACE_OF(advice_row, resource)},
-               {"elasticity", "elasticity", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
+    PACE_CELLS({"resource", "resource", PACE_SHOW_WORD, PACE_OF(advice_row, resource)},
+               {"elasticity", "of the path", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
                {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
                {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)})};
 
@@ -210,6 +213,11 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                        &(advice_row){pace_advice_names[r], (double)critical->by_resource_ns[r] / (double)length,
                                      1 - (double)critical->without_ns[r] / (double)length, critical->without_ns[r]});
     }
+    pace_node_note(root,
+                   "'of the path': share of the critical path, the chain of work and waits that decides when the step "
+                   "ends; 'at most saved': the step replayed as if the resource took no time. Compute bound, memory "
+                   "bound: kernels that arithmetic, or the memory's bandwidth, limits; copies: by copy engines; "
+                   "network: exchanges between ranks; balance: waiting for late ranks.");
 }
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */

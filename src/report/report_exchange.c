@@ -18,13 +18,13 @@ typedef struct {
 
 static const pace_table sizes = {"sizes", "Time and bandwidth by size", PACE_FOR_ALL, 0,
                                  PACE_CELLS({"bytes", "size B", PACE_SHOW_INT, PACE_OF(size_row, bytes)},
-                                            {"time_us", "time us", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
+                                            {"time_us", "time µs", PACE_SHOW_REAL, PACE_OF(size_row, time_us)},
                                             {"algbw_GB_per_s", "algbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, algbw)},
                                             {"busbw_GB_per_s", "busbw GB/s", PACE_SHOW_REAL, PACE_OF(size_row, busbw)},
                                             {"algorithm", "algorithm", PACE_SHOW_TEXT, PACE_OF(size_row, algorithm)},
                                             {"protocol", "protocol", PACE_SHOW_TEXT, PACE_OF(size_row, protocol)},
-                                            {"low_us", "low us", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
-                                            {"high_us", "high us", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
+                                            {"low_us", "low µs", PACE_SHOW_REAL, PACE_OF(size_row, low_us)},
+                                            {"high_us", "high µs", PACE_SHOW_REAL, PACE_OF(size_row, high_us)},
                                             {"bottleneck", "limited by", PACE_SHOW_TEXT, PACE_OF(size_row, bottleneck)},
                                             {"rung", NULL, PACE_SHOW_TEXT, PACE_OF(size_row, rung)})};
 

@@ -56,7 +56,7 @@ static const pace_table projection_bounds = {
                {"throughput_speedup_mean", "Throughput", PACE_SHOW_REAL, MOVED(throughput_speedup.middle)},
                {"throughput_low", "from", PACE_SHOW_REAL, MOVED(throughput_speedup.low)},
                {"throughput_high", "to", PACE_SHOW_REAL, MOVED(throughput_speedup.high)},
-               {"saved_low", "GPU-hours saved, from", PACE_SHOW_SHARE, MOVED(saved_share.low)},
+               {"saved_low", "GPU-hours saved", PACE_SHOW_SHARE, MOVED(saved_share.low)},
                {"saved_high", "to", PACE_SHOW_SHARE, MOVED(saved_share.high)})};
 
 typedef struct {

@@ -267,7 +267,7 @@ static pace_status profiler_cost(double *out_us, pace_node *root, const pace_ran
     if (cost_ns.median > 0)
         pace_node_note(
             root,
-            "Recording an event costs an estimated %.2f us (%.2f to %.2f, from the shortest events), which is "
+            "Recording an event costs an estimated %.2f µs (%.2f to %.2f, from the shortest events), which is "
             "subtracted from the overheads. 'paceline fit --kind profiler' measures it.",
             cost_ns.median / 1e3, pace_estimate_low(cost_ns) / 1e3, pace_estimate_high(cost_ns) / 1e3);
     else pace_node_note(root, "Too few host events to estimate what recording one costs: nothing is subtracted.");

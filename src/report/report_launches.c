@@ -64,9 +64,9 @@ static pace_status put_launches(pace_node *root, const pace_rank *rank, const pa
     for (size_t i = 0; i < rows.count; i++) pace_table_put(table, &(launch_row[]){row_of(&rank->step, &rows.items[i])});
     if (rows.count)
         pace_node_note(root,
-                       "call: how long the host is in it (long: above %lld us); delay: from its return to the start of "
+                       "call: how long the host is in it (long: above %lld µs); delay: from its return to the start of "
                        "the work, 0 where that starts earlier; p90: 9 of 10 are shorter; short work takes less than "
-                       "%lld us; 'below its call': work shorter than the call that launched it.",
+                       "%lld µs; 'below its call': work shorter than the call that launched it.",
                        (long long)(limits->long_call_ns / 1000), (long long)(limits->short_work_ns / 1000));
     PACE_VEC_FREE(&rows);
     return PACE_OK;

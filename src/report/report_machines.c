@@ -58,7 +58,7 @@ static const struct {
      "GB/s"},
     {"pcie_pageable_bytes_per_s", "Copy, pageable memory", offsetof(pace_device, pcie_pageable_bytes_per_s), 1e9,
      "GB/s"},
-    {"launch_s", "Kernel launch", offsetof(pace_device, launch_s), 1e-6, "us"},
+    {"launch_s", "Kernel launch", offsetof(pace_device, launch_s), 1e-6, "µs"},
     {"tdp_w", "Design power", offsetof(pace_device, tdp_w), 1, "W"},
 };
 

@@ -26,7 +26,7 @@ typedef struct {
 
 static const pace_table by_operator = {
     "overheads_by_operator", "Host overhead per operator", PACE_FOR_ALL, 12,
-    PACE_CELLS({"type", "type", PACE_SHOW_TEXT, PACE_OF(overhead_row, type)},
+    PACE_CELLS({"type", "host time", PACE_SHOW_WORD, PACE_OF(overhead_row, type)},
                {"name", "name", PACE_SHOW_TEXT, PACE_OF(overhead_row, name)},
                {"count", "count", PACE_SHOW_INT, PACE_OF(overhead_row, count)},
                {"median_ns", "median", PACE_SHOW_NS, PACE_OF(overhead_row, median_ns)},
@@ -59,8 +59,10 @@ static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_
     for (size_t i = 0; i < count; i++) put_row(table, rank, order[i]);
     pace_free(order);
     pace_node_note(
-        root, "t1: between operators; t2: from operator start to its first CUDA call; t3: from its last CUDA call to "
-              "its end; t4: inside launch calls; t5: between launch calls. Median, mean and std exclude outliers.");
+        root,
+        "Host time that is no operator's own work: before its first call of the runtime, after its last, between them, "
+        "in such a call, and between operators (T2, T3, T5, T4, T1 of the DLRM performance model). Median, mean and "
+        "std exclude outliers.");
     return PACE_OK;
 }
 

@@ -51,7 +51,7 @@ void pace_put_machines(pace_node *root, const pace_machine_catalog *catalog) {
 static void put_link(pace_node *root, const char *where, const pace_link *link) {
     if (link->kind == PACE_LINK_NONE) return;
     pace_node_sentence(
-        root, false, "%s: %s, %.4g GB/s at peak, of which large exchanges reach %.3g %%; latency %.3g us per message.",
+        root, false, "%s: %s, %.4g GB/s at peak, of which large exchanges reach %.3g %%; latency %.3g µs per message.",
         where, pace_link_kind_names[link->kind], link->bytes_per_s / 1e9, 100 * link->efficiency,
         link->latency_s * 1e6);
 }

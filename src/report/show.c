@@ -81,7 +81,7 @@ static pace_shown scale_to(double value, const char *const *units, size_t unit_c
     return with_unit(pace_show_fixed(value, whole ? 0 : decimals_of(fabs(value))), units[unit]);
 }
 
-static const char *const TIME_UNITS[] = {"ns", "us", "ms", "s"};
+static const char *const TIME_UNITS[] = {"ns", "µs", "ms", "s"};
 
 pace_shown pace_show_ns(int64_t ns) { return scale_to((double)ns, TIME_UNITS, 4); }
 
@@ -98,8 +98,8 @@ pace_shown pace_show_rate(double per_second) {
 pace_shown pace_show_share(double share) {
     pace_shown shown;
     double percent = share * 100;
-    if (percent > 0 && percent < 0.05) snprintf(shown.text, sizeof shown.text, "<0.1%%");
-    else snprintf(shown.text, sizeof shown.text, "%.30s%%", pace_show_fixed(percent, 1).text);
+    if (percent > 0 && percent < 0.05) snprintf(shown.text, sizeof shown.text, "<0.1 %%");
+    else snprintf(shown.text, sizeof shown.text, "%.30s %%", pace_show_fixed(percent, 1).text);
     return shown;
 }
 
@@ -120,6 +120,8 @@ static pace_shown show_number(pace_show show, double value) {
     case PACE_SHOW_SHARE: return pace_show_share(value);
     case PACE_SHOW_BYTES: return pace_show_bytes(value);
     case PACE_SHOW_RATE: return pace_show_rate(value);
+    case PACE_SHOW_COUNT:
+        return value == floor(value) && fabs(value) < 9e15 ? pace_show_int((int64_t)value) : pace_show_real(value);
     default: return pace_show_real(value);
     }
 }
@@ -238,8 +240,19 @@ static pace_status add_cell(pace_grid *grid, const char *text, double value) {
     return PACE_KEEP(&grid->cells, cell, pace_free(cell.text));
 }
 
+/* Words of closed lists that say too little to people: resources of advice, types of host overheads. */
+static const char *word_for_people(const char *word) {
+    static const char *const WORDS[][2] = {
+        {"compute", "compute bound"}, {"memory", "memory bound"},      {"copy", "copies"},
+        {"t1", "between operators"},  {"t2", "before its first call"}, {"t3", "after its last call"},
+        {"t4", "in the call"},        {"t5", "between its calls"}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (strcmp(word, WORDS[i][0]) == 0) return WORDS[i][1];
+    return word;
+}
+
 static pace_status add_word(pace_grid *grid, const char *word) {
-    char *label = pace_show_label(word);
+    char *label = pace_show_label(word_for_people(word));
     if (!label) return PACE_E_MEMORY;
     pace_status status = add_cell(grid, label, NAN);
     pace_free(label);

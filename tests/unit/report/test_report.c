@@ -137,17 +137,17 @@ static void test_table(void **state) {
                                                                    "steady    yes\n"
                                                                    "\n"
                                                                    "Phases (ms)\n"
-                                                                   "          compute   idle     sum   share\n"
-                                                                   "forward     3.000  0.500   3.500   35.0%\n"
-                                                                   "backward    6.000  0.500   6.500   65.0%\n"
-                                                                   "────────────────────────────────────────\n"
-                                                                   "sum         9.000  1.000  10.000  100.0%\n"
-                                                                   "share       90.0%  10.0%  100.0%\n"
+                                                                   "          compute    idle      sum    share\n"
+                                                                   "forward     3.000   0.500    3.500   35.0 %\n"
+                                                                   "backward    6.000   0.500    6.500   65.0 %\n"
+                                                                   "───────────────────────────────────────────\n"
+                                                                   "sum         9.000   1.000   10.000  100.0 %\n"
+                                                                   "share      90.0 %  10.0 %  100.0 %\n"
                                                                    "\n"
                                                                    "Kernels\n"
-                                                                   "Kernel       Calls      Time  Share\n"
-                                                                   "gemm, \"big\"  1,234  6.000 ms  60.0%\n"
-                                                                   "=größe\xef\xbf\xbd          2    800 ns  <0.1%\n"
+                                                                   "Kernel       Calls      Time   Share\n"
+                                                                   "gemm, \"big\"  1,234  6.000 ms  60.0 %\n"
+                                                                   "=größe\xef\xbf\xbd          2    800 ns  <0.1 %\n"
                                                                    "… 1 more (--format json for all)\n"
                                                                    "Medians.\n");
     pace_report_free(report);
@@ -380,8 +380,8 @@ static void test_numbers(void **state) {
     assert_string_equal(pace_show_ns(INT64_C(1500000000)).text, "1.500 s");
     assert_string_equal(pace_show_int(-1234567).text, "-1,234,567");
     assert_string_equal(pace_show_int(INT64_MIN).text, "-9,223,372,036,854,775,808");
-    assert_string_equal(pace_show_share(0.4321).text, "43.2%");
-    assert_string_equal(pace_show_share(0.0001).text, "<0.1%");
+    assert_string_equal(pace_show_share(0.4321).text, "43.2 %");
+    assert_string_equal(pace_show_share(0.0001).text, "<0.1 %");
     assert_string_equal(pace_show_bytes(1.5e9).text, "1.500 GB");
     assert_string_equal(pace_show_rate(312.1e12).text, "312.1 T/s");
     assert_string_equal(pace_show_real(0.25).text, "0.250");
