@@ -52,10 +52,10 @@ static pace_class device_color(const trace_drawing *d, uint32_t task) {
 static pace_class host_color(const pace_step *step, uint32_t task) {
     switch (step->kind[task]) {
     case PACE_TASK_OP:
-        if (!pace_task_is_operator(step, task)) return PACE_CLASS_WAIT;
+        if (!pace_task_is_operator(step, task)) return PACE_CLASS_OTHER;
         return step->stage[task] < PACE_STAGES ? stage_colors[step->stage[task]] : PACE_CLASS_OTHER;
-    case PACE_TASK_CALL: return PACE_CLASS_HOST;
-    default: return PACE_CLASS_WAIT;
+    case PACE_TASK_CALL: return strstr(pace_step_name(step, task), "Synchronize") ? PACE_CLASS_WAIT : PACE_CLASS_HOST;
+    default: return PACE_CLASS_OTHER;
     }
 }
 
@@ -215,7 +215,7 @@ static void draw_steps(trace_drawing *d, const pace_rank *rank) {
         pace_timeline_put(d->out, &(pace_timeline_slice){.start_ns = mark->from_ns + rank->shift_ns,
                                                          .end_ns = mark->to_ns + rank->shift_ns,
                                                          .name = pace_names_text(&rank->step.names, mark->label),
-                                                         .color = k % 2 ? PACE_CLASS_WAIT : PACE_CLASS_OTHER,
+                                                         .color = k % 2 ? PACE_CLASS_IDLE : PACE_CLASS_OTHER,
                                                          .kind = PACE_SLICE_STEP});
     }
 }

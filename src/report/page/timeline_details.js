@@ -185,9 +185,27 @@ function addStack(view, list, slice) {
   addFact(list, 'Python stack', fold);
 }
 
+/* The slice among those of its name, of its kind of lane, on all ranks; merged ones are left out. */
+function addAlike(view, list, slice) {
+  const name = view.data.labels[slice.lane.labels[slice.i]][0], lengths = [], kind = slice.lane.kind;
+  view.data.lanes.forEach((lane) => {
+    if (lane.kind !== kind) return;
+    for (let i = 0; i < lane.count; i++)
+      if (view.data.labels[lane.labels[i]][0] === name && !(lane.counts && lane.counts[i])) lengths.push(lane.ends[i] - lane.starts[i]);
+  });
+  if (kind === 'summary' || lengths.length < 2) return;
+  lengths.sort((a, b) => a - b);
+  const own = slice.lane.ends[slice.i] - slice.lane.starts[slice.i], sum = lengths.reduce((all, ns) => all + ns, 0);
+  const below = lengths.filter((ns) => ns < own).length;
+  addFact(list, 'Of this name', lengths.length.toLocaleString('en-US') + ' slices, ' + showTime(sum) + ' in all; from ' + showTime(lengths[0]) +
+    ' over ' + showTime(lengths[lengths.length >> 1]) + ' (median) to ' + showTime(lengths[lengths.length - 1]) + '; ' +
+    Math.round(100 * below / lengths.length) + ' % are shorter than this one');
+}
+
 function describeSlice(view, slice) {
   const list = element('dl');
   addWhere(view, list, slice);
+  addAlike(view, list, slice);
   addOwnBytes(view, list, slice);
   addGrid(view, list, slice);
   addLaunch(view, list, slice);
