@@ -21,10 +21,16 @@ typedef struct {
     size_t parses;
 } document;
 
+typedef struct {
+    const pace_catalog_kind *kind;
+    void *value;
+} kept;
+
 struct pace_catalog {
     char *directory; /* NULL: the files compiled in alone */
     pthread_mutex_t lock;
     PACE_VEC(document *) documents; /* that were asked for */
+    PACE_VEC(kept) kept;            /* made of them */
 };
 
 pace_status pace_catalog_open(pace_catalog **out) {
@@ -45,6 +51,8 @@ pace_status pace_catalog_open(pace_catalog **out) {
 
 void pace_catalog_free(pace_catalog *catalog) {
     if (!catalog) return;
+    for (size_t i = 0; i < catalog->kept.count; i++) catalog->kept.items[i].kind->free(catalog->kept.items[i].value);
+    PACE_VEC_FREE(&catalog->kept);
     for (size_t i = 0; i < catalog->documents.count; i++) {
         pace_yaml_free(catalog->documents.items[i]->yaml);
         pace_free(catalog->documents.items[i]->name);
@@ -111,6 +119,35 @@ pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, 
     pace_status status = find_document(out, catalog, name);
     pthread_mutex_unlock(&catalog->lock);
     return status;
+}
+
+static void *find_kept(const pace_catalog *catalog, const pace_catalog_kind *kind) {
+    for (size_t i = 0; i < catalog->kept.count; i++)
+        if (catalog->kept.items[i].kind == kind) return catalog->kept.items[i].value;
+    return NULL;
+}
+
+/* Keeps a value unless another thread was first; frees the one that is not kept. */
+static pace_status keep(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind, void *value) {
+    pthread_mutex_lock(&catalog->lock);
+    void *first = find_kept(catalog, kind);
+    pace_status status = first ? PACE_OK : PACE_PUSH(&catalog->kept, ((kept){kind, value}));
+    pthread_mutex_unlock(&catalog->lock);
+    if (first || status != PACE_OK) kind->free(value);
+    if (status == PACE_OK) *out = first ? first : value;
+    return status;
+}
+
+pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind) {
+    pthread_mutex_lock(&catalog->lock);
+    void *value = find_kept(catalog, kind);
+    pthread_mutex_unlock(&catalog->lock);
+    if (value) {
+        *out = value;
+        return PACE_OK;
+    }
+    PACE_TRY(kind->make(&value, catalog)); /* without the lock: it asks for documents */
+    return keep(out, catalog, kind, value);
 }
 
 size_t pace_catalog_parses(pace_catalog *catalog, const char *name) {

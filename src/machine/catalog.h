@@ -29,6 +29,15 @@ void pace_catalog_free(pace_catalog *catalog);
  * PACELINE_CATALOG names no directory. */
 pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, const char *name) PACE_MUST_CHECK;
 
+/** A kind of thing that is made of the catalogue once and kept with it. */
+typedef struct {
+    pace_status (*make)(void **out, pace_catalog *catalog);
+    void (*free)(void *value);
+} pace_catalog_kind;
+
+/** The thing of a kind: made when it is first asked for, borrowed from the catalogue. Errors: those of make(). */
+pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind) PACE_MUST_CHECK;
+
 /** How often the file was parsed, well or not; NULL: all files together. */
 size_t pace_catalog_parses(pace_catalog *catalog, const char *name);
 

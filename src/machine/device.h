@@ -51,6 +51,7 @@ typedef struct {
     pace_yaml *own;          /* the same of a file of the user's; NULL: the catalogue's */
     pace_device *devices;
     size_t count;
+    bool borrows;                         /* devices and nodes are those that the catalogue keeps */
     pace_yaml_node const **nodes;         /* for matching */
     PACE_VEC(pace_device_extra *) extras; /* what pace_device_resolve() read or made */
 } pace_device_catalog;

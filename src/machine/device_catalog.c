@@ -34,10 +34,27 @@ static pace_status take(pace_device_catalog *out, pace_device_catalog devices) {
     return PACE_GIVE(out, devices, status, pace_device_catalog_free(&devices));
 }
 
+static void free_kept(void *value) {
+    pace_device_catalog_free(value);
+    pace_free(value);
+}
+
+static pace_status make_kept(void **out, pace_catalog *catalog) {
+    pace_device_catalog devices = {.documents = catalog}, *kept = pace_alloc(1, sizeof *kept);
+    if (!kept) return PACE_E_MEMORY;
+    pace_status status = pace_catalog_document(&devices.yaml, catalog, "devices.yaml");
+    if (status == PACE_OK) status = take(kept, devices);
+    return PACE_GIVE(out, kept, status, pace_free(kept));
+}
+
+/* Each has its own extras, and borrows the devices, which are read once. */
 pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) {
-    pace_device_catalog devices = {.documents = catalog};
-    PACE_TRY(pace_catalog_document(&devices.yaml, catalog, "devices.yaml"));
-    return take(out, devices);
+    static const pace_catalog_kind kind = {make_kept, free_kept};
+    const void *kept;
+    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
+    *out = *(const pace_device_catalog *)kept;
+    out->borrows = true;
+    return PACE_OK;
 }
 
 pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *path) {
@@ -53,7 +70,7 @@ void pace_device_catalog_free(pace_device_catalog *catalog) {
     }
     PACE_VEC_FREE(&catalog->extras);
     pace_yaml_free(catalog->own);
-    pace_free(catalog->devices);
-    pace_free(catalog->nodes);
+    if (!catalog->borrows) pace_free(catalog->devices);
+    if (!catalog->borrows) pace_free(catalog->nodes);
     *catalog = (pace_device_catalog){0};
 }
