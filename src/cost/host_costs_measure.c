@@ -2,6 +2,7 @@
 
 #include "base/fence.h"
 #include "base/sort.h"
+#include "step/graph_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct {
     double all_ns;               /* of all samples */
     const pace_graph *graph;
     const pace_step *step;
+    const pace_graph_lanes *lanes;
     uint32_t thread;
     uint32_t *open;
     uint32_t depth, next_launch;
@@ -115,12 +117,12 @@ static pace_status end_node(measurer *m) {
 }
 
 static pace_status take_launches_before(measurer *m, uint32_t number) {
-    for (; m->next_launch < m->graph->launches.count; m->next_launch++) {
-        const pace_launch *launch = &m->graph->launches.items[m->next_launch];
-        if (node_at(m, launch->node)->thread != m->thread) continue;
+    for (; m->next_launch < m->lanes->launches.first[m->thread + 1]; m->next_launch++) {
+        uint32_t next = m->lanes->launches.items[m->next_launch];
+        const pace_launch *launch = &m->graph->launches.items[next];
         if (launch->place > number) return PACE_OK;
         while (m->depth && m->open[m->depth - 1] != launch->node) PACE_TRY(end_node(m));
-        PACE_TRY(take_launch(m, m->next_launch));
+        PACE_TRY(take_launch(m, next));
     }
     return PACE_OK;
 }
@@ -157,14 +159,15 @@ static pace_status begin_node(measurer *m, uint32_t number) {
 }
 
 static pace_status take_thread(measurer *m) {
-    uint32_t count = (uint32_t)m->graph->nodes.count;
-    m->depth = m->next_launch = 0;
+    const pace_lane_lists *nodes = &m->lanes->nodes;
+    m->depth = 0;
+    m->next_launch = m->lanes->launches.first[m->thread];
     m->top = PACE_NO_NODE;
     m->begun = false;
     m->waiting_ns = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (node_at(m, i)->thread == m->thread) PACE_TRY(begin_node(m, i));
-    PACE_TRY(take_launches_before(m, count));
+    for (uint32_t i = nodes->first[m->thread]; i < nodes->first[m->thread + 1]; i++)
+        PACE_TRY(begin_node(m, nodes->items[i]));
+    PACE_TRY(take_launches_before(m, (uint32_t)m->graph->nodes.count));
     uint32_t outermost = m->depth ? m->open[0] : PACE_NO_NODE;
     while (m->depth) PACE_TRY(end_node(m));
     return outermost == PACE_NO_NODE ? PACE_OK : end_thread(m, outermost);
@@ -288,10 +291,14 @@ pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *l
                                     const pace_graph *graph, const pace_step *step) {
     measurer m = {.costs = costs, .first_uses = first_uses, .graph = graph, .step = step};
     m.open = pace_alloc(graph->nodes.count + 1, sizeof *m.open);
-    pace_status status = m.open ? PACE_OK : PACE_E_MEMORY;
+    pace_graph_lanes lanes;
+    pace_status status = pace_graph_lanes_of(&lanes, graph);
+    m.lanes = &lanes;
+    if (!m.open) status = PACE_E_MEMORY;
     for (m.thread = 0; status == PACE_OK && m.thread < graph->thread_count; m.thread++) status = take_thread(&m);
     if (status == PACE_OK) status = pool_all(&m);
     pace_free(m.open);
+    pace_graph_lanes_free(&lanes);
     PACE_VEC_FREE(&m.samples);
     PACE_VEC_FREE(&m.tails);
     if (status == PACE_OK) status = measure_launches(launch, graph, step);

@@ -2,6 +2,7 @@
 
 #include "schedule/meetings.h"
 #include "schedule/walk_timeline.h"
+#include "step/graph_lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,16 +79,17 @@ static pace_status add_link(compiler *c, uint8_t slot, link_kind kind, uint32_t 
 typedef struct {
     compiler *c;
     const pace_graph *graph;
+    const pace_graph_lanes *lanes;
     uint32_t thread, rank, repeat;
     uint32_t *open; /* nodes not yet ended, outermost first */
     uint32_t depth;
-    uint32_t next_launch;
-    uint32_t top;        /* the top-level operator that is open, or PACE_NO_NODE */
-    uint32_t calls;      /* it has made so far */
-    bool begun;          /* its T1 has been spent */
-    bool launched;       /* of a captured step: its one launch has been made */
-    uint32_t optimizer;  /* the optimizer's step that is open and has made no call, or PACE_NO_NODE */
-    double optimizer_ns; /* what it spends before its first */
+    uint32_t next_launch; /* of lanes->launches.items */
+    uint32_t top;         /* the top-level operator that is open, or PACE_NO_NODE */
+    uint32_t calls;       /* it has made so far */
+    bool begun;           /* its T1 has been spent */
+    bool launched;        /* of a captured step: its one launch has been made */
+    uint32_t optimizer;   /* the optimizer's step that is open and has made no call, or PACE_NO_NODE */
+    double optimizer_ns;  /* what it spends before its first */
 } host;
 
 static pace_name node_name(const host *h, uint32_t node) { return h->graph->nodes.items[node].name; }
@@ -208,12 +210,12 @@ static pace_status end_node(host *h) {
 
 /* What the thread issues before the node of this number begins. */
 static pace_status issue_before(host *h, uint32_t number) {
-    for (; h->next_launch < h->graph->launches.count; h->next_launch++) {
-        const pace_launch *launch = &h->graph->launches.items[h->next_launch];
-        if (h->graph->nodes.items[launch->node].thread != h->thread) continue;
+    for (; h->next_launch < h->lanes->launches.first[h->thread + 1]; h->next_launch++) {
+        uint32_t next = h->lanes->launches.items[h->next_launch];
+        const pace_launch *launch = &h->graph->launches.items[next];
         if (launch->place > number) return PACE_OK;
         while (h->depth && h->open[h->depth - 1] != launch->node) PACE_TRY(end_node(h));
-        PACE_TRY(issue(h, h->next_launch));
+        PACE_TRY(issue(h, next));
     }
     return PACE_OK;
 }
@@ -248,27 +250,27 @@ static pace_status part_from_next(host *h) {
 }
 
 static pace_status compile_pass(host *h) {
-    uint32_t count = (uint32_t)h->graph->nodes.count;
-    h->depth = h->next_launch = 0;
+    const pace_lane_lists *nodes = &h->lanes->nodes;
+    h->depth = 0;
+    h->next_launch = h->lanes->launches.first[h->thread];
     h->top = h->optimizer = PACE_NO_NODE;
     h->launched = h->thread > 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (h->graph->nodes.items[i].thread == h->thread) PACE_TRY(begin_node(h, i));
-    PACE_TRY(issue_before(h, count));
+    for (uint32_t i = nodes->first[h->thread]; i < nodes->first[h->thread + 1]; i++)
+        PACE_TRY(begin_node(h, nodes->items[i]));
+    PACE_TRY(issue_before(h, (uint32_t)h->graph->nodes.count));
     while (h->depth) PACE_TRY(end_node(h));
     return part_from_next(h);
 }
 
-static pace_status compile_thread(compiler *c, uint32_t rank, uint32_t thread) {
-    const pace_graph *graph = c->ranks[rank].graph;
-    host h = {.c = c, .graph = graph, .thread = thread, .rank = rank};
-    h.open = pace_alloc(graph->nodes.count + 1, sizeof *h.open);
-    pace_status status = h.open ? open_lane(c) : PACE_E_MEMORY;
-    if (status == PACE_OK && c->ranks[rank].start_ns > 0)
-        status = add_segment(c, llround(c->ranks[rank].start_ns), 0, (pace_walk_place){.rank = PACE_NOBODY});
-    for (h.repeat = 0; status == PACE_OK && h.repeat < c->options->repeats; h.repeat++) status = compile_pass(&h);
-    pace_free(h.open);
-    return status;
+/* `open` has room for all nodes. */
+static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, uint32_t rank, uint32_t thread,
+                                  uint32_t *open) {
+    host h = {.c = c, .graph = c->ranks[rank].graph, .lanes = lanes, .thread = thread, .rank = rank, .open = open};
+    PACE_TRY(open_lane(c));
+    if (c->ranks[rank].start_ns > 0)
+        PACE_TRY(add_segment(c, llround(c->ranks[rank].start_ns), 0, (pace_walk_place){.rank = PACE_NOBODY}));
+    for (h.repeat = 0; h.repeat < c->options->repeats; h.repeat++) PACE_TRY(compile_pass(&h));
+    return PACE_OK;
 }
 
 /* --- streams --------------------------------------------------------------------------------------------------- */
@@ -291,12 +293,11 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     return PACE_OK;
 }
 
-static pace_status compile_stream(compiler *c, uint32_t rank, uint32_t stream) {
-    const pace_graph *graph = c->ranks[rank].graph;
+static pace_status compile_stream(compiler *c, const pace_lane_lists *kernels, uint32_t rank, uint32_t stream) {
     PACE_TRY(open_lane(c));
     for (unsigned repeat = 0; repeat < c->options->repeats; repeat++)
-        for (uint32_t i = 0; i < graph->launches.count; i++)
-            if (graph->launches.items[i].stream == stream) PACE_TRY(compile_launch(c, rank, repeat, i));
+        for (uint32_t i = kernels->first[stream]; i < kernels->first[stream + 1]; i++)
+            PACE_TRY(compile_launch(c, rank, repeat, kernels->items[i]));
     return PACE_OK;
 }
 
@@ -317,11 +318,24 @@ static pace_status compile_meeting(compiler *c, const pace_meeting *meeting, uns
     return PACE_OK;
 }
 
+static pace_status compile_rank(compiler *c, const pace_graph_lanes *lanes, uint32_t rank, uint32_t *open) {
+    const pace_graph *graph = c->ranks[rank].graph;
+    for (uint32_t thread = 0; thread < graph->thread_count; thread++)
+        PACE_TRY(compile_thread(c, lanes, rank, thread, open));
+    for (uint32_t stream = 0; stream < graph->stream_count; stream++)
+        PACE_TRY(compile_stream(c, &lanes->kernels, rank, stream));
+    return PACE_OK;
+}
+
 static pace_status compile_lanes(compiler *c) {
     for (uint32_t rank = 0; rank < c->rank_count; rank++) {
-        const pace_graph *graph = c->ranks[rank].graph;
-        for (uint32_t thread = 0; thread < graph->thread_count; thread++) PACE_TRY(compile_thread(c, rank, thread));
-        for (uint32_t stream = 0; stream < graph->stream_count; stream++) PACE_TRY(compile_stream(c, rank, stream));
+        pace_graph_lanes lanes;
+        uint32_t *open = pace_alloc(c->ranks[rank].graph->nodes.count + 1, sizeof *open);
+        pace_status status = pace_graph_lanes_of(&lanes, c->ranks[rank].graph);
+        if (status == PACE_OK) status = open ? compile_rank(c, &lanes, rank, open) : PACE_E_MEMORY;
+        pace_graph_lanes_free(&lanes);
+        pace_free(open);
+        if (status != PACE_OK) return status;
     }
     for (size_t i = 0; i < c->meetings.items.count; i++)
         for (unsigned repeat = 0; repeat < c->options->repeats; repeat++)

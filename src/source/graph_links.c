@@ -1,6 +1,7 @@
 /* What waits for what in a measured step: what its synchronisation records say, else what its times show. */
 #include "source/graph_builder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Traces in whole microseconds round both ends; a launch reaches the device within a few microseconds after its call; a
@@ -209,56 +210,85 @@ static bool is_root(const pace_graph_builder *b, uint32_t number) {
     return above == PACE_NO_TASK || b->op[above] == PACE_NO_TASK;
 }
 
-/* The node of a thread that ended last by an instant, seen from the one begun last: what ended inside an operator that
- * still runs counts too, since autograd hands work over from within. */
-static uint32_t ended_by(const pace_graph_builder *b, uint32_t from, const uint32_t *before, int64_t instant_ns) {
-    uint32_t best = PACE_NO_NODE;
-    int64_t latest = INT64_MIN;
-    for (uint32_t node = from, tries = 0; node != PACE_NO_NODE && tries < 64; node = before[node], tries++) {
-        uint32_t task = b->node_task.items[node];
-        int64_t end = task == PACE_NO_TASK ? INT64_MAX : pace_step_end_ns(b->step, task);
-        if (end > instant_ns || end <= latest) continue;
-        latest = end;
-        best = node;
-        if (is_root(b, node)) break; /* whatever came before ended before */
+/* What had ended by each instant: nodes in the order in which they end, and up to each the one that ended last, and the
+ * one of another thread. Of nodes that end together the lowest thread counts, and of a thread the one begun last. */
+typedef struct {
+    uint32_t count;
+    struct ending {
+        int64_t end_ns;
+        uint32_t node, thread;
+    } * order;
+    uint32_t *last, *other; /* PACE_NO_NODE = none */
+} endings;
+
+static int by_end(const void *left, const void *right) {
+    const struct ending *a = left, *b = right;
+    if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+    if (a->thread != b->thread) return a->thread > b->thread ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
+}
+
+static void order_endings(endings *e, const pace_graph_builder *b) {
+    for (uint32_t i = 0; i < b->graph->nodes.count; i++) {
+        uint32_t task = b->node_task.items[i];
+        if (task == PACE_NO_TASK) continue;
+        e->order[e->count++] = (struct ending){pace_step_end_ns(b->step, task), i, b->graph->nodes.items[i].thread};
     }
-    return best;
+    qsort(e->order, e->count, sizeof *e->order, by_end);
+    uint32_t last = PACE_NO_NODE, other = PACE_NO_NODE;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (last != PACE_NO_NODE && b->graph->nodes.items[last].thread != e->order[i].thread) other = last;
+        last = e->order[i].node;
+        e->last[i] = last;
+        e->other[i] = other;
+    }
+}
+
+/* What of all other threads ended last by an instant; what ended inside an operator that still runs counts too, since
+ * autograd hands work over from within. */
+static uint32_t ended_by(const endings *e, const pace_graph *graph, uint32_t thread, int64_t instant_ns) {
+    uint32_t low = 0, high = e->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (e->order[middle].end_ns <= instant_ns) low = middle + 1;
+        else high = middle;
+    }
+    if (low == 0) return PACE_NO_NODE;
+    uint32_t last = e->last[low - 1];
+    return graph->nodes.items[last].thread != thread ? last : e->other[low - 1];
 }
 
 /* A thread that wakes when another has just ended something was handed the work: the autograd thread at the backward
  * pass, the caller after it, gradients accumulated elsewhere. */
-static void link_thread(pace_graph_builder *b, uint32_t number, const uint32_t *last, uint32_t own_root,
-                        const uint32_t *before) {
+static void link_thread(pace_graph_builder *b, uint32_t number, uint32_t own_root, const endings *e) {
     pace_graph_node *node = &b->graph->nodes.items[number];
     int64_t start = b->step->start_ns[b->node_task.items[number]];
     int64_t latest = own_root == PACE_NO_NODE ? INT64_MIN : pace_step_end_ns(b->step, b->node_task.items[own_root]);
     if (own_root != PACE_NO_NODE && start - latest < QUIET_NS) return;
-    for (uint32_t t = 0; t < b->graph->thread_count; t++) {
-        if (t == node->thread) continue;
-        uint32_t ended = ended_by(b, last[t], before, start);
-        if (ended == PACE_NO_NODE || pace_step_end_ns(b->step, b->node_task.items[ended]) <= latest) continue;
-        latest = pace_step_end_ns(b->step, b->node_task.items[ended]);
-        node->after = ended;
-    }
+    uint32_t ended = ended_by(e, b->graph, node->thread, start);
+    if (ended >= number) return; /* none, or one that takes no time at the same instant */
+    if (pace_step_end_ns(b->step, b->node_task.items[ended]) > latest) node->after = ended;
 }
 
 static pace_status link_threads(pace_graph_builder *b) {
     uint32_t threads = b->graph->thread_count, nodes = (uint32_t)b->graph->nodes.count;
-    uint32_t *last = pace_alloc(2 * (size_t)threads + nodes + 1, sizeof *last);
-    if (!last) return PACE_E_MEMORY;
-    uint32_t *root = last + threads, *before = root + threads; /* per thread; per thread; per node, on its thread */
-    memset(last, 0xff, 2 * (size_t)threads * sizeof *last);
-    for (uint32_t i = 0; i < nodes; i++) {
-        uint32_t thread = b->graph->nodes.items[i].thread;
-        before[i] = last[thread];
-        if (is_root(b, i)) {
-            link_thread(b, i, last, root[thread], before);
-            root[thread] = i;
+    uint32_t *root = pace_alloc(threads + 2 * (size_t)nodes + 1, sizeof *root); /* per thread */
+    endings e = {.order = pace_alloc(nodes + 1, sizeof *e.order)};
+    pace_status status = root && e.order ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) {
+        e.last = root + threads;
+        e.other = e.last + nodes;
+        memset(root, 0xff, threads * sizeof *root);
+        order_endings(&e, b);
+        for (uint32_t i = 0; i < nodes; i++) {
+            if (!is_root(b, i)) continue;
+            link_thread(b, i, root[b->graph->nodes.items[i].thread], &e);
+            root[b->graph->nodes.items[i].thread] = i;
         }
-        last[thread] = i;
     }
-    pace_free(last);
-    return PACE_OK;
+    pace_free(root);
+    pace_free(e.order);
+    return status;
 }
 
 pace_status pace_graph_link_by_times(pace_graph_builder *b) {

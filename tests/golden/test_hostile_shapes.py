@@ -3,6 +3,7 @@ are those that its generator knows. What takes more than a few seconds here is n
 import gzip
 import json
 import os
+import sys
 import tempfile
 
 from checks import expect, expect_line, finish, run
@@ -165,4 +166,4 @@ if __name__ == "__main__":
         for name, test in sorted(globals().items()):
             if name.startswith("test_"):
                 test(folder)
-    finish()
+    sys.exit(finish())
