@@ -168,8 +168,7 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
 
 const char *const pace_step_fitting_names[] = {"yes", "maybe", "no"};
 
-static pace_step_fitting fitting(const pace_step_plan *plan, const pace_doubts *doubts) {
-    double need = plan->memory.all_bytes, has = plan->device_bytes;
+pace_step_fitting pace_step_fits(double need, double has, const pace_doubts *doubts) {
     if (!(has > 0) || need <= has) return PACE_FITS;
     return need < doubts->figure[PACE_DOUBT_MEMORY] * has ? PACE_MAY_FIT : PACE_TOO_LARGE;
 }
@@ -179,7 +178,8 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
     PACE_TRY(plan_with(&out->plan, pricer, asked));
     bool whole = asked->config.recompute == PACE_RECOMPUTE_FULL;
     if (!asked->may_recompute || whole || asked->config.mode != PACE_TRAINING ||
-        fitting(&out->plan, pace_cost_doubts(pricer->cost)) != PACE_TOO_LARGE)
+        pace_step_fits(out->plan.memory.all_bytes, out->plan.device_bytes, pace_cost_doubts(pricer->cost)) !=
+            PACE_TOO_LARGE)
         return PACE_OK;
     asked->config.recompute = PACE_RECOMPUTE_FULL;
     out->recomputed = true;
@@ -228,7 +228,8 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     pace_step_solution solution = {0};
     PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
     PACE_TRY(plan_case(&solution, asked, pricer));
-    solution.fitting = fitting(&solution.plan, pace_cost_doubts(pricer->cost));
+    solution.fitting =
+        pace_step_fits(solution.plan.memory.all_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
     close_form(&solution, asked);
     solution.time_s = solution.closed_s;
     *out = solution;

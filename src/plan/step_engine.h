@@ -38,6 +38,8 @@ void pace_step_pricer_close(pace_step_pricer *pricer);
 
 /* Memory is known to a quarter or so (catalog/doubts.yaml, memory): between fitting and not, nobody can say. */
 typedef enum { PACE_FITS, PACE_MAY_FIT, PACE_TOO_LARGE } pace_step_fitting;
+/** Whether a need fits into what a device has; has 0 = unknown, it fits. */
+pace_step_fitting pace_step_fits(double need_bytes, double has_bytes, const pace_doubts *doubts);
 extern const char *const pace_step_fitting_names[]; /* "yes", "maybe", "no" */
 
 typedef struct {

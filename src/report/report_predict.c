@@ -6,6 +6,7 @@
 #include "ask/context.h"
 #include "report/analyze_parts.h"
 #include "report/predict_edits.h"
+#include "report/predict_memory.h"
 #include "report/predict_gradients.h"
 #include "report/predict_stages.h"
 #include "ask/prediction.h"
@@ -256,6 +257,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_report_lead(report, waits ? PACE_WARN_WAITS_UNEXPLAINED : PACE_WARN_KERNELS_MISSING,
                          "Not sure: %s. What is predicted has only what was recorded.", p->gap);
     if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
+    PACE_TRY(pace_put_trace_fit(report, p, options->context));
     put_headline(root, p);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)

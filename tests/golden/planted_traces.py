@@ -91,7 +91,7 @@ class Rank:
                 self.wait()
 
     def document(self):
-        out = {"schemaVersion": 1, "traceEvents": sorted(reversed(self.events), key=lambda e: (e["ts"], -e["dur"])),
+        out = {"schemaVersion": 1, "traceEvents": sorted(reversed(self.events), key=lambda e: (e["ts"], -e.get("dur", 0))),
                "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB", "totalGlobalMem": 85899345920}]}
         if self.rank is not None:
             out["distributedInfo"] = {"rank": self.rank, "world_size": self.world, "backend": "nccl"}
