@@ -49,23 +49,32 @@ static double y_of(const axis *a, double value) {
     return TOP + HEIGHT - (on_axis(a, value) - a->low) / (a->high - a->low) * HEIGHT;
 }
 
+/* Whether a value has a place on an axis. */
+static bool can_stand(const axis *a, double value) { return !a->log || value > 0; }
+
+/* An axis of factors of ten begins and ends with one. */
+static void round_out(axis *a) {
+    if (!a->log) return;
+    a->low = floor(a->low + 1e-9);
+    a->high = ceil(a->high - 1e-9);
+    if (!(a->high > a->low)) a->high = a->low + 1;
+}
+
 static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
     *x = (axis){INFINITY, -INFINITY, chart->log_x};
-    *y = (axis){0, 1, false};
+    *y = chart->log_y ? (axis){INFINITY, -INFINITY, true} : (axis){0, 1, false};
     for (size_t c = 0; c < chart->curves.count; c++)
         for (size_t i = 0; i < chart->curves.items[c].points.count; i++) {
             const pace_point *point = &chart->curves.items[c].points.items[i];
-            if (x->log && !(point->x > 0)) continue;
+            if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
             x->low = fmin(x->low, on_axis(x, point->x));
             x->high = fmax(x->high, on_axis(x, point->x));
-            y->high = fmax(y->high, point->y);
+            y->high = fmax(y->high, on_axis(y, point->y));
+            if (y->log) y->low = fmin(y->low, on_axis(y, point->y));
         }
     if (!(x->high > x->low)) x->high = x->low + 1;
-    if (x->log) {
-        x->low = floor(x->low + 1e-9);
-        x->high = ceil(x->high - 1e-9);
-        if (!(x->high > x->low)) x->high = x->low + 1;
-    }
+    round_out(x);
+    round_out(y);
 }
 
 /* A step of 1, 2 or 5 times a power of ten that cuts the axis into four to ten. */
@@ -87,10 +96,11 @@ static void put_number(pace_sink *sink, double x, double y, const char *anchor, 
 }
 
 static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_held_chart *chart) {
-    double step = nice_step(y->high - y->low);
+    double step = y->log ? ceil((y->high - y->low) / 10) : nice_step(y->high - y->low);
     for (double v = y->low; v <= y->high + step * 1e-6; v += step) {
-        put_line(sink, LEFT, y_of(y, v), WIDTH - RIGHT, y_of(y, v));
-        put_number(sink, LEFT - 6, y_of(y, v) + 4, "end", v);
+        double value = y->log ? pow(10, v) : v;
+        put_line(sink, LEFT, y_of(y, value), WIDTH - RIGHT, y_of(y, value));
+        put_number(sink, LEFT - 6, y_of(y, value) + 4, "end", value);
     }
     step = x->log ? ceil((x->high - x->low) / 10) : nice_step(x->high - x->low);
     for (double v = x->log ? x->low : ceil(x->low / step - 1e-9) * step; v <= x->high + step * 1e-6; v += step) {
@@ -101,11 +111,29 @@ static void put_axes(pace_sink *sink, const axis *x, const axis *y, const pace_h
     put_text(sink, (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 36, "middle", chart->x_title);
 }
 
+static void put_dots(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
+    pace_sink_format(sink, "<g class=\"c-%s\">", pace_class_name(color));
+    for (size_t i = 0; i < curve->points.count; i++) {
+        const pace_point *point = &curve->points.items[i];
+        if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
+        pace_sink_format(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"5\"><title>",
+                         pace_show_fixed(x_of(x, point->x), 1).text, pace_show_fixed(y_of(y, point->y), 1).text);
+        pace_html_text(sink, curve->name);
+        pace_sink_format(sink, ": %s; %s</title></circle>", pace_show_real(point->x).text,
+                         pace_show_real(point->y).text);
+    }
+    pace_sink_text(sink, "</g>\n");
+}
+
 static void put_curve(pace_sink *sink, const axis *x, const axis *y, const pace_held_curve *curve, pace_class color) {
+    if (curve->dots) {
+        put_dots(sink, x, y, curve, color);
+        return;
+    }
     pace_sink_format(sink, "<polyline class=\"c-%s%s\" points=\"", pace_class_name(color), curve->pale ? " pale" : "");
     for (size_t i = 0; i < curve->points.count; i++) {
         const pace_point *point = &curve->points.items[i];
-        if (x->log && !(point->x > 0)) continue;
+        if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
         pace_sink_format(sink, "%s,%s ", pace_show_fixed(x_of(x, point->x), 1).text,
                          pace_show_fixed(y_of(y, point->y), 1).text);
     }
@@ -188,7 +216,41 @@ static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
     pace_sink_text(sink, "</svg>\n");
 }
 
+/* --- boxes -------------------------------------------------------------------------------------------------------- */
+
+enum { BOX = 20, LETTER = 7 /* user units, at least */ };
+
+static void put_box(pace_sink *sink, const pace_held_box *box) {
+    double left = box->from * WIDTH, width = (box->to - box->from) * WIDTH;
+    pace_class color = palette[pace_hash(box->name, strlen(box->name)) % COLORS];
+    pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%d\"><title>",
+                     pace_class_name(color), pace_show_fixed(left, 1).text, box->depth * BOX,
+                     pace_show_fixed(fmax(width - 1, 0.5), 1).text, BOX - 1);
+    pace_html_text(sink, box->name);
+    pace_sink_format(sink, ": %s</title></rect>", pace_show_share(box->to - box->from).text);
+    size_t room = (size_t)(width / LETTER);
+    char *name = room >= 4 ? pace_text_shorten(box->name, room - 1) : NULL;
+    if (name) {
+        pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%u\">", pace_show_fixed(left + width / 2, 1).text,
+                         box->depth * BOX + 14);
+        pace_html_text(sink, name);
+        pace_sink_text(sink, "</text>");
+    }
+    pace_free(name);
+    pace_sink_text(sink, "</g>\n");
+}
+
+static void render_boxes(pace_sink *sink, const pace_held_chart *chart) {
+    unsigned rows = 0;
+    for (size_t i = 0; i < chart->boxes.count; i++)
+        rows = chart->boxes.items[i].depth >= rows ? chart->boxes.items[i].depth + 1 : rows;
+    pace_sink_format(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %u\" role=\"img\">\n", WIDTH, rows * BOX);
+    for (size_t i = 0; i < chart->boxes.count; i++) put_box(sink, &chart->boxes.items[i]);
+    pace_sink_text(sink, "</svg>\n");
+}
+
 void pace_render_chart(pace_sink *sink, const pace_held_chart *chart) {
+    if (chart->boxes.count) render_boxes(sink, chart);
     if (chart->curves.count == 0) return;
     if (chart->parts.count > 0) render_stacks(sink, chart);
     else render_curves(sink, chart);

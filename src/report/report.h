@@ -138,6 +138,16 @@ pace_node *pace_node_stacks(pace_node *parent, const char *title, const char *co
 void pace_chart_curve(pace_node *chart, const char *name);
 /** The last curve is what the others are seen against: drawn thin and grey. */
 void pace_chart_pale(pace_node *chart);
+/** The points of the last curve are dots of their own, not joined. */
+void pace_chart_dots(pace_node *chart);
+/** The axis of y is one of factors of ten, too; y = 0 is left out. */
+void pace_chart_log_y(pace_node *chart);
+
+/** The same: boxes that stand on each other, as wide as their shares of the whole (a flame graph, upside down). */
+pace_node *pace_node_flame(pace_node *parent, const char *title);
+/** A box from the share `from` to the share `to`, `depth` rows below the top. */
+void pace_flame_box(pace_node *flame, unsigned depth, double from, double to, const char *name);
+
 /** Marks x from `low` to `high`. */
 void pace_chart_band(pace_node *chart, double low, double high, const char *name);
 /** A point of the last curve; on a logarithmic axis x = 0 is left out. */

@@ -1,6 +1,7 @@
 /* Device time by what is computed. */
 #include "report/analyze_parts.h"
 
+#include "cost/roofline.h"
 #include "insight/categories.h"
 
 #include <math.h>
@@ -54,6 +55,43 @@ static category_row row_of(const pace_category_row *from, int64_t total_ns) {
                           .modelled_share = from->time_ns > 0 ? from->modelled_ns / (double)from->time_ns : 0};
 }
 
+/* The roof of the widest range: where the memory's bandwidth meets the peak of the elements that most flop are done in. */
+static void put_roof(pace_node *chart, const pace_rank *rank, double least, double most) {
+    double bandwidth = rank->device->memory_bytes_per_s;
+    double peak = pace_device_peak(rank->device, pace_main_element_bytes(rank)), ridge = peak / bandwidth;
+    char name[96];
+    pace_snprintf(name, sizeof name, "peak of %s", rank->device->name);
+    pace_chart_curve(chart, name);
+    pace_chart_point(chart, fmin(least, ridge), fmin(least, ridge) * bandwidth);
+    pace_chart_point(chart, ridge, peak);
+    pace_chart_point(chart, fmax(most, ridge), peak);
+    pace_chart_pale(chart);
+}
+
+static void put_roofline(pace_node *root, const pace_rank *rank, const pace_category_rows *rows) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        double intensity = rate(rows->items[i].flop, rows->items[i].bytes);
+        if (!(intensity > 0)) continue;
+        least = fmin(least, intensity);
+        most = fmax(most, intensity);
+    }
+    bool peaks = rank->device && rank->device->memory_bytes_per_s > 0 &&
+                 pace_device_peak(rank->device, pace_main_element_bytes(rank)) > 0;
+    if (!(most > 0) || !peaks) return;
+    pace_node *chart =
+        pace_node_chart(root, "Kinds of work under the device's roofline", "flop for each byte; flop/s", true);
+    pace_chart_log_y(chart);
+    put_roof(chart, rank, least, most);
+    for (size_t i = 0; i < rows->count; i++) {
+        const pace_category_row *row = &rows->items[i];
+        if (!(row->flop > 0) || !(row->bytes > 0) || !(row->modelled_ns > 0)) continue;
+        pace_chart_curve(chart, row->name);
+        pace_chart_dots(chart);
+        pace_chart_point(chart, row->flop / row->bytes, row->flop / row->modelled_ns * 1e9);
+    }
+}
+
 pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                 const pace_work_shown *shown) {
     pace_category_rows rows;
@@ -68,6 +106,7 @@ pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, 
         pace_node_note(
             root, "flop, bytes and rates: of operators whose shapes are recorded and known, 'known for' so much of "
                   "the time; roofline: the time their device needs at its peak rates, over the time they took.");
+    put_roofline(root, rank, &rows);
     PACE_VEC_FREE(&rows);
     return PACE_OK;
 }

@@ -7,6 +7,7 @@
 #include "report/table.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     pace_exchange_total of;
@@ -86,11 +87,39 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
                    machine, basis);
 }
 
+/* Size against bandwidth, a dot for each row; a colour for each kind of collective. */
+static void put_chart(pace_node *root, const pace_exchange_totals *totals) {
+    pace_node *chart = NULL;
+    for (size_t i = 0; i < totals->items.count; i++) {
+        const pace_exchange_total *first = &totals->items.items[i];
+        bool before = false;
+        for (size_t k = 0; k < i; k++) before |= strcmp(totals->items.items[k].collective, first->collective) == 0;
+        if (before) continue;
+        bool begun = false;
+        for (size_t k = i; k < totals->items.count; k++) {
+            const pace_exchange_total *row = &totals->items.items[k];
+            if (strcmp(row->collective, first->collective) != 0 || row->bytes <= 0 || !(row->busbw_per_s > 0)) continue;
+            if (!chart) {
+                chart =
+                    pace_node_chart(root, "Bandwidth of collectives by their size", "bytes; byte/s on the bus", true);
+                pace_chart_log_y(chart);
+            }
+            if (!begun) {
+                pace_chart_curve(chart, first->collective);
+                pace_chart_dots(chart);
+            }
+            begun = true;
+            pace_chart_point(chart, (double)row->bytes, row->busbw_per_s);
+        }
+    }
+}
+
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) {
     pace_exchange_totals totals;
     PACE_TRY(pace_exchange_totals_find(&totals, rank, pace_asked_machine(analysis), catalog, INT64_MIN, INT64_MAX));
     put_rows(root, &totals);
+    put_chart(root, &totals);
     if (totals.items.count) put_sentence(root, &totals, analysis->ranks.count == 1);
     pace_exchange_totals_free(&totals);
     return PACE_OK;

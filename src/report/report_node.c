@@ -72,6 +72,8 @@ static void free_chart(pace_held_chart *chart) {
     PACE_VEC_FREE(&chart->curves);
     for (size_t i = 0; i < chart->bands.count; i++) pace_free(chart->bands.items[i].name);
     PACE_VEC_FREE(&chart->bands);
+    for (size_t i = 0; i < chart->boxes.count; i++) pace_free(chart->boxes.items[i].name);
+    PACE_VEC_FREE(&chart->boxes);
     pace_texts_free(&chart->parts);
     pace_free(chart->x_title);
     pace_free(chart);
@@ -479,6 +481,25 @@ void pace_chart_curve(pace_node *node, const char *name) {
 void pace_chart_pale(pace_node *node) {
     pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].pale = true;
+}
+
+void pace_chart_dots(pace_node *node) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].dots = true;
+}
+
+void pace_chart_log_y(pace_node *node) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    if (chart) chart->log_y = true;
+}
+
+pace_node *pace_node_flame(pace_node *parent, const char *title) { return pace_node_chart(parent, title, "", false); }
+
+void pace_flame_box(pace_node *node, unsigned depth, double from, double to, const char *name) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    pace_held_box box = {depth, from, to, NULL};
+    if (!chart || !copy_to(&box.name, node->report, name)) return;
+    if (!keep(node->report, PACE_PUSH(&chart->boxes, box))) pace_free(box.name);
 }
 
 void pace_chart_band(pace_node *node, double low, double high, const char *name) {

@@ -71,7 +71,7 @@ typedef struct {
 
 typedef struct {
     char *name;
-    bool pale;
+    bool pale, dots;
     PACE_VEC(pace_point) points;
 } pace_held_curve;
 
@@ -80,13 +80,20 @@ typedef struct {
     char *name;
 } pace_held_band;
 
-/* Curves, or, with parts, stacked bars. */
+typedef struct {
+    unsigned depth;
+    double from, to; /* shares of the width */
+    char *name;
+} pace_held_box;
+
+/* Curves; or, with parts, stacked bars; or boxes. */
 typedef struct {
     char *x_title;
-    bool log_x;
+    bool log_x, log_y;
     pace_texts parts;
     PACE_VEC(pace_held_curve) curves;
     PACE_VEC(pace_held_band) bands;
+    PACE_VEC(pace_held_box) boxes;
 } pace_held_chart;
 
 /* Values of two texts: a heat map of rows and columns, or, with colours, a bar a row of parts that are columns. */
