@@ -31,26 +31,26 @@ static void say_config(char out[SAYS], const pace_config *config) {
     if (config->zero_stage > 0) pace_snprintf(out + used, SAYS - used, ", ZeRO %.0f", config->zero_stage);
 }
 
+/* The parts of a step in closed form, by name. */
+enum { PARTS = 10 };
+static const char *const part_names[PARTS] = {
+    "compute",       "host",   "bubble", "tensor exchange", "context exchange", "expert exchange", "pipeline exchange",
+    "data exchange", "update", "other"};
+
+static double part_s(const pace_step_time *t, size_t part) {
+    const double parts[PARTS] = {t->compute_s, t->host_s,     t->bubble_s, t->tensor_s, t->context_s,
+                                 t->expert_s,  t->pipeline_s, t->data_s,   t->update_s, t->other_s};
+    return parts[part];
+}
+
 /* What a choice spends most more on than the first: "bubble +12.3 ms". */
 static void say_loss(char out[64], const pace_step_time *first, const pace_step_time *other) {
-    const struct {
-        const char *name;
-        double first, other;
-    } parts[] = {{"compute", first->compute_s, other->compute_s},
-                 {"host", first->host_s, other->host_s},
-                 {"bubble", first->bubble_s, other->bubble_s},
-                 {"tensor exchange", first->tensor_s, other->tensor_s},
-                 {"context exchange", first->context_s, other->context_s},
-                 {"expert exchange", first->expert_s, other->expert_s},
-                 {"pipeline exchange", first->pipeline_s, other->pipeline_s},
-                 {"data exchange", first->data_s, other->data_s},
-                 {"update", first->update_s, other->update_s}};
+    double most_s = 0;
     size_t most = 0;
-    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].other - parts[i].first > parts[most].other - parts[most].first) most = i;
-    double more_s = parts[most].other - parts[most].first;
+    for (size_t i = 0; i < PARTS; i++)
+        if (part_s(other, i) - part_s(first, i) > most_s) most_s = part_s(other, i) - part_s(first, most = i);
     *out = '\0';
-    if (more_s > 0) pace_snprintf(out, 64, "%s +%s", parts[most].name, pace_show_ns(pace_ns(more_s)).text);
+    if (most_s > 0) pace_snprintf(out, 64, "%s +%s", part_names[most], pace_show_ns(pace_ns(most_s)).text);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static const pace_table choice_table = {
                {"fits", "fits", PACE_SHOW_TEXT, PACE_OF(choice_row, fits)},
                {"days", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, days)},
                {"price", NULL, PACE_SHOW_REAL, PACE_OF(choice_row, price)},
-               {"loses_in", "most of it in", PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
+               {"loses_in", NULL, PACE_SHOW_TEXT, PACE_OF(choice_row, loses)})};
 
 static unsigned flags_of(const pace_plan_asked *a) {
     unsigned flags = a->places.count > 1 ? MACHINES : 0;
@@ -142,6 +142,43 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .days = one->days,
                           .price = one->price};
         if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
+        pace_table_put(table, &row);
+    }
+}
+
+/* Where the time of each choice of a place goes. People do not see a part that none has. */
+typedef struct {
+    char configuration[SAYS];
+    int64_t ns[PARTS];
+} parts_row;
+
+#define PART_CELL(key, title, part) \
+    { key, title, PACE_SHOW_NS, PACE_OF(parts_row, ns[part]), .shown_if = 1U << (part) }
+
+static const pace_table parts_table = {
+    "parts",
+    "Where the time of each goes, in closed form",
+    PACE_FOR_ALL,
+    0,
+    .hidden_when_empty = true,
+    PACE_CELLS({"configuration", "configuration", PACE_SHOW_TEXT, PACE_OF(parts_row, configuration)},
+               PART_CELL("compute_ns", "compute", 0), PART_CELL("host_ns", "host", 1),
+               PART_CELL("bubble_ns", "bubble", 2), PART_CELL("tensor_ns", "tensor exch.", 3),
+               PART_CELL("context_ns", "context exch.", 4), PART_CELL("expert_ns", "expert exch.", 5),
+               PART_CELL("pipeline_ns", "pipeline exch.", 6), PART_CELL("data_ns", "data exch.", 7),
+               PART_CELL("update_ns", "update", 8), PART_CELL("other_ns", "other", 9))};
+
+static void put_parts(pace_node *root, const pace_plan_place *p) {
+    unsigned flags = 0;
+    for (size_t i = 0; i < p->choices.count; i++)
+        for (size_t k = 0; k < PARTS; k++)
+            if (pace_ns(part_s(&p->choices.items[i].candidate.parts, k)) > 0) flags |= 1U << k;
+    pace_node *table = pace_open_table(root, &parts_table, flags);
+    for (size_t i = 0; i < p->choices.count; i++) {
+        const pace_plan_candidate *one = &p->choices.items[i].candidate;
+        parts_row row = {0};
+        say_config(row.configuration, &one->config);
+        for (size_t k = 0; k < PARTS; k++) row.ns[k] = pace_ns(part_s(&one->parts, k));
         pace_table_put(table, &row);
     }
 }
@@ -354,6 +391,7 @@ static pace_status describe(pace_report *report, void *context) {
     say_batch(report, a);
     pace_node *table = pace_open_table(root, &choice_table, flags_of(a));
     for (size_t i = 0; i < a->places.count; i++) put_place(table, a->places.items[i]);
+    put_parts(root, best);
     put_launch(root, a);
     put_places(root, a);
     put_refusals(root, a);

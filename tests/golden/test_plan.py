@@ -56,6 +56,9 @@ def test_space_and_times():
     expect(sum(row["configurations"] for row in answer["refused"]) == machine["refused"] == refused, "refused", machine, refused)
     steps = [row["step_s"] for row in rows]
     expect(len(rows) == 5 and steps == sorted(steps), "in order", steps)
+    for row, parts in zip(rows, answer["parts"]):
+        total = sum(value for key, value in parts.items() if key.endswith("_ns"))
+        expect(abs(total - row["step_ns"]) <= 10, "parts add up to the step in closed form", parts, row)
     for row in rows:
         code, out, err = run("predict", "gpt2", "--on", "dgx-h100", *SETTINGS, *settings_of(row), "-f", "json", "-q")
         expect(code == 0 and json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's time", row, err)
