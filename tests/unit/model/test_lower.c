@@ -634,21 +634,33 @@ static void test_refused(void **state) {
     pace_model_free(&model);
 }
 
-static void test_allocations_fail(void **state) {
-    (void)state;
-    pace_model model = load("lenet", NULL, 0);
-    pace_config config = pace_config_default();
+static void fail_allocations(const pace_model *model, const pace_config *config, uint32_t stage) {
     int64_t before = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
     for (uint64_t n = 1; status != PACE_OK; n++) {
         pace_graph graph;
         pace_memory_fail_at(n);
-        status = pace_model_lower(&graph, &model, &config, 0);
+        status = pace_model_lower(&graph, model, config, stage);
         pace_memory_fail_at(0);
         assert_true(status == PACE_OK || status == PACE_E_MEMORY);
         if (status == PACE_OK) pace_graph_free(&graph);
         assert_int_equal(pace_memory_live(), before);
     }
+}
+
+static void test_allocations_fail(void **state) {
+    (void)state;
+    pace_model model = load("lenet", NULL, 0);
+    pace_config config = pace_config_default();
+    fail_allocations(&model, &config, 0);
+    pace_model_free(&model);
+    pace_model_setting settings[] = {{"hidden", 64}, {"layers", 4}, {"heads", 4}, {"seq", 16}};
+    model = load("gpt", settings, 4);
+    config.pp = config.vpp = config.dp = 2;
+    config.zero_stage = 3;
+    config.global_batch = 4;
+    config.schedule = PACE_SCHEDULE_ZERO_BUBBLE;
+    fail_allocations(&model, &config, 1);
     pace_model_free(&model);
 }
 

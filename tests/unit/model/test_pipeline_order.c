@@ -97,8 +97,8 @@ static int64_t ready(const ends *e, const pace_pipeline *p, uint32_t stage, cons
     return *of ? *of : -1;
 }
 
-/* The time of a step whose stages take so long for each pass over all their chunks. */
-static int64_t walked(const pace_pipeline *p, const int64_t took[4]) {
+/* The time of a step whose stages take so long for each pass over a chunk. */
+static int64_t walked_stages(const pace_pipeline *p, int64_t took[][4]) {
     static ends e;
     pace_turns turns[STAGES_MOST];
     size_t at[STAGES_MOST] = {0}, left = 0;
@@ -112,7 +112,7 @@ static int64_t walked(const pace_pipeline *p, const int64_t took[4]) {
                 const pace_turn *t = &turns[s].items[at[s]];
                 int64_t from = ready(&e, p, s, t);
                 if (from < 0) break;
-                now[s] = (from > now[s] ? from : now[s]) + took[t->pass];
+                now[s] = (from > now[s] ? from : now[s]) + took[s][t->pass];
                 if (t->pass != PACE_TURN_WEIGHTS)
                     e.end[t->pass != PACE_TURN_FORWARD][s][t->chunk][t->micro_batch] = now[s];
                 if (now[s] > end) end = now[s];
@@ -121,6 +121,12 @@ static int64_t walked(const pace_pipeline *p, const int64_t took[4]) {
     }
     for (uint32_t s = 0; s < p->stages; s++) PACE_VEC_FREE(&turns[s]);
     return end;
+}
+
+static int64_t walked(const pace_pipeline *p, const int64_t took[4]) {
+    int64_t alike[STAGES_MOST][4];
+    for (int s = 0; s < STAGES_MOST; s++) memcpy(alike[s], took, sizeof alike[s]);
+    return walked_stages(p, alike);
 }
 
 /* Idle over work is (p - 1)/m, interleaved (p - 1)/(v m) (Narayanan et al. 2021, sections 2.2.1 and 2.2.2). */
@@ -146,6 +152,18 @@ static void test_zero_bubble_bubbles(void **state) {
             int64_t took[4] = {1000, 0, 1000, 1000};
             assert_int_equal(walked(&p, took), 3000 * batches + (stages - 1) * 1000);
         }
+}
+
+/* Eight devices, 64 layers, 16 micro-batches, 1F1B (AMD-AGI/Primus, tools/visualization/pp_vis): the means of each stage's
+ * passes over iterations 3 to 20, in microseconds. Their median step took 3.247 s, of which the first stage worked 63.6 %. */
+static void test_measured(void **state) {
+    (void)state;
+    pace_pipeline p = {PACE_SCHEDULE_1F1B, 8, 1, 16, false};
+    int64_t took[STAGES_MOST][4] = {{58960, 71180}, {58840, 69690}, {59720, 71040}, {61800, 68800},
+                                    {60670, 69930}, {61670, 70030}, {60010, 69150}, {66920, 75080}};
+    double step_s = (double)walked_stages(&p, took) / 1e6, work_s = 16 * (double)(took[0][0] + took[0][1]) / 1e6;
+    assert_true(step_s > 0.98 * 3.247 && step_s < 1.02 * 3.247);
+    assert_true(work_s / step_s > 0.636 - 0.02 && work_s / step_s < 0.636 + 0.02);
 }
 
 /* --- what a stage holds, and what cannot be ------------------------------------------------------------------------ */
@@ -196,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_1f1b),        cmocka_unit_test(test_gpipe),
                                        cmocka_unit_test(test_interleaved), cmocka_unit_test(test_zero_bubble),
                                        cmocka_unit_test(test_bubbles),     cmocka_unit_test(test_zero_bubble_bubbles),
-                                       cmocka_unit_test(test_in_flight),   cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_measured),    cmocka_unit_test(test_in_flight),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
