@@ -48,7 +48,7 @@ ROADS = {
         "pace_gradients_ends": ("gradients", "forecast_gradients"),  # approaches whose exchanges occupy lanes
     },
     "one walk": {
-        "pace_walk": ("walk", "forecast step_host"),
+        "pace_walk": ("walk", "forecast step_host step_picture"),  # a closed form's own schedule, drawn
         "pace_step_forecast": ("step_engine", "predict_inputs"),
     },
     "one closed form": {

@@ -28,13 +28,13 @@ static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_ste
     return row;
 }
 
-pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_forecast_result *result, const pace_step_case *asked,
+pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_analysis *walked, const pace_step_case *asked,
                                const pace_step_plan *plan) {
     pace_stage_rows rows = {0};
     pace_status status = PACE_OK;
-    size_t stages = (size_t)asked->config.pp, ranks = result->analysis.ranks.count;
+    size_t stages = (size_t)asked->config.pp, ranks = walked->ranks.count;
     for (size_t i = 0; status == PACE_OK && stages > 1 && i < stages && i < ranks; i++)
-        status = PACE_PUSH(&rows, row_of(result->analysis.ranks.items[i], i, asked, plan));
+        status = PACE_PUSH(&rows, row_of(walked->ranks.items[i], i, asked, plan));
     return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }
 

@@ -1,7 +1,7 @@
 /* The stages of a predicted pipeline side by side: what each does, waits and holds. */
 #pragma once
 
-#include "forecast/forecast_data.h"
+#include "insight/analysis.h"
 #include "plan/step_engine.h"
 
 typedef struct {
@@ -16,8 +16,8 @@ typedef struct {
 
 typedef PACE_VEC(pace_stage_row) pace_stage_rows; /* free with PACE_VEC_FREE() */
 
-/** One row a stage, of the last walked step; none where there is one stage. */
-pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_forecast_result *result, const pace_step_case *asked,
+/** One row a stage, of the last step of a walk whose ranks are the stages; none where there is one stage. */
+pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_analysis *walked, const pace_step_case *asked,
                                const pace_step_plan *plan) PACE_MUST_CHECK;
 
 /** Share of a step that alike stages would wait while the pipeline fills and drains, were messages free (Narayanan et al.

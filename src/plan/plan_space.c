@@ -53,7 +53,8 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
 void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
                           const bool pinned[PACE_PLAN_FIELDS]) {
     pace_config given = *config;
-    *out = (pace_plan_space){.devices = limits->devices, .layers = limits->layers, .tables_follow = limits->tables_follow};
+    *out =
+        (pace_plan_space){.devices = limits->devices, .layers = limits->layers, .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], field_of(&given, f) ? *field_of(&given, f) : given.recompute);
         else fill(&out->values[f], f, limits, config);

@@ -14,6 +14,7 @@ typedef struct {
     double data_s;                                /* ZeRO 3 */
     double issue_s, backward_s, backward_issue_s; /* of these operators: the host's time; backward on the device */
     double weights_s;                             /* products that form gradients of weights */
+    double products_s, hosts_s;                   /* of compute_s products and attention; the host's whole time */
 } work;
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
@@ -32,6 +33,8 @@ static void add(work *into, const work *w, double times) {
     into->backward_s += times * w->backward_s;
     into->backward_issue_s += times * w->backward_issue_s;
     into->weights_s += times * w->weights_s;
+    into->products_s += times * w->products_s;
+    into->hosts_s += times * w->hosts_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -59,8 +62,8 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
     const pace_framework *framework = plan->framework;
     const double overlap[PACE_SLOT_GROUPS] = {framework->overlap_tensor, framework->overlap_context,
                                               framework->overlap_expert};
-    work w = {.compute_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s +
-                           f->stream * slot->stream_s + slot->gap_s};
+    work w = {.products_s = f->matrix * slot->matrix_s + f->attention * plan->attention * slot->attention_s};
+    w.compute_s = w.products_s + f->stream * slot->stream_s + slot->gap_s;
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->launches + framework->dispatch_s * slot->dispatches +
                                  slot->host_s + shard_host_s(plan, shards));
@@ -69,6 +72,7 @@ static work slot_work(const pace_step_plan *plan, const pace_step_factors *f, co
         w.group_s[g] = alone_s > 0 ? exposed(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
         device_s += w.group_s[g];
     }
+    w.hosts_s = host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short */
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (host_s > device_s) w.host_s = host_s - device_s;
@@ -88,14 +92,15 @@ static double gradient_share(const pace_step_plan *plan) {
 }
 
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
-static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part) {
+static work part_work(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
+                      pace_part_pass from, pace_part_pass to) {
     work w = {0};
     double gather_s = part->part.place == PACE_PART_LAYER  ? plan->gather_s
                       : part->part.place == PACE_PART_HEAD ? plan->gather_end_s[0]
                                                            : plan->gather_end_s[1];
     double gradients = gradient_share(plan), again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
-    for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
+    for (int pass = (int)from; pass <= (int)to; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
         slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
@@ -124,11 +129,12 @@ typedef struct {
     work part[PACE_SLOT_PARTS], layer, head, tail;
 } model_work;
 
-static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f) {
+static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f, pace_part_pass from,
+                          pace_part_pass to) {
     model_work w = {0};
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
-        w.part[i] = part_work(plan, f, part);
+        w.part[i] = part_work(plan, f, part, from, to);
         if (part->part.place == PACE_PART_LAYER) add(&w.layer, &w.part[i], part->part.turns / plan->slots->layers);
         else add(part->part.place == PACE_PART_TAIL ? &w.tail : &w.head, &w.part[i], 1);
     }
@@ -166,7 +172,7 @@ static work slowest_between(const pace_step_plan *plan, const model_work *w) {
 }
 
 static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f) {
-    model_work w = work_of(plan, f);
+    model_work w = work_of(plan, f, PACE_PART_FORWARD, PACE_PART_BACKWARD);
     double pp = plan->config.pp;
     pipeline p = {.all_s = total(&w.head) + total(&w.tail) + plan->slots->layers * total(&w.layer),
                   .weights_s = w.head.weights_s + w.tail.weights_s + plan->slots->layers * w.layer.weights_s};
@@ -264,4 +270,33 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +
                 t.update_s + t.other_s;
     return t;
+}
+
+/* --- one turn of a stage ------------------------------------------------------------------------------------------ */
+
+static pace_turn_work turn_of(const pace_step_plan *plan, double stage, pace_part_pass from, pace_part_pass to) {
+    pace_step_factors none = pace_step_factors_none();
+    model_work w = work_of(plan, &none, from, to);
+    double chunks = plan->config.vpp;
+    work all = stage_work(plan, &w, stage, pace_stage_layers(plan->slots->layers, plan->config.pp, stage));
+    pace_turn_work turn = {.products_s = all.products_s / chunks,
+                           .others_s = (all.compute_s - all.products_s) / chunks,
+                           .weights_s = all.weights_s / chunks,
+                           .host_s = all.hosts_s / chunks,
+                           .data_s = all.data_s / chunks};
+    for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g] / chunks;
+    return turn;
+}
+
+pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage) {
+    pace_step_factors none = pace_step_factors_none();
+    pipeline p = stages_of(plan, &none);
+    pace_step_time t = pace_step_compose(plan, &none);
+    double pass_s = plan->pass_s;
+    return (pace_stage_turns){.forward = turn_of(plan, stage, PACE_PART_FORWARD, PACE_PART_FORWARD),
+                              .backward = turn_of(plan, stage, PACE_PART_RECOMPUTE, PACE_PART_BACKWARD),
+                              .message_s = exposed(pass_s, plan->framework->overlap_pipeline, 1, p.slowest_s),
+                              .gradients_s = larger(0, t.data_s - plan->micro_batches * p.slowest.data_s),
+                              .update_s = t.update_s,
+                              .other_s = t.other_s};
 }

@@ -81,6 +81,25 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);
 
+/* What a turn of a stage takes: one pass of one micro-batch over one chunk of its layers. */
+typedef struct {
+    double products_s, others_s;              /* kernels: products and attention, and the others */
+    double weights_s;                         /* of the products those that form gradients of weights */
+    double host_s;                            /* the host's time to issue them */
+    double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
+} pace_turn_work;
+
+/* And what its step has besides. */
+typedef struct {
+    pace_turn_work forward, backward;
+    double message_s;   /* between stages, as far as nothing hides it */
+    double gradients_s; /* exchanges of a step that nothing hides */
+    double update_s, other_s;
+} pace_stage_turns;
+
+/** Of a stage, from 0. */
+pace_stage_turns pace_step_turns(const pace_step_plan *plan, double stage);
+
 /** 1F1B of stages that take `stage_s` for one micro-batch, forward and backward; with `chunks` above 1 interleaved,
  * whose micro-batches are a multiple of the stages. Messages take no time. Equal to the schedule where stages are alike
  * or the last is the slowest; else at most a fill of the pipeline more (tests/unit/plan). */

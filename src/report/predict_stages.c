@@ -37,13 +37,12 @@ static void put_sentence(pace_node *root, const pace_stage_rows *rows, const pac
         (long long)most->stage, 100 * pace_pipeline_bubble_share(config));
 }
 
-pace_status pace_put_stages(pace_report *report, const pace_prediction *p) {
+pace_status pace_put_stages(pace_report *report, const pace_analysis *walked, const pace_step_asked *step) {
     pace_node *root = pace_report_root(report);
-    pace_stage_rows rows = {0};
-    if (!p->is_model || p->step.asked.device->is_cpu) return PACE_OK;
-    PACE_TRY(pace_stage_rows_of(&rows, &p->results[0], &p->step.asked, &p->step.settled.plan));
+    pace_stage_rows rows;
+    PACE_TRY(pace_stage_rows_of(&rows, walked, &step->asked, &step->settled.plan));
     if (rows.count == 0) return PACE_OK;
-    put_sentence(root, &rows, &p->step.asked.config);
+    put_sentence(root, &rows, &step->asked.config);
     pace_node *table = pace_open_table(root, &stages, 0);
     for (size_t i = 0; i < rows.count; i++) pace_table_put(table, &rows.items[i]);
     PACE_VEC_FREE(&rows);

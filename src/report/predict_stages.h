@@ -1,8 +1,10 @@
 /* The stages of a predicted pipeline, as sentences and a table. */
 #pragma once
 
-#include "ask/prediction.h"
+#include "ask/step_ask.h"
+#include "insight/analysis.h"
 #include "report/report.h"
 
-/** Adds them; nothing for a step of one stage. */
-pace_status pace_put_stages(pace_report *report, const pace_prediction *prediction) PACE_MUST_CHECK;
+/** Adds them, of the walk whose ranks are the stages; nothing for a step of one stage. */
+pace_status pace_put_stages(pace_report *report, const pace_analysis *walked,
+                            const pace_step_asked *step) PACE_MUST_CHECK;

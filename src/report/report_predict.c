@@ -266,7 +266,8 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
         pace_put_gradients(report, &p->scenarios.items.items[0], &p->results[0]);
     if (p->is_model && options->on.count > 1 && pace_config_ranks(&p->step.asked.config) == 1)
         pace_node_note(root, "One device of each machine is compared; --set dp, tp or pp takes more.");
-    PACE_TRY(pace_put_stages(report, p));
+    if (p->is_model && !p->step.asked.device->is_cpu)
+        PACE_TRY(pace_put_stages(report, &p->results[0].analysis, &p->step));
     put_scenarios(root, p);
     put_called(root, p);
     const pace_forecast *forecast = &p->inputs.forecast;

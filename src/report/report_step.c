@@ -9,6 +9,9 @@
 #include "report/show.h"
 #include "report/table.h"
 #include "ask/step_fit.h"
+#include "plan/step_picture.h"
+#include "report/analyze_parts.h"
+#include "report/predict_stages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +26,8 @@ typedef struct {
     pace_catalog *catalog;
     const pace_predict_fits *fits;
     pace_step_answer answer;
-    double tokens; /* of a step on one device */
+    double tokens;          /* of a step on one device */
+    pace_analysis *picture; /* of the schedule; NULL = none can be drawn */
 } asked;
 
 static pace_status check_options(const pace_predict_options *options) {
@@ -226,6 +230,16 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
     pace_report_value(report, "step.high_s", pace_estimate_high(step_s));
 }
 
+/* What the timeline shows, and how long that takes. */
+static pace_status put_picture(pace_report *report, const asked *a) {
+    if (!a->picture) return PACE_OK;
+    double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
+    pace_node_note(pace_report_root(report),
+                   "The timeline draws the closed form's schedule, turn by turn: there the step takes %s.",
+                   pace_show_ns(pace_ns(drawn_s)).text);
+    return pace_put_stages(report, a->picture, a->step);
+}
+
 static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     pace_node *root = pace_report_root(report);
@@ -239,6 +253,7 @@ static pace_status build(pace_report *report, void *context) {
     put_how(root, a);
     put_tables(root, a->step);
     put_sharing(root, a);
+    PACE_TRY(put_picture(report, a));
     pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
     pace_node_text(root, "machine", a->on);
     pace_node_text(root, "device", a->step->asked.device->name);
@@ -261,14 +276,36 @@ static pace_status build(pace_report *report, void *context) {
     return pace_put_assumptions(root, a->catalog, &used, s);
 }
 
+/* A pipeline that no order takes has a figure, but no picture. */
+static pace_status draw(asked *a) {
+    const char *name = pace_names_text(&a->step->model.names, a->step->model.name);
+    if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
+    a->picture = pace_alloc(1, sizeof *a->picture);
+    if (!a->picture) return PACE_E_MEMORY;
+    pace_status status = pace_step_draw(a->picture, a->catalog, &a->step->settled, &a->step->asked, name);
+    if (status == PACE_OK) return PACE_OK;
+    pace_free(a->picture);
+    a->picture = NULL;
+    return status;
+}
+
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
                               const pace_predict_options *options) {
     asked a = {.step = step,
                .fits = fits,
                .on = options->on.count ? options->on.items[0] : step->asked.device->name,
                .catalog = options->context->catalog};
+    pace_report *report = NULL;
     PACE_TRY(answer(&a, options));
-    return pace_report_build(out, "step", "A step of many ranks", build, &a);
+    PACE_TRY(draw(&a));
+    pace_status status = pace_report_build(&report, "step", "A step of many ranks", build, &a);
+    if (status != PACE_OK) {
+        if (a.picture) pace_free_analysis(a.picture);
+        return status;
+    }
+    if (a.picture) pace_report_set_trace(report, pace_write_analysis_trace, a.picture, pace_free_analysis);
+    *out = report;
+    return PACE_OK;
 }
 
 /* --- beside a walk ------------------------------------------------------------------------------------------------ */

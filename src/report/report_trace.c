@@ -208,18 +208,31 @@ static void put_waits(pace_jsonw *json, const pace_step *step) {
 
 enum { TRACK_PID = 1000000 };
 
-static void put_tracks(pace_jsonw *json, const pace_rank *rank) {
-    put_name(json, "process_name", TRACK_PID, 0, "Paceline");
-    put_name(json, "thread_name", TRACK_PID, 1, "stage");
-    put_name(json, "thread_name", TRACK_PID, 2, "resource");
+/* What a rank does, and what holds it, on the clock of another. */
+static void put_tracks(pace_jsonw *json, const pace_rank *rank, int64_t pid, const char *name, int64_t clock_ns) {
+    put_name(json, "process_name", pid, 0, name);
+    put_name(json, "thread_name", pid, 1, "stage");
+    put_name(json, "thread_name", pid, 2, "resource");
     for (size_t i = 0; i < rank->tiles.count; i++) {
         const pace_tile *tile = &rank->tiles.items[i];
-        put_head(json, pace_stage_names[tile->stage], "paceline_stage", TRACK_PID, 1, tile->start_ns,
+        int64_t start_ns = tile->start_ns + rank->shift_ns - clock_ns;
+        put_head(json, pace_stage_names[tile->stage], "paceline_stage", pid, 1, start_ns,
                  tile->end_ns - tile->start_ns);
         pace_jsonw_object_end(json);
-        put_head(json, pace_resource_names[tile->resource], "paceline_resource", TRACK_PID, 2, tile->start_ns,
+        put_head(json, pace_resource_names[tile->resource], "paceline_resource", pid, 2, start_ns,
                  tile->end_ns - tile->start_ns);
         pace_jsonw_object_end(json);
+    }
+}
+
+/* The other ranks that were understood, as tracks beside the one whose trace it is. */
+static void put_others(pace_jsonw *json, const pace_analysis *analysis, const pace_rank *rank) {
+    for (size_t i = 0; i < analysis->ranks.count; i++) {
+        const pace_rank *other = analysis->ranks.items[i];
+        char name[48];
+        if (other == rank || other->step.rank < 0) continue;
+        pace_snprintf(name, sizeof name, "rank %lld", (long long)other->step.rank);
+        put_tracks(json, other, TRACK_PID + 1 + (int64_t)i, name, rank->shift_ns);
     }
 }
 
@@ -288,7 +301,8 @@ static pace_status write_understood(void *context, const pace_report *report, pa
     for (uint32_t i = 0; i < step->lanes.count; i++)
         put_name(&json, "thread_name", step->lanes.items[i].device ? 0 : 1, i,
                  pace_names_text(&step->names, step->lanes.items[i].key));
-    put_tracks(&json, rank);
+    put_tracks(&json, rank, TRACK_PID, "Paceline", rank->shift_ns);
+    put_others(&json, context, rank);
     PACE_TRY(put_path(&json, context, rank));
     numbers n;
     PACE_TRY(number_tasks(&n, step));

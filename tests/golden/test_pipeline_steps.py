@@ -71,12 +71,33 @@ def rows_and_options():
         expect(abs(float(row["predicted"]) / answer["values"]["step.median_s"] - 1) < 1e-6, row["predicted"], answer["values"])
 
 
+def drawn():
+    """Steps of other frameworks have the closed form's number, and its schedule as a timeline: a rank a stage, the same bubbles."""
+    words = ("llama3-70b", "--on", "dgx-h100*16", "--set", "tp=8", "--set", "pp=4", "--set", "dp=4", "--set", "framework=megatron")
+    done = subprocess.run([PACELINE, "predict", *words, "--format", "json"], capture_output=True, text=True)
+    answer = json.loads(done.stdout)
+    strict_schema.hold(answer, "step")
+    expect([stage["rank"] for stage in answer["stages"]] == [0, 32, 64, 96], answer["stages"])
+    bubble = next(part["time_ns"] for part in answer["parts"] if part["part"] == "bubble")
+    last = answer["stages"][-1]  # the loss is here: it waits for nothing but filling and draining
+    expect(abs(last["waits_ns"] / bubble - 1) < 0.02, last, bubble)
+    trace = json.loads(subprocess.run([PACELINE, "predict", *words, "--format", "perfetto"], capture_output=True, text=True).stdout)
+    kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
+    ends = [event["ts"] + event["dur"] for event in kernels]
+    expect(abs(max(ends) / 2e6 / (answer["step"]["step_ns"] / 1e9) - 1) < 0.02, max(ends))  # two steps are drawn
+    border = sum(event["name"] == "nccl_send" for event in kernels)  # each of 32 micro-batches crosses it, twice
+    own = trace["distributedInfo"]["rank"]
+    expect(border == 2 * 32 * (2 if own in (32, 64) else 1), own, border)
+    others = {event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "process_name"}
+    expect(others == {"Paceline"} | {f"rank {rank}" for rank in (0, 32, 64, 96) if rank != own}, others)
+
+
 def refused():
     on = ("gpt2", "--on", "dgx-h100", "--set")
     for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
-                        ((*on, "pp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers")):
+                        ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers")):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
         expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
 
@@ -85,5 +106,6 @@ bubbles()
 memory()
 changes()
 rows_and_options()
+drawn()
 refused()
 finish()

@@ -1,0 +1,209 @@
+#include "plan/step_picture.h"
+
+#include "model/stages.h"
+#include "schedule/walk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COMPUTES = 0, EXCHANGES = 2, MESSAGES = 3, STREAMS_A_WAY = 2 };
+
+/* A stage while it is drawn. */
+typedef struct {
+    pace_graph graph;
+    PACE_VEC(double) launch_ns;
+    const pace_config *config;
+    const pace_turn *turn;
+    uint32_t stage, node, last; /* the last launch that the next one on stream 0 comes behind */
+    bool issued;                /* the turn's call has been made */
+    const char *call;
+} drawing;
+
+static pace_status name_of(pace_name *out, drawing *d, const char *text) {
+    return pace_names_add(out, &d->graph.names, text, strlen(text));
+}
+
+static pace_status put(uint32_t *out, drawing *d, const char *name, uint32_t stream, double seconds) {
+    uint32_t before = d->last; /* which *out may be */
+    pace_name kernel = 0, call;
+    PACE_TRY(pace_graph_add_launch(out, &d->graph, d->node, PACE_TASK_KERNEL, NULL, stream));
+    if (*name) PACE_TRY(name_of(&kernel, d, name));
+    PACE_TRY(name_of(&call, d, d->call));
+    pace_launch *launch = &d->graph.launches.items[*out];
+    launch->name = kernel;
+    launch->call = call;
+    launch->same_call = d->issued;
+    launch->waits[0] = before;
+    d->issued = true;
+    return PACE_PUSH(&d->launch_ns, seconds * 1e9);
+}
+
+static pace_status put_kernels(drawing *d, const char *name, double seconds) {
+    if (!(seconds > 0)) return PACE_OK;
+    return put(&d->last, d, name, COMPUTES, seconds);
+}
+
+static pace_status put_exchange(uint32_t *out, drawing *d, const char *collective, pace_group_kind kind,
+                                uint32_t stream, int64_t peer, double seconds) {
+    char group[48];
+    bool message = peer >= 0;
+    snprintf(group, sizeof group, message ? "pp, %s" : "%s of stage %u",
+             message ? (stream >= MESSAGES + STREAMS_A_WAY ? "gradients" : "activations") : pace_group_names[kind],
+             d->stage);
+    pace_graph_exchange exchange = {.group_size = message ? 2 : (int64_t)pace_config_group_size(d->config, kind),
+                                    .group_stride = pace_config_stride(d->config, kind),
+                                    .peer = peer,
+                                    .group_kind = (uint8_t)kind,
+                                    .role = PACE_ROLE_ACTIVATION};
+    PACE_TRY(name_of(&exchange.collective, d, collective));
+    PACE_TRY(name_of(&exchange.group, d, group));
+    PACE_TRY(put(out, d, "", stream, seconds));
+    return pace_graph_add_exchange(&d->graph, *out, &exchange);
+}
+
+/* Behind what stands before it, and before what follows. */
+static pace_status put_between(drawing *d, const char *collective, pace_group_kind kind, double seconds) {
+    if (!(seconds > 0)) return PACE_OK;
+    return put_exchange(&d->last, d, collective, kind, EXCHANGES, -1, seconds);
+}
+
+/* What comes from, or goes to, the part before or behind. */
+static pace_status put_message(drawing *d, bool gradients, bool sends, double seconds) {
+    uint32_t stages = (uint32_t)d->config->pp, parts = stages * (uint32_t)d->config->vpp, number;
+    uint32_t part = d->turn->chunk * stages + d->stage;
+    bool after = gradients != sends;
+    if (stages < 2 || (after ? part + 1 == parts : part == 0)) return PACE_OK;
+    int64_t peer =
+        (int64_t)((after ? part + 1 : part - 1) % stages) * pace_config_stride(d->config, PACE_GROUP_PIPELINE);
+    uint32_t stream = MESSAGES + STREAMS_A_WAY * gradients + sends;
+    PACE_TRY(put_exchange(&number, d, sends ? "send" : "recv", PACE_GROUP_PIPELINE, stream, peer, seconds));
+    if (!sends) d->last = number;
+    return PACE_OK;
+}
+
+static pace_status open_node(drawing *d, const char *name, pace_stage stage, const char *call) {
+    PACE_TRY(pace_graph_add_node(&d->node, &d->graph, PACE_TASK_OP, name, PACE_NO_NODE, 0));
+    d->graph.nodes.items[d->node].stage = (uint8_t)stage;
+    d->call = call;
+    d->issued = false;
+    return PACE_OK;
+}
+
+static const char *const calls[] = {"forward", "backward", "backward", "weights", "update"};
+
+static pace_status draw_turn(drawing *d, const pace_turn *turn, const pace_stage_turns *of) {
+    bool forward = turn->pass == PACE_TURN_FORWARD, weights = turn->pass == PACE_TURN_WEIGHTS;
+    const pace_turn_work *w = forward ? &of->forward : &of->backward;
+    double products_s = weights ? w->weights_s : w->products_s - (turn->pass == PACE_TURN_INPUTS ? w->weights_s : 0);
+    char name[64];
+    d->turn = turn;
+    snprintf(name, sizeof name, "%s, micro-batch %u, chunk %u", calls[turn->pass], turn->micro_batch, turn->chunk);
+    PACE_TRY(open_node(d, name, forward ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD, calls[turn->pass]));
+    if (weights) return put_kernels(d, "gemm", products_s);
+    PACE_TRY(put_message(d, !forward, false, of->message_s));
+    PACE_TRY(put_between(d, "allgather", PACE_GROUP_DATA, w->data_s));
+    PACE_TRY(put_kernels(d, "gemm", products_s));
+    PACE_TRY(put_kernels(d, "elementwise", w->others_s));
+    PACE_TRY(put_between(d, "allreduce", PACE_GROUP_TENSOR, w->group_s[PACE_SLOT_TENSOR]));
+    PACE_TRY(put_between(d, "allgather", PACE_GROUP_CONTEXT, w->group_s[PACE_SLOT_CONTEXT]));
+    PACE_TRY(put_between(d, "alltoall", PACE_GROUP_EXPERT, w->group_s[PACE_SLOT_EXPERT]));
+    return put_message(d, !forward, true, of->message_s);
+}
+
+static pace_status draw_stage(drawing *d, const pace_step_plan *plan, const pace_stage_turns *of) {
+    pace_pipeline pipeline = pace_config_pipeline(&plan->config);
+    pace_turns turns;
+    PACE_TRY(pace_pipeline_order(&turns, &pipeline, d->stage));
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < turns.count; i++) status = draw_turn(d, &turns.items[i], of);
+    PACE_VEC_FREE(&turns);
+    PACE_TRY(status);
+    if (plan->config.mode != PACE_TRAINING) return PACE_OK;
+    PACE_TRY(open_node(d, "gradients", PACE_STAGE_BACKWARD, calls[1]));
+    PACE_TRY(put_between(d, "allreduce", PACE_GROUP_DATA, of->gradients_s));
+    PACE_TRY(open_node(d, "update", PACE_STAGE_UPDATE, calls[4]));
+    return put_kernels(d, "elementwise", of->update_s);
+}
+
+/* --- all stages ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    drawing *stages;
+    pace_walk_rank *ranks;
+    pace_host_costs *costs; /* of each: the time of a turn is its call's */
+    pace_step *steps;
+    const char **names;
+    size_t count, opened;
+} picture;
+
+static bool make_room(picture *p, size_t count) {
+    p->count = count;
+    p->stages = pace_alloc(count, sizeof *p->stages);
+    p->ranks = pace_alloc(count, sizeof *p->ranks);
+    p->costs = pace_alloc(count, sizeof *p->costs);
+    p->steps = pace_alloc(count, sizeof *p->steps);
+    p->names = pace_alloc(count, sizeof *p->names);
+    return p->stages && p->ranks && p->costs && p->steps && p->names;
+}
+
+static void free_picture(picture *p) {
+    for (size_t i = 0; i < p->opened; i++) {
+        pace_graph_free(&p->stages[i].graph);
+        pace_host_costs_free(&p->costs[i]);
+        PACE_VEC_FREE(&p->stages[i].launch_ns);
+    }
+    pace_free(p->stages);
+    pace_free(p->ranks);
+    pace_free(p->costs);
+    pace_free(p->steps);
+    pace_free(p->names);
+}
+
+static pace_status set_hosts(pace_host_costs *costs, const pace_stage_turns *of) {
+    const double host_s[] = {of->forward.host_s, of->backward.host_s, of->other_s};
+    static const char *const of_calls[] = {"forward", "backward", "update"};
+    for (size_t i = 0; i < sizeof host_s / sizeof *host_s; i++)
+        PACE_TRY(pace_host_costs_add(costs, PACE_T4, of_calls[i], (pace_host_cost){host_s[i] * 1e9, 0, 1}));
+    return pace_host_costs_add(costs, PACE_T4, "weights", (pace_host_cost){0, 0, 1});
+}
+
+static pace_status open_stage(picture *p, const pace_step_plan *plan, const char *name) {
+    size_t at = p->opened;
+    drawing *d = &p->stages[at];
+    pace_stage_turns of = pace_step_turns(plan, (double)at);
+    *d = (drawing){.config = &plan->config, .stage = (uint32_t)at, .last = PACE_NO_LAUNCH};
+    PACE_TRY(pace_graph_init(&d->graph));
+    pace_status status = pace_host_costs_init(&p->costs[at]);
+    if (status != PACE_OK) pace_graph_free(&d->graph);
+    PACE_TRY(status);
+    p->opened++;
+    p->names[at] = name;
+    PACE_TRY(set_hosts(&p->costs[at], &of));
+    PACE_TRY(draw_stage(d, plan, &of));
+    d->graph.rank = (int64_t)at * pace_config_stride(&plan->config, PACE_GROUP_PIPELINE);
+    d->graph.world_size = (int64_t)pace_config_ranks(&plan->config);
+    p->ranks[at] = (pace_walk_rank){.graph = &d->graph, .launch_ns = d->launch_ns.items, .costs = &p->costs[at]};
+    return pace_graph_check(&d->graph);
+}
+
+bool pace_step_is_drawn(const pace_step_case *asked) {
+    enum { TURNS_MOST = 1 << 16 };
+    const pace_config *config = &asked->config;
+    double turns = pace_config_micro_batches(config) * config->vpp * config->pp;
+    bool in_rounds = config->vpp == 1 || (config->schedule != PACE_SCHEDULE_GPIPE &&
+                                          fmod(pace_config_micro_batches(config), config->pp) == 0);
+    return turns <= TURNS_MOST && in_rounds && config->mode == PACE_TRAINING;
+}
+
+pace_status pace_step_draw(pace_analysis *out, pace_catalog *catalog, const pace_step_solution *settled,
+                           const pace_step_case *asked, const char *name) {
+    pace_walk_options options = {.repeats = PACE_DRAWN_STEPS, .scale = {1, 1, 1, 1, 1}};
+    picture p = {0};
+    pace_status status = make_room(&p, (size_t)asked->config.pp) ? PACE_OK : PACE_E_MEMORY;
+    while (status == PACE_OK && p.opened < p.count) status = open_stage(&p, &settled->plan, name);
+    if (status == PACE_OK) status = pace_walk(p.steps, p.ranks, p.count, &options);
+    if (status == PACE_OK) status = pace_analysis_of_steps(out, catalog, p.steps, p.count, p.names, asked->device);
+    free_picture(&p);
+    return status;
+}
