@@ -182,7 +182,7 @@ def test_range_adds_up(page):
     rows = page.eval("Array.from(document.querySelectorAll('.tl-panel table')).map((t) => Array.from(t.rows, (r) => Array.from(r.cells, (c) => c.textContent)))")
     shares = sum(float(row[2].split()[0]) for row in rows[0][1:])
     expect(rows[0][0][0] == "Device time" and abs(shares - 100) < 0.5, "every instant has one resource", rows[0])
-    scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    scale = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
     value, unit = rows[1][1][1].split()
     expect(rows[1][1][0] == best and abs(float(value) * scale[unit] / most - 1) < 0.01, rows[1][1], best, most)
     page.eval("document.querySelector('.tl-panel .close').click()")
@@ -238,7 +238,7 @@ def test_all_ranks(path):
 
 def milliseconds(text):
     value, unit = text.split()
-    return float(value) * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[unit]
+    return float(value) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[unit]
 
 
 def test_pictures(path):
@@ -284,7 +284,7 @@ def test_details_of_backward_work():
         text = page.eval(panel % (VIEW, "backward_kernel"))
         expect("[2,3,4] blocks of [32,1,1] threads" in text and "50 % (estimated)" in text and "backward of Linear_3" in text, text)
         text = page.eval(panel % (VIEW, "forward_kernel"))
-        expect("Module\nLinear_3" in text and "Operator\naten::linear" in text and "10.00 us earlier" in text, text)
+        expect("Module\nLinear_3" in text and "Operator\naten::linear" in text and "10.00 µs earlier" in text, text)
         expect(page.problems == [], page.problems)
 
 

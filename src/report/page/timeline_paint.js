@@ -5,7 +5,7 @@ const ROW_HEIGHT = {summary: 18, stream: 20, thread: 16};
 
 /* 812 ns, 12.34 ms; digits grow until `step` shows. */
 function showTime(ns, step) {
-  const units = ['ns', 'us', 'ms', 's'];
+  const units = ['ns', 'µs', 'ms', 's'];
   let u = 0, size = Math.max(Math.abs(ns), step || 0);
   while (u < 3 && size >= 1000) {
     ns /= 1000;
