@@ -169,7 +169,7 @@ struct pace_processes {
     void (*close)(const pace_processes *processes);
 };
 
-/** fleet: each process reads some of the files. Only process 0 gets an answer; the others get NULL. `processes` must
+/** fleet, analyze: each process reads some of the files. Only process 0 gets an answer; the others get NULL. `processes` must
  * outlive the question. */
 PACE_API void pace_question_set_processes(pace_question *question, const pace_processes *processes);
 

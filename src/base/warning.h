@@ -7,39 +7,42 @@
 #include "base/memory.h"
 
 /* PACE_WARN_enumerator, code, whether --strict counts it (the others are the answer itself, or mere hints), meaning */
-#define PACE_WARNING_LIST(X)                                                                                          \
-    X(FILE_CUT_OFF, "file_cut_off", true, "A file breaks off. What stands behind the break is missing.")              \
-    X(EVENTS_LEFT_OUT, "events_left_out", true, "Events, records or dependencies of a trace could not be used.")      \
-    X(RANK_LEFT_OUT, "rank_left_out", true, "A file could not be read as a trace, or its steps match no other rank's.") \
-    X(RANK_TWICE, "rank_twice", true, "Two files say that they are the same rank.")                                   \
-    X(RANKS_MISSING, "ranks_missing", true, "The job had more ranks than there are traces.")                          \
-    X(STEPS_UNMATCHED, "steps_unmatched", true, "Ranks recorded different steps, or steps of unknown number.")        \
-    X(STEP_CUT_OFF, "step_cut_off", true, "A step has no whole record and was left out.")                             \
-    X(KERNELS_MISSING, "kernels_missing", true, "The device's work is not recorded, or a part of it.")                \
-    X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")       \
-    X(INPUT_REPEATED, "input_repeated", false, "A file was given twice and read once.")                               \
-    X(INPUT_LEFT_OUT, "input_left_out", false, "A file adds nothing to the others and was left out.")                 \
+#define PACE_WARNING_LIST(X)                                                                                           \
+    X(FILE_CUT_OFF, "file_cut_off", true, "A file breaks off. What stands behind the break is missing.")               \
+    X(EVENTS_LEFT_OUT, "events_left_out", true, "Events, records or dependencies of a trace could not be used.")       \
+    X(RANK_LEFT_OUT, "rank_left_out", true,                                                                            \
+      "A file could not be read as a trace, or its steps match no other rank's.")                                      \
+    X(RANK_TWICE, "rank_twice", true, "Two files say that they are the same rank.")                                    \
+    X(RANKS_MISSING, "ranks_missing", true, "The job had more ranks than there are traces.")                           \
+    X(STEPS_UNMATCHED, "steps_unmatched", true, "Ranks recorded different steps, or steps of unknown number.")         \
+    X(STEP_CUT_OFF, "step_cut_off", true, "A step has no whole record and was left out.")                              \
+    X(KERNELS_MISSING, "kernels_missing", true, "The device's work is not recorded, or a part of it.")                 \
+    X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")        \
+    X(NESTING_CUT, "nesting_cut", true, "Tasks are nested deeper than a step keeps.")                                  \
+    X(INPUT_REPEATED, "input_repeated", false, "A file was given twice and read once.")                                \
+    X(INPUT_LEFT_OUT, "input_left_out", false, "A file adds nothing to the others and was left out.")                  \
     X(DOES_NOT_FIT, "does_not_fit", false, "A configuration does not fit into the device's memory: the answer is no.") \
-    X(MAY_NOT_FIT, "may_not_fit", true, "Memory is known to a quarter: the configuration may not fit.")               \
-    X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                \
-    X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                 \
-    X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")            \
-    X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                            \
-    X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")             \
-    X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                 \
-    X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")               \
+    X(MAY_NOT_FIT, "may_not_fit", true, "Memory is known to a quarter: the configuration may not fit.")                \
+    X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                 \
+    X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
+    X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
+    X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
+    X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
+    X(SIZES_UNKNOWN, "sizes_unknown", true, "Kernels of unknown size take a large part of the time.")                  \
+    X(WORK_OVERSTATED, "work_overstated", true, "Kernels were measured faster than the device can be.")                \
     X(FIRST_USES, "first_uses", true, "Calls that took far longer the first time were left out.")                      \
-    X(REPLAY_OFF, "replay_off", true, "The replay of a recording takes much longer or shorter than what was recorded.") \
-    X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                       \
-    X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                     \
-    X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                     \
-    X(EXTRAPOLATED, "extrapolated", true, "A figure lies outside of what it was fitted on or was clamped.")           \
+    X(REPLAY_OFF, "replay_off", true,                                                                                  \
+      "The replay of a recording takes much longer or shorter than what was recorded.")                                \
+    X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                        \
+    X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                      \
+    X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                      \
+    X(EXTRAPOLATED, "extrapolated", true, "A figure lies outside of what it was fitted on or was clamped.")            \
     X(EXCHANGE_IDLE, "exchange_idle", true, "There is nothing to exchange: one rank, one device, or nothing trained.") \
-    X(ROWS_UNANSWERED, "rows_unanswered", true, "Rows of a table have no answer.")                                    \
-    X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                         \
-    X(TOO_FEW_ROWS, "too_few_rows", true, "There are too few rows to learn from.")                                    \
-    X(JOBS_LEFT_OUT, "jobs_left_out", true, "Jobs of a table cannot be modelled or were not checked.")                \
-    X(CASE_SKIPPED, "case_skipped", true, "The data of a case is not there.")                                         \
+    X(ROWS_UNANSWERED, "rows_unanswered", true, "Rows of a table have no answer.")                                     \
+    X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                          \
+    X(TOO_FEW_ROWS, "too_few_rows", true, "There are too few rows to learn from.")                                     \
+    X(JOBS_LEFT_OUT, "jobs_left_out", true, "Jobs of a table cannot be modelled or were not checked.")                 \
+    X(CASE_SKIPPED, "case_skipped", true, "The data of a case is not there.")                                          \
     X(CASE_FAILED, "case_failed", false, "A case could not be computed: the answer is no.")
 
 typedef enum {
@@ -60,8 +63,8 @@ typedef struct {
 typedef PACE_VEC(pace_held_warning) pace_warnings;
 
 /** Appends a warning; `place` is copied and may be NULL. */
-pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *place, const char *format, ...)
-    PACE_MUST_CHECK PACE_PRINTF(4, 5);
+pace_status pace_warn(pace_warnings *to, pace_warning_code code, const char *place, const char *format,
+                      ...) PACE_MUST_CHECK PACE_PRINTF(4, 5);
 
 /** The same, taking over `text`, whatever comes of it. PACE_E_MEMORY for NULL, a text that there was no memory for. */
 pace_status pace_warn_take(pace_warnings *to, pace_warning_code code, const char *place, char *text) PACE_MUST_CHECK;

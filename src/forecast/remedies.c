@@ -46,13 +46,22 @@ static size_t count_tasks(const pace_analysis *analysis) {
     return sum;
 }
 
+/* The graph of a step has an edge for every pair of threads that may hand over, and each stream is walked alone. */
+enum { MOST_LANES = 1024 };
+
+static bool has_too_many_lanes(const pace_analysis *analysis) {
+    for (size_t i = 0; i < analysis->traces.count; i++)
+        if (analysis->traces.items[i]->step.lanes.count > MOST_LANES) return true;
+    return false;
+}
+
 /* All steps, or of a large trace as many around the typical one as may be walked. */
 static pace_status choose_steps(trial *t) {
     const pace_marks *marks = &t->rank->marks;
     size_t tasks = count_tasks(t->analysis), count = marks->items.count, most = (size_t)t->catalog.most_tasks;
     bool annotated = count && marks->origin == PACE_MARKS_ANNOTATED;
     size_t alone = annotated ? tasks / count : tasks;
-    if (alone > (size_t)t->catalog.most_alone) {
+    if (alone > (size_t)t->catalog.most_alone || has_too_many_lanes(t->analysis)) {
         t->out->outcome = PACE_REMEDIES_TOO_LARGE;
         return PACE_OK;
     }

@@ -4,8 +4,7 @@
 #include "insight/alignment.h"
 #include "insight/clocks.h"
 #include "machine/device_resolve.h"
-#include "source/inputs.h"
-#include "source/trace_formats.h"
+#include "insight/trace_readings.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -30,13 +29,6 @@ void pace_analysis_free(pace_analysis *analysis) {
     pace_kernel_classes_free(analysis->classes);
     pace_stage_words_free(analysis->words);
     pace_device_catalog_free(&analysis->devices);
-}
-
-static pace_status read_trace(pace_rank *rank, const char *path, pace_read_notes *notes,
-                              const pace_analyze_options *options) {
-    pace_status status = pace_trace_read(&rank->step, path, notes, options->progress, options->progress_context);
-    rank->bytes = notes->bytes;
-    return status;
 }
 
 /* The device itself, or with figures changed, which stand behind its name. */
@@ -79,15 +71,25 @@ static void leave_host_without_device(pace_rank *rank) {
     if (rank->work.host_is_device) rank->device = NULL;
 }
 
-static pace_status load_rank(pace_analysis *analysis, const char *path, const pace_analyze_options *options) {
+/* Takes the step that was read. */
+static pace_status take_reading(pace_rank *rank, pace_analysis *analysis, pace_reading *reading, const char *path,
+                                const pace_analyze_options *options) {
+    if (reading->status != PACE_OK) return pace_fail(reading->status, "%s", reading->message);
+    rank->path = pace_copy_text(path, strlen(path));
+    if (!rank->path) return PACE_E_MEMORY;
+    rank->step = reading->step;
+    reading->step = (pace_step){0};
+    rank->bytes = reading->notes.bytes;
+    if (reading->notes.warning[0])
+        PACE_TRY(pace_warn(&analysis->warnings, reading->notes.code, path, "%s", reading->notes.warning));
+    return options->check ? pace_step_check(&rank->step) : PACE_OK;
+}
+
+static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, const char *path,
+                             const pace_analyze_options *options) {
     pace_rank *rank = pace_alloc(1, sizeof *rank);
     if (!rank) return PACE_E_MEMORY;
-    pace_read_notes notes = {0};
-    rank->path = pace_copy_text(path, strlen(path));
-    pace_status status = rank->path ? read_trace(rank, path, &notes, options) : PACE_E_MEMORY;
-    if (status == PACE_OK && notes.warning[0])
-        status = pace_warn(&analysis->warnings, notes.code, path, "%s", notes.warning);
-    if (status == PACE_OK && options->check) status = pace_step_check(&rank->step);
+    pace_status status = take_reading(rank, analysis, reading, path, options);
     if (status == PACE_OK) rank->device_id = pace_step_first_device(&rank->step);
     if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, options->step_regex);
@@ -116,15 +118,10 @@ static pace_status check_ranks(pace_analysis *analysis) {
     return PACE_OK;
 }
 
-static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const pace_analyze_options *options) {
-    size_t repeated;
-    PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
-    if (repeated)
-        PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_INPUT_REPEATED, NULL,
-                           "%zu of %zu inputs name a file given before: each file is read once", repeated,
-                           repeated + paths->count));
+static pace_status load_ranks(pace_analysis *analysis, pace_readings *readings, const pace_paths *paths,
+                              const pace_analyze_options *options) {
     for (size_t i = 0; i < paths->count; i++) {
-        pace_status status = load_rank(analysis, paths->items[i], options);
+        pace_status status = load_rank(analysis, &readings->items[i], paths->items[i], options);
         bool tolerable = status == PACE_E_INPUT || status == PACE_E_IO;
         if (status != PACE_OK && (!tolerable || paths->count == 1)) return status;
         if (status != PACE_OK)
@@ -134,7 +131,7 @@ static pace_status load_paths(pace_analysis *analysis, pace_paths *paths, const 
     if (analysis->traces.count == 0 && paths->count)
         return pace_fail(PACE_E_INPUT, "none of the %zu files is a readable trace; the last one: %s", paths->count,
                          analysis->warnings.items[analysis->warnings.count - 1].text);
-    return check_ranks(analysis);
+    return PACE_OK;
 }
 
 static pace_status match_messages(pace_analysis *analysis) {
@@ -332,26 +329,45 @@ static pace_status find_latest(pace_analysis *analysis) {
                                  &analysis->collectives, analysis->messages.items.count > 0);
 }
 
+static pace_status understand(pace_analysis *analysis, const pace_analyze_options *options) {
+    PACE_TRY(check_ranks(analysis));
+    PACE_TRY(pace_runs_check(analysis->traces.items, analysis->traces.count));
+    PACE_TRY(make_ranks(analysis, options));
+    PACE_TRY(warn_of_steps(analysis));
+    PACE_TRY(warn_of_ranks(analysis));
+    PACE_TRY(pace_analysis_join(analysis));
+    PACE_TRY(find_latest(analysis));
+    analysis->reported = analysis->latest.rank;
+    analysis->asked = options->has_rank;
+    analysis->cut = options->steps.numbers || options->steps.skip;
+    if (!options->has_rank) return PACE_OK;
+    return pace_analysis_rank(&analysis->reported, analysis, "rank", options->rank);
+}
+
+static pace_status find_paths(pace_analysis *analysis, pace_paths *paths, const char *const *inputs, size_t count) {
+    size_t repeated;
+    PACE_TRY(pace_paths_expand(paths, inputs, count));
+    PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
+    if (!repeated) return PACE_OK;
+    return pace_warn(&analysis->warnings, PACE_WARN_INPUT_REPEATED, NULL,
+                     "%zu of %zu inputs name a file given before: each file is read once", repeated,
+                     repeated + paths->count);
+}
+
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
     pace_paths paths = {0};
+    pace_readings readings = {0};
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
     if (status == PACE_OK) status = pace_stage_words_load(&analysis.words, catalog);
-    if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
-    if (status == PACE_OK) status = load_paths(&analysis, &paths, options);
-    if (status == PACE_OK) status = pace_runs_check(analysis.traces.items, analysis.traces.count);
-    if (status == PACE_OK) status = make_ranks(&analysis, options);
-    if (status == PACE_OK) status = warn_of_steps(&analysis);
-    if (status == PACE_OK) status = warn_of_ranks(&analysis);
-    if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK) status = find_latest(&analysis);
-    analysis.reported = analysis.latest.rank;
-    analysis.asked = options->has_rank;
-    analysis.cut = options->steps.numbers || options->steps.skip;
-    if (status == PACE_OK && options->has_rank)
-        status = pace_analysis_rank(&analysis.reported, &analysis, "rank", options->rank);
+    if (status == PACE_OK) status = find_paths(&analysis, &paths, inputs, count);
+    status = pace_readings_read(&readings, &paths, status, options);
+    analysis.elsewhere = readings.elsewhere;
+    if (status == PACE_OK && !analysis.elsewhere) status = load_ranks(&analysis, &readings, &paths, options);
+    if (status == PACE_OK && !analysis.elsewhere) status = understand(&analysis, options);
+    pace_readings_free(&readings);
     pace_paths_free(&paths);
     if (status != PACE_OK) pace_analysis_free(&analysis);
     else *out = analysis;

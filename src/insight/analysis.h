@@ -23,6 +23,7 @@ typedef struct {
     pace_latest_rank latest;   /* who makes the others wait */
     pace_machine machine;      /* that was named for the device; devices = 0: none */
     pace_warnings warnings;
+    bool elsewhere; /* process 0 has it all */
 } pace_analysis;
 
 /** The machine that was named; NULL = none. */

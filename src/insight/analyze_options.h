@@ -22,6 +22,7 @@ typedef struct {
     const char *device_field;   /**< the field that names it, which must agree with the trace; NULL = need not */
     double samples_per_step;    /**< samples (or tokens) a step trains on, for throughput; 0 = unknown */
     bool check;                 /**< run the invariant checker on everything that is built */
-    pace_progress_fn progress;  /**< may be NULL */
+    const pace_processes *processes; /**< that share the reading; NULL = this one reads all */
+    pace_progress_fn progress;       /**< may be NULL */
     void *progress_context;
 } pace_analyze_options;

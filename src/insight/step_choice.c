@@ -55,8 +55,12 @@ pace_status pace_step_choice_find(size_t *first, size_t *count, const pace_step_
     range numbers;
     PACE_TRY(read_range(&numbers, choice->numbers));
     size_t from = 0, until = marks->items.count;
-    while (from < until && (from < choice->skip || pace_mark_number(marks, names, from) < numbers.first)) from++;
-    while (until > from && pace_mark_number(marks, names, until - 1) > numbers.last) until--;
+    int64_t *number = pace_alloc(until, sizeof *number);
+    if (!number) return PACE_E_MEMORY;
+    pace_mark_numbers(number, marks, names);
+    while (from < until && (from < choice->skip || number[from] < numbers.first)) from++;
+    while (until > from && number[until - 1] > numbers.last) until--;
+    pace_free(number);
     if (from == until) return none_chosen(choice, marks, names, path);
     *first = from;
     *count = until - from;

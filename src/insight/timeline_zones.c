@@ -35,14 +35,19 @@ enum { FAR = 1000000 }; /* more than steps of a trace */
 /* Of one rank; `number` is that of the reported step, `near` its place. */
 static pace_status wish_steps(wishes *list, size_t trace, const pace_rank *rank, bool reported, int64_t number,
                               size_t near) {
-    for (size_t k = 0; k < rank->marks.items.count; k++) {
+    size_t count = rank->marks.items.count;
+    int64_t *numbers = pace_alloc(count, sizeof *numbers);
+    if (!numbers) return PACE_E_MEMORY;
+    pace_mark_numbers(numbers, &rank->marks, &rank->step.names);
+    pace_status status = PACE_OK;
+    for (size_t k = 0; k < count && status == PACE_OK; k++) {
         wish one = of_mark(trace, &rank->marks.items.items[k]);
-        bool same = pace_mark_number(&rank->marks, &rank->step.names, k) == number;
         if (reported) one.priority = k == near ? 0 : FAR + distance(k, near);
-        else one.priority = same ? 1 : 2 * FAR + distance(k, near);
-        PACE_TRY(PACE_PUSH(list, one));
+        else one.priority = numbers[k] == number ? 1 : 2 * FAR + distance(k, near);
+        status = PACE_PUSH(list, one);
     }
-    return PACE_OK;
+    pace_free(numbers);
+    return status;
 }
 
 static int by_priority(const void *left, const void *right) {

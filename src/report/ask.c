@@ -31,6 +31,7 @@ static pace_status ask_analyze(pace_report **out, const pace_question *question)
                                     .overheads_path = pace_question_text(question, "overheads"),
                                     .device = pace_question_text(question, "on"),
                                     .device_field = "on",
+                                    .processes = question->processes,
                                     .samples_per_step = pace_question_number(question, "samples"),
                                     .check = pace_question_flag(question, "check"),
                                     .progress = question->progress,

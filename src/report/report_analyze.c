@@ -291,6 +291,11 @@ pace_status pace_analyze(pace_report **out, const char *const *paths, size_t pat
         pace_free(analysis);
         return status;
     }
+    if (analysis->elsewhere) {
+        pace_free_analysis(analysis);
+        *out = NULL;
+        return PACE_OK;
+    }
     const pace_analysis *const one[] = {analysis};
     pace_report *report;
     status = pace_new_report(&report, "analyze", "Where the time of a step goes", one, 1, options);

@@ -228,10 +228,11 @@ static pace_status refuse_untimed(const char *path, const pace_trace_format *for
 }
 
 static void note_depth(pace_read_notes *notes, const pace_step *step, const char *path) {
-    if (step->flattened_count && !notes->warning[0])
-        pace_snprintf(notes->warning, sizeof notes->warning,
-                      "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
-                      PACE_STEP_DEPTH - 1);
+    if (!step->flattened_count || notes->warning[0]) return;
+    notes->code = PACE_WARN_NESTING_CUT;
+    pace_snprintf(notes->warning, sizeof notes->warning,
+                  "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
+                  PACE_STEP_DEPTH - 1);
 }
 
 /* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */

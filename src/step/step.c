@@ -1,5 +1,7 @@
 #include "step/step.h"
 
+#include "step/step_parts.h"
+
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -21,24 +23,7 @@ pace_status pace_step_init(pace_step *step) {
 }
 
 void pace_step_free(pace_step *step) {
-    pace_names_free(&step->names);
-    void *columns[] = {step->start_ns, step->duration_ns, step->name,        step->lane,
-                       step->parent,   step->cause,       step->detail,      step->kind,
-                       step->stage,    step->stage_given, step->correlation, step->external};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) pace_free(columns[i]);
-    PACE_VEC_FREE(&step->lanes);
-    pace_free(step->lane_slots);
-    PACE_VEC_FREE(&step->exchanges);
-    PACE_VEC_FREE(&step->records);
-    PACE_VEC_FREE(&step->bytes);
-    PACE_VEC_FREE(&step->syncs);
-    PACE_VEC_FREE(&step->memory);
-    PACE_VEC_FREE(&step->waits);
-    PACE_VEC_FREE(&step->gradients);
-    PACE_VEC_FREE(&step->autograd_notes);
-    PACE_VEC_FREE(&step->autograd_arrows);
-    PACE_VEC_FREE(&step->devices);
-    PACE_VEC_FREE(&step->kept_steps);
+    for (size_t i = 0; i < pace_step_part_count; i++) pace_free(pace_step_part_items(step, &pace_step_parts[i]));
     *step = (pace_step){0};
 }
 
@@ -47,19 +32,11 @@ static pace_status grow_column(void *column, size_t capacity, size_t need, size_
 }
 
 static pace_status grow_columns(pace_step *step) {
-    size_t need = step->capacity < 1024 ? 1024 : step->capacity * 2, was = step->capacity;
-    PACE_TRY(grow_column(&step->start_ns, was, need, sizeof *step->start_ns));
-    PACE_TRY(grow_column(&step->duration_ns, was, need, sizeof *step->duration_ns));
-    PACE_TRY(grow_column(&step->name, was, need, sizeof *step->name));
-    PACE_TRY(grow_column(&step->lane, was, need, sizeof *step->lane));
-    PACE_TRY(grow_column(&step->parent, was, need, sizeof *step->parent));
-    PACE_TRY(grow_column(&step->cause, was, need, sizeof *step->cause));
-    PACE_TRY(grow_column(&step->detail, was, need, sizeof *step->detail));
-    PACE_TRY(grow_column(&step->kind, was, need, sizeof *step->kind));
-    PACE_TRY(grow_column(&step->stage, was, need, sizeof *step->stage));
-    PACE_TRY(grow_column(&step->stage_given, was, need, sizeof *step->stage_given));
-    PACE_TRY(grow_column(&step->correlation, was, need, sizeof *step->correlation));
-    PACE_TRY(grow_column(&step->external, was, need, sizeof *step->external));
+    size_t need = step->capacity < 1024 ? 1024 : step->capacity * 2;
+    for (size_t i = 0; i < pace_step_column_count; i++) {
+        const pace_step_part *part = &pace_step_parts[i];
+        PACE_TRY(grow_column((char *)step + part->items, step->capacity, need, part->size));
+    }
     step->capacity = need;
     return PACE_OK;
 }

@@ -16,7 +16,7 @@
 #define PACE_DETAIL_EXCHANGE (UINT32_C(1) << 31)
 
 /* Host tasks nest at most so deep. Python refuses deeper calls than 1000 frames, and real traces reach 200. */
-#define PACE_STEP_DEPTH 512
+#define PACE_STEP_DEPTH 256
 
 typedef enum {
     PACE_TASK_OP,         /* an operator on a host thread */

@@ -58,10 +58,10 @@ def test_nested(folder):
     n = 200000
     document, err = analyze(folder, "nested", [event("aten::op", i, 2 * n - 2 * i) for i in range(n)])
     check("nested", document, 2 * n, operators=n)
-    expect("nested deeper than 512 levels" in err, "nesting that is cut is said", err)
-    shallow, err = analyze(folder, "shallow", [event("aten::op", i, 1000 - 2 * i) for i in range(500)])
-    check("shallow", shallow, 1000, operators=500)
-    expect("deeper" not in err, "500 levels are all kept", err)
+    expect("nested deeper than 256 levels" in err, "nesting that is cut is said", err)
+    shallow, err = analyze(folder, "shallow", [event("aten::op", i, 1000 - 2 * i) for i in range(250)])
+    check("shallow", shallow, 1000, operators=250)
+    expect("deeper" not in err, "250 levels are all kept", err)
 
 
 def test_deep_launches(folder):
@@ -128,7 +128,7 @@ def test_arrows_and_ids(folder):
 
 
 def test_names_and_annotations(folder):
-    n = 50000
+    n = 20000
     document, _ = analyze(folder, "names", [event(f"aten::op{i}", i * 10, 5) for i in range(n)])
     check("names", document, 10 * n - 5, operators=n)
     n = 30000

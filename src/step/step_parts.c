@@ -1,0 +1,43 @@
+#include "step/step_parts.h"
+
+#include "base/numbers.h"
+
+#include <stddef.h>
+
+#define ARRAY(items, count, capacity) \
+    { offsetof(pace_step, items), offsetof(pace_step, count), capacity, sizeof *((pace_step *)0)->items }
+#define COLUMN(name) ARRAY(name, count, offsetof(pace_step, capacity))
+#define VECTOR(name) ARRAY(name.items, name.count, offsetof(pace_step, name.capacity))
+
+const pace_step_part pace_step_parts[] = {
+    COLUMN(start_ns),
+    COLUMN(duration_ns),
+    COLUMN(name),
+    COLUMN(lane),
+    COLUMN(parent),
+    COLUMN(cause),
+    COLUMN(detail),
+    COLUMN(kind),
+    COLUMN(stage),
+    COLUMN(stage_given),
+    COLUMN(correlation),
+    COLUMN(external),
+    VECTOR(names.bytes),
+    VECTOR(names.offset),
+    VECTOR(names.hash),
+    ARRAY(names.slots, names.slot_count, 0),
+    VECTOR(lanes),
+    ARRAY(lane_slots, lane_slot_count, 0),
+    VECTOR(exchanges),
+    VECTOR(records),
+    VECTOR(bytes),
+    VECTOR(syncs),
+    VECTOR(memory),
+    VECTOR(waits),
+    VECTOR(gradients),
+    VECTOR(autograd_notes),
+    VECTOR(autograd_arrows),
+    VECTOR(devices),
+    VECTOR(kept_steps),
+};
+const size_t pace_step_column_count = 12, pace_step_part_count = PACE_COUNT(pace_step_parts);
