@@ -84,7 +84,11 @@ static pace_status fail(const char *path, const char *what) {
     return pace_fail(PACE_E_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* Creates the file that nobody else has. */
+static void strike(int number) {
+    if (number >= 0) atomic_store(&unfinished[number], NULL);
+}
+
+/* Creates the file that nobody else has. It is listed before it is there, so that no signal finds it unlisted. */
 static pace_status create(pace_beside *b, const char *asked, const struct stat *old) {
     char folder[PATH_MAX];
     const char *name = split(folder, b->target);
@@ -94,12 +98,15 @@ static pace_status create(pace_beside *b, const char *asked, const struct stat *
     int file = -1;
     for (int number = 0; file < 0 && number < MOST_TRIES; number++) {
         snprintf(b->path, size, "%s.%s.%08x-%ld-%d.part", folder, name, host(), (long)getpid(), number);
+        b->number = enlist(b->path);
         file = open(b->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST) break;
+        if (file >= 0) break;
+        strike(b->number);
+        b->number = -1;
+        if (errno != EEXIST) break;
     }
     if (file < 0) return fail(asked, "cannot be created");
     if (old) (void)!fchmod(file, old->st_mode & 07777); /* the owner of another's file keeps the mode that is given */
-    b->number = enlist(b->path);
     b->file = fdopen(file, "wb");
     if (b->file) return PACE_OK;
     close(file);
@@ -108,7 +115,7 @@ static pace_status create(pace_beside *b, const char *asked, const struct stat *
 }
 
 static void release(pace_beside *b) {
-    if (b->number >= 0) atomic_store(&unfinished[b->number], NULL);
+    strike(b->number);
     if (b->path != b->target) pace_free(b->path);
     pace_free(b->target);
 }
