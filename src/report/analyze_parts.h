@@ -85,6 +85,9 @@ pace_status pace_put_memory(pace_node *root, const pace_rank *rank) PACE_MUST_CH
 pace_status pace_put_chains(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                             const pace_work_shown *shown) PACE_MUST_CHECK;
 
+/** Kernels by how long they take. */
+void pace_put_durations(pace_node *root, const pace_rank *rank, const pace_work_shown *shown);
+
 /** Why the device stood idle, by what the work behind each gap waited for. */
 void pace_put_idle_causes(pace_node *root, const pace_rank *rank);
 

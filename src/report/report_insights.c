@@ -248,6 +248,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(put_throughput(root, rank, typical, options));
     PACE_TRY(put_shapes(root, rank, &shown));
     PACE_TRY(pace_put_kernels(&found, root, analysis, rank, &shown));
+    pace_put_durations(root, rank, &shown);
     PACE_TRY(pace_put_chains(root, analysis, rank, &shown));
     PACE_TRY(put_grouping(&found, root, rank, PACE_BY_MODULE, &shown));
     PACE_TRY(pace_put_modules(root, rank, &shown));

@@ -62,6 +62,17 @@ def check(path, name):
             expect((row["grid"], row["block"]) in best, name, kernel, row, best)
 
 
+def check_durations(path, name):
+    times = [length(e) for e in Events(path).device if e["cat"].lower() == "kernel"]
+    rows = analyze(path)["kernel_durations"]
+    expect(bool(rows) == bool(times), name, "durations")
+    for row, after in zip(rows, rows[1:] + [None]):
+        own = [t for t in times if row["from_ns"] <= t and (row["to_ns"] is None or t < row["to_ns"])]
+        expect((row["kernels"], row["time_ns"]) == (len(own), sum(own)), name, row, len(own), sum(own))
+        expect(after is None or after["from_ns"] == row["to_ns"], name, "bins without gaps", row)
+    expect(sum(row["kernels"] for row in rows) == len(times), name, "every kernel is in a bin")
+
+
 def test_random(folder):
     """Kernels of random times and launches, some of them without."""
     draw, rank = random.Random(7), Rank()
@@ -71,7 +82,9 @@ def test_random(folder):
         with rank.operator("aten::add"):
             rank.work(3)
             rank.issue("cudaLaunchKernel", "kernel", draw.choice(["one_kernel", "another<int>", "third"]), round(draw.expovariate(0.1), 3), 7, **shape)
-    check(rank.write(os.path.join(folder, "random.json")), "random")
+    path = rank.write(os.path.join(folder, "random.json"))
+    check(path, "random")
+    check_durations(path, "random")
 
 
 def test_ranks(paths):
@@ -96,6 +109,8 @@ with tempfile.TemporaryDirectory() as folder:
     test_random(folder)
 for name, path in recordings().items():
     check(path, name)
+    if name.startswith(("tl_qwen", "hta_resnet")):
+        check_durations(path, name)
 pair = [os.path.join(SHARED, "kineto", f"hta_sampled_128ranks_rank{rank}.json.gz") for rank in (0, 1)]
 if all(map(os.path.exists, pair)):
     test_ranks(pair)
