@@ -18,8 +18,9 @@ pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog, co
     const struct {
         const char *key;
         const pace_yaml_node **list;
-    } lists[] = {{"whole", &a.whole},   {"heads", &a.heads},         {"kernels", &a.kernels},
-                 {"python", &a.python}, {"arguments", &a.arguments}, {"members", &a.members}};
+    } lists[] = {{"whole", &a.whole},           {"heads", &a.heads},    {"kernels", &a.kernels},
+                 {"namespaces", &a.namespaces}, {"python", &a.python},  {"arguments", &a.arguments},
+                 {"values", &a.values},         {"members", &a.members}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         PACE_TRY(pace_yaml_list(lists[i].list, yaml, pace_yaml_root(yaml), lists[i].key));
     PACE_TRY(pace_catalog_document(&yaml, catalog, "stages.yaml"));
@@ -91,7 +92,8 @@ static void hash_name(char *out, size_t size, const pace_anonymizer *a, const ch
 }
 
 static void mask_host_name(char *out, size_t size, const pace_anonymizer *a, const char *name) {
-    size_t head = starts_with_any(a->whole, name) ? strlen(name) : head_of(a, name);
+    size_t whole = starts_with_any(a->whole, name), head = head_of(a, name);
+    if (whole > head) head = strlen(name);
     if (is_autograd_node(name)) head = strlen(name);
     size_t used = (size_t)snprintf(out, size, "%.*s", (int)head, name);
     if (used >= size || !name[head]) return;
@@ -103,10 +105,23 @@ static void mask_host_name(char *out, size_t size, const pace_anonymizer *a, con
     else hash_name(out + used, size - used, a, "name", name + head);
 }
 
+/* Whether every namespace that a name begins with, at its start or among its types, is a public one. */
+static bool names_no_other(const pace_yaml_node *namespaces, const char *name) {
+    for (const char *at = name; *at;) {
+        size_t word = 0;
+        while (pace_is_name(at[word])) word++;
+        bool inner = at > name && at[-1] == ':';
+        if (word && at[word] == ':' && at[word + 1] == ':' && !inner && starts_with_any(namespaces, at) == 0)
+            return false;
+        at += word ? word : 1;
+    }
+    return true;
+}
+
 static void mask_kernel(char *out, size_t size, const pace_anonymizer *a, const char *name) {
     const char *bare = pace_starts(name, "void ") ? name + 5 : name;
     const char *known = pace_kernel_class_word(a->classes, name);
-    if (starts_with_any(a->kernels, bare)) snprintf(out, size, "%s", name);
+    if (starts_with_any(a->kernels, bare) && names_no_other(a->namespaces, bare)) snprintf(out, size, "%s", name);
     else snprintf(out, size, "%s_%010llx", known ? known : "kernel", hash_of(name));
 }
 
@@ -142,9 +157,12 @@ typedef struct {
     bool metadata; /* names a process or a thread */
 } masker;
 
+/* A number, or a list of numbers. */
 static bool is_number(const char *text) {
     const char *at = text;
-    while (pace_is_digit(*at) || *at == '-' || *at == '.' || *at == 'x') at++;
+    while (pace_is_digit(*at) || (*at && strchr("-+.,x []", *at)) ||
+           ((*at == 'e' || *at == 'E') && at > text && pace_is_digit(at[-1])))
+        at++;
     return *at == '\0';
 }
 
@@ -163,10 +181,12 @@ static void mask_label(char *out, size_t size, const char *text) {
 
 static void mask_value(char *out, size_t size, const masker *m, const pace_event_value *value, const char *text) {
     static const char *const codes[] = {"ph", "cat", "s", "bp", NULL};
-    if (is_number(text) || is_of(value->member, codes)) snprintf(out, size, "%s", text);
+    bool known = is_any(m->a->values, text) && strcmp(value->member, "args") == 0;
+    if (is_number(text) || known || is_of(value->member, codes)) snprintf(out, size, "%s", text);
     else if (strcmp(value->member, "name") == 0) pace_anonymous_name(out, size, m->a, m->category, text);
     else if (m->metadata) mask_label(out, size, text);
-    else if (strcmp(value->member, "args") == 0 && is_any(m->a->arguments, value->argument))
+    else if (strcmp(value->member, "args") == 0 && is_any(m->a->arguments, value->argument) &&
+             names_no_other(m->a->namespaces, text))
         snprintf(out, size, "%s", text);
     else if (strcmp(value->member, "args") == 0 || !starts_with_any(m->a->whole, text))
         snprintf(out, size, "text_%010llx", hash_of(text));
@@ -198,6 +218,25 @@ void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, co
              event->last_category);
     masker m = {.a = anonymizer, .category = category, .metadata = event->phase == 'M'};
     pace_event_rewrite(sink, bytes, length, put_value, &m);
+}
+
+/* Of what the profiler says of the job, numbers and public words stay. */
+static bool put_member_value(void *context, pace_sink *sink, const pace_event_value *value) {
+    const pace_anonymizer *a = context;
+    char plain[LONGEST_NAME];
+    if (!value->string) return false;
+    snprintf(plain, sizeof plain, "%.*s", (int)(value->length < sizeof plain ? value->length : sizeof plain - 1),
+             value->text);
+    if (is_number(plain) || is_any(a->values, plain)) return false;
+    pace_sink_format(sink, "\"text_%010llx\"", (unsigned long long)(pace_hash(value->text, value->length) >> 24));
+    return true;
+}
+
+void pace_anonymize_member(pace_sink *sink, const pace_anonymizer *anonymizer, const char *key, const char *bytes,
+                           size_t length) {
+    if (strcmp(key, "distributedInfo") == 0)
+        pace_event_rewrite(sink, bytes, length, put_member_value, (void *)anonymizer);
+    else pace_sink_bytes(sink, bytes, length);
 }
 
 bool pace_anonymizer_keeps_member(const pace_anonymizer *anonymizer, const char *key, const char *value) {

@@ -8,7 +8,7 @@
 
 typedef struct {
     const pace_kernel_classes *classes;
-    const pace_yaml_node *whole, *heads, *kernels, *python, *arguments, *members;
+    const pace_yaml_node *whole, *heads, *kernels, *namespaces, *python, *arguments, *values, *members;
     const pace_yaml_node *stages; /* rules of catalog/stages.yaml */
 } pace_anonymizer;
 
@@ -23,6 +23,10 @@ const char *pace_anonymous_name(char *out, size_t size, const pace_anonymizer *a
 /** Writes an event, given as the file has it, without names. */
 void pace_anonymize_event(pace_sink *sink, const pace_anonymizer *anonymizer, const pace_kineto_event *event,
                           const char *bytes, size_t length);
+
+/** Writes a member beside the events that may stay, without names. */
+void pace_anonymize_member(pace_sink *sink, const pace_anonymizer *anonymizer, const char *key, const char *bytes,
+                           size_t length);
 
 /** Whether a member beside the events may stay: it is known, or holds neither text, list nor object. */
 bool pace_anonymizer_keeps_member(const pace_anonymizer *anonymizer, const char *key, const char *value);

@@ -61,7 +61,8 @@ static pace_status put_member(void *context, const char *key, const char *bytes,
     if (ours || (w->job->anonymizer && !pace_anonymizer_keeps_member(w->job->anonymizer, key, bytes))) return PACE_OK;
     begin_member(w);
     pace_sink_format(w->sink, "\"%s\": ", key);
-    pace_sink_bytes(w->sink, bytes, length);
+    if (w->job->anonymizer) pace_anonymize_member(w->sink, w->job->anonymizer, key, bytes, length);
+    else pace_sink_bytes(w->sink, bytes, length);
     return PACE_OK;
 }
 

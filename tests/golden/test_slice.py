@@ -179,6 +179,32 @@ def test_names(folder):
     expect(files[0]["rank"] == 3 and files[0]["steps"] is None, files)
 
 
+def test_names_inside_names(folder):
+    """Private words inside names and arguments that are public otherwise."""
+    trace = secret_trace()
+    host = {"ph": "X", "pid": 1, "tid": 2, "dur": 1}
+    told = {"Process Group Name": "acme_dp", "Process Group Description": "acme group", "Concrete Inputs": ["/home/alice/w.pt", "[2, 3]", "True"],
+            "Input type": ["Acme::Tensor", "float"], "Process Group Ranks": "[0, 1]"}
+    for at, (category, name) in enumerate((("cpu_op", "torch::autograd::CppNode<AcmeAttention>"), ("user_annotation", "Optimizer.step#AcmeAdam.step"),
+                                           ("cpu_op", "torch::autograd::CppNode<fbgemm_gpu::Lookup>"))):
+        trace["traceEvents"].append({**host, "cat": category, "name": name, "ts": 300 + 2 * at, "args": told})
+    for at, name in enumerate(("void at::native::elementwise_kernel<128, 4, acme::Swish>(int)", "void at::native::elementwise_kernel<128, 4, at::Relu>(int)")):
+        trace["traceEvents"].append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 400 + 9 * at, "dur": 5,
+                                     "args": {"device": 0, "stream": 7, "correlation": 8}})
+    trace["distributedInfo"]["pg_config"] = [{"pg_name": "acme_dp", "pg_desc": "default_pg", "ranks": [0, 1]}]
+    path = os.path.join(folder, "inside.json")
+    with open(path, "w") as file:
+        json.dump(trace, file)
+    text, cut = load(slice_of(folder, path, "--anonymize", name="hidden.json")[0])
+    expect(not [word for word in ("acme", "alice", "Acme") if word in text], "left", [line for line in text.split("\n") if "cme" in line])
+    names = [event["name"] for event in cut["traceEvents"]]
+    for kept in ("void at::native::elementwise_kernel<128, 4, at::Relu>(int)", "torch::autograd::CppNode<fbgemm_gpu::Lookup>"):
+        expect(kept in names, kept, names)
+    args = next(event["args"] for event in cut["traceEvents"] if event["name"].startswith("Optimizer.step#"))
+    expect(args["Concrete Inputs"][1:] == ["[2, 3]", "True"] and args["Input type"][1] == "float" and args["Process Group Ranks"] == "[0, 1]", args)
+    expect(cut["distributedInfo"]["pg_config"][0]["pg_desc"] == "default_pg" and cut["distributedInfo"]["backend"] == "nccl", cut["distributedInfo"])
+
+
 def test_ranks(folder):
     for rank in (0, 1, 7):
         trace = secret_trace()
@@ -245,7 +271,7 @@ def test_refused(folder):
     expect(sorted(os.listdir(folder)) == ["copy.json.gz", "not.json"], "left behind", os.listdir(folder))
 
 
-for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_ranks, test_cut_off_file, test_refused):
+for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
