@@ -185,6 +185,20 @@ static pace_status wait_at_end(host *h, uint32_t number) {
     return PACE_OK;
 }
 
+/* A host that costs nothing takes a nanosecond a step all the same: steps that begin at one instant are one. */
+static pace_status part_from_next(host *h) {
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
+        if (h->c->options->scale[type] > 0) return PACE_OK;
+    return h->thread == 0 ? add_segment(h->c, 0, 1, (pace_walk_place){.rank = PACE_NOBODY}) : PACE_OK;
+}
+
+/* An annotation that may mark a step: steps of a recording follow each other within one pass. */
+static bool ends_step(const host *h, uint32_t number) {
+    const pace_graph_node *node = &h->graph->nodes.items[number];
+    if (node->kind != PACE_TASK_ANNOTATION) return false;
+    return h->depth == 0 || pace_name_marks_step(pace_names_text(&h->graph->names, node->name));
+}
+
 static pace_status end_node(host *h) {
     uint32_t number = h->open[--h->depth];
     bool is_top = number == h->top;
@@ -205,7 +219,7 @@ static pace_status end_node(host *h) {
     size_t count = h->c->replay.segments.count;
     bool any = count > h->c->replay.lane_first.items[h->c->replay.lane_first.count - 1];
     at->node_end[number] = any ? (uint32_t)(count - 1) : PACE_NO_SEGMENT;
-    return PACE_OK;
+    return ends_step(h, number) ? part_from_next(h) : PACE_OK;
 }
 
 /* What the thread issues before the node of this number begins. */
@@ -240,13 +254,6 @@ static pace_status begin_node(host *h, uint32_t number) {
         h->begun = false;
     }
     return PACE_OK;
-}
-
-/* A host that costs nothing takes a nanosecond a step all the same: steps that begin at one instant are one. */
-static pace_status part_from_next(host *h) {
-    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++)
-        if (h->c->options->scale[type] > 0) return PACE_OK;
-    return h->thread == 0 ? add_segment(h->c, 0, 1, (pace_walk_place){.rank = PACE_NOBODY}) : PACE_OK;
 }
 
 static pace_status compile_pass(host *h) {
