@@ -97,15 +97,18 @@ pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, 
     pace_category_rows rows;
     PACE_TRY(pace_categories_sum(&rows, rank, analysis->classes, &shown->work));
     pace_node *table = pace_work_table(root, &categories, 0, shown);
-    bool modelled = false;
+    bool modelled = false, roofs = false;
     for (size_t i = 0; i < rows.count; i++) {
         pace_table_put(table, &(category_row[]){row_of(&rows.items[i], shown->total_ns)});
         modelled |= rows.items[i].modelled_ns > 0;
+        roofs |= rows.items[i].roofline_s > 0;
     }
     if (modelled)
         pace_node_note(
-            root, "flop, bytes and rates: of operators whose shapes are recorded and known, 'known for' so much of "
-                  "the time; roofline: the time their device needs at its peak rates, over the time they took.");
+            root,
+            "flop, bytes and rates: of operators whose shapes are recorded and known, 'known for' so much of "
+            "the time%s.",
+            roofs ? "; roofline: the time their device needs at its peak rates, over the time they took" : "");
     put_roofline(root, rank, &rows);
     PACE_VEC_FREE(&rows);
     return PACE_OK;
