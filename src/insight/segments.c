@@ -173,6 +173,26 @@ static pace_status add_work(builder *b, uint32_t index, int64_t next_ns) {
     return add_segment(b, item->task, lane, start, item->end_ns, work_resource(item));
 }
 
+/* Where the host is the device: what of a pause before its work, [from, to), goes to fetching input. `next` is a task of the
+ * lane behind which none that ends later begins earlier. */
+static pace_status add_input(builder *b, uint32_t *next, const pace_lane *of, int64_t from, int64_t to) {
+    const pace_step *step = &b->rank->step;
+    uint32_t lane = (uint32_t)(b->replay->lane_first.count - 1), end = of->first + of->count;
+    while (*next < end && step->start_ns[*next] < to) {
+        uint32_t task = *next, above = step->parent[task];
+        bool heads =
+            pace_task_fetches_input(step, task) && (above == PACE_NO_TASK || !pace_task_fetches_input(step, above));
+        int64_t until = pace_step_end_ns(step, task);
+        if (heads && until > from) {
+            int64_t start = step->start_ns[task] > from ? step->start_ns[task] : from;
+            PACE_TRY(add_segment(b, task, lane, start, until < to ? until : to, PACE_ADVICE_INPUT));
+            if (until > to) return PACE_OK; /* it goes on behind the work */
+        }
+        ++*next;
+    }
+    return PACE_OK;
+}
+
 /* Work items, lane by lane, in order of start. */
 static pace_status add_work_lanes(builder *b, bool on_device) {
     const pace_work *work = &b->rank->work;
@@ -186,11 +206,19 @@ static pace_status add_work_lanes(builder *b, bool on_device) {
     }
     if (count) qsort(order, count, sizeof *order, by_lane);
     pace_status status = PACE_OK;
+    int64_t at = b->from_ns; /* the lane's work has ended */
+    uint32_t next = 0;       /* the lane's next task that may fetch input */
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        const pace_work_item *item = &work->items.items[order[i].item];
+        const pace_lane *lane = &b->rank->step.lanes.items[order[i].lane];
         if (i == 0 || order[i].lane != order[i - 1].lane) {
             status = open_lane(b);
             b->lane_on_device[b->replay->lane_first.count - 1] = on_device;
+            at = b->from_ns;
+            next = lane->first;
         }
+        if (status == PACE_OK && !on_device) status = add_input(b, &next, lane, at, item->start_ns);
+        if (item->end_ns > at) at = item->end_ns;
         bool followed = i + 1 < count && order[i + 1].lane == order[i].lane;
         int64_t next_ns = followed ? work->items.items[order[i + 1].item].start_ns : INT64_MAX;
         if (status == PACE_OK) status = add_work(b, order[i].item, next_ns);
