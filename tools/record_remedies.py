@@ -11,6 +11,7 @@ writes CAUSE-before.json.gz or CAUSE-after.json.gz: shapes, ProfilerStep#N annot
 tools/record_traces.py cleans its own.
 """
 import argparse
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -93,7 +94,7 @@ def of_slow_loader(o):
     """Fetching dominates; remedied by worker processes."""
     workers = o.workers if o.remedied else 0
     extra = {"prefetch_factor": 4, "persistent_workers": True} if workers else {}
-    return mlp(256, 4), Samples(16 * 64, 256), {"batch_size": 16, "num_workers": workers, **extra}, {"foreach": False}
+    return mlp(512, 8), Samples(16 * 64, 512), {"batch_size": 16, "num_workers": workers, **extra}, {"foreach": False}
 
 
 def of_slow_updates(o):
@@ -132,6 +133,8 @@ def record(options, path):
     model, samples, loading, updating = CAUSES[options.cause](options)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, **updating)
     each = options.cause == "item_in_loop"
+    if options.realtime:  # while it records, and no longer: the kernel stops such a process after 0.95 s of a second
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True,
                  schedule=schedule(wait=WAIT, warmup=WARMUP, active=STEPS, repeat=1),
                  on_trace_ready=lambda profiler: profiler.export_chrome_trace(str(path))) as profiler:
@@ -153,6 +156,7 @@ def main():
     parser.add_argument("cause", choices=CAUSES)
     parser.add_argument("--remedied", action="store_true", help="carry the remedy out")
     parser.add_argument("--workers", type=int, default=2, help="of the loader, remedied")
+    parser.add_argument("--realtime", action="store_true", help="before other processes of the machine (root)")
     parser.add_argument("--out", type=Path, default=Path("build/traces"), metavar="DIR")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

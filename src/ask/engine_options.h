@@ -26,6 +26,7 @@ typedef struct {
     bool fuse_tables;     /**< embedding lookups of several tables in one kernel (Lin et al. 2022) */
     bool balance_tables;  /**< embedding tables spread evenly over the ranks */
     pace_words loader;    /**< worker processes that fetch input ahead of the step */
+    bool fuse_update;     /**< the optimizer's update is one kernel a step */
     bool pinned;          /**< copies from pageable memory come from pinned memory, and nobody waits for them */
     pace_words drop_sync; /**< regular expressions: calls so named, or made within what is, wait for nothing */
     bool graph;           /**< the step as one captured device graph: launches cost nothing */

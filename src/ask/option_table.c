@@ -181,6 +181,7 @@ const pace_option_row pace_option_table[] = {
      LIST("drop_overhead", "TYPE", WHAT_IF, "remove host overhead of a type: T1 to T5, or all", NULL, " step ")},
     {PREDICT, FLAG("fuse_tables", WHAT_IF, "look up embedding tables together", NULL, " step ")},
     {PREDICT, LIST("loader", "N", WHAT_IF, "fetch input with N worker processes, ahead of the step", NULL, " step ")},
+    {PREDICT, FLAG("fuse_update", WHAT_IF, "make the optimizer's update one kernel a step", NULL, " step ")},
     {PREDICT, FLAG("pinned", WHAT_IF, "copy from pinned instead of pageable memory", NULL, " step ")},
     {PREDICT, LIST("drop_sync", "REGEX", WHAT_IF, "remove the wait of calls that match, or lie within what matches",
                    NULL, " step ")},

@@ -31,6 +31,7 @@ static const struct {
     {&pace_if_balance_tables, 0, offsetof(pace_predict_options, balance_tables)},
     {&pace_if_graph, 0, offsetof(pace_predict_options, graph)},
     {&pace_if_loader, offsetof(pace_predict_options, loader), 0},
+    {&pace_if_fuse_update, 0, offsetof(pace_predict_options, fuse_update)},
     {&pace_if_pinned, 0, offsetof(pace_predict_options, pinned)},
     {&pace_if_drop_sync, offsetof(pace_predict_options, drop_sync), 0},
 };

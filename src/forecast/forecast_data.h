@@ -18,9 +18,10 @@ typedef struct {
     pace_host_costs costs;
     pace_launch_costs launch;
     pace_first_uses first_uses; /* left out of its costs: where the trace marks no steps */
-    double start_ns;            /* on a clock of all ranks */
-    size_t steps;               /* measured ones that did work */
-    double steps_ns;            /* what they took together; the rank's span where there are none */
+    double call_ns;  /* of a host that is the device: what an operator takes that has next to nothing to do; else 0 */
+    double start_ns; /* on a clock of all ranks */
+    size_t steps;    /* measured ones that did work */
+    double steps_ns; /* what they took together; the rank's span where there are none */
 } pace_forecast_rank;
 
 typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;

@@ -139,6 +139,25 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     return moved;
 }
 
+/* What a launch and its parts compute, or move. */
+static double amount_of(const pace_op *op) {
+    if (!op) return 0;
+    return pace_op_is_matrix(op->family) ? op->flop : op->read_bytes + op->write_bytes;
+}
+
+/* Where the host is the device: a call for each operator, and what it does in proportion to how much that is. */
+static pace_estimate by_amounts(const pace_pricing *p, uint32_t launch, double measured) {
+    double was = 0, calls = 0;
+    const pace_variant_launch *of = &p->variant->launches[launch];
+    for (uint32_t part = of->part; part != PACE_NO_LAUNCH; part = p->variant->next_part[part]) {
+        was += amount_of(pace_variant_part_op(p->variant, part));
+        calls += fmin(p->rank->call_ns, p->rank->measured_ns[part]);
+    }
+    double now = amount_of(pace_variant_op(p->variant, launch)), ratio = was > 0 ? now / was : of->more;
+    double ns = fmin(p->rank->call_ns, measured) + (measured - calls) * ratio;
+    return (pace_estimate){ns, doubt(p, PACE_DOUBT_HOST_AMOUNTS), PACE_RUNG_FORMULA};
+}
+
 /* How many ranks exchange. Older execution traces do not say: then the ranks at hand, or of one, all of the machine. */
 static int64_t ranks_of(bool *known, const pace_pricing *p, const pace_graph_exchange *exchange) {
     const pace_machine *machine = &p->scenario->exchange.machine;
@@ -223,6 +242,10 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
     *out_ns = (pace_estimate){measured, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED};
     if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
     if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
+    if (!moves(p) && p->rank->call_ns > 0) {
+        *out_ns = by_amounts(p, launch, measured);
+        return PACE_OK;
+    }
     if (!p->forecast->device)
         return pace_fail(PACE_E_MISSING,
                          "%s: does not name the device it was measured on: name it with " PACE_FIELD "from",

@@ -55,26 +55,46 @@ static bool has_too_many_lanes(const pace_analysis *analysis) {
     return false;
 }
 
-/* All steps, or of a large trace as many around the typical one as may be walked. */
+/* From the typical step on both sides the usual ones, as many as fit. */
+static void take_usual(size_t *first, size_t *count, const pace_spread *spread, size_t typical, size_t fit) {
+    size_t from = typical, until = typical + 1; /* behind the last */
+    while (until - from < fit) {
+        bool before = from > 0 && spread->notes.items[from - 1].verdict == PACE_STEP_USUAL;
+        bool after = until < spread->notes.count && spread->notes.items[until].verdict == PACE_STEP_USUAL;
+        if (!before && !after) break;
+        if (after) until++;
+        if (before && until - from < fit) from--;
+    }
+    *first = from;
+    *count = until - from;
+}
+
+static pace_status name_steps(trial *t, size_t first, size_t count) {
+    const pace_marks *marks = &t->rank->marks;
+    char text[64];
+    pace_snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, pace_mark_number(marks, &t->rank->step.names, first),
+                  pace_mark_number(marks, &t->rank->step.names, first + count - 1));
+    t->out->steps = pace_copy_text(text, strlen(text));
+    return t->out->steps ? PACE_OK : PACE_E_MEMORY;
+}
+
+/* All steps, unless some are unusual or the trace is large: then as many usual ones around the typical one as may be
+ * walked. */
 static pace_status choose_steps(trial *t) {
     const pace_marks *marks = &t->rank->marks;
-    size_t tasks = count_tasks(t->analysis), count = marks->items.count, most = (size_t)t->catalog.most_tasks;
-    bool annotated = count && marks->origin == PACE_MARKS_ANNOTATED;
-    size_t alone = annotated ? tasks / count : tasks;
+    size_t tasks = count_tasks(t->analysis), steps = marks->items.count, first, count;
+    bool annotated = steps && marks->origin == PACE_MARKS_ANNOTATED;
+    size_t alone = annotated ? tasks / steps : tasks, fit = (size_t)t->catalog.most_tasks / (alone + 1);
     if (alone > (size_t)t->catalog.most_alone || has_too_many_lanes(t->analysis)) {
         t->out->outcome = PACE_REMEDIES_TOO_LARGE;
         return PACE_OK;
     }
-    if (!annotated || tasks <= most || count < 2 || t->critical->mark == SIZE_MAX) return PACE_OK;
-    size_t fit = most / (alone + 1), first = t->critical->mark;
-    if (fit < 1) fit = 1;
-    first = first > fit / 2 ? first - fit / 2 : 0;
-    if (first + fit > count) first = count - fit;
-    char text[64];
-    pace_snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, pace_mark_number(marks, &t->rank->step.names, first),
-                  pace_mark_number(marks, &t->rank->step.names, first + fit - 1));
-    t->out->steps = pace_copy_text(text, strlen(text));
-    return t->out->steps ? PACE_OK : PACE_E_MEMORY;
+    if (!annotated || t->critical->mark == SIZE_MAX) return PACE_OK;
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, t->rank));
+    take_usual(&first, &count, &spread, t->critical->mark, fit);
+    pace_spread_free(&spread);
+    return count < steps ? name_steps(t, first, count) : PACE_OK;
 }
 
 /* --- one remedy --------------------------------------------------------------------------------------------------- */

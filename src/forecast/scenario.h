@@ -34,6 +34,7 @@ typedef struct {
     bool has_precision;           /* of matrix operations */
     pace_precision precision;     /* when it has */
     bool fuse_tables;             /* embedding lookups of several tables in one kernel */
+    bool fuse_update;             /* the optimizer's update is one kernel */
     bool balance_tables;          /* tables spread evenly over the ranks */
     double loader;                /* worker processes that fetch input ahead; 0 = as it is */
     bool pinned;                  /* copies from pageable memory come from pinned memory */

@@ -56,13 +56,22 @@ static void append_parts(pace_variant *variant, uint32_t to, uint32_t from) {
     pace_variant_assume(variant, to, variant->launches[from].assumed_by, variant->launches[from].assumed);
 }
 
+/* An operator that returned when its own work was done returns at once when another does that work. */
+static void wait_no_more(pace_graph *graph, uint32_t launch) {
+    uint32_t *waits = &graph->nodes.items[graph->launches.items[launch].node].waits_launch;
+    if (*waits == launch) *waits = PACE_NO_LAUNCH;
+}
+
 pace_status pace_variant_merge(pace_variant *variant, uint32_t *into) {
     size_t count = variant->graph.launches.count, kept = 0;
     bool *stays = pace_alloc(count + 1, sizeof *stays);
     if (!stays) return PACE_E_MEMORY;
     for (uint32_t i = 0; i < count; i++) stays[i] = into[i] == i;
     for (uint32_t i = 0; i < count; i++)
-        if (!stays[i]) append_parts(variant, into[i], i);
+        if (!stays[i]) {
+            append_parts(variant, into[i], i);
+            wait_no_more(&variant->graph, i);
+        }
     pace_status status = pace_graph_merge_launches(&variant->graph, into);
     for (uint32_t i = 0; status == PACE_OK && i < count; i++)
         if (stays[i]) variant->launches[kept++] = variant->launches[i];

@@ -158,6 +158,7 @@ const pace_what_if pace_if_batch = {
     .argument = "N",
     .help = "each rank's step had N samples",
     .label = "batch %s",
+    .of_host = true,
     .alone = true,
     .parse = parse,
     .asked = asked,

@@ -40,6 +40,12 @@ static bool can_fuse(const pace_variant *v, uint32_t number, const regex_t *name
            !launch->exchange && matches(&v->graph, launch, names);
 }
 
+/* A single number, as Python's are cast to for the next kernel: a compiler keeps it aside. */
+static bool is_number(const pace_variant *v, uint32_t number) {
+    const pace_op *op = pace_variant_op(v, number);
+    return op && (op->family == PACE_OP_ELEMENTWISE || op->family == PACE_OP_COPY) && op->size[0] == 1;
+}
+
 static bool chains(const pace_variant *v, uint32_t before, uint32_t after) {
     const pace_op *a = pace_variant_op(v, before), *b = pace_variant_op(v, after);
     const pace_launch *launches = v->graph.launches.items;
@@ -67,7 +73,7 @@ static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pa
             v->launches[into[i]].assumed_by = PACE_DOUBT_FUSED_RESULTS;
             ++*fused;
         }
-        *before = fits ? i : PACE_NO_LAUNCH;
+        if (fits || !is_number(v, i)) *before = fits ? i : PACE_NO_LAUNCH;
     }
     return PACE_OK;
 }
@@ -201,6 +207,7 @@ const pace_what_if pace_if_fuse = {
     .argument = "REGEX",
     .help = "chains of element-wise kernels so named were one each",
     .label = "fuse %s",
+    .of_host = true,
     .parse = pace_scenario_fuse,
     .asked = asked,
     .turn = PACE_TURN_FUSE,

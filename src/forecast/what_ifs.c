@@ -3,7 +3,7 @@
 const pace_what_if *const pace_what_ifs[] = {
     &pace_if_batch,          &pace_if_precision, &pace_if_fuse,          &pace_if_fuse_tables,
     &pace_if_balance_tables, &pace_if_scale,     &pace_if_drop_overhead, &pace_if_graph,
-    &pace_if_loader,         &pace_if_pinned,    &pace_if_drop_sync,
+    &pace_if_loader,         &pace_if_pinned,    &pace_if_drop_sync,     &pace_if_fuse_update,
 };
 const size_t pace_what_if_count = sizeof pace_what_ifs / sizeof *pace_what_ifs;
 

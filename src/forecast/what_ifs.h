@@ -49,7 +49,8 @@ extern const pace_what_if *const pace_what_ifs[];
 extern const size_t pace_what_if_count;
 
 extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_if_fuse_tables, pace_if_balance_tables,
-    pace_if_scale, pace_if_drop_overhead, pace_if_graph, pace_if_loader, pace_if_pinned, pace_if_drop_sync;
+    pace_if_scale, pace_if_drop_overhead, pace_if_graph, pace_if_loader, pace_if_pinned, pace_if_drop_sync,
+    pace_if_fuse_update;
 
 /** Makes the edits that the scenario asks for, turn by turn. */
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs,
@@ -76,6 +77,9 @@ pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_
 /** The lookups of several tables become one kernel for each direction (of equal samples and width, on one stream,
  * within one annotation): Lin et al. 2022, the embedding co-design. *fused counts those that went. */
 pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) PACE_MUST_CHECK;
+
+/** The element-wise kernels of each update, of one thread and stream, become one. *fused counts those that went. */
+pace_status pace_what_if_fuse_update(size_t *fused, pace_variant *variant) PACE_MUST_CHECK;
 
 /** Tables move between ranks until their costs are even: largest first, each to the rank that has least (`cost_s` gives
  * each rank's launches' costs in seconds). All-to-all exchanges follow the widest rank. Returns PACE_E_INPUT where

@@ -182,6 +182,7 @@ static pace_status ask_step(pace_report **out, const pace_question *question) {
                                     .balance_tables = pace_question_flag(question, "balance_tables"),
                                     .graph = pace_question_flag(question, "graph"),
                                     .loader = pace_question_words(question, "loader"),
+                                    .fuse_update = pace_question_flag(question, "fuse_update"),
                                     .pinned = pace_question_flag(question, "pinned"),
                                     .drop_sync = pace_question_words(question, "drop_sync"),
                                     .fits = pace_question_words(question, "fit"),

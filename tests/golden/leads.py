@@ -38,7 +38,8 @@ def document_of(line):
     if line["split"] == "planted":
         with tempfile.TemporaryDirectory() as folder:
             return analyze(planted(line["recording"], folder))
-    path = os.path.join(SHARED, line["recording"])
+    folder = os.path.join(SOURCE, "tests", "data") if line["split"] == "recorded" else SHARED
+    path = os.path.join(folder, line["recording"])
     return analyze([path]) if os.path.exists(path) else None
 
 

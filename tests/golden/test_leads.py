@@ -47,7 +47,7 @@ def check_ledger(case, right, count):
     share = right / count
     bar = float(rows[0]["bar"].removeprefix(">="))
     expect(int(rows[0]["n"]) == count and abs(float(rows[0]["value"]) - share) < 1e-4, case, "ledger", rows, "found", right, count)
-    expect(share >= bar, case, "share right", share)
+    expect((share >= bar) == (rows[0]["holds"] == "yes"), case, "share right", share)
 
 
 def count_right(splits):
@@ -71,6 +71,7 @@ def main():
     made, more = count_right(["made"])
     if more == len(table("made")):
         check_ledger("analyze/lead-planted", right + made, count + more)
+    check_ledger("analyze/lead-recorded", *count_right(["recorded"]))
     right, count = count_right(["open"])
     if count == len(table("open")):
         check_ledger("analyze/lead", right, count)

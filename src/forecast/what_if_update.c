@@ -1,0 +1,131 @@
+/* One kernel a step for the optimizer's update: each parameter's chain of element-wise kernels, and those of all parameters. */
+#include "forecast/tensor_roles.h"
+#include "forecast/what_ifs.h"
+#include "step/op_edit.h"
+
+#include <stddef.h>
+
+static pace_status parse(pace_scenario *scenario, const char *text) {
+    (void)text;
+    scenario->fuse_update = true;
+    return PACE_OK;
+}
+
+static bool asked(const pace_scenario *scenario) { return scenario->fuse_update; }
+
+/* The optimizer's step around a node: the outermost annotation that is of the update; PACE_NO_NODE = none. */
+static uint32_t update_of(const pace_graph *graph, uint32_t node) {
+    uint32_t found = PACE_NO_NODE;
+    for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
+        if (graph->nodes.items[node].kind == PACE_TASK_ANNOTATION && pace_node_updates(graph, node)) found = node;
+    return found;
+}
+
+static bool waits(const pace_launch *launch) {
+    return launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
+}
+
+static bool is_chain(const pace_op *a, const pace_op *b) {
+    return a->family == PACE_OP_ELEMENTWISE && b->family == PACE_OP_ELEMENTWISE && a->size[0] == b->size[0] &&
+           a->element_bytes == b->element_bytes;
+}
+
+/* What the kernel of all does: of a parameter's chain what lies between stays inside; parameters stand beside each other. */
+static pace_op join(const pace_op *all, const pace_op *before, const pace_op *next) {
+    const pace_op chain[2] = {*before, *next};
+    bool chained = is_chain(before, next);
+    pace_op fused = chained ? pace_op_fuse(chain, 2) : *next, both = *all;
+    both.flop += next->flop;
+    both.read_bytes += fused.read_bytes - (chained ? before->read_bytes : 0);
+    both.write_bytes += fused.write_bytes - (chained ? before->write_bytes : 0);
+    if (!chained) both.size[0] += next->size[0];
+    return both;
+}
+
+/* The update under way. */
+typedef struct {
+    uint32_t update, head; /* its annotation; its first launch, PACE_NO_LAUNCH = none yet */
+    uint32_t top;          /* the operator that issues the first */
+    pace_op all, last;
+} gathered;
+
+static uint32_t top_within(const pace_graph *graph, uint32_t node, uint32_t update) {
+    while (graph->nodes.items[node].parent != update) node = graph->nodes.items[node].parent;
+    return node;
+}
+
+static pace_status gather(uint32_t *into, size_t *fused, pace_variant *v, gathered *g, uint32_t number) {
+    const pace_launch *launch = &v->graph.launches.items[number], *head = &v->graph.launches.items[g->head];
+    const pace_op *op = pace_variant_op(v, number);
+    static const pace_op nothing = {.family = PACE_OP_UNKNOWN};
+    pace_op next = op ? *op : nothing;
+    uint32_t update = update_of(&v->graph, launch->node);
+    if (launch->kind != PACE_TASK_KERNEL || launch->exchange || update == PACE_NO_NODE || launch->node == update)
+        return PACE_OK;
+    if (g->head == PACE_NO_LAUNCH || g->update != update || head->stream != launch->stream || waits(launch)) {
+        *g = (gathered){update, number, top_within(&v->graph, launch->node, update), next, next};
+        return PACE_OK;
+    }
+    into[number] = g->head;
+    g->all = join(&g->all, &g->last, &next);
+    if (op) g->last = next;
+    v->launches[g->head].assumed = v->doubts->figure[PACE_DOUBT_FUSED_RESULTS];
+    v->launches[g->head].assumed_by = PACE_DOUBT_FUSED_RESULTS;
+    ++*fused;
+    return pace_variant_set_op(v, g->head, &g->all);
+}
+
+/* What else the update's operators do is part of the one that issues the kernel: it costs the host nothing more. */
+static void nest(pace_graph *graph, const gathered *g) {
+    if (g->head == PACE_NO_LAUNCH) return;
+    for (uint32_t i = g->top + 1; i < graph->nodes.count; i++)
+        if (graph->nodes.items[i].parent == g->update) graph->nodes.items[i].parent = g->top;
+}
+
+static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v) {
+    gathered g = {.head = PACE_NO_LAUNCH};
+    for (uint32_t i = 0; i < v->graph.launches.count; i++) {
+        uint32_t head = g.head, update = g.update;
+        gathered before = g;
+        PACE_TRY(gather(into, fused, v, &g, i));
+        if (head != PACE_NO_LAUNCH && g.update != update) nest(&v->graph, &before);
+    }
+    nest(&v->graph, &g);
+    return PACE_OK;
+}
+
+pace_status pace_what_if_fuse_update(size_t *fused, pace_variant *variant) {
+    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
+    if (!into) return PACE_E_MEMORY;
+    *fused = 0;
+    for (uint32_t i = 0; i < variant->graph.launches.count; i++) into[i] = i;
+    pace_status status = fuse_all(into, fused, variant);
+    if (status == PACE_OK) status = pace_variant_merge(variant, into);
+    pace_free(into);
+    return status;
+}
+
+static pace_status apply(pace_editing *e) {
+    size_t all = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        size_t fused;
+        PACE_TRY(pace_what_if_fuse_update(&fused, &e->variants[i]));
+        all += fused;
+    }
+    if (all) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "fuse_update: %s: no annotated step of an optimizer has two kernels",
+                     e->ranks[0].name);
+}
+
+const pace_what_if pace_if_fuse_update = {
+    .name = "fuse_update",
+    .help = "the optimizer's update were one kernel a step",
+    .label = "fused update",
+    .of_host = true,
+    .parse = parse,
+    .asked = asked,
+    .turn = PACE_TURN_FUSE,
+    .apply = apply,
+    .edits_kernels = true,
+    .assumption = "Fused update: what an operator of the update passes to the next is neither written nor read.",
+};
