@@ -99,10 +99,20 @@ static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, con
     return status;
 }
 
+static int64_t begins_at(const pace_rank *trace) { return trace->step.base_ns + trace->step.begins_ns; }
+
+/* A rank's files in the order in which they were recorded. */
 static int by_rank(const void *left, const void *right) {
     const pace_rank *a = *(const pace_rank *const *)left, *b = *(const pace_rank *const *)right;
     if (a->step.rank != b->step.rank) return a->step.rank < b->step.rank ? -1 : 1;
+    if (a->step.rank >= 0 && begins_at(a) != begins_at(b)) return begins_at(a) < begins_at(b) ? -1 : 1;
     return strcmp(a->path, b->path);
+}
+
+/* Whether two files of one rank were recorded one after the other: cycles of its profiler. */
+static bool are_cycles(const pace_rank *a, const pace_rank *b) {
+    return a->step.rank >= 0 && a->step.rank == b->step.rank &&
+           a->step.base_ns + a->work.window.last_ns <= begins_at(b);
 }
 
 static pace_status check_ranks(pace_analysis *analysis) {
@@ -110,7 +120,7 @@ static pace_status check_ranks(pace_analysis *analysis) {
     if (count) qsort(analysis->traces.items, count, sizeof *analysis->traces.items, by_rank);
     for (size_t i = 1; i < count; i++) {
         const pace_rank *a = analysis->traces.items[i - 1], *b = analysis->traces.items[i];
-        if (a->step.rank >= 0 && a->step.rank == b->step.rank)
+        if (a->step.rank >= 0 && a->step.rank == b->step.rank && !are_cycles(a, b))
             PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_TWICE, b->path,
                                "%s and %s both say they are rank %" PRId64 "; both are kept", a->path, b->path,
                                a->step.rank));
@@ -236,6 +246,26 @@ static pace_status leave_out_without_steps(pace_analysis *analysis, const pace_a
     return PACE_OK;
 }
 
+/* Of the cycles of a rank the first is analysed: collectives of one cycle match none of another. */
+static pace_status leave_out_later_cycles(pace_analysis *analysis) {
+    const pace_rank *first = NULL;
+    for (size_t i = 0; i < analysis->traces.count; i++) {
+        pace_rank *trace = analysis->traces.items[i];
+        char name[PACE_RANK_NAME];
+        if (trace->left_out) continue;
+        if (!first || !are_cycles(first, trace)) {
+            first = trace;
+            continue;
+        }
+        trace->left_out = true;
+        drop_ranks_of(analysis, trace);
+        PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, trace->path,
+                           "%s is left out: a later cycle of %s than %s; --steps chooses its steps", trace->path,
+                           pace_rank_name(name, trace), first->path));
+    }
+    return PACE_OK;
+}
+
 /* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
     if (options->device && options->device_field && !any_device_works(analysis))
@@ -253,6 +283,7 @@ static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_option
     for (size_t i = 0; i < analysis->traces.count; i++) pace_marks_choose(&analysis->traces.items[i]->marks);
     for (size_t i = 0; i < analysis->ranks.count; i++) pace_marks_choose(&analysis->ranks.items[i]->marks);
     PACE_TRY(leave_out_without_steps(analysis, options));
+    PACE_TRY(leave_out_later_cycles(analysis));
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace) PACE_TRY(choose_steps(rank, options));

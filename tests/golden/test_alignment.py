@@ -74,6 +74,25 @@ def test_steps_of_some_ranks(folder):
     expect(done.returncode == 2 and "slice" in done.stderr, "perfetto", done.returncode, done.stderr)
 
 
+def test_cycles(folder):
+    """Two files of each rank, recorded one after the other: the first cycle is analysed, or the one that has the chosen steps."""
+    paths = []
+    for number in range(2):
+        for cycle in range(2):
+            rank = planted_traces.Rank(number, 2, start=1000.0 + 1e6 * cycle)
+
+            def body(rank, _):
+                planted_traces.layers(rank, 3, 400 + 200 * cycle)
+                planted_traces.update(rank)
+            planted_traces.steps(rank, 3, body, first=1 + 6 * cycle)
+            paths.append(rank.write(os.path.join(folder, f"cycle{number}.{cycle}.json")))
+    for words, labels in (([], ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"]), (["--steps", "7:8"], ["ProfilerStep#7", "ProfilerStep#8"])):
+        document = analyze(paths, *words)
+        expect([row["label"] for row in document["step_table"]] == labels, "steps", document["step_table"])
+        expect(len(document["critical_path"]["by_rank"]) == 2, "ranks", document["critical_path"]["by_rank"])
+        expect(sum("left out" in w["text"] for w in document["warnings"]) == 2, "warned", document["warnings"])
+
+
 def test_no_common_step(folder):
     paths = []
     for number in range(3):
@@ -162,6 +181,7 @@ def test_before_the_trace(folder):
 with tempfile.TemporaryDirectory() as work:
     test_a_step_less(work)
     test_steps_of_some_ranks(work)
+    test_cycles(work)
     test_no_common_step(work)
     test_nobody_late(work)
     test_late_among_many(work)
