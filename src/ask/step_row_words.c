@@ -2,6 +2,7 @@
  * mean what is data: catalog/columns.yaml, step, says. */
 #include "base/decimal.h"
 #include "base/text.h"
+#include "model/pipeline_order.h"
 #include "ask/step_cells.h"
 #include "ask/step_row.h"
 
@@ -110,11 +111,12 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
         config->sequence_parallel = pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR));
 }
 
-/* Schedules that fill the bubble are answered as 1F1B, which is slower. */
+/* Schedules that fill the bubble from both ends are answered as 1F1B, which is slower. */
 static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
-    bool zero = pace_step_says(text, "zb") || pace_step_says(text, "zero") || pace_step_says(text, "dualpipe");
-    if (!zero) return;
+    if (pace_step_says(text, "gpipe") || pace_step_says(text, "afab")) out->config.schedule = PACE_SCHEDULE_GPIPE;
+    if (pace_step_says(text, "zb") || pace_step_says(text, "zero")) out->config.schedule = PACE_SCHEDULE_ZERO_BUBBLE;
+    if (!pace_step_says(text, "dualpipe")) return;
     pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
     pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
 }

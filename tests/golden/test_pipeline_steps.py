@@ -61,12 +61,14 @@ def changes():
 
 
 def rows_and_options():
-    rows = "model,machine,framework,n_gpu,tp,pp,dp,vpp,zero_stage,micro_batch,global_batch,precision\n"
-    rows += "gpt2,dgx-h100,pytorch,8,2,2,2,1,0,2,16,bf16\ngpt2,dgx-h100,pytorch,8,1,4,2,3,1,1,16,bf16\ngpt2,dgx-h100,pytorch,8,1,1,8,1,3,2,16,bf16\n"
+    rows = "model,machine,framework,n_gpu,tp,pp,dp,vpp,zero_stage,micro_batch,global_batch,precision,schedule\n"
+    rows += "gpt2,dgx-h100,pytorch,8,2,2,2,1,0,2,16,bf16,1f1b\ngpt2,dgx-h100,pytorch,8,1,4,2,3,1,1,16,bf16,1f1b\n"
+    rows += "gpt2,dgx-h100,pytorch,8,1,1,8,1,3,2,16,bf16,1f1b\ngpt2,dgx-h100,pytorch,4,1,4,1,1,0,2,16,bf16,zero-bubble\n"
+    rows += "gpt2,dgx-h100,pytorch,4,1,4,1,1,0,2,16,bf16,gpipe\n"
     done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", "-", "--format", "csv"], input=rows, capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
     for row in csv.DictReader(done.stdout.splitlines()):
-        words = [f"{key}={row[key]}" for key in ("tp", "pp", "dp", "vpp", "zero_stage", "micro_batch", "global_batch", "precision")]
+        words = [f"{key}={row[key]}" for key in ("tp", "pp", "dp", "vpp", "zero_stage", "micro_batch", "global_batch", "precision", "schedule")]
         answer = predict("gpt2", "--on", "dgx-h100", *(word for one in words for word in ("--set", one)))
         expect(abs(float(row["predicted"]) / answer["values"]["step.median_s"] - 1) < 1e-6, row["predicted"], answer["values"])
 
