@@ -15,7 +15,6 @@
     X(RANK_TWICE, "rank_twice", true, "Two files say that they are the same rank.")                                    \
     X(RANKS_MISSING, "ranks_missing", true, "The job had more ranks than there are traces.")                           \
     X(STEPS_UNMATCHED, "steps_unmatched", true, "Ranks recorded different steps, or steps of unknown number.")         \
-    X(STEP_CUT_OFF, "step_cut_off", true, "A step has no whole record and was left out.")                              \
     X(KERNELS_MISSING, "kernels_missing", true, "The device's work is not recorded, or a part of it.")                 \
     X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")        \
     X(NESTING_CUT, "nesting_cut", true, "Tasks are nested deeper than a step keeps.")                                  \
@@ -36,7 +35,8 @@
     X(WHAT_IF_IDLE, "what_if_idle", true, "A what-if found nothing to change.")                                        \
     X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                      \
     X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                      \
-    X(EXTRAPOLATED, "extrapolated", true, "A figure lies outside of what it was fitted on or was clamped.")            \
+    X(EXTRAPOLATED, "extrapolated", true,                                                                              \
+      "The answer lies beyond what its fit has seen: other ranks, other nodes, another collective.")                   \
     X(EXCHANGE_IDLE, "exchange_idle", true, "There is nothing to exchange: one rank, one device, or nothing trained.") \
     X(ROWS_UNANSWERED, "rows_unanswered", true, "Rows of a table have no answer.")                                     \
     X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                          \

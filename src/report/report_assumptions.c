@@ -42,6 +42,16 @@ static void put_removal(pace_node *parent, const row *rows, size_t count) {
     if (count) pace_node_note(parent, "What removes the largest assumptions: %s.", text);
 }
 
+/* Doubts that mean an answer beyond what was fitted. */
+static void warn_beyond(pace_report *report, const pace_doubts_used *used, const pace_doubt_catalog *all) {
+    static const pace_doubt beyond[] = {PACE_DOUBT_CURVE_BEYOND, PACE_DOUBT_CURVE_TIER, PACE_DOUBT_CURVE_RANKS,
+                                        PACE_DOUBT_CURVE_COLLECTIVE};
+    for (size_t i = 0; report && i < sizeof beyond / sizeof *beyond; i++)
+        if (used->added[beyond[i]] > 0)
+            pace_report_warn(report, PACE_WARN_EXTRAPOLATED, pace_doubt_name(beyond[i]), "%.160s (removed by %.160s)",
+                             all->words[beyond[i]].says, all->words[beyond[i]].removed_by);
+}
+
 /* `largest` is the doubt that adds most; NULL without any. */
 static void warn_of_width(pace_report *report, pace_estimate answer, const row *largest) {
     double factor = answer.median > 0 ? pace_estimate_high(answer) / answer.median : 1;
@@ -67,6 +77,7 @@ pace_status pace_put_assumptions(pace_node *parent, pace_catalog *catalog, const
     qsort(rows, count, sizeof *rows, largest_first);
     pace_put_table(parent, &assumptions, rows, count, sizeof *rows);
     put_removal(parent, rows, count);
+    warn_beyond(pace_node_report(parent), used, &all);
     warn_of_width(pace_node_report(parent), answer, count ? rows : NULL);
     return PACE_OK;
 }

@@ -65,6 +65,7 @@ def questions():
     yield "predict", [], {"rows": steps}
     if not ALL:
         return
+    yield "plan", ["gpt2"], {"on": "dgx-a100", "set": ["precision=bf16"]}
     yield "analyze", [DEMO], {}
     yield "analyze", [recording("r0", 0, 2), recording("r1", 1, 2, 1.2)], {}
     yield "predict", [DEMO], {"on": "h100-80-sxm"}

@@ -90,6 +90,21 @@ def test_ranks(folder):
     expect(any(one["code"] == "ranks_missing" and "16 ranks" in one["text"] for one in found["warnings"]), found["warnings"])
 
 
+def test_beyond(folder):
+    """A curve of one node is asked about four."""
+    rows, fit = os.path.join(folder, "curve.csv"), os.path.join(folder, "curve.fit")
+    with open(rows, "w") as file:
+        file.write("system,collective,nodes,gpus,bytes,time_us\n")
+        file.writelines(f"dgx-a100,allreduce,1,8,{1 << i},{20 + 2 ** i / 1e5}\n" for i in range(10, 30))
+    run("fit", rows, "--kind", "exchange", "-o", fit)
+    for machine, wanted in (("dgx-a100", False), ("dgx-a100*4", True)):
+        found = document("predict", "--kind", "exchange", "--on", machine, "--bytes", "1M", "--fit", fit)[1]
+        used = {row["doubt"] for row in found["assumptions"]}
+        codes = [one["code"] for one in found["warnings"]]
+        beyond = bool(used & {"curve_beyond", "curve_tier", "curve_ranks", "curve_collective"})
+        expect(("extrapolated" in codes) == beyond and (beyond or not wanted), machine, used, codes)
+
+
 def test_width():
     """Warned exactly where the printed interval reaches beyond twice the median."""
     for words in (("resnet50", "--on", "v100", "--set", "micro_batch=64"), ("lenet", "--on", "cpu=zen4"), ("dlrm_default", "--on", "k80", "--set", "micro_batch=64"),
@@ -107,6 +122,7 @@ with tempfile.TemporaryDirectory(prefix="paceline-warnings-") as folder:
     test_damage(folder)
     test_fit()
     test_ranks(folder)
+    test_beyond(folder)
     test_width()
 print(f"{checks} checks, {len(wrong)} wrong")
 sys.exit(1 if wrong else 0)
