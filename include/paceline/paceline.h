@@ -103,7 +103,8 @@ typedef struct {
     const char *heading;  /**< the group it is of: "what if"; NULL = none */
     const char *help;     /**< one line */
     const char *column;   /**< the column of a table of questions that says the same; NULL = none */
-    const char *kinds;    /**< of predict, fit and fleet: the kinds of questions that take it, " step rows.job "; NULL = all */
+    const char
+        *kinds; /**< of predict, fit and fleet: the kinds of questions that take it, " step rows.job "; NULL = all */
 } pace_option;
 
 /** The options of a verb, in the order in which help lists them; NULL past the last and for an unknown verb. */
