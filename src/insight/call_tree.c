@@ -24,24 +24,13 @@ static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, const ch
     return PACE_PUSH(&b->tree.nodes, ((pace_call_node){.name = id, .parent = parent, .depth = depth}));
 }
 
-/* What a compiler puts between modules and operators: eager steps have nothing like it. */
-static bool wraps(const char *name) {
-    static const char *const wrappers[] = {"Torch-Compiled Region", "## Call CompiledFxGraph",
-                                           "CompiledFunction",      "OptimizedModule",
-                                           "TorchDynamo",           "Pregraph bytecode",
-                                           "AOTDispatcher Runtime"};
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        if (pace_starts(name, wrappers[i])) return true;
-    return false;
-}
-
 /* What of a call stack is part of a path: modules, annotations, operators; not frames of Python, calls, or steps. */
 static const char *part_of(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
     bool module = step->kind[task] == PACE_TASK_PYTHON && pace_starts(name, "nn.Module: ");
     if (module) name += strlen("nn.Module: ");
     bool counts = module || step->kind[task] == PACE_TASK_OP || step->kind[task] == PACE_TASK_ANNOTATION;
-    return counts && !pace_name_marks_step(name) && !wraps(name) ? name : NULL;
+    return counts && !pace_name_marks_step(name) && !pace_name_wraps_compiled(name) ? name : NULL;
 }
 
 typedef struct {

@@ -18,7 +18,8 @@ typedef struct {
 } holder;
 
 static bool is_operator(const pace_step *step, uint32_t task) {
-    return pace_task_is_operator(step, task) && !pace_name_is_label(pace_step_name(step, task));
+    const char *name = pace_step_name(step, task);
+    return pace_task_is_operator(step, task) && !pace_name_is_label(name) && !pace_name_wraps_compiled(name);
 }
 
 uint32_t pace_outermost_operator(const pace_step *step, uint32_t task) {

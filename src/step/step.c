@@ -100,6 +100,16 @@ pace_status pace_step_lane(uint32_t *out, pace_step *step, const char *key, size
     return PACE_OK;
 }
 
+bool pace_name_wraps_compiled(const char *name) {
+    static const char *const wrappers[] = {"Torch-Compiled Region", "## Call CompiledFxGraph",
+                                           "CompiledFunction",      "OptimizedModule",
+                                           "TorchDynamo",           "Pregraph bytecode",
+                                           "AOTDispatcher Runtime"};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (pace_starts(name, wrappers[i])) return true;
+    return false;
+}
+
 uint32_t pace_lane_begun_by(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
     uint32_t low = lane->first, high = lane->first + lane->count;
     while (low < high) {

@@ -251,6 +251,9 @@ static inline bool pace_name_marks_step(const char *name) {
 /** Whether a name is a label that traces before PyTorch 1.12 record as an operator: it heads operators, it is none. */
 bool pace_name_is_label(const char *name);
 
+/** Whether a name is what a compiler puts between modules and operators: eager steps have nothing like it. */
+bool pace_name_wraps_compiled(const char *name);
+
 /** Whether a task is an operator that does something: traces of 2021 record the profiler's own step marks as operators.
  */
 static inline bool pace_task_is_operator(const pace_step *step, uint32_t task) {
