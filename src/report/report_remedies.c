@@ -75,9 +75,29 @@ static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedie
     return row;
 }
 
+/* What the remedy acts on, and the operator and module, or line, behind most of that. */
+static void put_behind(pace_node *root, const pace_remedy *remedy) {
+    enum { NAME_COLUMNS = 60 };
+    char *name = remedy->culprit.name ? pace_show_clean(remedy->culprit.name) : NULL;
+    char *within = remedy->culprit.within && remedy->culprit.within != remedy->culprit.name
+                       ? pace_show_clean(remedy->culprit.within)
+                       : NULL;
+    char *what = name ? pace_text_shorten(name, NAME_COLUMNS) : NULL;
+    char *where = within ? pace_text_shorten(within, NAME_COLUMNS) : NULL;
+    if (what)
+        pace_node_note(root, "Acts on %s time, the largest part of which is %s'%s'%s%s%s.",
+                       pace_advice_names[remedy->resource], remedy->culprit.before ? "before " : "", what,
+                       where ? " in '" : "", where ? where : "", where ? "'" : "");
+    pace_free(name);
+    pace_free(within);
+    pace_free(what);
+    pace_free(where);
+}
+
 static void put_how(pace_node *root, size_t number, const pace_remedy *remedy) {
     pace_node_note(root, "%zu. %s: %s. Rests on: %s.%s", number, remedy->says, remedy->how, remedy->row.rests_on,
                    remedy->samples > 1 ? " The saving is of the time for each sample." : "");
+    put_behind(root, remedy);
 }
 
 static void put_figures(pace_node *root, const pace_remedies *remedies) {
