@@ -28,8 +28,10 @@ static bool ends_with(const char *text, const char *end) {
     return length >= want && strcasecmp(text + length - want, end) == 0;
 }
 
-/* The length of a path without ".gz", which says that the file is compressed. */
-static size_t length_packed(const char *path) { return strlen(path) - (ends_with(path, ".gz") ? 3 : 0); }
+/* The length of a path without ".gz" or ".zst", which says that the file is compressed. */
+static size_t length_packed(const char *path) {
+    return strlen(path) - (ends_with(path, ".gz") ? 3 : ends_with(path, ".zst") ? 4 : 0);
+}
 
 static bool has_suffix(const char *path, const char *suffix) {
     size_t length = length_packed(path), want = strlen(suffix);
@@ -49,7 +51,7 @@ static bool format_of_suffix(pace_format *out, const char *verb, const char *pat
     if (!known)
         cli_say(
             "paceline %s: --output: %.200s: expected a name that ends with .txt, .json, .csv, .html, .perfetto.json or .xml, "
-            "each also with .gz, or --format with it",
+            "each also with .gz or .zst, or --format with it",
             verb, path);
     return known;
 }
@@ -200,7 +202,8 @@ void cli_clean_when_ended(void) {
 static int save_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {
     pace_write_options options = {.size = sizeof options,
                                   .table = output->table,
-                                  .gzip = ends_with(output->path, ".gz")};
+                                  .gzip = ends_with(output->path, ".gz"),
+                                  .zstd = ends_with(output->path, ".zst")};
     pace_status status = pace_answer_save(answer, format, &options, output->path);
     return status == PACE_OK ? CLI_DONE : cli_fail(verb, status);
 }

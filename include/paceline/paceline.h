@@ -304,6 +304,7 @@ typedef struct {
     bool color; /**< table: use ANSI colour */
     int width;  /**< table: columns available; 0 = 100 */
     bool gzip;  /**< compress what is written */
+    bool zstd;  /**< the same, with zstd */
 } pace_write_options;
 
 /** Renders an answer; `options` may be NULL. Errors: PACE_E_IO when `write` fails, PACE_E_USAGE for an unknown table

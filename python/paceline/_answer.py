@@ -166,7 +166,7 @@ class Answer:
 
     # --- as a document
 
-    def _write(self, format, take, table=None, width=0, color=False, gzip=False):
+    def _write(self, format, take, table=None, width=0, color=False, gzip=False, zstd=False):
         """Renders; `take` is called with bytes."""
         failure = []
 
@@ -182,7 +182,7 @@ class Answer:
         if format not in names:
             raise UsageError(f"unknown format {format}: expected {', '.join(names)}")
         kind = header.type("pace_write_options")
-        options = kind(size=ctypes.sizeof(kind), table=None if table is None else table.encode(), width=width, color=color, gzip=gzip)
+        options = kind(size=ctypes.sizeof(kind), table=None if table is None else table.encode(), width=width, color=color, gzip=gzip, zstd=zstd)
         status = lib.pace_answer_write(self._pointer, names.index(format), options, WRITE(write), None)
         if failure:
             raise failure[0]
@@ -218,15 +218,15 @@ class Answer:
         return self._rendered("junit")
 
     def save(self, path, format=None, table=None):
-        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html, .xml), unless `format` names one; ".gz" behind it
-        compresses."""
-        packed = os.fspath(path).endswith(".gz")
-        suffix = os.path.splitext(os.fspath(path)[:-3] if packed else os.fspath(path))[1]
+        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html, .xml), unless `format` names one; ".gz" or
+        ".zst" behind it compresses."""
+        name, packed = os.path.splitext(os.fspath(path))
+        suffix = os.path.splitext(name)[1] if packed in (".gz", ".zst") else packed
         if format is None and suffix not in BY_SUFFIX:
             raise UsageError(f"{path}: the suffix names no format: expected {', '.join(BY_SUFFIX)}, or format=")
         try:
             with open(path, "wb") as file:
-                self._write(format or BY_SUFFIX[suffix], file.write, table=table, gzip=packed)
+                self._write(format or BY_SUFFIX[suffix], file.write, table=table, gzip=packed == ".gz", zstd=packed == ".zst")
         except OSError as error:
             raise FileError(error.errno, error.strerror, error.filename) from error
 

@@ -113,7 +113,7 @@ const pace_option_row pace_option_table[] = {
     {COMPARE, RENDERS("format", 'f', "FORMAT", "table (default), json, csv, html or junit")},
     {FLEET | MACHINES | MODELS | PLAN | VALIDATE,
      RENDERS("format", 'f', "FORMAT", "table (default), json, csv or html")},
-    {REPORTS, RENDERS("output", 'o', "FILE", "write to FILE; its suffix chooses the format, .gz compresses")},
+    {REPORTS, RENDERS("output", 'o', "FILE", "write to FILE; its suffix chooses the format, .gz or .zst compresses")},
     {REPORTS, RENDERS("table", 't', "KEY", "csv: the table to write")},
     {ALL,
      {"quiet", 'q', PACE_OPTION_FLAG, PACE_OPTION_RENDERS, NULL, NULL, NULL, "print only failures on standard error",

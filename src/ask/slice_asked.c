@@ -3,6 +3,7 @@
 #include "ask/context.h"
 #include "base/json_walk.h"
 #include "base/pattern.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "source/inputs.h"
 #include "source/slice_member.h"
@@ -188,8 +189,8 @@ static pace_status check_ranks(const char *list) {
 }
 
 static const char *suffix_of(const char *output) {
-    static const char *const suffixes[] = {".json.gz", ".json"};
-    for (size_t i = 0; output && i < 2; i++)
+    static const char *const suffixes[] = {".json.gz", ".json.zst", ".json"};
+    for (size_t i = 0; output && i < PACE_COUNT(suffixes); i++)
         if (pace_ends(output, suffixes[i])) return suffixes[i];
     return NULL;
 }
@@ -198,7 +199,8 @@ static pace_status check(const char *const *inputs, size_t count, const pace_sli
     PACE_TRY(check_ranks(options->ranks));
     PACE_TRY(pace_step_choice_check(&options->steps));
     if (!suffix_of(options->output))
-        return pace_fail(PACE_E_USAGE, "output: expected a name that ends with .json or .json.gz, found '%.200s'",
+        return pace_fail(PACE_E_USAGE,
+                         "output: expected a name that ends with .json, .json.gz or .json.zst, found '%.200s'",
                          options->output ? options->output : "");
     for (size_t i = 0; i < count; i++)
         if (strcmp(inputs[i], "-") == 0)

@@ -2,7 +2,7 @@
 #include "base/beside.h"
 #include "report/answer.h"
 
-#include "base/gzip_writer.h"
+#include "base/packer.h"
 #include "report/report_node.h"
 
 #include <errno.h>
@@ -304,11 +304,11 @@ pace_status pace_answer_write(const pace_answer *answer, pace_format format, con
                               pace_write_fn write, void *context) {
     pace_write_options all = {0};
     if (options) memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
-    if (!all.gzip) return pace_report_write(answer->report, format, &all, write, context);
-    pace_gzip *gzip;
-    PACE_TRY(pace_gzip_open(&gzip, write, context));
-    pace_status status = pace_report_write(answer->report, format, &all, pace_gzip_write, gzip);
-    if (status == PACE_OK) return pace_gzip_close(gzip);
-    pace_gzip_drop(gzip);
+    if (!all.gzip && !all.zstd) return pace_report_write(answer->report, format, &all, write, context);
+    pace_packer *packer;
+    PACE_TRY(pace_packer_open(&packer, all.zstd ? PACE_PACK_ZSTD : PACE_PACK_GZIP, write, context));
+    pace_status status = pace_report_write(answer->report, format, &all, pace_packer_write, packer);
+    if (status == PACE_OK) return pace_packer_close(packer);
+    pace_packer_drop(packer);
     return status;
 }

@@ -1,6 +1,6 @@
 #include "source/slice_write.h"
 
-#include "base/gzip_writer.h"
+#include "base/packer.h"
 #include "base/whole_file.h"
 #include "base/text.h"
 #include "source/slice_member.h"
@@ -106,21 +106,22 @@ static pace_status copy_to(writer *w, pace_sink *sink) {
     return status;
 }
 
-static pace_status copy_compressed(writer *w, pace_gzip *gzip) {
+static pace_status copy_compressed(writer *w, pace_packer *packer) {
     pace_sink plain;
-    PACE_TRY(pace_sink_open(&plain, pace_gzip_write, gzip));
+    PACE_TRY(pace_sink_open(&plain, pace_packer_write, packer));
     pace_status status = copy_to(w, &plain), closed = pace_sink_close(&plain);
     return status == PACE_OK ? closed : status;
 }
 
 static pace_status fill(pace_sink *sink, void *context) {
     writer *w = context;
-    pace_gzip *gzip;
-    if (!pace_ends(w->output, ".gz")) return copy_to(w, sink);
-    PACE_TRY(pace_gzip_open(&gzip, to_sink, sink));
-    pace_status status = copy_compressed(w, gzip);
-    if (status == PACE_OK) return pace_gzip_close(gzip);
-    pace_gzip_drop(gzip);
+    pace_packer *packer;
+    pace_pack_kind kind = pace_pack_kind_of(w->output);
+    if (kind == PACE_PACK_KINDS) return copy_to(w, sink);
+    PACE_TRY(pace_packer_open(&packer, kind, to_sink, sink));
+    pace_status status = copy_compressed(w, packer);
+    if (status == PACE_OK) return pace_packer_close(packer);
+    pace_packer_drop(packer);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Files that are written: whole or not at all, under a name of their own meanwhile, and never in the place of an input."""
+import ctypes
 import gzip
 import json
 import os
@@ -22,8 +23,18 @@ def trace(path, *words):
     return path
 
 
+def unpack_zstd(path):
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    content, out = Path(path).read_bytes(), ctypes.create_string_buffer(1 << 26)
+    size = zstd.ZSTD_decompress(out, len(out), content, len(content))
+    expect(size <= len(out), path, "is no zstd", content[:4])
+    return out.raw[:size] if size <= len(out) else b"{}"
+
+
 def test_suffixes(folder, one):
-    for name in ("x.md", "x.pdf", "x.parquet", "x.json.zst", "x.jsn"):
+    for name in ("x.md", "x.pdf", "x.parquet", "x.json.xz", "x.jsn"):
         code, _, err = run("analyze", one, "-o", folder + "/" + name)
         expect_line(code, err, 2, name, ".html")
         expect(not os.path.exists(folder + "/" + name), name)
@@ -33,6 +44,12 @@ def test_suffixes(folder, one):
         expect(code == 0 and (begins.lower() == content[:len(begins)].lower() or name == "plain"), name, code, err, content[:40])
     code, _, err = run("analyze", one, "-o", folder + "/x.Json.GZ")
     expect(code == 0 and json.loads(gzip.open(folder + "/x.Json.GZ").read())["schema"], code, err)
+    code, _, err = run("analyze", one, "-o", folder + "/x.json.zst")
+    expect(code == 0 and json.loads(unpack_zstd(folder + "/x.json.zst"))["schema"], code, err)
+    code, _, err = run("slice", one, "-o", folder + "/slice.json.zst")
+    expect(code == 0 and run("slice", one, "-o", folder + "/slice.json")[0] == 0, code, err)
+    expect(unpack_zstd(folder + "/slice.json.zst") == Path(folder, "slice.json").read_bytes(), "one slice, packed and plain")
+    expect(run("analyze", folder + "/slice.json.zst")[0] == 0, "what was packed is read")
 
 
 def test_places(folder, one):
