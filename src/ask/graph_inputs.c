@@ -29,13 +29,17 @@ static pace_status keep(pace_graph_inputs *out, const char *name, uint64_t bytes
     return status;
 }
 
+/* One rank of each stage of a pipeline. */
 static pace_status read_model(pace_graph_inputs *out, const char *name, const pace_convert_options *options) {
     pace_step_asked step = {0};
-    pace_graph graph;
     pace_status status = pace_step_model_open(&step, options->context->catalog, name, &options->set);
-    if (status == PACE_OK) status = pace_model_lower(&graph, step.asked.model, &step.asked.config, 0);
+    for (uint32_t stage = 0; status == PACE_OK && stage < step.asked.config.pp; stage++) {
+        pace_graph graph;
+        status = pace_model_lower(&graph, step.asked.model, &step.asked.config, stage);
+        if (status == PACE_OK) status = keep(out, name, 0, &graph);
+    }
     pace_step_asked_close(&step);
-    return status == PACE_OK ? keep(out, name, 0, &graph) : status;
+    return status;
 }
 
 static pace_status keep_ranks(pace_graph_inputs *out, const pace_analysis *measured, pace_forecast *forecast) {

@@ -72,6 +72,16 @@ def test_model(folder):
     expect([line["path"] for line in csv.DictReader(io.StringIO(out))] == [first], out)
 
 
+def test_pipeline(folder):
+    """A rank of each stage: together they hold the operators of the whole model, and every message has two ends."""
+    whole, staged = os.path.join(folder, "whole.et"), os.path.join(folder, "staged.et")
+    alone = document("gpt2", "-o", whole)["files"]
+    stages = document("gpt2", "--set", "pp=4", "--set", "global_batch=1", "-o", staged)["files"]
+    expect([row["rank"] for row in stages] == [0, 1, 2, 3], "a file of each stage", stages)
+    expect(sum(row["device_nodes"] - row["exchanges"] for row in stages) >= alone[0]["device_nodes"], "all work", stages, alone)
+    expect(sum(row["exchanges"] for row in stages) % 2 == 0, "both ends", stages)
+
+
 def test_trace(folder):
     path = os.path.join(folder, "demo.et")
     row = document(DEMO, "-o", path)["files"][0]
@@ -118,7 +128,7 @@ def test_refused(folder):
         expect(done.returncode == 3 and "No space left" in done.stderr, "/dev/full", done.returncode, done.stderr)
 
 
-for test in (test_model, test_trace, test_ranks, test_refused):
+for test in (test_model, test_pipeline, test_trace, test_ranks, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())
