@@ -106,7 +106,7 @@ bool pace_name_wraps_compiled(const char *name) {
                                            "TorchDynamo",           "Pregraph bytecode",
                                            "AOTDispatcher Runtime"};
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        if (pace_starts(name, wrappers[i])) return true;
+        if (name[0] == wrappers[i][0] && pace_starts(name, wrappers[i])) return true;
     return false;
 }
 
