@@ -187,7 +187,7 @@ static void apply_step_fit(pace_prediction *p) {
     pace_estimate fitted = pace_predict_fits_step(&p->fits, &walked, &p->step.asked);
     p->fit_factor = fitted.median / walked.time_s.median;
     for (size_t i = 0; i < p->result_count; i++) {
-        p->results[i].step_s.median *= p->fit_factor;
+        p->results[i].step_s.median = i == 0 ? fitted.median : p->fit_factor * p->results[i].step_s.median;
         p->results[i].step_s.spread = i == 0 ? fitted.spread : fmax(fitted.spread, p->results[i].step_s.spread);
         p->results[i].step_s.rung = fitted.rung;
     }

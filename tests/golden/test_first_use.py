@@ -123,8 +123,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect(moved["scenarios"][2]["step_ns"] < moved["scenarios"][1]["step_ns"], moved["scenarios"])
     code, _, err = run("predict", demo, "--precision", "bf16")
     expect_line(code, err, 3, "--on moves them")
-    code, _, err = run("predict", demo, "--on", "a100", "--batch", "8", "--batch", "16")
-    expect_line(code, err, 3, "one --batch")
+    code, _, err = run("predict", demo, "--on", "a100", "--precision", "bf16", "--precision", "fp16")
+    expect_line(code, err, 3, "one --precision")
 
     # An exchange needs no --kind; a device alone has nothing to exchange; more ranks than a node has fill nodes.
     words = ("predict", "--on", "dgx-a100*2", "--collective", "allgather", "--bytes", "64M")

@@ -109,7 +109,7 @@ def test_pictures():
     expect(sorted(highest) == list(range(150, 170)), "the slowest iterations", sorted(highest))
     # At the busiest instant the two V100 are used, and half of the T4.
     code, page, err = run("--pods", put("pods.csv", PODS), "--nodes", put("nodes.csv", NODES), "--format", "html")
-    bars = dict(re.findall(r'<title>(V100, 2 GPUs · used|T4, 1 GPUs · [^:]*): ([\d.]+)%', page))
+    bars = dict(re.findall(r'<title>(V100, 2 GPUs · used|T4, 1 GPUs · [^:]*): ([\d.]+) ?%', page))
     expect(code == 0 and bars["V100, 2 GPUs · used"] == "100.0" and bars["T4, 1 GPUs · used"] == "50.0", "bars", bars, err)
 
 

@@ -172,8 +172,9 @@ def test_words():
     # less power, slower products; stated or the part's own
     assert 1.03 < ask_for("power_limit_w", "500") / ask_for("power_limit_w", "700") < (700 / 500) ** (1 / 3)
     near(ask_for("notes", "capped at 500W"), ask_for("power_limit_w", "500"))
-    answer = one(head + "pp,schedule", row + "2,ZB-H1")
+    answer = one(head + "pp,schedule", row + "2,DualPipe")
     assert "taken for 1F1B" in answer["status"]
+    assert "taken for" not in one(head + "pp,schedule", row + "2,ZB-H1")["status"]
 
 
 # Seven tables in seven styles, after those of papers, hubs, logs and vendors; no figure is anybody's measurement.

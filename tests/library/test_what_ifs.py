@@ -24,7 +24,7 @@ checks, wrong = 0, []
 
 # What can only help, as physics has it. The others may do either: more samples, another host's overheads, a measured move.
 HELPS = {"drop_overhead": ["t1", "t2", "t3", "t4", "t5", "all"], "graph": True, "fuse": ["."], "fuse_tables": True, "balance_tables": True,
-         "scale": [".:0.5", "gemm|conv:0.8"], "drop_sync": True, "pinned": True, "loader": True}
+         "scale": [".:0.5", "gemm|conv:0.8"], "drop_sync": True, "pinned": True, "loader": True, "fuse_update": True}
 EITHER = {"batch", "precision", "overheads", "calibrate"}
 
 
