@@ -137,11 +137,11 @@ typedef struct {
 typedef struct {
     pace_context *context; /**< what is asked; must be given */
     pace_words on;         /**< machines that are offered, as in pace_exchange_options; at least one */
-    pace_words set;        /**< "KEY=VALUE" of the model and its configuration; what shares the step is not searched then */
-    const char *tokens;    /**< to be trained on: "15T", "300G"; samples for a model without sequences; NULL = not said */
-    pace_words price;      /**< of one device's hour: one for all machines, or one each */
-    const char *within;    /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
-    double top;            /**< configurations of each machine that are shown; 0 = 5 */
+    pace_words set; /**< "KEY=VALUE" of the model and its configuration; what shares the step is not searched then */
+    const char *tokens; /**< to be trained on: "15T", "300G"; samples for a model without sequences; NULL = not said */
+    pace_words price;   /**< of one device's hour: one for all machines, or one each */
+    const char *within; /**< "30d": the smallest part of each machine that trains so long at most; with tokens */
+    double top;         /**< configurations of each machine that are shown; 0 = 5 */
 } pace_plan_options;
 
 /** Options of pace_characterize(). Zero-initialise for defaults. */

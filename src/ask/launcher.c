@@ -46,7 +46,8 @@ static pace_status fail_name(const pace_yaml *yaml, const pace_yaml_node *node, 
                      pace_yaml_place(yaml, node), (int)length, name);
 }
 
-static pace_status check_above(bool *holds, const pace_yaml *yaml, const pace_yaml_node *above, const pace_launching *l) {
+static pace_status check_above(bool *holds, const pace_yaml *yaml, const pace_yaml_node *above,
+                               const pace_launching *l) {
     for (size_t i = 0; i < pace_yaml_count(above); i++) {
         const char *name = pace_yaml_key(above, i);
         double figure, limit;
@@ -118,7 +119,8 @@ static bool is_of(const pace_yaml_node *launcher, const char *framework) {
     return false;
 }
 
-pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog, const pace_launching *launch) {
+pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog,
+                              const pace_launching *launch) {
     const pace_yaml *yaml;
     const pace_yaml_node *all, *chosen = NULL;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "launchers.yaml"));

@@ -3,6 +3,7 @@
 #include "ask/engine_options.h"
 #include "ask/fit_findings.h"
 #include "ask/row_kind.h"
+#include "base/print.h"
 #include "ask/scaling_asked.h"
 
 #include <math.h>
@@ -87,7 +88,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     for (int i = 0; i < 3; i++) out->values[i] = pace_scaling_measure(rows, row, times[i]);
     if (!out->known) snprintf(out->status, sizeof out->status, "%s", *row->status ? row->status : pace_message());
     else if (s->asked.took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
-    else if (row->batch_assumed) snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
+    else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
     else snprintf(out->status, sizeof out->status, "ok");
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = out->known ? s->asked.fitting : PACE_FITS;

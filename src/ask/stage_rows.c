@@ -1,6 +1,6 @@
 #include "ask/stage_rows.h"
 
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 
 static int64_t column_ns(const pace_matrix *matrix, int from, int to) {
     int64_t sum = 0;

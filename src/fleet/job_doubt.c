@@ -20,7 +20,8 @@ static inline weighed weigh(const pace_job_parts *parts, size_t i, const double 
     double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK];
     double work = compute + memory, weights = network + pcie + nvlink;
     double longest = larger(larger(input, work), weights);
-    double step_s = pace_job_overlapped(input, work, weights, overlap), in_path = 1 / step_s, beside = (1 - overlap) / step_s;
+    double step_s = pace_job_overlapped(input, work, weights, overlap), in_path = 1 / step_s,
+           beside = (1 - overlap) / step_s;
     double of_input = input < longest ? beside : in_path, of_work = work < longest ? beside : in_path;
     double of_weights = weights < longest ? beside : in_path;
     double changed = of_input * input * changes[PACE_PART_INPUT] +

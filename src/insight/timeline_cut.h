@@ -1,7 +1,8 @@
 /* What a drawing shows of a lane: tasks, or runs of neighbours too short for the zone (insight/timeline_zones.h). */
 #pragma once
 
-#include "insight/timeline_zones.h"
+#include "insight/timeline_zone.h"
+#include "step/step.h"
 
 /* One task, or `count` consecutive tasks of the lane from `first` on, what they enclose included. */
 typedef struct {

@@ -5,15 +5,7 @@
 #pragma once
 
 #include "insight/analysis.h"
-
-/* The tasks that start in [from, to): those shorter than `thin_ns` are merged with their neighbours, as long as both
- * together are no longer than `run_ns`, and hide what they enclose; 0 = every task is shown. */
-typedef struct {
-    int64_t from_ns, to_ns, thin_ns, run_ns;
-} pace_zone;
-
-/* By time; the first begins at INT64_MIN, the last ends at INT64_MAX, none overlap, no gaps. */
-typedef PACE_VEC(pace_zone) pace_zones;
+#include "insight/timeline_zone.h"
 
 /* Those of a trace: of each lane, for lanes differ in how long their tasks are, and of what is drawn of the trace as a
  * whole (stages, resources, critical path). */

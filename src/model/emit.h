@@ -6,7 +6,7 @@
 
 #include "model/buckets.h"
 #include "model/model.h"
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 #include "step/graph.h"
 
 enum { PACE_EMIT_DEPTH = 8 };

@@ -14,7 +14,7 @@
  * Lowered: data and tensor parallelism (gradients exchanged in buckets; Megatron's two exchanges a layer), several
  * micro-batches, recomputation (selective: of attention that is no single kernel; full: of the segments a model
  * repeats), context parallelism (keys and values are gathered), expert parallelism (tokens go to their experts and
- * back), pipelines (stages.h, pipeline_order.h) and ZeRO (lower_shards.h). Tables of tokens and the output layer are split
+ * back), pipelines (pipeline_stages.h, pipeline_order.h) and ZeRO (lower_shards.h). Tables of tokens and the output layer are split
  * over the tensor-parallel ranks by words.
  *
  * A pipeline is a graph for each stage: that of its first rank, for which the stage's other ranks, alike, are stood. A stage
@@ -43,10 +43,10 @@ pace_status pace_model_lower(pace_graph *out, const pace_model *model, const pac
 typedef enum {
     PACE_REST_PLAIN,      /* a micro-batch's gradients are taken as they are: part of its layers' backward */
     PACE_REST_ACCUMULATE, /* the same, added to those of micro-batches before */
-    PACE_REST_EXCHANGE,   /* the same as plain, divided, exchanged in buckets, and copied back from them unless ZeRO scatters them */
-    PACE_REST_INPUT,      /* a micro-batch comes to the device */
-    PACE_REST_GATHER,     /* the parameters of one block gathered, as far as the host is concerned */
-    PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */
+    PACE_REST_EXCHANGE, /* the same as plain, divided, exchanged in buckets, and copied back from them unless ZeRO scatters them */
+    PACE_REST_INPUT,  /* a micro-batch comes to the device */
+    PACE_REST_GATHER, /* the parameters of one block gathered, as far as the host is concerned */
+    PACE_REST_UPDATE, /* gradients zeroed where they are kept, and all parameters updated */
     PACE_MODEL_RESTS
 } pace_model_rest;
 

@@ -47,8 +47,8 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
                              layer->option[PACE_OPTION_HEADS], name);
     }
     if (config->tp > 1 && !sharded && !(model->sequence > 0))
-        return pace_fail(PACE_E_USAGE, "tp %g: no layer of the model \"%s\" is split over tensor-parallel ranks", config->tp,
-                         name);
+        return pace_fail(PACE_E_USAGE, "tp %g: no layer of the model \"%s\" is split over tensor-parallel ranks",
+                         config->tp, name);
     if (config->cp > 1 && !(model->sequence > 0))
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
     if (config->ep > 1 && (experts == 0 || fmod(experts, config->ep) != 0))

@@ -1,6 +1,6 @@
 #include "plan/step_picture.h"
 
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 #include "schedule/walk.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "plan/step_time.h"
 
 #include "cost/formula.h"
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 
 #include <math.h>
 

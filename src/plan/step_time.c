@@ -1,6 +1,6 @@
 #include "plan/step_time.h"
 
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 
 #include <math.h>
 

@@ -42,7 +42,8 @@ static void put_case(pace_sink *sink, const pace_report *report, const pace_held
 
 pace_status pace_render_junit(const pace_report *report, pace_sink *sink) {
     const pace_node *checks = find_checks(report);
-    if (!checks) return pace_fail(PACE_E_USAGE, "this answer holds no checks to write as junit (see " PACE_FIELD "fail_on)");
+    if (!checks)
+        return pace_fail(PACE_E_USAGE, "this answer holds no checks to write as junit (see " PACE_FIELD "fail_on)");
     const pace_held_table *table = checks->table;
     size_t failures = 0;
     for (size_t i = 0; i < table->row_count; i++) failures += strcmp(cell(table, i, HOLDS), "yes") != 0;

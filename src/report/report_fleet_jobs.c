@@ -28,8 +28,7 @@ static const pace_table shares = {
                {"weights_share_low", "from", PACE_SHOW_SHARE, SHARE(WEIGHTS, low)},
                {"weights_share_high", "to", PACE_SHOW_SHARE, SHARE(WEIGHTS, high)},
                {"weights_median_share", "Weights, median", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_median)},
-               {"weights_over_80_share", "over 80 %", PACE_SHOW_SHARE,
-                PACE_OF(pace_fleet_shares, weights_over_80)},
+               {"weights_over_80_share", "over 80 %", PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, weights_over_80)},
                {"input_over_50_share", NULL, PACE_SHOW_SHARE, PACE_OF(pace_fleet_shares, input_over_50)})};
 
 static void put_level(pace_node *levels, pace_fleet_view *view, int level, const char *title) {

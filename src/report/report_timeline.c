@@ -1,6 +1,7 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
 #include "insight/operators.h"
 #include "insight/timeline_cut.h"
+#include "insight/timeline_zones.h"
 #include "report/analyze_parts.h"
 #include "report/resource_look.h"
 #include "report/show.h"

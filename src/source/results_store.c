@@ -153,7 +153,8 @@ pace_status pace_results_read(pace_results *out, const char *path) {
     PACE_TRY(pace_database_open(&database, path));
     pace_status status = PACE_OK;
     if (!pace_database_has(database, "paceline_runs") || !pace_database_has(database, "paceline_figures"))
-        status = pace_fail(PACE_E_INPUT, "%s: expected results that " PACE_FIELD "store wrote, found no table paceline_runs", path);
+        status = pace_fail(PACE_E_INPUT,
+                           "%s: expected results that " PACE_FIELD "store wrote, found no table paceline_runs", path);
     if (status == PACE_OK) status = read_table(&results, &ids, database, true);
     if (status == PACE_OK) status = read_table(&results, &ids, database, false);
     pace_database_free(database);

@@ -41,3 +41,8 @@ const pace_step_part pace_step_parts[] = {
     VECTOR(kept_steps),
 };
 const size_t pace_step_column_count = 12, pace_step_part_count = PACE_COUNT(pace_step_parts);
+
+void pace_step_free(pace_step *step) {
+    for (size_t i = 0; i < pace_step_part_count; i++) pace_free(pace_step_part_items(step, &pace_step_parts[i]));
+    *step = (pace_step){0};
+}

@@ -51,7 +51,8 @@ static void make(const uint8_t *data, size_t size) {
     text[size] = '\0';
     unlink(path);
     if (sqlite3_open(path, &database) != SQLITE_OK) abort();
-    sqlite3_exec(database, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", NULL, NULL, NULL);
+    sqlite3_exec(database, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", NULL, NULL,
+                 NULL);
     sqlite3_set_authorizer(database, allow, NULL);
     sqlite3_progress_handler(database, 100000, stop, NULL);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 16);

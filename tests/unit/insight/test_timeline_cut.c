@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "insight/timeline_cut.h"
+#include "insight/timeline_zones.h"
 
 enum { STEPS = 20, OPERATORS = 200, KERNEL_NS = 700, STEP_NS = 1000000 };
 

@@ -77,7 +77,8 @@ static void test_units(void **state) {
     assert_true(resolve("v100-sxm2-16 fp32=20TFLOP/s")->flop_per_s[PACE_FP32] == 2e13);
     const pace_device *plain = resolve("v100-sxm2-16"), *slow = resolve("v100-sxm2-16 clock=0.765GHz");
     assert_true(slow->boost_hz == 0.765e9 && plain->boost_hz == 1.53e9);
-    assert_true(slow->flop_per_s[PACE_FP16] == plain->flop_per_s[PACE_FP16] / 2); /* what is computed goes with the clock */
+    assert_true(slow->flop_per_s[PACE_FP16] ==
+                plain->flop_per_s[PACE_FP16] / 2); /* what is computed goes with the clock */
     assert_true(slow->memory_bytes_per_s == plain->memory_bytes_per_s);
     assert_true(resolve("v100-sxm2-16 memory=800Gb/s")->memory_bytes_per_s == 1e11); /* bits */
     assert_true(resolve("v100-sxm2-16 l2=9TB/s")->l2_bytes_per_s == 9e12);

@@ -1,4 +1,5 @@
-/* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange. */
+/* Lowered models: their arithmetic against closed counts, their structure, what ranks exchange.
+ * Long because every kind of layer and of sharing has its few lines here, which share their counts. */
 #include "model/lower.h"
 #include "model/model_catalog.h"
 #include "model/pipeline_order.h"

@@ -1,4 +1,4 @@
-#include "model/stages.h"
+#include "model/pipeline_stages.h"
 
 #include <math.h>
 

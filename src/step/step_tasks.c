@@ -1,0 +1,36 @@
+/* Tasks are appended to the columns of a step, which grow together. */
+#include "step/step_parts.h"
+
+static pace_status grow_column(void *column, size_t capacity, size_t need, size_t size) {
+    return pace_grow(column, &capacity, need, size);
+}
+
+static pace_status grow_columns(pace_step *step) {
+    size_t need = step->capacity < 1024 ? 1024 : step->capacity * 2;
+    for (size_t i = 0; i < pace_step_column_count; i++) {
+        const pace_step_part *part = &pace_step_parts[i];
+        PACE_TRY(grow_column((char *)step + part->items, step->capacity, need, part->size));
+    }
+    step->capacity = need;
+    return PACE_OK;
+}
+
+pace_status pace_step_add_task(pace_step *step, uint32_t lane, pace_task_kind kind, pace_name name, int64_t start_ns,
+                               int64_t duration_ns) {
+    if (step->count == step->capacity) {
+        if (step->count >= PACE_NO_TASK / 2) return pace_fail(PACE_E_LIMIT, "more than 2147483647 tasks in one trace");
+        PACE_TRY(grow_columns(step));
+    }
+    size_t task = step->count++;
+    step->start_ns[task] = start_ns;
+    step->duration_ns[task] = duration_ns;
+    step->name[task] = name;
+    step->lane[task] = lane;
+    step->parent[task] = step->cause[task] = PACE_NO_TASK;
+    step->detail[task] = step->correlation[task] = step->external[task] = 0;
+    step->kind[task] = (uint8_t)kind;
+    step->stage[task] = PACE_STAGE_NONE;
+    step->stage_given[task] = 0;
+    step->kind_count[kind]++;
+    return PACE_OK;
+}
