@@ -214,6 +214,6 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     mention_long_steps(root, &lead);
     put_shift(root, &lead, rank);
     put_late(root, &lead, analysis);
-    if (remedies) pace_put_next(root, remedies);
+    if (remedies) pace_put_next(root, remedies, analysis);
     return PACE_OK;
 }
