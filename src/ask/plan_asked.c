@@ -111,6 +111,7 @@ static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
     p->layers = parts.layers;
     pace_model_parts_free(&parts);
     pace_plan_space_make(&p->space, &limits, &one->config, pinned);
+    if (pace_settings_name(&o->set, (const char *const[]){"dp", NULL})) p->space.dp = one->config.dp;
     return PACE_OK;
 }
 
@@ -143,34 +144,42 @@ static int by_time(const void *left, const void *right) {
     return (a->time_s.median > b->time_s.median) - (a->time_s.median < b->time_s.median);
 }
 
-/* The engine's own time for the first few. */
+/* The engine's own time for a candidate; one that the walk refuses is counted as refused. */
+static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *candidate, double tokens) {
+    pace_plan_choice choice = {.candidate = *candidate};
+    pace_step_case one = p->step.asked;
+    pace_step_solution solution;
+    one.config = candidate->config;
+    one.may_recompute = false;
+    if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
+    pace_status status = pace_step_solve(&solution, &p->step.pricer, &one);
+    if (status != PACE_OK) return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
+    double has = solution.plan.device_bytes, doubt = pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY];
+    choice.time_s = solution.time_s;
+    choice.need_bytes = solution.plan.memory.all_bytes;
+    choice.close = has > 0 && choice.need_bytes * doubt > has;
+    finish_choice(&choice, p, tokens);
+    return PACE_PUSH(&p->choices, choice);
+}
+
+/* Chances take the errors of two configurations as independent. */
+static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
+    const pace_plan_choice *first = p->choices.items;
+    double screened_s = first->time_s.median, spread = p->step.frameworks.plan_spread;
+    qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
+    a->order_changed |= first->time_s.median < screened_s;
+    for (size_t i = 0; i < p->choices.count; i++) {
+        double apart = log(p->choices.items[i].time_s.median / first->time_s.median);
+        p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread));
+    }
+}
+
 static pace_status answer_place(pace_plan_asked *a, pace_plan_place *p) {
     size_t top = a->options->top > 0 ? (size_t)a->options->top : a->options->within ? 1 : 5;
     PACE_TRY(pace_plan_search(&p->found, &p->step.pricer, &p->step.asked, &p->space));
-    for (size_t i = 0; i < p->found.fitting.count && i < top; i++) {
-        pace_plan_choice choice = {.candidate = p->found.fitting.items[i]};
-        pace_step_case one = p->step.asked;
-        pace_step_solution solution;
-        one.config = choice.candidate.config;
-        one.may_recompute = false;
-        if (pace_config_ranks(&one.config) < 2) one.exchange = NULL;
-        PACE_TRY(pace_step_solve(&solution, &p->step.pricer, &one));
-        choice.time_s = solution.time_s;
-        choice.need_bytes = solution.plan.memory.all_bytes;
-        choice.close = choice.need_bytes * pace_cost_doubts(p->step.pricer.cost)->figure[PACE_DOUBT_MEMORY] >
-                           solution.plan.device_bytes &&
-                       solution.plan.device_bytes > 0;
-        finish_choice(&choice, p, a->tokens);
-        PACE_TRY(PACE_PUSH(&p->choices, choice));
-    }
-    if (p->choices.count == 0) return PACE_OK;
-    double first_s = p->choices.items[0].time_s.median, spread = p->step.frameworks.plan_spread;
-    qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
-    a->order_changed |= p->choices.items[0].time_s.median < first_s;
-    for (size_t i = 0; i < p->choices.count; i++) {
-        double apart = log(p->choices.items[i].time_s.median / p->choices.items[0].time_s.median);
-        p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread)); /* of two errors that are independent */
-    }
+    for (size_t i = 0; i < p->found.fitting.count && p->choices.count < top; i++)
+        PACE_TRY(answer_choice(p, &p->found.fitting.items[i], a->tokens));
+    if (p->choices.count) order_choices(a, p);
     return PACE_OK;
 }
 

@@ -22,6 +22,7 @@
     X(INPUT_LEFT_OUT, "input_left_out", false, "A file adds nothing to the others and was left out.")                  \
     X(DOES_NOT_FIT, "does_not_fit", false, "A configuration does not fit into the device's memory: the answer is no.") \
     X(MAY_NOT_FIT, "may_not_fit", true, "Memory is known to a quarter: the configuration may not fit.")                \
+    X(NO_CONFIGURATION, "no_configuration", false, "No configuration of a plan can be: the answer is no.")             \
     X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                 \
     X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \

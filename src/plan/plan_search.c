@@ -14,7 +14,7 @@ typedef struct {
 } searcher;
 
 /* "tp 8 does not divide the 12 heads" is "tp". A message about a field begins with it. */
-static pace_status refuse(pace_plan_found *found, const char *message) {
+pace_status pace_plan_refuse(pace_plan_found *found, const char *message) {
     pace_plan_refusal one = {.count = 1};
     size_t length = strcspn(message, "0123456789");
     while (length > 0 && message[length - 1] == ' ') length--;
@@ -53,7 +53,7 @@ static pace_status visit(void *context, const pace_config *config) {
     pace_status status = pace_model_check_parallel(one.model, &one.config);
     if (status == PACE_OK) status = pace_step_settle(&solution, s->pricer, &one);
     if (status == PACE_OK) return keep(s->found, config, &solution);
-    return status == PACE_E_MEMORY ? status : refuse(s->found, pace_message());
+    return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message());
 }
 
 /* Of equal times the one that splits the model less, then needs less memory. */

@@ -35,4 +35,6 @@ typedef struct {
  * failure. */
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
                              const pace_plan_space *space) PACE_MUST_CHECK;
+/** Counts a configuration that cannot be, with the message of whoever refused it. */
+pace_status pace_plan_refuse(pace_plan_found *found, const char *message) PACE_MUST_CHECK;
 void pace_plan_found_free(pace_plan_found *found);

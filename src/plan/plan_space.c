@@ -74,6 +74,7 @@ static bool is_one(pace_config *config, const pace_plan_space *space) {
     double shared = config->tp * config->pp * config->cp;
     if (fmod(space->devices, shared) != 0) return false;
     config->dp = space->devices / shared;
+    if (space->dp > 0 && config->dp != space->dp) return false;
     double replicas = config->dp * config->cp;
     if (config->tp == 1) config->sequence_parallel = 0;
     if (space->tables_follow) config->ep = replicas;

@@ -31,6 +31,7 @@ extern const char *const pace_plan_field_names[PACE_PLAN_FIELDS];
 
 typedef struct {
     double devices, layers;
+    double dp;          /* 0 = what is left of the devices */
     bool tables_follow; /* ep is dp x cp: a recommender's tables lie on all ranks */
     pace_plan_values values[PACE_PLAN_FIELDS];
 } pace_plan_space;

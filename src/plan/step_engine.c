@@ -36,12 +36,16 @@ static double size_of_walk(const pace_step_case *asked) {
 
 /* Passes over a pipeline without training follow each other without a pause: how long one takes is no period of a walk.
  * What is larger than memory should hold is answered by the closed form alone. */
-bool pace_step_is_walked(const pace_step_case *asked) {
+const char *pace_step_why_closed(const pace_step_case *asked) {
     enum { LARGEST_WALK = 1 << 21 };
-    bool pipeline = asked->config.pp > 1, streams = pipeline && asked->config.mode == PACE_INFERENCE;
-    bool large = pipeline && size_of_walk(asked) > LARGEST_WALK;
-    return pace_framework_is_lowered(asked->framework) && !streams && !large;
+    bool pipeline = asked->config.pp > 1;
+    if (!pace_framework_is_lowered(asked->framework)) return "the operators of this framework are not known";
+    if (pipeline && asked->config.mode == PACE_INFERENCE) return "inference in a pipeline is not walked";
+    if (pipeline && size_of_walk(asked) > LARGEST_WALK) return "all stages together have too many kernels to be walked";
+    return NULL;
 }
+
+bool pace_step_is_walked(const pace_step_case *asked) { return !pace_step_why_closed(asked); }
 
 pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) {
     return pace_approach_named(out, catalog, "ddp");

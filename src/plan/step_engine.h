@@ -55,7 +55,8 @@ typedef struct {
     double exchange_spread; /* of the walk's spread: what exchanges and unlike ranks add */
 } pace_step_solution;
 
-/** Whether a case is walked. */
+/** Why a case is not walked but answered in closed form, as half a sentence; static; NULL = it is walked. */
+const char *pace_step_why_closed(const pace_step_case *asked);
 bool pace_step_is_walked(const pace_step_case *asked);
 
 /** How PyTorch's ranks exchange gradients where nobody says: "ddp" of catalog/approaches.yaml. */

@@ -10,6 +10,8 @@
 
 static pace_status cut(pace_step_plan *plan) {
     double layers = plan->slots->layers, pp = plan->config.pp;
+    const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
+    PACE_TRY(pace_pipeline_check(&pipeline));
     PACE_TRY(pace_stages_check(layers, pp));
     plan->layers_first = pace_stage_layers(layers, pp, 0);
     plan->layers_last = pace_stage_layers(layers, pp, pp - 1);

@@ -300,7 +300,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     say_rate(rate, p, one);
     if (p->choices.count > 1)
         pace_snprintf(next, sizeof next,
-                      " The next takes %.1f %% longer; that the first is faster has a chance of %.0f %%.",
+                      " The next takes %.1f %% longer; the chance that the first is faster is %.0f %%.",
                       100 * (p->choices.items[1].time_s.median / one->time_s.median - 1),
                       100 * p->choices.items[1].chance);
     pace_node_sentence(root, true, "Fastest on %s: %s. A step of %.0f samples takes %s (%s to %s), %s.%s",
@@ -331,10 +331,15 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
     const pace_plan_place *p = a->places.items[a->places.count - 1];
     char config[SAYS];
     pace_report_deny(report);
+    if (p->found.tried == 0) {
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
+                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices.",
+                         p->step.asked.config.global_batch, p->space.devices);
+        return;
+    }
     if (!(p->found.nearest.need_bytes > 0)) {
-        pace_report_lead(report, PACE_WARN_DOES_NOT_FIT, "No configuration of %zu can be: %s.", p->found.tried,
-                         p->found.refusals.count ? p->found.refusals.items[0].first
-                                                 : "none divides the batch and the devices");
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations can be: %s.", p->found.tried,
+                         p->found.refusals.items[0].first);
         return;
     }
     say_config(config, &p->found.nearest.config);

@@ -26,11 +26,12 @@ typedef struct {
     pace_catalog *catalog;
     const pace_predict_fits *fits;
     pace_step_answer answer;
-    double tokens;          /* of a step on one device */
+    double sequence;        /* of the model; 0 = none */
+    double amount;          /* tokens of a step on one device; samples of a model without sequences */
     pace_analysis *picture; /* of the schedule; NULL = none can be drawn */
 } asked;
 
-static pace_status check_options(const pace_predict_options *options) {
+static pace_status check_options(const pace_predict_options *options, const char *why) {
     if (options->on.count != 1)
         return pace_fail(PACE_E_USAGE,
                          "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
@@ -38,8 +39,9 @@ static pace_status check_options(const pace_predict_options *options) {
     bool at_odds;
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
-                         "a step with pipelines, ZeRO or a framework other than PyTorch is answered in closed "
-                         "form: expected " PACE_FIELD "on, " PACE_FIELD "set and " PACE_FIELD "fit alone");
+                         "this step is answered in closed form, since %s: expected " PACE_FIELD "on, " PACE_FIELD
+                         "set and " PACE_FIELD "fit alone",
+                         why);
     return PACE_OK;
 }
 
@@ -50,12 +52,13 @@ static pace_step_factors factors_of(const asked *a) {
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
     char group[96];
-    PACE_TRY(check_options(options));
+    PACE_TRY(check_options(options, pace_step_why_closed(one)));
     pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
-    a->tokens = pace_config_micro_batches(&one->config) * one->config.micro_batch * one->config.dp *
-                pace_model_sequence(one->model, &one->config) / pace_config_ranks(&one->config);
+    a->sequence = pace_model_sequence(one->model, &one->config);
+    a->amount = pace_config_micro_batches(&one->config) * one->config.micro_batch * one->config.dp /
+                pace_config_ranks(&one->config) * (a->sequence > 0 ? a->sequence : 1);
     return PACE_OK;
 }
 
@@ -246,10 +249,12 @@ static pace_status build(pace_report *report, void *context) {
     pace_estimate s = a->answer.time_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
     PACE_TRY(pace_put_fit(report, a->step));
-    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s tokens/s per device.",
+    pace_node_sentence(root, true, "The step would take %s (%s to %s) on %g of %s: %s %s/s per device.",
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
-                       pace_show_real(a->tokens / s.median).text);
+                       pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
+    pace_node_sentence(root, false, "Answered in closed form, without what-ifs: %s.",
+                       pace_step_why_closed(&a->step->asked));
     put_how(root, a);
     put_tables(root, a->step);
     put_sharing(root, a);
@@ -264,7 +269,7 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_int(step, "low_ns", pace_estimate_low_ns(s));
     pace_node_int(step, "high_ns", pace_estimate_high_ns(s));
     pace_node_text(step, "rung", pace_rung_names[s.rung]);
-    pace_node_real(step, "device_tokens_per_s", a->tokens / s.median);
+    pace_node_real(step, "device_tokens_per_s", a->sequence > 0 ? a->amount / s.median : (double)NAN);
     pace_node_real(step, "device_memory_bytes",
                    a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
     pace_put_step_values(report, s);

@@ -1,6 +1,7 @@
 """What tests of this folder share: the program run from outside, checks that are counted, and their sum as an exit status."""
 import os
 import subprocess
+import sys
 
 PACELINE = os.environ["PACELINE"]
 SHARED = os.environ.get("PACELINE_SHARED", "")
@@ -37,5 +38,6 @@ def expect_line(code, err, wanted_code, *wanted):
 
 
 def finish():
+    """Ends the test: a script that calls it cannot forget to fail."""
     print(f"{count} checks, {len(wrong)} wrong")
-    return 1 if wrong else 0
+    sys.exit(1 if wrong else 0)

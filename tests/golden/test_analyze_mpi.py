@@ -80,4 +80,4 @@ same_as_one("one is not there", 3, paths[0], "nowhere.json", numbers=(2,))
 with open(os.path.join(FOLDER, paths[1]), "rb") as file:
     same_as_one("standard input", 0, "--format", "json", paths[0], "-", stdin=file.read(), numbers=(2,))
 shutil.rmtree(FOLDER)
-finish()
+sys.exit(finish())

@@ -2,6 +2,7 @@
 import csv
 import json
 import subprocess
+import sys
 
 import strict_schema
 from checks import PACELINE, expect, finish
@@ -110,4 +111,4 @@ changes()
 rows_and_options()
 drawn()
 refused()
-finish()
+sys.exit(finish())

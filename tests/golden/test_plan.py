@@ -81,6 +81,10 @@ def test_fastest_of_all():
     best = answer["configurations"][0]
     expect(best["step_s"] <= min(times.values()) * 1.001, "fastest", best, times)
     expect((best["pp"], best["zero_stage"], best["recompute"]) == (1, 1, "none"), "fixed", best)
+    for fixed in ({"dp": 4}, {"tp": 2, "dp": 2}, {"pp": 2, "schedule": "gpipe"}):
+        _, answer, err = plan("gpt2", "--on", "dgx-h100", *SETTINGS, *(w for k, v in fixed.items() for w in ("--set", f"{k}={v}")))
+        expect(answer and all(row[key] == value for row in answer["configurations"] for key, value in fixed.items() if key in row)
+               and answer["configurations"], "what is set stays", fixed, err)
 
 
 def test_tokens_and_price():
