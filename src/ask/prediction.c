@@ -143,6 +143,16 @@ static pace_status open_fits(pace_prediction *p, const char *path, const pace_pr
                      p->fits.step_path, path);
 }
 
+/* What-ifs of a step that is answered in closed form are those of its operators, whose ranks exchange as NCCL does and are
+ * alike: the framework's constants hold that they are not. */
+static void find_framed(pace_prediction *p, const pace_predict_options *options) {
+    bool at_odds, changed = options->on.count == 1 && pace_what_ifs_asked(&at_odds, options) > 0;
+    p->is_framed = changed && !options->overheads.count && !options->calibrate.count &&
+                   !pace_step_is_walked(&p->step.asked) && pace_step_has_operators(&p->step.asked);
+    for (size_t i = 0; p->is_framed && i < p->scenarios.items.count; i++)
+        p->scenarios.items.items[i].has_approach = false;
+}
+
 /* What is asked; models are opened, everything else is read later. */
 pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, size_t path_count,
                                  const pace_predict_options *options) {
@@ -176,16 +186,20 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
         return pace_fail(PACE_E_USAGE, "%s: has no effect on '%s', which holds one step without times",
                          options->steps.numbers ? "steps" : "skip", paths[0]);
     if (!timed) PACE_TRY(check_one_kind(p));
-    return p->is_model ? open_model(p, paths[0], options) : PACE_OK;
+    if (!p->is_model) return PACE_OK;
+    PACE_TRY(open_model(p, paths[0], options));
+    find_framed(p, options);
+    return PACE_OK;
 }
 
-/* A walked step moves by the ratio of closed forms, and so does each of its what-ifs. */
-static void apply_step_fit(pace_prediction *p) {
+/* A walked step moves by the ratio of closed forms, and so does each of its what-ifs. What is answered in closed form stays
+ * so, and its what-ifs move by its ratio to the walk. */
+static void move_to_answer(pace_prediction *p) {
     pace_step_solution walked = p->step.settled;
-    if (!p->fits.step_path) return;
-    walked.time_s = p->results[0].step_s;
+    if (!p->fits.step_path && !p->is_framed) return;
+    if (!p->is_framed) walked.time_s = p->results[0].step_s;
     pace_estimate fitted = pace_predict_fits_step(&p->fits, &walked, &p->step.asked);
-    p->fit_factor = fitted.median / walked.time_s.median;
+    p->fit_factor = fitted.median / p->results[0].step_s.median;
     for (size_t i = 0; i < p->result_count; i++) {
         p->results[i].step_s.median = i == 0 ? fitted.median : p->fit_factor * p->results[i].step_s.median;
         p->results[i].step_s.spread = i == 0 ? fitted.spread : fmax(fitted.spread, p->results[i].step_s.spread);
@@ -225,7 +239,7 @@ static pace_status doubt_replay(pace_prediction *p) {
 
 /* Hosts of files are the walk's alone. */
 static pace_status check_walk(const pace_prediction *p, const pace_predict_options *options) {
-    if (!p->is_model || p->step.asked.device->is_cpu || options->overheads.count) return PACE_OK;
+    if (!p->is_model || p->is_framed || p->step.asked.device->is_cpu || options->overheads.count) return PACE_OK;
     return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
 }
 
@@ -301,6 +315,6 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     doubt_gap(p);
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
-    apply_step_fit(p);
+    move_to_answer(p);
     return PACE_OK;
 }

@@ -14,8 +14,9 @@ typedef struct {
     pace_scenarios scenarios;
     pace_step_asked step; /* of a model */
     bool is_model;
+    bool is_framed; /* a model's step that is answered in closed form, and whose what-ifs are walked */
     pace_predict_fits fits;
-    double fit_factor; /* what a fit of steps makes of a walked step; 1 without one */
+    double fit_factor; /* what a fit of steps, or a closed form that answers, makes of a walked step; else 1 */
     pace_pair_calibration calibration;
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
@@ -30,8 +31,8 @@ typedef struct {
 pace_status pace_prediction_open(pace_prediction *out, const char *const *paths, size_t path_count,
                                  const pace_predict_options *options) PACE_MUST_CHECK;
 
-/** Reads what else is asked about and walks every scenario: `results`, one each. Not for a model that is not walked
- * (pace_step_is_walked()). Errors: those of reading and walking; PACE_E_INTERNAL where walk and closed form contradict
+/** Reads what else is asked about and walks every scenario: `results`, one each. Not for a model that is neither walked
+ * (pace_step_is_walked()) nor framed. Errors: those of reading and walking; PACE_E_INTERNAL where walk and closed form contradict
  * each other. */
 pace_status pace_prediction_run(pace_prediction *prediction, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) PACE_MUST_CHECK;

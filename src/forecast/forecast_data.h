@@ -26,6 +26,12 @@ typedef struct {
 
 typedef PACE_VEC(pace_forecast_rank) pace_forecast_ranks_vec;
 
+/* What a framework's kernels and streams make of prices: no more than is said. */
+typedef struct {
+    double slower_attention;             /* its kernels take so much longer, as a share */
+    double hidden_exchange[PACE_GROUPS]; /* of activations, by group: shares that its own work hides */
+} pace_price_shares;
+
 typedef struct {
     pace_forecast_ranks_vec ranks;
     pace_forecast_ranks_vec offloaded; /* for scenarios with a device, where who does the work changes; else empty */
@@ -36,8 +42,9 @@ typedef struct {
     pace_price_cache *prices;                 /* of it */
     const pace_pair_calibration *calibration; /* of moves between two devices; borrowed; NULL = none */
     pace_gradient_tables tables;              /* of embeddings, among the gradients; none = all are dense */
-    pace_doubt host_doubt;                    /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
-    unsigned repeats;                         /* of the step; with several the last one's period is the step's time */
+    pace_price_shares shares;
+    pace_doubt host_doubt; /* of host costs that are not the inputs' own; PACE_DOUBTS = they are */
+    unsigned repeats;      /* of the step; with several the last one's period is the step's time */
 } pace_forecast;
 
 /* How the time of kernels was come by, by operation family and for what nothing is known of. */

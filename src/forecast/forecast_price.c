@@ -373,10 +373,21 @@ pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const
     return PACE_OK;
 }
 
+/* As the framework runs them (pace_price_shares). */
+static double share_of(const pace_pricing *p, uint32_t number) {
+    const pace_price_shares *shares = &p->forecast->shares;
+    const pace_graph_exchange *exchange = pace_graph_exchange_of(&p->variant->graph, number);
+    const pace_op *op = pace_variant_op(p->variant, number);
+    if (exchange && exchange->role != PACE_ROLE_ACTIVATION) return 1;
+    if (exchange) return 1 - shares->hidden_exchange[exchange->group_kind];
+    return op && op->family == PACE_OP_ATTENTION ? 1 + shares->slower_attention : 1;
+}
+
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
         pace_estimate ns;
         PACE_TRY(pace_price_launch(&ns, pricing, i));
+        ns.median *= share_of(pricing, i);
         pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
         launch_ns[i] = ns.median;
         if (families && !has_lanes(pricing, i)) count_in(families, pricing, i, ns);

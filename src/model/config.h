@@ -34,8 +34,14 @@ typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH } pace_attention_kernel
 typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE } pace_input_copy;
 
 /* How data-parallel ranks are given gradients: in buckets that are copied to and from (DistributedDataParallel), each
- * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass. */
-typedef enum { PACE_GRADIENTS_BUCKETS, PACE_GRADIENTS_TENSORS, PACE_GRADIENTS_PULLED } pace_gradient_way;
+ * tensor for itself, or so and with the parameters pulled from servers before each layer's forward pass, or in buckets that
+ * products add to where they lie (Megatron's buffers). */
+typedef enum {
+    PACE_GRADIENTS_BUCKETS,
+    PACE_GRADIENTS_TENSORS,
+    PACE_GRADIENTS_PULLED,
+    PACE_GRADIENTS_IN_PLACE
+} pace_gradient_way;
 
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
@@ -51,6 +57,7 @@ typedef struct {
     double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
+    bool sorts_on_host;    /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 
 /** What catalog/frameworks.yaml calls each way to run: "eager", "compiled", "cuda-graph"; by pace_execution. */

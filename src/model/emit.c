@@ -86,6 +86,8 @@ static uint32_t add_launch(pace_lowering *to, const pace_op *op, uint32_t stream
     launch->call = to->call;
     launch->same_call = to->call && to->captured++ > 0;
     if (copy && !to->call) launch->call = pace_emit_name(to, "cudaMemcpyAsync");
+    if (to->dispatches && !to->call) launch->call = pace_emit_name(to, "dispatch");
+    to->dispatches = false;
     return number;
 }
 

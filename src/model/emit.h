@@ -34,6 +34,7 @@ typedef struct pace_lowering {
     uint32_t region;         /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
     pace_name call;          /* of its launches, when one call makes all of them */
     unsigned captured;       /* launches of that call so far */
+    bool dispatches;         /* the next launch is made by the call "dispatch" */
     uint32_t after;          /* the next node waits for it */
     uint32_t last_launch;    /* on stream 0 */
     uint32_t await_exchange; /* the next launch on stream 0 waits for it */

@@ -51,7 +51,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     double elements = tensor.elements;
     bool shared = pace_config_shares_gradients(to->config);
     pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
-    if (to->config->keep_gradients > 0 || to->accumulates)
+    bool adds = to->config->keep_gradients > 0 || to->accumulates;
+    if (adds && to->config->gradients != PACE_GRADIENTS_IN_PLACE)
         pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
     else pace_emit_host(to, "aten::detach");
     if (to->exchanges_gradients) {
@@ -509,6 +510,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     bool gated = option[PACE_OPTION_GATED] > 0;
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     int bytes = view->bytes;
+    to->dispatches = to->config->sorts_on_host && forms_inputs(to);
     if (!forms_inputs(to)) {
         expert_weights(to, view, &size, tokens);
         return;

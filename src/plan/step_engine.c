@@ -2,6 +2,7 @@
 
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
+#include "plan/step_frame.h"
 
 #include <math.h>
 
@@ -34,18 +35,25 @@ static double size_of_walk(const pace_step_case *asked) {
     return each * (double)asked->model->layers.count * pace_config_micro_batches(&asked->config);
 }
 
+enum { LARGEST_WALK = 1 << 21 };
+
 /* Passes over a pipeline without training follow each other without a pause: how long one takes is no period of a walk.
  * What is larger than memory should hold is answered by the closed form alone. */
 const char *pace_step_why_closed(const pace_step_case *asked) {
-    enum { LARGEST_WALK = 1 << 21 };
     bool pipeline = asked->config.pp > 1;
-    if (!pace_framework_is_lowered(asked->framework)) return "the operators of this framework are not known";
+    if (!pace_framework_is_lowered(asked->framework))
+        return "published steps of this framework were compared with its closed form";
     if (pipeline && asked->config.mode == PACE_INFERENCE) return "inference in a pipeline is not walked";
     if (pipeline && size_of_walk(asked) > LARGEST_WALK) return "all stages together have too many kernels to be walked";
     return NULL;
 }
 
 bool pace_step_is_walked(const pace_step_case *asked) { return !pace_step_why_closed(asked); }
+
+bool pace_step_has_operators(const pace_step_case *asked) {
+    bool small = asked->config.pp == 1 || size_of_walk(asked) <= LARGEST_WALK;
+    return asked->config.mode == PACE_TRAINING && !asked->device->is_cpu && small;
+}
 
 pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) {
     return pace_approach_named(out, catalog, "ddp");
@@ -69,14 +77,23 @@ static void free_stages(lowered_stages *stages) {
     pace_free(stages->names);
 }
 
-static pace_status lower_stages(lowered_stages *out, const pace_model *model, const pace_config *config,
+static pace_status lower_stage(pace_graph *out, const pace_step_case *asked, const pace_config *config,
+                               uint32_t stage) {
+    PACE_TRY(pace_model_lower(out, asked->model, config, stage));
+    if (pace_framework_is_lowered(asked->framework)) return PACE_OK;
+    pace_status status = pace_step_frame_graph(out, asked->framework, config);
+    if (status != PACE_OK) pace_graph_free(out);
+    return status;
+}
+
+static pace_status lower_stages(lowered_stages *out, const pace_step_case *asked, const pace_config *config,
                                 const char *name) {
     size_t stages = (size_t)config->pp;
     *out = (lowered_stages){pace_alloc(stages, sizeof *out->graphs), pace_alloc(stages, sizeof *out->names), 0};
     pace_status status = out->graphs && out->names ? PACE_OK : PACE_E_MEMORY;
     while (status == PACE_OK && out->count < stages) {
         out->names[out->count] = name;
-        status = pace_model_lower(&out->graphs[out->count], model, config, (uint32_t)out->count);
+        status = lower_stage(&out->graphs[out->count], asked, config, (uint32_t)out->count);
         out->count += status == PACE_OK;
     }
     for (size_t i = 0; status != PACE_OK && i < out->count; i++) pace_graph_free(&out->graphs[i]);
@@ -92,15 +109,18 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     lowered_stages stages;
     pace_config config = asked->config;
     pace_gradient_tables tables = {0};
-    if (asked->approach) pace_step_take_approach(&config, asked->approach);
-    PACE_TRY(lower_stages(&stages, asked->model, &config, name));
+    bool framed = !pace_framework_is_lowered(asked->framework);
+    if (framed) config = pace_step_frame_config(asked->framework, &config);
+    else if (asked->approach) pace_step_take_approach(&config, asked->approach);
+    PACE_TRY(lower_stages(&stages, asked, &config, name));
     pace_status status = pace_forecast_of_graphs(out, catalog, stages.graphs, stages.count, stages.names, asked->device,
                                                  pace_execution_modes[config.execution]);
     bool pipeline = stages.count > 1;
     free_stages(&stages);
     PACE_TRY(status);
     if (pipeline) out->repeats = PIPELINE_REPEATS;
-    status = pace_gradient_tables_of(&tables, asked->model, &config);
+    if (framed) status = pace_step_frame_forecast(out, asked->framework, asked->attention);
+    if (status == PACE_OK) status = pace_gradient_tables_of(&tables, asked->model, &config);
     if (status == PACE_OK) out->tables = tables;
     else pace_forecast_free(out);
     return status;

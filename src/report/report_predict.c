@@ -110,7 +110,14 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
     pace_node_null(step, "measured_ns");
     pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));
     pace_node_null(step, "walk_error");
-    if (!p->fits.step_path) return;
+    if (p->is_framed)
+        pace_node_sentence(root, false,
+                           "That is the closed form's answer. The walk of %s's operators, whose timeline and what-ifs "
+                           "stand below, takes %s, and each what-if is moved by the ratio of the two, %.3f.",
+                           p->step.asked.framework->name, pace_show_ns(pace_ns(step_s->median / p->fit_factor)).text,
+                           p->fit_factor);
+    if (p->is_framed) pace_node_real(step, "fit_factor", p->fit_factor);
+    if (!p->fits.step_path || p->is_framed) return;
     pace_node_sentence(
         root, false,
         "%s makes the step %.3f times as long as the walk, which takes %s by formula: what stands below of "
@@ -302,7 +309,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_prediction p = {0};
     pace_report *report = NULL;
     pace_status status = pace_prediction_open(&p, paths, path_count, options);
-    if (status == PACE_OK && p.is_model && !pace_step_is_walked(&p.step.asked)) {
+    if (status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked)) {
         status = pace_predict_step(&report, &p.step, &p.fits, options);
         pace_prediction_close(&p);
         return status == PACE_OK ? pace_report_give(out, report, status) : status;

@@ -31,7 +31,7 @@ typedef struct {
     pace_analysis *picture; /* of the schedule; NULL = none can be drawn */
 } asked;
 
-static pace_status check_options(const pace_predict_options *options, const char *why) {
+static pace_status check_options(const pace_predict_options *options, const char *why, bool has_operators) {
     if (options->on.count != 1)
         return pace_fail(PACE_E_USAGE,
                          "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
@@ -40,8 +40,8 @@ static pace_status check_options(const pace_predict_options *options, const char
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
                          "this step is answered in closed form, since %s: expected " PACE_FIELD "on, " PACE_FIELD
-                         "set and " PACE_FIELD "fit alone",
-                         why);
+                         "set and " PACE_FIELD "fit%s",
+                         why, has_operators ? ", or what-ifs without host costs of files" : " alone");
     return PACE_OK;
 }
 
@@ -52,7 +52,7 @@ static pace_step_factors factors_of(const asked *a) {
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
     char group[96];
-    PACE_TRY(check_options(options, pace_step_why_closed(one)));
+    PACE_TRY(check_options(options, pace_step_why_closed(one), pace_step_has_operators(one)));
     pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
@@ -253,8 +253,8 @@ static pace_status build(pace_report *report, void *context) {
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
                        pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
-    pace_node_sentence(root, false, "Answered in closed form, without what-ifs: %s.",
-                       pace_step_why_closed(&a->step->asked));
+    pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(&a->step->asked),
+                       pace_step_has_operators(&a->step->asked) ? "; its what-ifs are walked" : "");
     put_how(root, a);
     put_tables(root, a->step);
     put_sharing(root, a);

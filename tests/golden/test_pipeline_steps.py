@@ -95,6 +95,21 @@ def drawn():
     expect(others == {"Paceline"} | {f"rank {rank}" for rank in (0, 32, 64, 96) if rank != own}, others)
 
 
+def framed():
+    """What-ifs of other frameworks' steps: the number stays the one without them, the walk of the operators is near it, and what-ifs
+    move it as the same change of the configuration does."""
+    for words in (("llama3-8b", "--on", "dgx-h100*4", "--set", "tp=4", "--set", "pp=2", "--set", "dp=4", "--set", "framework=megatron"),
+                  ("mixtral-8x7b", "--on", "dgx-h100", "--set", "tp=1", "--set", "dp=8", "--set", "ep=8", "--set", "framework=nemo"),
+                  ("llama2-7b", "--on", "dgx-a100*2", "--set", "dp=16", "--set", "framework=torchtitan", "--set", "recompute=full")):
+        done = subprocess.run([PACELINE, "predict", *words, "--format", "json"], capture_output=True, text=True)
+        plain = json.loads(done.stdout)
+        moved = predict(*words, "--scale", ".*:0.5")
+        expect(moved["values"]["step.median_s"] == plain["values"]["step.median_s"], words, moved["values"], plain["values"])
+        expect(abs(moved["step"]["walked_ns"] / plain["step"]["step_ns"] - 1) < 0.08, words, moved["step"], plain["step"])
+        half = moved["scenarios"][1]["step_ns"] / moved["scenarios"][0]["step_ns"]
+        expect(0.45 < half < 0.75, words, half)  # hosts are not scaled
+
+
 def refused():
     on = ("gpt2", "--on", "dgx-h100", "--set")
     for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
@@ -110,5 +125,6 @@ memory()
 changes()
 rows_and_options()
 drawn()
+framed()
 refused()
 sys.exit(finish())

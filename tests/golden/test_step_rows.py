@@ -343,7 +343,7 @@ def test_model():
     text = run(*words).stdout
     assert "bubble" in text and "What would help most" in text
     assert "Does not fit" in run(*words, "--set", "recompute=none", "--set", "micro_batch=4").stderr
-    for extra, reason in ((("--set", "pp=64"), "at most its 64 devices"), (("--batch", "8"), "closed form"),
+    for extra, reason in ((("--set", "pp=64"), "at most its 64 devices"), (("--overheads", "none.json"), "closed form"),
                           (("--set", "vpp=4", "--set", "pp=1"), "vpp 4"), (("--on", "a100"), "expected one machine"),
                           (("--set", "ep=2"), "experts"), (("--set", "zero_stage=4"), "zero_stage")):
         done = run(*words, *extra, status=2)
