@@ -15,10 +15,15 @@ static const struct {
     const char *name, *suffix;
     pace_format format;
 } formats[] = {
-    {"table", ".txt", PACE_FORMAT_TABLE}, {"json", ".json", PACE_FORMAT_JSON},
-    {"csv", ".csv", PACE_FORMAT_CSV},     {"html", ".html", PACE_FORMAT_HTML},
-    {"html", ".htm", PACE_FORMAT_HTML},   {"perfetto", ".perfetto.json", PACE_FORMAT_PERFETTO},
+    {"table", ".txt", PACE_FORMAT_TABLE},
+    {"json", ".json", PACE_FORMAT_JSON},
+    {"csv", ".csv", PACE_FORMAT_CSV},
+    {"html", ".html", PACE_FORMAT_HTML},
+    {"html", ".htm", PACE_FORMAT_HTML},
+    {"perfetto", ".perfetto.json", PACE_FORMAT_PERFETTO},
     {"junit", ".xml", PACE_FORMAT_JUNIT},
+    {"folded", ".folded", PACE_FORMAT_FOLDED},
+    {"folded_device", ".device.folded", PACE_FORMAT_FOLDED_DEVICE},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -50,7 +55,7 @@ static bool format_of_suffix(pace_format *out, const char *verb, const char *pat
         }
     if (!known)
         cli_say(
-            "paceline %s: --output: %.200s: expected a name that ends with .txt, .json, .csv, .html, .perfetto.json or .xml, "
+            "paceline %s: --output: %.200s: expected a name that ends with .txt, .json, .csv, .html, .perfetto.json, .folded or .xml, "
             "each also with .gz or .zst, or --format with it",
             verb, path);
     return known;
@@ -65,8 +70,9 @@ static bool choose_format(pace_format *out, const char *verb, const cli_output *
             return true;
         }
     }
-    cli_say("paceline %s: --format: expected table, json, csv, html, perfetto or junit, found '%.80s'", verb,
-            output->format);
+    cli_say(
+        "paceline %s: --format: expected table, json, csv, html, perfetto, folded, folded_device or junit, found '%.80s'",
+        verb, output->format);
     return false;
 }
 

@@ -289,7 +289,9 @@ typedef enum {
     PACE_FORMAT_CSV,
     PACE_FORMAT_HTML,
     PACE_FORMAT_PERFETTO,
-    PACE_FORMAT_JUNIT, /**< checks, as continuous integration reads them */
+    PACE_FORMAT_JUNIT,         /**< checks, as continuous integration reads them */
+    PACE_FORMAT_FOLDED,        /**< host time by call stack: a line "frame;frame;frame NS" each */
+    PACE_FORMAT_FOLDED_DEVICE, /**< device time by the call stack that launched it, the same */
 } pace_format;
 
 /** Where rendered bytes go: returns 0, or an errno value when the bytes could not be written. */

@@ -11,7 +11,7 @@ from ._library import check, header, lib, table, text
 
 REAL, INTEGER, TEXT, BOOL, NONE = range(5)
 UNKNOWN = -2**63  # an integer of a column that is not known
-BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".xml": "junit"}
+BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".xml": "junit", ".folded": "folded"}
 WRITE = header.type("pace_write_fn")
 
 
@@ -217,8 +217,12 @@ class Answer:
         """Its checks as continuous integration reads them, where the answer has any."""
         return self._rendered("junit")
 
+    def folded(self, device=False):
+        """Call stacks as flame graph tools read them, of host time or of the device time they launch, where the answer has any."""
+        return self._rendered("folded_device" if device else "folded")
+
     def save(self, path, format=None, table=None):
-        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html, .xml), unless `format` names one; ".gz" or
+        """Writes a file. Its format is the suffix's (.txt, .json, .csv, .html, .xml, .folded), unless `format` names one; ".gz" or
         ".zst" behind it compresses."""
         name, packed = os.path.splitext(os.fspath(path))
         suffix = os.path.splitext(name)[1] if packed in (".gz", ".zst") else packed

@@ -18,26 +18,26 @@ typedef struct {
 } summer;
 
 /* "<built-in method size of Tensor object at 0x7f12>" without the address: each object would be a row of its own. */
-static size_t name_without_address(char *out, size_t size, const char *name) {
-    const char *at = strstr(name, " at 0x");
-    size_t head = at ? (size_t)(at - name) : strlen(name), used = head < size ? head : size - 1;
-    memcpy(out, name, used);
-    if (!at) return used;
-    at += strlen(" at 0x");
-    while (pace_is_alnum(*at)) at++;
-    size_t tail = strlen(at), room = size - 1 - used;
-    if (tail > room) tail = room;
-    memcpy(out + used, at, tail);
-    return used + tail;
+static void name_without_address(char out[PACE_FRAME_NAME], const char *name) {
+    const char *at = strstr(name, " at 0x"), *tail = "";
+    if (at) {
+        tail = at + strlen(" at 0x");
+        while (pace_is_alnum(*tail)) tail++;
+    }
+    pace_snprintf(out, PACE_FRAME_NAME, "%.*s%s", at ? (int)(at - name) : PACE_FRAME_NAME, name, tail);
+}
+
+void pace_python_frame_name(char out[PACE_FRAME_NAME], const char *name) {
+    size_t length = pace_starts(name, "nn.Module: ") ? pace_module_class_length(name) : 0;
+    if (length) pace_snprintf(out, PACE_FRAME_NAME, "%.*s", (int)length, name);
+    else name_without_address(out, name);
 }
 
 static pace_status add_row(uint32_t *out, summer *s, const char *text) {
-    char cut[512];
+    char cut[PACE_FRAME_NAME];
     pace_name name;
-    size_t length = pace_starts(text, "nn.Module: ") ? pace_module_class_length(text) : 0;
-    if (length && length < sizeof cut) memcpy(cut, text, length);
-    else length = name_without_address(cut, sizeof cut, text);
-    PACE_TRY(pace_names_add(&name, &s->frames.names, cut, length));
+    pace_python_frame_name(cut, text);
+    PACE_TRY(pace_names_add(&name, &s->frames.names, cut, strlen(cut)));
     if (name >= s->row_room) return pace_fail(PACE_E_INTERNAL, "more names of frames than names");
     if (!s->row_at[name]) {
         PACE_TRY(PACE_PUSH(&s->frames.rows, ((pace_python_row){.name = name})));

@@ -17,6 +17,11 @@ typedef struct {
     PACE_VEC(pace_python_row) rows; /* most self time first */
 } pace_python_frames;
 
+enum { PACE_FRAME_NAME = 512 };
+
+/** A frame's name as rows have it: without the addresses of objects, and without the number of a module ("Linear_12"). */
+void pace_python_frame_name(char out[PACE_FRAME_NAME], const char *name);
+
 /** Of frames that begin in [from_ns, to_ns) on the host. No rows where the trace has no frames. Those that head modules
  * are named by their class: "nn.Module: Linear". */
 pace_status pace_python_frames_sum(pace_python_frames *out, const pace_rank *rank, const pace_work_choice *choice,

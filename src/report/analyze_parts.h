@@ -74,6 +74,11 @@ pace_status pace_put_launches(pace_node *root, const pace_rank *rank, const pace
 /** Modules as a tree and by class; functions of Python. */
 pace_status pace_put_modules(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
 
+/** Flame graphs: device time by module; host and device time by call stack, which the folded formats write, too. The rank
+ * must outlive the report. */
+pace_status pace_put_module_flame(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+pace_status pace_put_stacks(pace_node *root, const pace_rank *rank, const pace_work_shown *shown) PACE_MUST_CHECK;
+
 /** Device time by what is computed. */
 pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                 const pace_work_shown *shown) PACE_MUST_CHECK;

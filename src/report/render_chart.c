@@ -216,41 +216,7 @@ static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
     pace_sink_text(sink, "</svg>\n");
 }
 
-/* --- boxes -------------------------------------------------------------------------------------------------------- */
-
-enum { BOX = 20, LETTER = 7 /* user units, at least */ };
-
-static void put_box(pace_sink *sink, const pace_held_box *box) {
-    double left = box->from * WIDTH, width = (box->to - box->from) * WIDTH;
-    pace_class color = palette[pace_hash(box->name, strlen(box->name)) % COLORS];
-    pace_sink_format(sink, "<g class=\"c-%s\"><rect x=\"%s\" y=\"%u\" width=\"%s\" height=\"%d\"><title>",
-                     pace_class_name(color), pace_show_fixed(left, 1).text, box->depth * BOX,
-                     pace_show_fixed(fmax(width - 1, 0.5), 1).text, BOX - 1);
-    pace_html_text(sink, box->name);
-    pace_sink_format(sink, ": %s</title></rect>", pace_show_share(box->to - box->from).text);
-    size_t room = (size_t)(width / LETTER);
-    char *name = room >= 4 ? pace_text_shorten(box->name, room - 1) : NULL;
-    if (name) {
-        pace_sink_format(sink, "<text class=\"on\" x=\"%s\" y=\"%u\">", pace_show_fixed(left + width / 2, 1).text,
-                         box->depth * BOX + 14);
-        pace_html_text(sink, name);
-        pace_sink_text(sink, "</text>");
-    }
-    pace_free(name);
-    pace_sink_text(sink, "</g>\n");
-}
-
-static void render_boxes(pace_sink *sink, const pace_held_chart *chart) {
-    unsigned rows = 0;
-    for (size_t i = 0; i < chart->boxes.count; i++)
-        rows = chart->boxes.items[i].depth >= rows ? chart->boxes.items[i].depth + 1 : rows;
-    pace_sink_format(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %u\" role=\"img\">\n", WIDTH, rows * BOX);
-    for (size_t i = 0; i < chart->boxes.count; i++) put_box(sink, &chart->boxes.items[i]);
-    pace_sink_text(sink, "</svg>\n");
-}
-
 void pace_render_chart(pace_sink *sink, const pace_held_chart *chart) {
-    if (chart->boxes.count) render_boxes(sink, chart);
     if (chart->curves.count == 0) return;
     if (chart->parts.count > 0) render_stacks(sink, chart);
     else render_curves(sink, chart);

@@ -3,6 +3,7 @@
  * The HTML renderer: one self-contained page. Everything a trace or a user named is written through pace_html_text() or,
  * in the data of timelines, through the JSON writer.
  */
+#include "report/flame.h"
 #include "report/html_text.h"
 #include "report/page_files.h"
 #include "report/render_chart.h"
@@ -349,6 +350,11 @@ static pace_status write_grid_picture(page_out *page, const pace_node *node) {
     return pace_render_grid(page->sink, node->grid);
 }
 
+static pace_status write_flame(page_out *page, const pace_node *node) {
+    write_heading(page, node->title, NULL);
+    return pace_render_flame(page->sink, node->flame);
+}
+
 static pace_status write_timeline(page_out *page, const pace_node *node) {
     write_heading(page, node->title, NULL);
     return pace_render_timeline(page->sink, node->timeline, ++page->timelines);
@@ -362,6 +368,7 @@ static pace_status write_block(page_out *page, const pace_node *node) {
     if (node->kind == PACE_NODE_CHART) write_chart(page, node);
     else if (node->kind == PACE_NODE_TABLE) status = write_table(page, node);
     else if (node->kind == PACE_NODE_GRID) status = write_grid_picture(page, node);
+    else if (node->kind == PACE_NODE_FLAME) status = write_flame(page, node);
     else status = node->kind == PACE_NODE_MATRIX ? write_matrix(page, node) : write_timeline(page, node);
     if (alone) put(page, "</section>\n");
     return status;
@@ -375,7 +382,8 @@ static pace_status write_node(page_out *page, const pace_node *node) {
     case PACE_NODE_MATRIX:
     case PACE_NODE_TIMELINE:
     case PACE_NODE_CHART:
-    case PACE_NODE_GRID: return write_block(page, node);
+    case PACE_NODE_GRID:
+    case PACE_NODE_FLAME: return write_block(page, node);
     case PACE_NODE_SENTENCE: write_paragraph(page, "<p>", node->text); return PACE_OK;
     case PACE_NODE_NOTE: write_paragraph(page, "<p class=\"note\">", node->text); return PACE_OK;
     default: return write_field(page, node);

@@ -333,7 +333,7 @@ static bool is_line(const pace_node *node) {
 /* Pictures cannot be shown as text, nor sections with nothing else. */
 static bool has_text(const pace_node *node) {
     if (!pace_node_visible(node) || node->kind == PACE_NODE_TIMELINE || node->kind == PACE_NODE_CHART ||
-        node->kind == PACE_NODE_GRID)
+        node->kind == PACE_NODE_GRID || node->kind == PACE_NODE_FLAME)
         return false;
     if (node->kind != PACE_NODE_OBJECT && node->kind != PACE_NODE_LIST) return true;
     for (const pace_node *child = node->first; child; child = child->next)

@@ -143,10 +143,12 @@ void pace_chart_dots(pace_node *chart);
 /** The axis of y is one of factors of ten, too; y = 0 is left out. */
 void pace_chart_log_y(pace_node *chart);
 
-/** The same: boxes that stand on each other, as wide as their shares of the whole (a flame graph, upside down). */
-pace_node *pace_node_flame(pace_node *parent, const char *title);
-/** A box from the share `from` to the share `to`, `depth` rows below the top. */
-void pace_flame_box(pace_node *flame, unsigned depth, double from, double to, const char *name);
+/** A picture for people (HTML only; not in JSON): a flame graph. `draw` fills it (report/flame.h) when a page is written,
+ * and `free_context` frees `context` with the report. The node takes the context over, whatever comes of it. */
+typedef struct pace_flame pace_flame;
+typedef pace_status (*pace_flame_fn)(void *context, pace_flame *flame);
+void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context,
+                     void (*free_context)(void *));
 
 /** Marks x from `low` to `high`. */
 void pace_chart_band(pace_node *chart, double low, double high, const char *name);
@@ -167,6 +169,10 @@ void pace_node_bars(pace_node *parent, const char *title, const char *const *bar
 /** What the perfetto format writes: set by the builder, called by the renderer. */
 typedef pace_status (*pace_trace_fn)(void *context, const pace_report *report, pace_sink *sink);
 void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *context, void (*free_context)(void *));
+
+/** What the folded formats write: set by the builder, called by the renderer. */
+typedef pace_status (*pace_stacks_fn)(void *context, bool device, pace_sink *sink);
+void pace_report_set_stacks(pace_report *report, pace_stacks_fn write, void *context, void (*free_context)(void *));
 
 /** Hands out a report about rows that was begun when pace_memory_failures() was `failures`, or frees it: PACE_E_MEMORY
  * when memory ran out since, for then rows may say so where an answer should stand. `status` is what making it gave;

@@ -98,25 +98,6 @@ static void put_tree(pace_node *root, const pace_module_tree *tree, const pace_w
                    "module within launched. Backward work stands with the module of its forward operator.");
 }
 
-enum { FLAME_DEPTH = 24, NARROWEST = 1000 /* of which a box is one part at least */ };
-
-/* Each module stands below the one around it, as wide as its share; siblings side by side from their parent's left. */
-static void put_flame(pace_node *root, const pace_module_tree *tree) {
-    double next[FLAME_DEPTH + 1] = {0}, whole = (double)pace_module_time_sum(&tree->nodes.items[0].all);
-    if (tree->nodes.count <= 2 || !(whole > 0)) return;
-    pace_node *flame = pace_node_flame(root, "Device time by module, each below the one around it");
-    for (size_t i = 1; i < tree->nodes.count; i++) {
-        const pace_module_node *node = &tree->nodes.items[i];
-        double share = (double)pace_module_time_sum(&node->all) / whole;
-        if (node->depth >= FLAME_DEPTH) continue;
-        double from = next[node->depth];
-        next[node->depth] += share;
-        next[node->depth + 1] = from;
-        if (share * NARROWEST >= 1)
-            pace_flame_box(flame, node->depth - 1, from, from + share, pace_names_text(&tree->names, node->name));
-    }
-}
-
 static void put_classes(pace_node *root, const pace_module_tree *tree, const pace_work_shown *shown) {
     pace_node *table = pace_work_table(root, &class_table, 0, shown);
     for (size_t i = 0; i < tree->classes.count; i++) {
@@ -168,8 +149,9 @@ pace_status pace_put_modules(pace_node *root, const pace_rank *rank, const pace_
     pace_module_tree tree;
     PACE_TRY(pace_module_tree_build(&tree, rank, &shown->work, shown->host_from_ns, shown->host_to_ns));
     put_tree(root, &tree, shown);
-    put_flame(root, &tree);
+    pace_status status = tree.nodes.count > 2 ? pace_put_module_flame(root, rank, shown) : PACE_OK;
     put_classes(root, &tree, shown);
     pace_module_tree_free(&tree);
-    return put_frames(root, rank, shown);
+    if (status == PACE_OK) status = put_frames(root, rank, shown);
+    return status == PACE_OK ? pace_put_stacks(root, rank, shown) : status;
 }

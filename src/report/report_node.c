@@ -63,6 +63,12 @@ static void free_timeline(pace_held_timeline *timeline) {
     pace_free(timeline);
 }
 
+static void free_flame(pace_held_flame *flame) {
+    if (!flame) return;
+    if (flame->free_context) flame->free_context(flame->context);
+    pace_free(flame);
+}
+
 static void free_chart(pace_held_chart *chart) {
     if (!chart) return;
     for (size_t i = 0; i < chart->curves.count; i++) {
@@ -72,8 +78,6 @@ static void free_chart(pace_held_chart *chart) {
     PACE_VEC_FREE(&chart->curves);
     for (size_t i = 0; i < chart->bands.count; i++) pace_free(chart->bands.items[i].name);
     PACE_VEC_FREE(&chart->bands);
-    for (size_t i = 0; i < chart->boxes.count; i++) pace_free(chart->boxes.items[i].name);
-    PACE_VEC_FREE(&chart->boxes);
     pace_texts_free(&chart->parts);
     pace_free(chart->x_title);
     pace_free(chart);
@@ -99,6 +103,7 @@ static void free_one(pace_node *node) {
     if (node->kind == PACE_NODE_TIMELINE) free_timeline(node->timeline);
     if (node->kind == PACE_NODE_CHART) free_chart(node->chart);
     if (node->kind == PACE_NODE_GRID) free_grid(node->grid);
+    if (node->kind == PACE_NODE_FLAME) free_flame(node->flame);
     pace_free(node->key);
     pace_free(node->title);
     pace_free(node);
@@ -128,6 +133,7 @@ void pace_report_free(pace_report *report) {
     PACE_VEC_FREE(&report->leads);
     PACE_VEC_FREE(&report->inputs);
     if (report->free_trace_context) report->free_trace_context(report->trace_context);
+    if (report->free_stacks_context) report->free_stacks_context(report->stacks_context);
     if (report->free_stream_context) report->free_stream_context(report->stream_context);
     pace_free(report->verb);
     pace_free(report->title);
@@ -208,6 +214,13 @@ void pace_report_set_trace(pace_report *report, pace_trace_fn write, void *conte
     report->trace = write;
     report->trace_context = context;
     report->free_trace_context = free_context;
+}
+
+void pace_report_set_stacks(pace_report *report, pace_stacks_fn write, void *context, void (*free_context)(void *)) {
+    if (report->free_stacks_context) report->free_stacks_context(report->stacks_context);
+    report->stacks = write;
+    report->stacks_context = context;
+    report->free_stacks_context = free_context;
 }
 
 void pace_report_set_stream(pace_report *report, pace_stream_fn write, void *context, void (*free_context)(void *)) {
@@ -493,13 +506,11 @@ void pace_chart_log_y(pace_node *node) {
     if (chart) chart->log_y = true;
 }
 
-pace_node *pace_node_flame(pace_node *parent, const char *title) { return pace_node_chart(parent, title, "", false); }
-
-void pace_flame_box(pace_node *node, unsigned depth, double from, double to, const char *name) {
-    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
-    pace_held_box box = {depth, from, to, NULL};
-    if (!chart || !copy_to(&box.name, node->report, name)) return;
-    if (!keep(node->report, PACE_PUSH(&chart->boxes, box))) pace_free(box.name);
+void pace_node_flame(pace_node *parent, const char *title, pace_flame_fn draw, void *context,
+                     void (*free_context)(void *)) {
+    pace_node *node = add_holder(parent, PACE_NODE_FLAME, NULL, title, PACE_FOR_PEOPLE, sizeof *node->flame);
+    if (node) *node->flame = (pace_held_flame){draw, context, free_context};
+    else if (free_context) free_context(context);
 }
 
 void pace_chart_band(pace_node *node, double low, double high, const char *name) {

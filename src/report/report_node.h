@@ -24,6 +24,7 @@ typedef enum {
     PACE_NODE_TIMELINE,
     PACE_NODE_CHART,
     PACE_NODE_GRID,
+    PACE_NODE_FLAME,
 } pace_node_kind;
 
 typedef enum { PACE_CELL_NONE, PACE_CELL_TEXT, PACE_CELL_INT, PACE_CELL_REAL } pace_cell_kind;
@@ -80,20 +81,20 @@ typedef struct {
     char *name;
 } pace_held_band;
 
+/* Drawn when a page is written: see report/flame.h. */
 typedef struct {
-    unsigned depth;
-    double from, to; /* shares of the width */
-    char *name;
-} pace_held_box;
+    pace_flame_fn draw;
+    void *context;
+    void (*free_context)(void *);
+} pace_held_flame;
 
-/* Curves; or, with parts, stacked bars; or boxes. */
+/* Curves; or, with parts, stacked bars. */
 typedef struct {
     char *x_title;
     bool log_x, log_y;
     pace_texts parts;
     PACE_VEC(pace_held_curve) curves;
     PACE_VEC(pace_held_band) bands;
-    PACE_VEC(pace_held_box) boxes;
 } pace_held_chart;
 
 /* Values of two texts: a heat map of rows and columns, or, with colours, a bar a row of parts that are columns. */
@@ -120,6 +121,7 @@ struct pace_node {
         pace_held_timeline *timeline;
         pace_held_chart *chart;
         pace_held_grid *grid;
+        pace_held_flame *flame;
     };
 };
 
@@ -141,6 +143,9 @@ struct pace_report {
     pace_trace_fn trace;
     void *trace_context;
     void (*free_trace_context)(void *);
+    pace_stacks_fn stacks;
+    void *stacks_context;
+    void (*free_stacks_context)(void *);
     pace_stream_fn stream; /* NULL: CSV is a table */
     void *stream_context;
     void (*free_stream_context)(void *);
@@ -166,4 +171,5 @@ pace_status pace_render_json(const pace_report *report, pace_sink *sink);
 pace_status pace_render_csv(const pace_report *report, const pace_write_options *options, pace_sink *sink);
 pace_status pace_render_html(const pace_report *report, pace_sink *sink);
 pace_status pace_render_perfetto(const pace_report *report, pace_sink *sink);
+pace_status pace_render_folded(const pace_report *report, bool device, pace_sink *sink);
 pace_status pace_render_junit(const pace_report *report, pace_sink *sink);

@@ -1,5 +1,6 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
 #include "insight/operators.h"
+#include "insight/thread_name.h"
 #include "insight/timeline_cut.h"
 #include "insight/timeline_zones.h"
 #include "report/analyze_parts.h"
@@ -58,21 +59,6 @@ static pace_class host_color(const pace_step *step, uint32_t task) {
     case PACE_TASK_CALL: return strstr(pace_step_name(step, task), "Synchronize") ? PACE_CLASS_WAIT : PACE_CLASS_HOST;
     default: return PACE_CLASS_OTHER;
     }
-}
-
-/* "Main thread (123)", "Thread 456": who runs the steps, and who runs backward operators beside, is known by what they do. */
-static void name_thread(char *out, size_t size, const pace_step *step, const pace_lane *lane) {
-    const char *key = pace_names_text(&step->names, lane->key), *number = strrchr(key, '/');
-    bool steps = false, backward = false;
-    for (uint32_t task = lane->first; !steps && task < lane->first + lane->count; task++) {
-        steps = pace_name_marks_step(pace_step_name(step, task));
-        backward = backward || (step->kind[task] == PACE_TASK_OP && step->stage[task] == PACE_STAGE_BACKWARD);
-    }
-    pace_snprintf(out, size, "%s %s",
-                  steps      ? "Main thread"
-                  : backward ? "Backward thread"
-                             : "Thread",
-                  number ? number + 1 : key);
 }
 
 /* "Stream 7", or of several devices "Device 1, stream 7". */
@@ -184,13 +170,13 @@ static pace_status draw_threads(trace_drawing *d) {
     const pace_step *step = &d->trace->step;
     bool *backward = pace_alloc(step->lanes.count + 1, sizeof *backward);
     pace_status status = backward ? PACE_OK : PACE_E_MEMORY;
-    char name[128];
+    char name[PACE_THREAD_NAME];
     if (backward) find_backward(backward, step);
     for (int late = 0; late < 2; late++)
         for (size_t i = 0; status == PACE_OK && i < step->lanes.count; i++) {
             const pace_lane *lane = &step->lanes.items[i];
             if (lane->device || lane->count == 0 || backward[i] != late) continue;
-            name_thread(name, sizeof name, step, lane);
+            pace_thread_name(name, step, lane);
             status = draw_lane(d, i, name, PACE_LANE_THREAD);
         }
     pace_free(backward);

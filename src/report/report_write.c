@@ -12,6 +12,8 @@ static pace_status render(const pace_report *report, pace_format format, const p
     case PACE_FORMAT_HTML: return pace_render_html(report, sink);
     case PACE_FORMAT_PERFETTO: return pace_render_perfetto(report, sink);
     case PACE_FORMAT_JUNIT: return pace_render_junit(report, sink);
+    case PACE_FORMAT_FOLDED:
+    case PACE_FORMAT_FOLDED_DEVICE: return pace_render_folded(report, format == PACE_FORMAT_FOLDED_DEVICE, sink);
     }
     return pace_fail(PACE_E_USAGE, "unknown report format %d", (int)format);
 }

@@ -263,6 +263,37 @@ def test_pictures(path):
         expect(page.problems == [], page.problems)
 
 
+def test_flames():
+    """Boxes of call stacks lie inside the one above them; a click widens a box over the whole, a second one shows all again."""
+    rank = planted_traces.Rank()
+    with rank.annotate("ProfilerStep#1"), rank.function("lib/deep/train.py(10): main"):
+        for layer, host_us in (("small", 10), ("large", 60)):
+            with rank.function("nn.Module: %s_0" % layer):
+                rank.kernel("aten::" + layer, 50, host_us=host_us)
+    with Page() as page:
+        page.open(page_of("analyze", rank.write(os.path.join(FOLDER.name, "flames.json"))))
+        boxes = """Array.from(document.querySelectorAll('svg.flame'), (svg) => Array.from(svg.querySelectorAll('g'), (g) => { const r = g.querySelector('rect').getBoundingClientRect();
+            return [g.querySelector('title').textContent, r.left, r.right, r.top, r.bottom, r.width, (g.querySelector('text') || {}).textContent]; }))"""
+        found = page.eval(boxes)
+        expect(len(found) == 3, "modules, host time, device time", len(found))
+        main, large = (next(box for title, *box in found[1] if title.startswith(name)) for name in ("lib/deep/train.py(10): main", "nn.Module: large"))
+        expect(main[5] == "train.py(10): main" and large[5] == "large", main, large)
+        for title, left, right, top, bottom, *_ in found[1]:
+            above = [b for b in found[1] if abs(b[4] - top) < 1.5 and b[1] <= left + 1 and b[2] >= right - 1]
+            expect(top == min(b[3] for b in found[1]) or len(above) == 1, title, above)
+        click = "Array.from(document.querySelectorAll('svg.flame')[1].querySelectorAll('g')).find((g) => g.textContent.includes('nn.Module: large')).dispatchEvent(new Event('click', {bubbles: true}))"
+        page.eval(click)
+        page.settle()
+        wide = next(box for title, *box in page.eval(boxes)[1] if title.startswith("nn.Module: large"))
+        expect(abs(wide[4] - page.eval("document.querySelectorAll('svg.flame')[1].clientWidth")) < 2 and wide[4] > large[4] * 1.1, wide, large)
+        said = page.eval("document.querySelectorAll('svg.flame')[1].nextElementSibling.textContent")
+        expect(said.startswith("nn.Module: large: %.2f µs, " % (60 + planted_traces.LAUNCH_US)), said)
+        page.eval(click)
+        page.settle()
+        expect(page.eval(boxes) == found, "the whole again")
+        expect(page.problems == [], page.problems)
+
+
 def test_details_of_backward_work():
     """A backward operator leads to its forward operator and names its module; a kernel says how it was launched."""
     def event(category, name, thread, at, length, **args):
@@ -399,6 +430,7 @@ def main():
         test_without_script(one)
     test_hostile_names()
     test_details_of_backward_work()
+    test_flames()
     test_large()
     test_other_timelines()
 

@@ -1,4 +1,5 @@
 """The events of a recording as the profiler wrote them, read with Python's own JSON: what tables of analyze are held against."""
+import collections
 import gzip
 import json
 import os
@@ -70,3 +71,38 @@ def near(a, b, relative=1e-9, absolute=0.51):
 
 def plain(text):
     return re.sub(r"\s+", " ", text)
+
+
+NESTED = ("cpu_op", "user_annotation", "python_function", "cuda_runtime", "cuda_driver")
+
+
+class Node:
+    def __init__(self, event, parent):
+        self.event, self.parent, self.children = event, parent, []
+
+
+def nest(events):
+    """Every host event below the one around it; a child may outlive its parent by rounding, 2 us."""
+    threads, roots = collections.defaultdict(list), []
+    for event in events.of(*NESTED):
+        threads[str(event["pid"]), str(event["tid"])].append(event)
+    for thread in threads.values():
+        thread.sort(key=lambda e: (start(e), -length(e), e["cat"].startswith("cuda_")))
+        last = None
+        for event in thread:
+            while last and end(last.event) <= start(event):
+                last = last.parent
+            parent = last
+            while parent and end(parent.event) + 2000 < end(event):
+                parent = parent.parent
+            last = Node(event, parent)
+            (parent.children if parent else roots).append(last)
+    return roots
+
+
+def all_of(roots):
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.children

@@ -1,4 +1,4 @@
-"""Device time by module and Python's own time, against the same events read by Python."""
+"""Device time by module, Python's own time, and both by call stack, against the same events read by Python."""
 import collections
 import os
 import random
@@ -6,44 +6,9 @@ import re
 import sys
 import tempfile
 
-from checks import expect, finish
+from checks import expect, finish, run
 from planted_traces import Rank
-from raw_trace import Events, analyze, arguments, end, length, recordings, start
-
-NESTED = ("cpu_op", "user_annotation", "python_function", "cuda_runtime", "cuda_driver")
-
-
-class Node:
-    def __init__(self, event, parent):
-        self.event, self.parent, self.children = event, parent, []
-
-
-def nest(events):
-    """Every host event below the one around it; a child may outlive its parent by rounding, 2 us."""
-    threads, roots = collections.defaultdict(list), []
-    for event in events.of(*NESTED):
-        threads[str(event["pid"]), str(event["tid"])].append(event)
-    for thread in threads.values():
-        thread.sort(key=lambda e: (start(e), -length(e), e["cat"].startswith("cuda_")))
-        last = None
-        for event in thread:
-            while last and end(last.event) <= start(event):
-                last = last.parent
-            parent = last
-            while parent and end(parent.event) + 2000 < end(event):
-                parent = parent.parent
-            last = Node(event, parent)
-            (parent.children if parent else roots).append(last)
-    return roots
-
-
-def all_of(roots):
-    waiting = list(roots)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += node.children
-
+from raw_trace import Events, all_of, analyze, arguments, end, length, nest, recordings, start
 
 def part(node):
     name, category = node.event["name"], node.event["cat"]
@@ -122,6 +87,49 @@ def check_frames(answer, nodes, events, calls, name):
         expect((row["calls"], row["self_ns"], row["operators_ns"], row["device_ns"]) == (calls_made, max(0, alone), operators, device), name, row, own[function])
 
 
+def folded(path, form):
+    code, out, err = run("analyze", path, "--format", form)
+    expect(code == 0, path, form, err)
+    stacks = [line.rsplit(" ", 1) for line in out.splitlines()]
+    expect(len({stack for stack, _ in stacks}) == len(stacks), path, form, "each stack once")
+    return {tuple(stack.split(";")): int(ns) for stack, ns in stacks}
+
+
+def stack_of(node):
+    names = []
+    while node:
+        name = node.event["name"]
+        if node.event["cat"] == "python_function":
+            name = re.sub(r"_\d+$", "", name) if name.startswith("nn.Module: ") else re.sub(r" at 0x\w+", "", name)
+        names.insert(0, name.replace(";", ","))
+        node = node.parent
+    return tuple(names)
+
+
+def check_stacks(path, nodes, events, calls, name, forward_of=None):
+    """The folded formats: host time and device time by stack, threads apart. A backward launch stands below its forward operator."""
+    host, device = collections.Counter(), collections.Counter()
+    by_name = {node.event["name"]: node for node in nodes}
+    for node in nodes:
+        host[stack_of(node)] += length(node.event) - sum(length(c.event) for c in node.children)
+    for work in events.device:
+        launch = calls.get(arguments(work).get("correlation"))
+        forward = forward_of(launch, by_name) if forward_of and launch else None
+        stack = stack_of(launch) if launch else ("(no launch recorded)",)
+        if forward:
+            stack = stack_of(forward) + ("(backward)",) + stack
+        device[stack + (work["name"].replace(";", ","),)] += length(work)
+    found = collections.Counter()
+    for stack, ns in folded(path, "folded").items():
+        expect("hread " in stack[0], name, "the thread heads a stack", stack[0])
+        found[stack[1:]] += ns
+    expect(found == +host, name, "host stacks", (found - +host).most_common(3), (+host - found).most_common(3))
+    found = collections.Counter()
+    for stack, ns in folded(path, "folded_device").items():
+        found[stack[1:] if "hread " in stack[0] else stack] += ns
+    expect(found == +device, name, "device stacks", (found - device).most_common(3), (device - found).most_common(3))
+
+
 def test_backward(folder):
     """A backward pass on another thread, linked by sequence numbers: its time belongs to the forward modules."""
     draw, rank, made = random.Random(5), Rank(), []
@@ -156,8 +164,10 @@ def test_backward(folder):
                 return forwards[launch.event["args"]["Sequence number"]]
             launch = launch.parent
         return None
-    answer, *rest = check_tree(rank.write(os.path.join(folder, "backward.json")), "backward", forward_of)
+    path = rank.write(os.path.join(folder, "backward.json"))
+    answer, *rest = check_tree(path, "backward", forward_of)
     check_frames(answer, *rest, "backward")
+    check_stacks(path, *rest, "backward", forward_of)
     expect(any(row["backward_ns"] > 0 and row["name"].strip() == "Linear" for row in answer["module_tree"]), "backward in a module")
 
 
@@ -167,4 +177,5 @@ for name, path in recordings().items():
     if name.startswith("tl_"):
         answer, *rest = check_tree(path, name)
         check_frames(answer, *rest, name)
+        check_stacks(path, *rest, name)
 sys.exit(finish())
