@@ -139,6 +139,9 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
+/* Whose steps the implementations of the benchmark are like that a row is of; NULL without. */
+const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *r, size_t row);
+
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
 /** How it is run, but for its batches. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);

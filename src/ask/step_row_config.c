@@ -127,7 +127,11 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
 /* Megatron fused its kernels when the generation behind the A100 came. */
 enum { LAST_EAGER_GENERATION = 80 };
 
-/* What no column says of a framework: Megatron's kernels of its time for tables without one that share layers. */
+/* The entry of steps.yaml for steps that a host does not launch kernel by kernel. */
+static const char GRAPHS[] = "recorded";
+
+/* A table that names no framework: Megatron of the device's time for language models. Networks without sequences have
+ * no such common framework, so they pay no framework's launches. */
 static const char *framework_word(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
     if (*text) return text;
@@ -135,6 +139,9 @@ static const char *framework_word(const pace_step_row *out, const pace_step_read
     if (pace_step_says(pace_step_cell(r, row, PACE_STEP_SHARDING), "fsdp") ||
         pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1)
         return "fsdp";
+    if (out->model->sequence == 0) return GRAPHS;
+    const char *suite = pace_step_row_suite_framework(out, r, row);
+    if (suite) return suite;
     return out->device->generation > 0 && out->device->generation <= LAST_EAGER_GENERATION ? "megatron-eager"
                                                                                            : "megatron";
 }
@@ -202,6 +209,8 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     double seq;
     *config = pace_config_default();
     out->framework = pace_frameworks_find(&r->things->frameworks, framework_word(out, r, row));
+    if (strcmp(out->framework->name, GRAPHS) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK))
+        pace_step_note(out, "assumed steps recorded as graphs");
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     pace_step_defaults_of(config, out->framework, out->model);
     config->recompute = PACE_RECOMPUTE_NONE; /* words decide */

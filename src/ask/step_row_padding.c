@@ -39,6 +39,16 @@ static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t
            words == number_of(r->things->columns, entry, "seq");
 }
 
+const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_yaml *yaml = r->things->columns;
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *entry = pace_yaml_item(all, i);
+        if (is_meant(out, r, row, entry)) return pace_yaml_text(pace_yaml_get(entry, "framework"));
+    }
+    return NULL;
+}
+
 /* What no column tells of a family, and how much less is known of its steps for it. */
 static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
     const pace_yaml *yaml = r->things->columns;
