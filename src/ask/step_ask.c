@@ -185,6 +185,29 @@ pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const 
     return PACE_OK;
 }
 
+/* Samples of one rank are run at once where they fit, else in the fewest equal parts that do. */
+pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked, double samples) {
+    double has = asked->device->memory_bytes, bytes;
+    bool fits = asked->device->is_cpu || !(has > 0);
+    *out = asked->config.pp > 1 ? 1 : samples;
+    if (asked->config.pp > 1) return PACE_OK;
+    for (double parts = 1; !fits && *out > 1; parts++) {
+        if (fmod(samples, parts) != 0) continue;
+        *out = samples / parts;
+        PACE_TRY(try_batch(&fits, &bytes, pricer, asked, *out));
+    }
+    return PACE_OK;
+}
+
+/* A global batch says how many samples each rank has. */
+static pace_status split_global_batch(pace_step_asked *a, const pace_words *set) {
+    static const char *const micro[] = {"micro_batch", NULL}, *const global[] = {"global_batch", NULL};
+    pace_config *config = &a->asked.config;
+    double samples = config->global_batch / config->dp;
+    if (pace_settings_name(set, micro) || !pace_settings_name(set, global) || samples != floor(samples)) return PACE_OK;
+    return pace_step_split_batch(&config->micro_batch, &a->pricer, &a->asked, samples);
+}
+
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, const pace_step_words *words) {
     const pace_machine *machine = words->machine;
     bool joined = machine && !words->compared;
@@ -195,6 +218,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     PACE_TRY(pace_step_pricer_open(&out->pricer, catalog));
     out->has_pricer = true;
     PACE_TRY(pace_predict_fits_kernels(words->fits, out->pricer.cost));
+    PACE_TRY(split_global_batch(out, words->set));
     if (words->device->is_cpu) return PACE_OK;
     if (!pace_settings_name_batch(words->set)) {
         double *batch = &out->asked.config.micro_batch;

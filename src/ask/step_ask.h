@@ -56,6 +56,11 @@ pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, co
 pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
                                    double most) PACE_MUST_CHECK;
 
+/** The rule for the micro-batch of a rank that trains so many samples a step: all at once where they fit into memory,
+ * else the largest equal part that does; 1 in pipelines, which are filled with many. */
+pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
+                                  double samples) PACE_MUST_CHECK;
+
 /** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
  * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and approaches; PACE_E_USAGE for more ranks than the
  * machine has. Close it also after a failure. */

@@ -66,10 +66,19 @@ static bool choose(pace_step_row *out, pace_step_reader *r, double times) {
     return true;
 }
 
-static void complete(pace_step_row *out, const pace_step_reader *r, said s) {
+/* Of a global batch alone: what each rank has of it, as far as that fits. */
+static double split(pace_step_row *out, pace_step_reader *r, double global) {
+    pace_step_things *things = r->things;
+    double samples = floor(global / out->config.dp), micro = 1;
+    pace_step_case asked = pace_step_row_case(out);
+    if (samples < 1 || !open_pricer(things)) return 1;
+    return pace_step_split_batch(&micro, &things->pricer, &asked, samples) == PACE_OK ? micro : 1;
+}
+
+static void complete(pace_step_row *out, pace_step_reader *r, said s) {
     pace_config *config = &out->config;
     if (s.micro == 0) {
-        s.micro = s.times > 0 ? floor(s.global / (config->dp * s.times)) : 1;
+        s.micro = s.times > 0 ? floor(s.global / (config->dp * s.times)) : split(out, r, s.global);
         if (s.micro < 1) s.micro = 1;
         out->batch_assumed = s.times == 0;
         pace_step_note(out, "assumed micro_batch %g", s.micro);

@@ -134,6 +134,19 @@ def test_measures():
     near(value(BASE.replace("global_batch", "batch_tokens"), ROW.replace(",128,", f",{tokens},")), seconds)
 
 
+def test_recorded_steps():
+    """Networks without sequences pay no language framework's launches. NVIDIA's DGX H100 (MLPerf Training 3.0, open logs):
+    ResNet-50 56,500 images/s by batch 3,200, DLRM-DCNv2 13.4 million samples/s by 55,296."""
+    head = "accelerator,benchmark,n_accel,global_batch"
+    for model, batch, rate in (("resnet", 3200, 56.5e3), ("dlrm_dcnv2", 55296, 13.4e6)):
+        row = f"NVIDIA H100-SXM5-80GB,{model},8,{batch}"
+        answer = one(head, row)
+        assert 0.7 < float(answer["predicted"]) * rate / batch < 1.3, answer
+        assert "graphs" in answer["status"], answer
+        assert answer["predicted"] == one(head + ",framework", row + ",CUDA graphs")["predicted"]
+        assert value(head + ",framework", row + ",megatron") > float(answer["predicted"])
+
+
 def test_silence():
     """What a row leaves out is assumed, said, and known less well."""
     plain = one("device,model,n_gpu,micro_batch,global_batch,seq,precision", "H100,llama2-7b,8,1,8,4096,bf16")
