@@ -61,7 +61,7 @@ bool pace_settings_name(const pace_words *set, const char *const *keys) {
 }
 
 bool pace_settings_name_sharing(const pace_words *set) {
-    static const char *const keys[] = {"dp", "tp", "pp", "vpp", "cp", "ep", "zero_stage", NULL};
+    static const char *const keys[] = {"dp", "tp", "pp", "vpp", "cp", "ep", "zero_stage", "zero_group", NULL};
     return pace_settings_name(set, keys);
 }
 

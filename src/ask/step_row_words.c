@@ -109,6 +109,7 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
         config->zero_stage = pace_step_flag(pace_step_cell(r, row, PACE_STEP_DIST_OPT));
     if (pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) >= 0)
         config->sequence_parallel = pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR));
+    if (config->zero_stage > 0 && pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
 }
 
 /* Schedules that fill the bubble from both ends are answered as 1F1B, which is slower. */

@@ -30,10 +30,16 @@ static pace_status find_launches(gradient_launches *out, const pace_graph *graph
     return PACE_OK;
 }
 
+/* Of hybrid sharding those of a group times its replicas. */
 int64_t pace_gradients_ranks(const pace_graph *graph) {
-    for (uint32_t i = 0; i < graph->exchanges.count; i++)
-        if (graph->exchanges.items[i].role == PACE_ROLE_GRADIENT) return graph->exchanges.items[i].group_size;
-    return 0;
+    int64_t ranks = 0, copies = 1;
+    for (uint32_t i = 0; i < graph->exchanges.count; i++) {
+        const pace_graph_exchange *exchange = &graph->exchanges.items[i];
+        if (exchange->role != PACE_ROLE_GRADIENT) continue;
+        if (exchange->group_kind == PACE_GROUP_REPLICA) copies = exchange->group_size;
+        else if (ranks == 0) ranks = exchange->group_size;
+    }
+    return ranks * copies;
 }
 
 static pace_status place_ranks(pace_approach_setup *out, const pace_pricing *p, const gradient_launches *launches) {

@@ -45,6 +45,7 @@ static const struct {
     {"cp", offsetof(pace_config, cp), NULL, 1},
     {"ep", offsetof(pace_config, ep), NULL, 1},
     {"zero_stage", offsetof(pace_config, zero_stage), NULL, 0},
+    {"zero_group", offsetof(pace_config, zero_group), NULL, 0},
     {"sequence_parallel", offsetof(pace_config, sequence_parallel), NULL, 0},
     {"frozen", offsetof(pace_config, frozen), NULL, 0},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
@@ -115,6 +116,19 @@ const char *pace_config_word(const pace_config *config, const char *key) {
     return fields[at].words[*(const int *)(const void *)((const char *)config + fields[at].offset)];
 }
 
+static pace_status check_zero_group(const pace_config *config) {
+    double replicas = config->dp * config->cp, group = config->zero_group;
+    if (group == 0) return PACE_OK;
+    if (config->zero_stage == 0)
+        return pace_fail(PACE_E_USAGE, "zero_group %g: expected zero_stage 1 to 3, found 0", group);
+    if (group < 2 || fmod(replicas, group) != 0)
+        return pace_fail(PACE_E_USAGE, "zero_group %g: expected 2 or more that divide dp x cp = %g", group, replicas);
+    if (config->ep > 1 && group != replicas)
+        return pace_fail(PACE_E_USAGE, "zero_group %g: expected ep of 1, found %g: replicas of experts are other ranks",
+                         group, config->ep);
+    return PACE_OK;
+}
+
 pace_status pace_config_check(const pace_config *config) {
     for (size_t i = 0; i < FIELDS; i++) {
         const void *target = (const char *)config + fields[i].offset;
@@ -137,6 +151,7 @@ pace_status pace_config_check(const pace_config *config) {
                          config->ep, config->dp * config->cp);
     if (config->zero_stage > 3)
         return pace_fail(PACE_E_USAGE, "zero_stage: expected 0 to 3, found %g", config->zero_stage);
+    PACE_TRY(check_zero_group(config));
     if (config->vpp > 1 && config->pp < 2)
         return pace_fail(PACE_E_USAGE, "vpp %g: expected pp of 2 or more, found %g", config->vpp, config->pp);
     if (config->schedule != 0 && config->pp < 2)
@@ -149,7 +164,7 @@ pace_config pace_config_unshared(const pace_config *config) {
     pace_config whole = *config;
     whole.pp = whole.vpp = 1;
     whole.schedule = PACE_SCHEDULE_1F1B;
-    whole.zero_stage = 0;
+    whole.zero_stage = whole.zero_group = 0;
     return whole;
 }
 
@@ -180,6 +195,15 @@ int pace_config_parameter_bytes(const pace_config *config) {
 
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
 
+double pace_config_copies(const pace_config *config) {
+    return config->zero_stage > 0 && config->zero_group > 0 ? config->dp * config->cp / config->zero_group : 1;
+}
+
+pace_group_kind pace_config_shard_group(const pace_config *config, bool expert) {
+    if (pace_config_copies(config) > 1) return PACE_GROUP_SHARD; /* experts are not divided then */
+    return expert ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
+}
+
 double pace_config_group_size(const pace_config *config, pace_group_kind group) {
     double replicas = config->dp * config->cp;
     switch (group) {
@@ -189,6 +213,8 @@ double pace_config_group_size(const pace_config *config, pace_group_kind group) 
     case PACE_GROUP_DATA: return replicas;
     case PACE_GROUP_EXPERT_DATA: return replicas / config->ep;
     case PACE_GROUP_PIPELINE: return config->pp;
+    case PACE_GROUP_SHARD: return replicas / pace_config_copies(config);
+    case PACE_GROUP_REPLICA: return pace_config_copies(config);
     default: return 1;
     }
 }
@@ -196,6 +222,7 @@ double pace_config_group_size(const pace_config *config, pace_group_kind group) 
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group) {
     double stride = group == PACE_GROUP_TENSOR ? 1 : config->tp;
     if (group == PACE_GROUP_EXPERT_DATA) stride *= config->ep;
+    if (group == PACE_GROUP_REPLICA) stride *= pace_config_group_size(config, PACE_GROUP_SHARD);
     if (group == PACE_GROUP_PIPELINE) stride *= config->cp * config->dp;
     return (int64_t)stride;
 }

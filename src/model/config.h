@@ -53,11 +53,14 @@ typedef struct {
     double read_loss;      /* 1 = the host reads the loss and waits for it */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double
+        zero_group; /* ranks that ZeRO divides states over: a group of data-parallel neighbours, which others replicate
+                          (hybrid sharding, Zhao et al. 2023); 0 = all */
+    double
         sequence_parallel; /* 1 = what tensor parallelism leaves whole is split by tokens (Korthikanti et al. 2022) */
     double frozen;         /* 1 = parameters get no gradient: adapters are trained beside them (LoRA) */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
-    bool sorts_on_host;    /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
+    bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 
 /** What catalog/frameworks.yaml calls each way to run: "eager", "compiled", "cuda-graph"; by pace_execution. */
@@ -89,6 +92,11 @@ double pace_config_ranks(const pace_config *config);
  * gradients are summed: over data and context; PACE_GROUP_EXPERT_DATA those of experts. */
 double pace_config_group_size(const pace_config *config, pace_group_kind group);
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
+
+/** The group that ZeRO divides states over. */
+pace_group_kind pace_config_shard_group(const pace_config *config, bool expert);
+/** Copies of states that ZeRO leaves: 1 where it divides over all replicas. */
+double pace_config_copies(const pace_config *config);
 
 /** Whether several ranks hold replicas of a parameter. */
 static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }

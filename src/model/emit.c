@@ -215,8 +215,7 @@ void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_ki
     if (number != PACE_NO_LAUNCH) to->await_exchange = number;
 }
 
-void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
-    const char *collective = to->config->zero_stage > 0 ? "reducescatter" : "allreduce";
+void pace_emit_gradients(pace_lowering *to, const char *collective, pace_group_kind group, double bytes) {
     pace_graph_exchange exchange = exchange_of(to, collective, group, PACE_ROLE_GRADIENT, bytes);
     uint32_t number = call_exchange(to, collective, &exchange, BESIDE);
     if (number != PACE_NO_LAUNCH) to->last_exchange = number;

@@ -85,7 +85,7 @@ void pace_emit_flush(pace_lowering *to);
 void pace_emit_exchange(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
 
 /** Gradients of the data-parallel ranks of a group, summed behind what stream 0 was given and beside what follows. */
-void pace_emit_gradients(pace_lowering *to, pace_group_kind group, double bytes);
+void pace_emit_gradients(pace_lowering *to, const char *collective, pace_group_kind group, double bytes);
 
 /** What a stage of a pipeline hands to another: activations, or their gradients. Of what it receives the next operation on
  * stream 0 waits. */

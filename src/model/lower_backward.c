@@ -34,6 +34,18 @@ static void simple(pace_lowering *to, const layer_view *view, const char *functi
     pace_emit_close_backward(to);
 }
 
+/* ZeRO scatters what it reduces. Where its group has replicas, these add their parts (hybrid sharding). */
+static void send_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
+    double shards = pace_config_group_size(to->config, PACE_GROUP_SHARD);
+    if (to->config->zero_stage == 0) {
+        pace_emit_gradients(to, "allreduce", group, bytes);
+        return;
+    }
+    pace_emit_gradients(to, "reducescatter", pace_config_shard_group(to->config, group == PACE_GROUP_EXPERT_DATA),
+                        bytes);
+    if (pace_config_copies(to->config) > 1) pace_emit_gradients(to, "allreduce", PACE_GROUP_REPLICA, bytes / shards);
+}
+
 /* DistributedDataParallel: gradients go to buckets that are exchanged when full (model/buckets.h). Experts have
  * replicas, and so buckets, of their own. */
 static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, double bytes, bool last) {
@@ -42,7 +54,7 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
     bucket->bytes += bytes;
     if (bucket->bytes <= 0 || pace_config_group_size(config, group) < 2) return;
     if (!last && (config->zero_stage >= 3 || !pace_bucket_is_full(bucket, config->bucket_bytes))) return;
-    pace_emit_gradients(to, group, bucket->bytes);
+    send_gradients(to, group, bucket->bytes);
     *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }
 

@@ -8,7 +8,7 @@ double pace_lower_experts(const pace_lowering *to, const pace_layer *layer) {
 }
 
 double pace_lower_share(const pace_lowering *to, double elements, bool expert, int zero_stage) {
-    pace_group_kind group = expert ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
+    pace_group_kind group = pace_config_shard_group(to->config, expert);
     return to->config->zero_stage >= zero_stage ? elements / pace_config_group_size(to->config, group) : elements;
 }
 
@@ -61,7 +61,7 @@ static void gather_block(pace_lowering *to, uint32_t from) {
         elements[to->config->ep > 1] += experts;
         elements[0] += pace_lower_parameters(to, layer) - experts;
     }
-    uint32_t launch = gather_from(to, PACE_GROUP_DATA, elements[0]);
+    uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), elements[0]);
     uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, elements[1]); /* in line on the same stream */
     to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
 }

@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp", "pp",         "vpp",         "cp",
-                                                             "ep", "zero_stage", "micro_batch", "recompute"};
+const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",         "pp",          "vpp",
+                                                             "cp",         "ep",          "zero_stage",
+                                                             "zero_group", "micro_batch", "recompute"};
 
 /* Shorter sequences gain nothing from being cut: a rank's part would be less than its attention kernel's tile. */
 enum { LONG_SEQUENCE = 16384, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
@@ -25,8 +26,8 @@ static void put_divisors(pace_plan_values *values, double of, double most) {
 }
 
 static double *field_of(pace_config *config, pace_plan_field field) {
-    double *const fields[] = {&config->tp, &config->pp,         &config->vpp,         &config->cp,
-                              &config->ep, &config->zero_stage, &config->micro_batch, NULL};
+    double *const fields[] = {&config->tp,         &config->pp,         &config->vpp,         &config->cp, &config->ep,
+                              &config->zero_stage, &config->zero_group, &config->micro_batch, NULL};
     return fields[field];
 }
 
@@ -43,6 +44,10 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         for (int stage = 0; stage < (trains ? ZERO_STAGES : 1); stage++)
             if (l->zero_known[stage]) put(out, stage);
         break;
+    case PACE_PLAN_ZERO_GROUP: /* all replicas, or those of a node (is_one() chooses) */
+        put(out, 0);
+        for (double v = 2; trains && l->devices > l->devices_of_node && v <= l->devices_of_node; v *= 2) put(out, v);
+        break;
     case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
     default:
         for (int kind = 0; kind < (trains ? RECOMPUTATIONS : 1); kind++) put(out, kind);
@@ -53,8 +58,10 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
 void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
                           const bool pinned[PACE_PLAN_FIELDS]) {
     pace_config given = *config;
-    *out =
-        (pace_plan_space){.devices = limits->devices, .layers = limits->layers, .tables_follow = limits->tables_follow};
+    *out = (pace_plan_space){.devices = limits->devices,
+                             .devices_of_node = limits->devices_of_node,
+                             .layers = limits->layers,
+                             .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], field_of(&given, f) ? *field_of(&given, f) : given.recompute);
         else fill(&out->values[f], f, limits, config);
@@ -69,6 +76,14 @@ typedef struct {
     void *context;
 } walker;
 
+/* States are divided over all replicas, or over those of one node, which others replicate. */
+static bool is_sharding(const pace_config *config, const pace_plan_space *space, double replicas) {
+    double group = config->zero_group;
+    if (group == 0 || space->values[PACE_PLAN_ZERO_GROUP].count == 1) return true;
+    return config->zero_stage > 0 && config->ep == 1 && config->tp * group == space->devices_of_node &&
+           replicas > group && fmod(replicas, group) == 0;
+}
+
 /* Whether a configuration whose fields are set is one: everything divides, and nothing stands twice for the same. */
 static bool is_one(pace_config *config, const pace_plan_space *space) {
     double shared = config->tp * config->pp * config->cp;
@@ -80,6 +95,7 @@ static bool is_one(pace_config *config, const pace_plan_space *space) {
     if (space->tables_follow) config->ep = replicas;
     if (fmod(config->global_batch, config->micro_batch * config->dp) != 0) return false;
     if (fmod(replicas, config->ep) != 0) return false;
+    if (!is_sharding(config, space, replicas)) return false;
     bool chunks = config->vpp > 1;
     if (chunks && (config->pp < 2 || fmod(pace_config_micro_batches(config), config->pp) != 0)) return false;
     if (chunks && fmod(space->layers, config->pp * config->vpp) != 0) return false;

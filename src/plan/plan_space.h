@@ -21,6 +21,7 @@ typedef enum {
     PACE_PLAN_CP,
     PACE_PLAN_EP,
     PACE_PLAN_ZERO,
+    PACE_PLAN_ZERO_GROUP,
     PACE_PLAN_MICRO_BATCH,
     PACE_PLAN_RECOMPUTE,
     PACE_PLAN_FIELDS
@@ -30,7 +31,7 @@ typedef enum {
 extern const char *const pace_plan_field_names[PACE_PLAN_FIELDS];
 
 typedef struct {
-    double devices, layers;
+    double devices, devices_of_node, layers;
     double dp;          /* 0 = what is left of the devices */
     bool tables_follow; /* ep is dp x cp: a recommender's tables lie on all ranks */
     pace_plan_values values[PACE_PLAN_FIELDS];
@@ -53,7 +54,7 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
 
 /** Visits every configuration of the space that divides: dp is what is left of the devices, micro_batch x dp divides
  * config->global_batch, ep divides dp x cp, an interleaved
- * pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand once. Stops at the
+ * pipeline's chunks have as many layers each; fields that have no effect (vpp without pp, ZeRO without dp) stand once; ZeRO divides over all replicas or over those of a node. Stops at the
  * first visit that fails, whose status it returns. */
 pace_status pace_plan_space_visit(const pace_plan_space *space, const pace_config *config,
                                   pace_status (*visit)(void *context, const pace_config *config),

@@ -94,7 +94,8 @@ static share fullest(const pace_step_plan *plan) {
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
 static double sharded_over(const pace_config *config, int zero_stage) {
-    return config->zero_stage >= zero_stage ? config->dp * config->cp : 1;
+    double all = config->dp * config->cp / pace_config_copies(config);
+    return config->zero_stage >= zero_stage ? all : 1;
 }
 
 /* Of one gradient: as wide as its parameter, unless the framework keeps those of half precision wider. */
@@ -111,25 +112,43 @@ typedef struct {
     bool across;
 } gradient_exchange;
 
-/* The ranks that hold replicas of a parameter. */
+/* The ranks that hold replicas of a parameter; of hybrid sharding those of one copy, and the copies. */
 typedef struct {
-    double ranks, stride;
+    double ranks, stride, copies, copies_stride;
 } gradient_group;
+
+static gradient_group group_of(const pace_config *config, bool expert) {
+    pace_group_kind kind = pace_config_shard_group(config, expert);
+    return (gradient_group){pace_config_group_size(config, kind), (double)pace_config_stride(config, kind),
+                            pace_config_copies(config), (double)pace_config_stride(config, PACE_GROUP_REPLICA)};
+}
+
+/* What gradients of so many bytes take: reduced, or reduced and scattered, and what is scattered summed over the copies. */
+static pace_status sum_gradients(double *out_s, bool *across, const pace_step_plan *plan, const pace_step_place *place,
+                                 double bytes, const gradient_group *group) {
+    pace_collective collective = plan->config.zero_stage > 0 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
+    bool far;
+    double again_s;
+    PACE_TRY(pace_group_exchange_s(out_s, across, place->exchange, collective, bytes, group->ranks, group->stride));
+    if (group->copies < 2) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(&again_s, &far, place->exchange, PACE_ALLREDUCE, bytes / group->ranks, group->copies,
+                                   group->copies_stride));
+    *out_s += again_s;
+    *across |= far;
+    return PACE_OK;
+}
 
 /* DistributedDataParallel fills buckets, as many as the share of the model that a stage holds; others exchange all at
  * once, and say what hides. */
 static pace_status exchange_buckets(gradient_exchange *out, const pace_step_plan *plan, const pace_step_place *place,
                                     const pace_slot_buckets *buckets, double bytes, const gradient_group *group) {
     bool filled = pace_framework_is_lowered(plan->framework) && plan->config.zero_stage < 3;
-    pace_collective collective = plan->config.zero_stage >= 1 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
     double last_bytes = filled && buckets->bytes > 0 ? fmin(bytes, buckets->last_bytes) : bytes;
     double rest = buckets->bytes - buckets->last_bytes, part = rest > 0 ? (bytes - last_bytes) / rest : 0, each_s;
-    PACE_TRY(pace_group_exchange_s(&out->last_s, &out->across, place->exchange, collective, last_bytes, group->ranks,
-                                   group->stride));
+    PACE_TRY(sum_gradients(&out->last_s, &out->across, plan, place, last_bytes, group));
     out->all_s = out->last_s;
     for (unsigned i = 0; last_bytes < bytes && i < buckets->size_count; i++) {
-        PACE_TRY(pace_group_exchange_s(&each_s, &out->across, place->exchange, collective, buckets->sizes[i].bytes,
-                                       group->ranks, group->stride));
+        PACE_TRY(sum_gradients(&each_s, &out->across, plan, place, buckets->sizes[i].bytes, group));
         out->all_s += part * buckets->sizes[i].count * each_s;
     }
     return PACE_OK;
@@ -140,12 +159,9 @@ static pace_status find_starts(gradient_exchange *out, const pace_step_plan *pla
                                const pace_slot_buckets *buckets, const gradient_group *group) {
     const double parts = 16, bytes = plan->config.bucket_bytes;
     double full_s, part_s, count = 1;
-    pace_collective collective = plan->config.zero_stage > 0 ? PACE_REDUCESCATTER : PACE_ALLREDUCE;
     if (plan->config.zero_stage >= 3 || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
-    PACE_TRY(
-        pace_group_exchange_s(&full_s, &out->across, place->exchange, collective, bytes, group->ranks, group->stride));
-    PACE_TRY(pace_group_exchange_s(&part_s, &out->across, place->exchange, collective, bytes / parts, group->ranks,
-                                   group->stride));
+    PACE_TRY(sum_gradients(&full_s, &out->across, plan, place, bytes, group));
+    PACE_TRY(sum_gradients(&part_s, &out->across, plan, place, bytes / parts, group));
     for (unsigned i = 0; i < buckets->size_count; i++) count += buckets->sizes[i].count;
     out->starts_s = fmin(out->all_s, count * fmax(0, (parts * part_s - full_s) / (parts - 1)));
     return PACE_OK;
@@ -171,9 +187,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    gradient_group replicas = {config->dp * config->cp, (double)pace_config_stride(config, PACE_GROUP_DATA)};
-    gradient_group of_experts = {replicas.ranks / config->ep,
-                                 (double)pace_config_stride(config, PACE_GROUP_EXPERT_DATA)};
+    gradient_group replicas = group_of(config, false), of_experts = group_of(config, true);
     share held = fullest(plan);
     gradient_exchange dense, expert;
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
@@ -190,19 +204,38 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
 
 static pace_status gather(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
     bool across;
-    double ranks = plan->config.dp * plan->config.cp, expert_s = 0;
+    gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
+    double expert_s = 0;
     double bytes = pace_config_is_amp(&plan->config) ? 2 : pace_config_parameter_bytes(&plan->config);
-    double stride = (double)pace_config_stride(&plan->config, PACE_GROUP_DATA);
     *seconds = 0;
-    if (ranks < 2) return PACE_OK;
-    PACE_TRY(
-        pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLGATHER, bytes * what.dense, ranks, stride));
+    if (group.ranks < 2) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLGATHER, bytes * what.dense, group.ranks,
+                                   group.stride));
     plan->gradient_across = across;
-    if (what.expert > 0 && ranks > plan->config.ep)
+    if (what.expert > 0 && of_experts.ranks > 1)
         PACE_TRY(pace_group_exchange_s(&expert_s, &across, place->exchange, PACE_ALLGATHER, bytes * what.expert,
-                                       ranks / plan->config.ep, stride * plan->config.ep));
+                                       of_experts.ranks, of_experts.stride));
     *seconds += expert_s;
     return PACE_OK;
+}
+
+/* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
+static pace_status replicate(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
+    gradient_group group = group_of(&plan->config, false);
+    double bytes = (what.dense + what.expert) * gradient_bytes(plan) / group.ranks;
+    bool across, trains = plan->config.mode == PACE_TRAINING && !(plan->config.frozen > 0);
+    *seconds = 0;
+    if (!trains || group.copies < 2) return PACE_OK;
+    PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLREDUCE, bytes, group.copies,
+                                   group.copies_stride));
+    plan->gradient_across |= across;
+    return PACE_OK;
+}
+
+static pace_status shard_block(double *gather_s, double *replicate_s, pace_step_plan *plan, share what,
+                               const pace_step_place *place) {
+    PACE_TRY(gather(gather_s, plan, what, place));
+    return replicate(replicate_s, plan, what, place);
 }
 
 /* What comes first in the model: its head, or where it has none its first layer. */
@@ -219,9 +252,11 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     PACE_TRY(gather_first(plan, place));
     if (config->mode == PACE_TRAINING && !(config->frozen > 0)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
-        PACE_TRY(gather(&plan->gather_s, plan, layer_share(plan->slots), place));
-        PACE_TRY(gather(&plan->gather_end_s[0], plan, place_share(plan->slots, PACE_PART_HEAD), place));
-        PACE_TRY(gather(&plan->gather_end_s[1], plan, place_share(plan->slots, PACE_PART_TAIL), place));
+        PACE_TRY(shard_block(&plan->gather_s, &plan->replicate_s, plan, layer_share(plan->slots), place));
+        PACE_TRY(shard_block(&plan->gather_end_s[0], &plan->replicate_end_s[0], plan,
+                             place_share(plan->slots, PACE_PART_HEAD), place));
+        PACE_TRY(shard_block(&plan->gather_end_s[1], &plan->replicate_end_s[1], plan,
+                             place_share(plan->slots, PACE_PART_TAIL), place));
     }
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
@@ -273,7 +308,7 @@ static double tables(const pace_step_slots *slots, double ep) {
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
     const pace_config *config = &plan->config;
     share held = stage_share(plan, stage);
-    double copies = config->dp * config->cp / config->ep;
+    double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
          half = pace_config_parameter_bytes(config) == 2;
     double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them */
@@ -332,7 +367,7 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     share held = fullest(plan);
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
     if (config->mode != PACE_TRAINING || config->frozen > 0 || !(rate > 0)) return;
-    double expert_over = over > 1 ? config->dp * config->cp / config->ep : 1;
+    double expert_over = over > 1 ? group_of(config, true).ranks : 1;
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
     if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
     else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;

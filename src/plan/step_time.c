@@ -98,13 +98,17 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
     double gather_s = part->part.place == PACE_PART_LAYER  ? plan->gather_s
                       : part->part.place == PACE_PART_HEAD ? plan->gather_end_s[0]
                                                            : plan->gather_end_s[1];
+    double replicate_s = part->part.place == PACE_PART_LAYER  ? plan->replicate_s
+                         : part->part.place == PACE_PART_HEAD ? plan->replicate_end_s[0]
+                                                              : plan->replicate_end_s[1];
     double gradients = gradient_share(plan), again_s = 0;
     bool trains = plan->config.mode == PACE_TRAINING;
     for (int pass = (int)from; pass <= (int)to; pass++) {
         bool backward = pass == PACE_PART_BACKWARD;
         if (pass != PACE_PART_FORWARD && !trains) continue;
         slot_shards shards = {.gather_s = pass == PACE_PART_RECOMPUTE ? 0 : gather_s,
-                              .reduce_s = backward && !(plan->config.frozen > 0) ? gather_s * gradients : 0,
+                              .reduce_s =
+                                  backward && !(plan->config.frozen > 0) ? gather_s * gradients + replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0};
         work one = slot_work(plan, f, &part->pass[pass], &shards);
         if (pass == PACE_PART_RECOMPUTE) again_s = total(&one);

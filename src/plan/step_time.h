@@ -43,13 +43,14 @@ typedef struct {
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
     double gradient_starts_s;             /* of both: what buckets take whatever their size */
     bool gradient_across, expert_across;
-    double gradient_cover_s; /* kernels of gradients beside their exchange */
-    double gather_s;         /* ZeRO 3: the parameters of one layer */
-    double gather_end_s[2];  /* of head and tail */
-    double gathered_s;       /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
-    double gather_first_s;   /* of it the first block, which nothing hides */
-    double tied_s;           /* the shared table's gradient, between first and last stage */
-    double last_bucket_s;    /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+    double gradient_cover_s;                /* kernels of gradients beside their exchange */
+    double gather_s;                        /* ZeRO 3: the parameters of one layer */
+    double gather_end_s[2];                 /* of head and tail */
+    double replicate_s, replicate_end_s[2]; /* hybrid sharding: their gradients summed over the copies */
+    double gathered_s;                      /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
+    double gather_first_s;                  /* of it the first block, which nothing hides */
+    double tied_s;                          /* the shared table's gradient, between first and last stage */
+    double last_bucket_s; /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
     double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */

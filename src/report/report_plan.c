@@ -28,7 +28,10 @@ static void say_config(char out[SAYS], const pace_config *config) {
     if (config->recompute != PACE_RECOMPUTE_NONE)
         used +=
             (size_t)pace_snprintf(out + used, SAYS - used, ", %s recomputation", pace_config_word(config, "recompute"));
-    if (config->zero_stage > 0) pace_snprintf(out + used, SAYS - used, ", ZeRO %.0f", config->zero_stage);
+    if (config->zero_stage > 0)
+        used += (size_t)pace_snprintf(out + used, SAYS - used, ", ZeRO %.0f", config->zero_stage);
+    if (pace_config_copies(config) > 1)
+        pace_snprintf(out + used, SAYS - used, " in groups of %.0f", config->zero_group);
 }
 
 /* The parts of a step in closed form, by name. */
@@ -57,7 +60,7 @@ static void say_loss(char out[64], const pace_step_time *first, const pace_step_
 
 typedef struct {
     const char *machine, *recompute;
-    int64_t tp, pp, vpp, cp, ep, dp, zero_stage, micro_batch, step_ns, low_ns, high_ns;
+    int64_t tp, pp, vpp, cp, ep, dp, zero_stage, zero_group, micro_batch, step_ns, low_ns, high_ns;
     const char *fits;
     double step_s, slower, chance, per_s, memory_bytes, days, price;
     char loses[64];
@@ -73,7 +76,8 @@ enum {
     TENSORS = 32,
     ZERO = 64,
     DAYS = 128,
-    PRICE = 256
+    PRICE = 256,
+    HYBRID = 512
 };
 
 static const pace_table choice_table = {
@@ -86,6 +90,7 @@ static const pace_table choice_table = {
                {"ep", "ep", PACE_SHOW_INT, PACE_OF(choice_row, ep), .shown_if = EXPERTS},
                {"dp", "dp", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
                {"zero_stage", "ZeRO", PACE_SHOW_INT, PACE_OF(choice_row, zero_stage), .shown_if = ZERO},
+               {"zero_group", "over", PACE_SHOW_INT, PACE_OF(choice_row, zero_group), .shown_if = HYBRID},
                {"micro_batch", "micro", PACE_SHOW_INT, PACE_OF(choice_row, micro_batch)},
                {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
                {"step_ns", "step", PACE_SHOW_NS, PACE_OF(choice_row, step_ns)},
@@ -110,7 +115,8 @@ static unsigned flags_of(const pace_plan_asked *a) {
         for (size_t k = 0; k < p->choices.count; k++) {
             const pace_config *c = &p->choices.items[k].candidate.config;
             flags |= (c->tp > 1 ? TENSORS : 0U) | (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) |
-                     (c->cp > 1 ? CONTEXT : 0U) | (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U);
+                     (c->cp > 1 ? CONTEXT : 0U) | (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) |
+                     (c->zero_group > 0 ? HYBRID : 0U);
         }
     }
     return flags;
@@ -129,6 +135,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .ep = (int64_t)c->ep,
                           .dp = (int64_t)c->dp,
                           .zero_stage = (int64_t)c->zero_stage,
+                          .zero_group = (int64_t)c->zero_group,
                           .micro_batch = (int64_t)c->micro_batch,
                           .step_ns = pace_ns(one->time_s.median),
                           .low_ns = pace_estimate_low_ns(one->time_s),

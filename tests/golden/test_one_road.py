@@ -32,7 +32,7 @@ def question(model, dice):
     """What a model can follow: sequences can be split by tp and pp, others by data alone."""
     ways = [{"dp": 1}, {"dp": 8}]
     if model["sequence"]:
-        ways += [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 2}, {"dp": 8, "zero_stage": 1}]
+        ways += [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 2}, {"dp": 8, "zero_stage": 1}, {"dp": 8, "zero_stage": 3, "zero_group": 4}]
     machine = dice.choice(sorted(MACHINES))
     settings = {"micro_batch": dice.choice([1, 2, 8]), "precision": dice.choice(["fp32", "fp16"]), **dice.choice(ways)}
     if "pp" in settings:
@@ -49,12 +49,12 @@ def by_options(asked):
 
 def by_rows(questions):
     """All of them in one table; a row's ranks are its product."""
-    keys = ["micro_batch", "global_batch", "precision", "dp", "tp", "pp", "zero_stage"]
+    keys = ["micro_batch", "global_batch", "precision", "dp", "tp", "pp", "zero_stage", "zero_group"]
     text = io.StringIO()
     table = csv.DictWriter(text, ["model", "machine", "n_gpu", "framework", *keys])
     table.writeheader()
     for model, machine, settings in questions:
-        full = {"dp": 1, "tp": 1, "pp": 1, "zero_stage": 0, **settings}
+        full = {"dp": 1, "tp": 1, "pp": 1, "zero_stage": 0, "zero_group": 0, **settings}
         table.writerow({"model": model, "machine": machine, "framework": "pytorch",
                         "n_gpu": full["dp"] * full["tp"] * full["pp"], "global_batch": full["micro_batch"] * full["dp"], **full})
     with tempfile.TemporaryDirectory() as folder:

@@ -42,8 +42,8 @@ def space(layers, heads):
 
 def settings_of(row):
     words = []
-    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "recompute"):
-        words += ["--set", f"{key}={row[key]}"] if not (key in ("zero_stage",) and row["dp"] == 1) else []
+    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "zero_group", "recompute"):
+        words += ["--set", f"{key}={row[key]}"] if not (key in ("zero_stage", "zero_group") and row["dp"] == 1) else []
     return words
 
 

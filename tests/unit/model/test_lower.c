@@ -565,6 +565,43 @@ static void test_zero(void **state) {
     pace_model_free(&model);
 }
 
+/* Zhao et al. 2023, section 3.2.2: in hybrid sharding each of F ranks keeps 1/F of the states, gathers and scatters stay in its
+ * group, and the W/F copies all-reduce the part of a gradient that each has. Over all ranks it is plain sharding. */
+static void test_hybrid(void **state) {
+    (void)state;
+    pace_model_setting settings[] = {{"layers", 3}, {"seq", 64}};
+    pace_model model = load("llama2-7b", settings, 2);
+    pace_config config = pace_config_default();
+    double parameters = pace_model_total(&model, &config).parameters * 4;
+    config.dp = 8;
+    config.zero_group = 4;
+    for (config.zero_stage = 1; config.zero_stage <= 3; config.zero_stage++) {
+        pace_graph graph = lower(&model, &config);
+        double passes = config.zero_stage < 3 ? 1 : 2;
+        assert_true(fabs(collected(&graph, "reducescatter") / parameters - 1) < 1e-12);
+        assert_true(fabs(collected(&graph, "allgather") * 4 / (passes * parameters) - 1) < 1e-12);
+        assert_true(fabs(collected(&graph, "allreduce") * 4 / parameters - 1) < 1e-12);
+        for (size_t i = 0; i < graph.exchanges.count; i++) {
+            const pace_graph_exchange *one = &graph.exchanges.items[i];
+            bool sums = strcmp(pace_names_text(&graph.names, one->collective), "allreduce") == 0;
+            assert_int_equal(one->group_size, sums ? 2 : 4);
+            assert_int_equal(one->group_stride, sums ? 4 : 1);
+        }
+        pace_graph_free(&graph);
+    }
+    config.zero_stage = 3;
+    config.zero_group = 8;
+    pace_graph whole = lower(&model, &config);
+    config.zero_group = 0;
+    pace_graph plain = lower(&model, &config);
+    assert_int_equal(whole.launches.count, plain.launches.count);
+    assert_true(collected(&whole, "allgather") == collected(&plain, "allgather"));
+    assert_true(collected(&whole, "allreduce") == 0);
+    pace_graph_free(&whole);
+    pace_graph_free(&plain);
+    pace_model_free(&model);
+}
+
 /* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its receiver. */
 static void check_stages(const pace_model *model, const pace_config *config) {
     pace_config alone = pace_config_unshared(config);
@@ -681,6 +718,7 @@ int main(void) {
         cmocka_unit_test(test_recomputation),
         cmocka_unit_test(test_context_and_experts),
         cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_hybrid),
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_allocations_fail),
