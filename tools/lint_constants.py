@@ -45,6 +45,8 @@ DEFINITIONS = {
     "forecast_price.c": {"winograd_saving_3": "Winograd's algorithm", "winograd_saving_5": "Winograd's algorithm"},
     "ledger.c": {"ROUNDING": "rounding"},
     "self_check.c": {"rounding": "rounding"},
+    "fit_range.c": {"rounding": "rounding"},
+    "learn.c": {"rounding": "rounding"},
     "device_entry.c": {"MOST_FLOP_PER_S": "limit of a check", "MOST_SMS": "limit of a check", "MOST_GENERATION": "limit of a check"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},

@@ -92,7 +92,8 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
                            .element_bytes = row->element_bytes,
                            .stack = row->stack,
                            .model = modelled ? &a->exchange : NULL,
-                           .doubts = &a->doubts};
+                           .doubts = &a->doubts,
+                           .used = &a->used};
     if (pace_exchange_fit_time(out, a->fit, &q) == PACE_OK) return PACE_OK;
     snprintf(refused, sizeof refused, "%.199s", pace_message_marked());
     if (modelled && by_formula(out, a, row) == PACE_OK) return PACE_OK;
@@ -101,6 +102,7 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
 
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
     pace_exchange_row placed = *row;
+    asker->used = (pace_doubts_used){0};
     fill_nodes(asker, &placed);
     if (!(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");

@@ -17,6 +17,7 @@ typedef struct {
     char refused[200]; /* why the last one names no machine; "" = it does */
     char spread[96];   /* the system that was asked last how many devices its nodes have, 0 = unknown */
     int spread_over;
+    pace_doubts_used used; /* what the last answer rests on, where curves gave it */
 } pace_exchange_asker;
 
 /** The time of a row's exchange. Errors belong to the row. */

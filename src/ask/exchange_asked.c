@@ -53,7 +53,7 @@ pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exc
                                   .model = &a->exchange,
                                   .doubts = &a->exchange.doubts};
     pace_estimate s;
-    pace_doubts_used used;
+    pace_doubts_used used = {{0}, false};
     measured.used = &used;
     q.bytes = bytes;
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));

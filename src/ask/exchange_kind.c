@@ -83,6 +83,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     const pace_exchange_rows *rows = &e->tables.items[table];
     bool measured = rows->measured >= 0, fitted = e->fit.curves.count > 0;
     out->known = pace_exchange_row_answer(&out->time_s, &e->asker, &rows->rows.items[question]) == PACE_OK;
+    const char *beyond = out->known ? pace_doubts_beyond(&e->asker.used) : NULL;
+    if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     out->unit = measured ? rows->unit : fitted ? e->fit.unit : "s";
     pace_row_answer_time(out, measured ? rows->unit_s : fitted ? e->fit.unit_s : 1);
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());

@@ -17,6 +17,15 @@ double pace_fit_group_offset(const pace_fit_group *groups, unsigned count, const
     return 0;
 }
 
+bool pace_fit_group_missing(const pace_fit_group *groups, unsigned count, const char *kind, const char *name) {
+    bool of_kind = false;
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(groups[i].name, name) == 0) return false;
+        of_kind |= strncmp(groups[i].name, kind, strlen(kind)) == 0;
+    }
+    return of_kind;
+}
+
 /* --- factors ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {

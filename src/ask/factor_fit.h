@@ -26,6 +26,9 @@ typedef struct {
 /** What the group of this name adds to the logarithm of a time; 0 where there is none. */
 double pace_fit_group_offset(const pace_fit_group *groups, unsigned count, const char *name);
 
+/** Whether a fit has groups of this kind, the first word of their names ("" = any), but none of this name. */
+bool pace_fit_group_missing(const pace_fit_group *groups, unsigned count, const char *kind, const char *name);
+
 /** Members of a fit's document: "groups", a list of {"name", `offset`, "rows"}. */
 void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset);
 /** Errors: PACE_E_INPUT with the place. */

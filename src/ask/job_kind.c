@@ -235,12 +235,22 @@ static void put_efficiencies(pace_findings *out, const jobs *j) {
     }
 }
 
+/* Jobs that ran faster than their machine's peak say that its figures, or the jobs', are wrong. */
+static void warn_of_held(pace_findings *out, const pace_job_fit *fit) {
+    for (int r = 0; r < PACE_JOB_RESOURCES; r++)
+        if (fit->efficiency[r] >= 1)
+            pace_found_warn(out, PACE_WARN_WORK_OVERSTATED,
+                            "%s is held to 1: the jobs were measured faster than the machine's peak allows",
+                            pace_job_figure_names[PACE_FIGURE_EFFICIENCY + r]);
+}
+
 static pace_status describe(pace_findings *out, const void *state) {
     const jobs *j = state;
     const char *file = j->options->fit_path;
     if (j->unusable > 0)
         pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", j->unusable,
                         j->first_fault);
+    warn_of_held(out, &j->fit);
     pace_found_int(out, "rows", j->samples.count);
     pace_found_int(out, "rows_left_out", j->unusable);
     pace_found_text(out, "file", file);

@@ -120,6 +120,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
         if (!out->known) status = pace_message();
         else if (!*status) status = "ok";
     }
+    const char *beyond = out->known && *k->fit_unit ? pace_kernel_row_beyond(k->cost, rows, row) : NULL;
+    if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     snprintf(out->status, sizeof out->status, "%s", status);
     set_values(out, k, rows, row);
 }

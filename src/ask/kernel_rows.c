@@ -451,6 +451,14 @@ pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, c
     return PACE_OK;
 }
 
+const char *pace_kernel_row_beyond(const pace_cost *cost, const pace_kernel_rows *rows, const pace_kernel_row *row) {
+    const char *beyond = NULL;
+    if (row->part_count == 0) return pace_cost_beyond(cost, row->device, &row->op, row->source);
+    for (uint32_t i = 0; i < row->part_count && !beyond; i++)
+        beyond = pace_cost_beyond(cost, row->device, &rows->parts.items[row->first_part + i].op, row->source);
+    return beyond;
+}
+
 double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_kernel_row *row, double time_s) {
     if (measured->kind == PACE_MEASURED_TIME) return time_s / measured->unit_s;
     double work = measured->kind == PACE_MEASURED_FLOP_RATE ? row->op.flop : row->op.read_bytes + row->op.write_bytes;

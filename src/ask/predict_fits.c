@@ -7,12 +7,12 @@
 
 /* Fits that are JSON, by their schema; `belongs` says which question uses one that predictions of a step do not. */
 static const struct {
-    const char *schema, *name, *belongs;
+    const char *schema, *name, *kind, *belongs;
 } documents[] = {
-    {"paceline.step-fit/1", "steps", NULL},
-    {"paceline.scaling-fit/1", "scaling", "predict --kind scaling --rows TABLE"},
-    {"paceline.exchange-fit/1", "exchanges", "predict --kind exchange"},
-    {"paceline.job-fit/1", "jobs", "fleet, or predict --kind job"},
+    {"paceline.step-fit/1", "steps", "step", NULL},
+    {"paceline.scaling-fit/1", "scaling", "scaling", "predict --kind scaling --rows TABLE"},
+    {"paceline.exchange-fit/1", "exchanges", "exchange", "predict --kind exchange"},
+    {"paceline.job-fit/1", "jobs", "job", "fleet, or predict --kind job"},
 };
 
 static pace_status find_schema(void *out, const pace_yaml *yaml) {
@@ -24,15 +24,14 @@ static pace_status find_schema(void *out, const pace_yaml *yaml) {
                      pace_yaml_place(yaml, pace_yaml_root(yaml)), schema ? schema : "none");
 }
 
-/* A fit of kernels is no text. */
-static pace_status is_document(bool *out, const char *path) {
+/* The first character: '{' of a document, 'P' of a fit of kernels (cost/fit.h), which is no text. */
+static pace_status first_of(char *out, const char *path) {
     pace_input *input;
-    char first = 0;
     size_t got;
+    *out = '\0';
     PACE_TRY(pace_input_peek(&input, path));
-    pace_status status = pace_input_read(input, &first, 1, &got);
+    pace_status status = pace_input_read(input, out, 1, &got);
     pace_input_free(input);
-    *out = first == '{';
     return status;
 }
 
@@ -48,12 +47,30 @@ static pace_status add_document(pace_predict_fits *out, const char *path) {
     return pace_step_fit_load(&out->step, path);
 }
 
+pace_status pace_predict_fit_of_kind(const char *path, const char *kind) {
+    const char *found = "kernel";
+    char first;
+    int number;
+    PACE_TRY(first_of(&first, path));
+    if (first != '{' && first != 'P') return PACE_OK; /* its reader says what is wrong */
+    if (first == '{') {
+        PACE_TRY(pace_yaml_read_file(&number, path, find_schema));
+        found = documents[number].kind;
+    }
+    if (strcmp(found, kind) == 0) return PACE_OK;
+    return pace_fail(
+        PACE_E_USAGE,
+        "fit: %s is a fit of kind %s, and the table's rows are of kind %s: expected a fit of these, or " PACE_FIELD
+        "kind %s",
+        path, found, kind, found);
+}
+
 pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *files) {
     *out = (pace_predict_fits){0};
     for (size_t i = 0; i < files->count; i++) {
-        bool document;
-        PACE_TRY(is_document(&document, files->items[i]));
-        PACE_TRY(document ? add_document(out, files->items[i]) : PACE_PUSH(&out->kernels, files->items[i]));
+        char first;
+        PACE_TRY(first_of(&first, files->items[i]));
+        PACE_TRY(first == '{' ? add_document(out, files->items[i]) : PACE_PUSH(&out->kernels, files->items[i]));
     }
     return PACE_OK;
 }
@@ -67,6 +84,17 @@ pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *
         PACE_TRY(pace_cost_add_fit(cost, &fit));
     }
     return PACE_OK;
+}
+
+pace_status pace_predict_fits_warn(pace_warnings *to, const pace_predict_fits *fits, const pace_step_case *asked) {
+    char group[96];
+    if (!fits->step_path) return PACE_OK;
+    pace_step_group_name(group, sizeof group, asked);
+    const char *beyond = pace_step_fit_beyond(&fits->step, asked, group);
+    if (!beyond) return PACE_OK;
+    return pace_warn(to, PACE_WARN_EXTRAPOLATED, fits->step_path,
+                     "the fit has no rows like this step (%s): its factors are carried over from the nearest rows",
+                     beyond);
 }
 
 pace_estimate pace_predict_fits_step(const pace_predict_fits *fits, const pace_step_solution *solution,

@@ -316,5 +316,5 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(doubt_replay(p));
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
-    return PACE_OK;
+    return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

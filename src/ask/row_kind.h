@@ -41,6 +41,7 @@ typedef struct {
     pace_step_fitting fitting; /* of what a row runs into its device's memory */
     double need_bytes, has_bytes;
     bool batch_assumed;                    /* the row does not say it */
+    char beyond[64];                       /* what of it lies outside the fit that answers it, in words; "" = nothing */
     char status[400];                      /* "ok", what was assumed, or why there is no answer */
     pace_found_cell cells[PACE_ROW_CELLS]; /* of `columns`; texts are borrowed */
 } pace_row_answer;

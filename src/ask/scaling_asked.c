@@ -248,7 +248,10 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     asked->need_bytes = solution.plan.memory.all_bytes;
     asked->has_bytes = solution.plan.device_bytes;
     if (!known) out_s->median += by->fixed_s;
-    if (fit) *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
+    asked->beyond = NULL;
+    if (!fit) return PACE_OK;
+    *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
+    asked->beyond = pace_scaling_fit_beyond(fit, at->device->name, row->model, known, row->workers, row->batch);
     return PACE_OK;
 }
 

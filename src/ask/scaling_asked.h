@@ -26,6 +26,7 @@ typedef struct {
     bool took_on;              /* of the row that was answered last */
     pace_step_fitting fitting; /* of that row, into its device's memory */
     double need_bytes, has_bytes;
+    const char *beyond; /* of that row: what lies outside the rows of the fit, in words; NULL = nothing */
     pace_device_catalog devices;
     pace_approaches approaches;
     pace_names texts, place_names, step_names, exchange_names;

@@ -35,6 +35,22 @@ static double group_of(const pace_scaling_fit *fit, const char *kind, const char
     return pace_fit_group_offset(fit->groups, fit->group_count, text);
 }
 
+const char *const pace_scaling_seen_names[PACE_SCALING_SEEN] = {"workers", "batch"};
+
+static bool lacks(const pace_scaling_fit *fit, const char *kind, const char *name) {
+    char text[PACE_FIT_GROUP_NAME];
+    snprintf(text, sizeof text, "%.8s %.80s", kind, name);
+    return pace_fit_group_missing(fit->groups, fit->group_count, kind, text);
+}
+
+const char *pace_scaling_fit_beyond(const pace_scaling_fit *fit, const char *device, const char *model, bool own_known,
+                                    double workers, double batch) {
+    const double amounts[PACE_SCALING_SEEN] = {workers, batch};
+    if (!own_known && lacks(fit, "device", device)) return "device";
+    if (!own_known && lacks(fit, "model", model)) return "model";
+    return pace_fit_ranges_beyond(fit->seen, pace_scaling_seen_names, amounts, PACE_SCALING_SEEN);
+}
+
 double pace_scaling_fit_compute(const pace_scaling_fit *fit, const char *device, const char *model) {
     return fit->compute * exp(group_of(fit, "device", device) + group_of(fit, "model", model));
 }
@@ -179,6 +195,10 @@ pace_status pace_scaling_fit_learn(pace_scaling_fit *out, pace_scaling_score *sc
     pace_status status = unit ? choose(&fit, &score, samples, unit) : PACE_E_MEMORY;
     pace_free(unit);
     if (status != PACE_OK) return status;
+    for (size_t i = 0; i < samples->count; i++) {
+        const double amounts[PACE_SCALING_SEEN] = {samples->items[i].workers, samples->items[i].batch};
+        pace_fit_ranges_add(fit.seen, amounts, PACE_SCALING_SEEN);
+    }
     *out = fit;
     *score_out = score;
     return PACE_OK;

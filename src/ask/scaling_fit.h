@@ -7,9 +7,14 @@
 
 #include "base/memory.h"
 #include "ask/factor_fit.h"
+#include "ask/fit_range.h"
 #include "schedule/gradients.h"
 
 enum { PACE_SCALING_RATIOS = 49 };
+
+/* What rows of scaling differ in. */
+enum { PACE_SCALING_SEEN_WORKERS, PACE_SCALING_SEEN_BATCH, PACE_SCALING_SEEN };
+extern const char *const pace_scaling_seen_names[PACE_SCALING_SEEN];
 
 typedef struct {
     double compute;         /* factor on one worker's time */
@@ -20,9 +25,15 @@ typedef struct {
     pace_fit_group groups[PACE_FIT_GROUPS_MOST];
     unsigned group_count;
     double spread; /* of ln(measured / predicted) on rows that were held out */
+    pace_fit_range seen[PACE_SCALING_SEEN];
 } pace_scaling_fit;
 
 pace_scaling_fit pace_scaling_fit_none(void);
+
+/** What of a row lies outside the rows of a fit, in words; NULL: nothing. `own_known`: one worker's step was measured,
+ * and no factor is on it. */
+const char *pace_scaling_fit_beyond(const pace_scaling_fit *fit, const char *device, const char *model, bool own_known,
+                                    double workers, double batch);
 
 /** The factor on one worker's own time of a row. */
 double pace_scaling_fit_compute(const pace_scaling_fit *fit, const char *device, const char *model);

@@ -90,6 +90,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     else if (s->asked.took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
     else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
     else snprintf(out->status, sizeof out->status, "ok");
+    if (out->known && s->asked.beyond) pace_snprintf(out->beyond, sizeof out->beyond, "%s", s->asked.beyond);
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = out->known ? s->asked.fitting : PACE_FITS;
     out->need_bytes = s->asked.need_bytes;

@@ -47,6 +47,22 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
     out->time_s = (pace_estimate){out->time_s.median * offset, fit->spread, PACE_RUNG_CALIBRATED};
 }
 
+const char *const pace_step_seen_names[PACE_STEP_SEEN] = {"devices", "micro-batch", "sequence", "parameters"};
+
+void pace_step_seen_of(double out[PACE_STEP_SEEN], const pace_model *model, const pace_config *config) {
+    out[PACE_STEP_SEEN_DEVICES] = pace_config_ranks(config);
+    out[PACE_STEP_SEEN_MICRO_BATCH] = config->micro_batch;
+    out[PACE_STEP_SEEN_SEQUENCE] = pace_model_sequence(model, config);
+    out[PACE_STEP_SEEN_PARAMETERS] = pace_model_total(model, config).parameters;
+}
+
+const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked, const char *group) {
+    double amounts[PACE_STEP_SEEN];
+    if (pace_fit_group_missing(fit->groups, fit->group_count, "", group)) return "device, precision or task";
+    pace_step_seen_of(amounts, asked->model, &asked->config);
+    return pace_fit_ranges_beyond(fit->seen, pace_step_seen_names, amounts, PACE_STEP_SEEN);
+}
+
 pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
                                  const pace_step_fit *fit) {
     pace_step_factors factors = fit ? fit->factors : pace_step_factors_none();

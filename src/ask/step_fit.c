@@ -206,6 +206,11 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_ou
             if (status == PACE_OK && all.items.count > before) status = PACE_PUSH(&rows, row);
             else score.left_out++;
         }
+    for (size_t i = 0; i < rows.count; i++) {
+        double amounts[PACE_STEP_SEEN];
+        pace_step_seen_of(amounts, rows.items[i]->model, &rows.items[i]->config);
+        pace_fit_ranges_add(fit.seen, amounts, PACE_STEP_SEEN);
+    }
     score.error.rows = all.items.count;
     if (status == PACE_OK && score.error.rows < LEAST)
         status = pace_fail(PACE_E_INPUT, "%s: expected at least %d rows with a measured step time, found %zu",

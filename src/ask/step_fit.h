@@ -5,10 +5,20 @@
 #pragma once
 
 #include "ask/factor_fit.h"
+#include "ask/fit_range.h"
 #include "ask/step_rows.h"
 #include "plan/step_engine.h"
 
 enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double) };
+
+/* What rows of steps differ in, and a fit was learned from a range of. */
+enum {
+    PACE_STEP_SEEN_DEVICES,
+    PACE_STEP_SEEN_MICRO_BATCH,
+    PACE_STEP_SEEN_SEQUENCE,
+    PACE_STEP_SEEN_PARAMETERS,
+    PACE_STEP_SEEN
+};
 
 extern const char *const pace_step_factor_names[PACE_STEP_FACTORS];
 
@@ -17,7 +27,8 @@ typedef struct {
     pace_fit_group groups[PACE_FIT_GROUPS_MOST];
     unsigned group_count;
     double spread; /* of ln(measured / predicted) on rows that were held out */
-    char on[96];   /* the machine of rows that named none; "" = they all did */
+    pace_fit_range seen[PACE_STEP_SEEN];
+    char on[96]; /* the machine of rows that named none; "" = they all did */
     char unit[32];
     double unit_s; /* 0 = tokens/s of a device */
 } pace_step_fit;
@@ -53,6 +64,12 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
  * the closed form with them to that without. */
 void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
                          const pace_step_fit *fit, const char *group);
+
+extern const char *const pace_step_seen_names[PACE_STEP_SEEN];
+void pace_step_seen_of(double out[PACE_STEP_SEEN], const pace_model *model, const pace_config *config);
+
+/** What of a case lies outside the rows of a fit, in words; NULL: nothing, or the file does not say what they had. */
+const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked, const char *group);
 
 /** What a fit may tell apart: device, precision and task. */
 void pace_step_group_name(char *out, size_t size, const pace_step_case *asked);

@@ -1,4 +1,4 @@
-/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "groups": [{…}]}. */
+/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "seen": {…}, "groups": [{…}]}. */
 #include "base/whole_file.h"
 #include "base/yaml_member.h"
 #include "ask/step_fit.h"
@@ -18,6 +18,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     pace_jsonw_object(&json);
     for (int i = 0; i < PACE_STEP_FACTORS; i++) pace_jsonw_key_real(&json, pace_step_factor_names[i], factors[i]);
     pace_jsonw_object_end(&json);
+    pace_fit_ranges_write(&json, fit->seen, pace_step_seen_names, PACE_STEP_SEEN);
     pace_fit_groups_write(&json, fit->groups, fit->group_count, "log_offset");
     pace_jsonw_document_end(&json);
     return PACE_OK;
@@ -43,6 +44,7 @@ static pace_status read_fit(pace_step_fit *fit, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_member(&factors, yaml, root, "factors"));
     for (int i = 0; i < PACE_STEP_FACTORS; i++)
         PACE_TRY(pace_yaml_real(&values[i], yaml, factors, pace_step_factor_names[i], 0, 1e6));
+    PACE_TRY(pace_fit_ranges_read(fit->seen, yaml, pace_step_seen_names, PACE_STEP_SEEN));
     return pace_fit_groups_read(fit->groups, &fit->group_count, yaml, "log_offset");
 }
 

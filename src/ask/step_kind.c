@@ -90,6 +90,11 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->unit = silent ? s->fit.unit : row->unit;
     out->known = row->model && pace_step_row_answer(&answer, &s->pricer, row, s->fitted ? &s->fit : NULL) == PACE_OK;
     out->time_s = answer.time_s;
+    if (out->known && s->fitted) {
+        const pace_step_case asked = pace_step_row_case(row);
+        const char *beyond = pace_step_fit_beyond(&s->fit, &asked, row->group);
+        pace_snprintf(out->beyond, sizeof out->beyond, "%s", beyond ? beyond : "");
+    }
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = answer.fitting;
     out->need_bytes = answer.memory_bytes;

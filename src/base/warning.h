@@ -37,7 +37,7 @@
     X(WHAT_IF_JOINED, "what_if_joined", false, "What-ifs are answered together, not each alone.")                      \
     X(WIDE_INTERVAL, "wide_interval", true, "The 90 % interval reaches beyond twice the median.")                      \
     X(EXTRAPOLATED, "extrapolated", true,                                                                              \
-      "The answer lies beyond what its fit has seen: other ranks, other nodes, another collective.")                   \
+      "The answer lies beyond what its fit, curve or overheads have seen: other sizes, ranks, devices, operators.")    \
     X(EXCHANGE_IDLE, "exchange_idle", true, "There is nothing to exchange: one rank, one device, or nothing trained.") \
     X(ROWS_UNANSWERED, "rows_unanswered", true, "Rows of a table have no answer.")                                     \
     X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                          \

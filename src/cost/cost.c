@@ -108,18 +108,33 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
     return bound > 0;
 }
 
-/* Where no row of the fit quantises, its answer is for the product alone. */
+/* What a fit is asked of an operation: where none of its rows quantises, the product alone. */
+static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_op *op) {
+    *apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
+    return *apart ? pace_quantised_alone(op) : *op;
+}
+
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
                    const char *source) {
     for (size_t i = cost->fits.count; i-- > 0;) {
+        bool apart;
         const pace_fit_model *fit = &cost->fits.items[i];
-        bool apart = pace_quantises(op) && !pace_fit_knows_kind(fit, op);
-        pace_op alone = apart ? pace_quantised_alone(op) : *op;
-        if (!pace_fit_time(out, fit, &alone, device, source, &cost->doubts)) continue;
+        pace_op asked = asked_of(&apart, fit, op);
+        if (!pace_fit_time(out, fit, &asked, device, source, &cost->doubts)) continue;
         if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
         return true;
     }
     return false;
+}
+
+const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, const pace_op *op, const char *source) {
+    for (size_t i = cost->fits.count; i-- > 0;) {
+        bool apart;
+        const char *beyond;
+        pace_op asked = asked_of(&apart, &cost->fits.items[i], op);
+        if (pace_fit_beyond(&beyond, &cost->fits.items[i], &asked, device, source)) return beyond;
+    }
+    return NULL;
 }
 
 static bool price(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,

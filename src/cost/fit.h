@@ -31,6 +31,10 @@ pace_status pace_fit_parse(pace_fit_model *out, const char *name, const unsigned
 /** Whether a row of the operation's family, pass and kind was fitted, on any device and in any precision. */
 bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op);
 
+/** What of an operation lies outside the fit's rows: pace_learned_beyond(). False when no family knows it. */
+bool pace_fit_beyond(const char **out, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
+                     const char *source);
+
 /** The time of an operation, false when no family knows it. */
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
                    const char *source, const pace_doubts *doubts);

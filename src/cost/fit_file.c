@@ -195,10 +195,20 @@ bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op) {
     return false;
 }
 
+static const pace_learned *family_of(const pace_fit_model *fit, pace_op_family family) {
+    for (size_t i = 0; i < fit->families.count; i++)
+        if (fit->families.items[i].family == family) return &fit->families.items[i];
+    return NULL;
+}
+
+bool pace_fit_beyond(const char **out, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
+                     const char *source) {
+    const pace_learned *learned = family_of(fit, op->family);
+    return learned && pace_learned_beyond(out, learned, op, device, source);
+}
+
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
                    const char *source, const pace_doubts *doubts) {
-    for (size_t i = 0; i < fit->families.count; i++)
-        if (fit->families.items[i].family == op->family)
-            return pace_learned_time(out_s, &fit->families.items[i], op, device, source, doubts);
-    return false;
+    const pace_learned *learned = family_of(fit, op->family);
+    return learned && pace_learned_time(out_s, learned, op, device, source, doubts);
 }

@@ -10,18 +10,50 @@ static pace_estimate estimate(double ln_s, double spread) {
     return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED};
 }
 
+/* The series most like an operation; `*least` = in what it differs, UINT32_MAX where none has this pass. */
+static uint32_t series_like(unsigned *least, const pace_learned *learned, const pace_op *op, const pace_device *device,
+                            const char *source) {
+    uint32_t best = 0;
+    *least = UINT32_MAX;
+    for (uint32_t i = 0; i < learned->series.count; i++) {
+        unsigned unlike = pace_learn_unlike(&learned->series.items[i], op, device->name, source);
+        if (unlike < *least) *least = unlike, best = i;
+    }
+    return best;
+}
+
+/* Sizes beyond the smallest or largest of any axis. */
+static bool sizes_beyond(const pace_series *series, const pace_sample *sample, unsigned axes) {
+    static const float rounding = 1e-4f;
+    for (unsigned i = 0; i < axes; i++)
+        if (sample->at[i] < series->low[i] - rounding || sample->at[i] > series->high[i] + rounding) return true;
+    return false;
+}
+
+bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
+                         const char *source) {
+    pace_sample sample;
+    unsigned least;
+    if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
+    uint32_t like = series_like(&least, learned, op, device, source);
+    if (least == UINT32_MAX) return false;
+    bool sizes = sizes_beyond(&learned->series.items[like], &sample, pace_sample_axes(learned->family));
+    *out = least & PACE_UNLIKE_DEVICE      ? "device"
+           : least & PACE_UNLIKE_KIND      ? "kind of operation"
+           : least & PACE_UNLIKE_PRECISION ? "precision"
+           : sizes                         ? "sizes"
+                                           : NULL;
+    return true;
+}
+
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
                        const char *source, const pace_doubts *doubts) {
     float features[PACE_LEARN_FEATURES];
     pace_sample sample;
     double local;
     if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
-    uint32_t best = 0;
-    unsigned least = UINT32_MAX;
-    for (uint32_t i = 0; i < learned->series.count; i++) {
-        unsigned unlike = pace_learn_unlike(&learned->series.items[i], op, device->name, source);
-        if (unlike < least) least = unlike, best = i;
-    }
+    unsigned least;
+    uint32_t best = series_like(&least, learned, op, device, source);
     if (least < PACE_LEARN_NEAR) {
         const pace_series *series = &learned->series.items[best];
         pace_learn_near(features, &local, learned, best, &sample, UINT32_MAX);
@@ -72,13 +104,23 @@ static pace_status in_order(const pace_learned *learned) {
                 : pace_fail(PACE_E_INPUT, "a fit of family %s is damaged", pace_op_family_name(learned->family));
 }
 
+static void set_bounds(pace_series *series, const float *points) {
+    for (int axis = 0; axis < PACE_NEAREST_AXES; axis++) series->low[axis] = INFINITY, series->high[axis] = -INFINITY;
+    for (size_t i = 0; i < (size_t)series->count * PACE_NEAREST_AXES; i++) {
+        size_t axis = i % PACE_NEAREST_AXES;
+        if (points[i] < series->low[axis]) series->low[axis] = points[i];
+        if (points[i] > series->high[axis]) series->high[axis] = points[i];
+    }
+}
+
 pace_status pace_learned_ready(pace_learned *learned) {
     PACE_TRY(in_order(learned));
     for (size_t i = 0; i < learned->series.count; i++) {
         pace_series *series = &learned->series.items[i];
+        const float *points = learned->points.items + (size_t)series->first * PACE_NEAREST_AXES;
         pace_nearest_free(&series->near);
-        PACE_TRY(pace_nearest_build(&series->near, learned->points.items + (size_t)series->first * PACE_NEAREST_AXES,
-                                    NULL, series->count, pace_sample_axes(learned->family)));
+        set_bounds(series, points);
+        PACE_TRY(pace_nearest_build(&series->near, points, NULL, series->count, pace_sample_axes(learned->family)));
     }
     return PACE_OK;
 }

@@ -43,6 +43,11 @@ void pace_learned_free(pace_learned *learned);
 /** Builds what is not stored (search trees); fails on anything out of order. For models read from a file. */
 pace_status pace_learned_ready(pace_learned *learned) PACE_MUST_CHECK;
 
+/** What of an operation lies outside the rows that were learned from, in words ("sizes", "device"), NULL = nothing: the
+ * answer is carried over from the nearest rows. False when the family has no series like it. */
+bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
+                         const char *source);
+
 /** False when the family has no series like it. `source` may be "". */
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
                        const char *source, const pace_doubts *doubts);

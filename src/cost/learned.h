@@ -14,6 +14,7 @@ typedef struct {
     uint32_t first, count;          /* of the points */
     float place[PACE_SAMPLE_PLACE]; /* of the device */
     float spread;
+    float low[PACE_NEAREST_AXES], high[PACE_NEAREST_AXES]; /* of its points; set by pace_learned_ready() */
     pace_nearest near;
 } pace_series;
 

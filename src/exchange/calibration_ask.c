@@ -115,14 +115,16 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
     size_t alike = 0;
     double tightest = INFINITY;
     int best = -1, element_bytes = 0;
+    bool out_of_range = true;
     for (size_t i = 0; i < fit->curves.count; i++) {
         const pace_exchange_curve *curve = &fit->curves.items[i];
         const pace_curve_point *points = fit->points.items + curve->first;
         if (!same_place(curve, collective, ranks_per_node, nodes) || !same_system(fit, curve, q->system)) continue;
         int how = likeness(curve, q);
-        if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes;
+        if (how > best) alike = 0, best = how, element_bytes = curve->element_bytes, out_of_range = true;
         if (how < best || alike == MOST_ALIKE) continue;
         reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
+        out_of_range &= bytes < points[0].bytes || bytes > points[curve->count - 1].bytes;
         double least_bytes = pace_least(points[0].bytes, bytes), spread, unused,
                time_s = curve_time(&spread, points, curve->count, &place, q, bytes, steady);
         if (isnan(time_s)) continue;
@@ -144,6 +146,7 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .element_bytes = element_bytes,
                      .spread = tightest};
     out->used.added[PACE_DOUBT_CURVE_PROBES] = tightest;
+    out->used.beyond_sizes = out_of_range;
     out->time_s = pace_median(times, alike);
     out->floor_s = pace_median(floors, alike);
     return true;

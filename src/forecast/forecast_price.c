@@ -332,6 +332,9 @@ static pace_doubt doubt_of(const pace_pricing *p, uint32_t number, pace_rung run
     uint32_t exchange = graph->launches.items[number].exchange;
     if (rung == PACE_RUNG_MEASURED) return PACE_DOUBT_KERNEL_REPEATED;
     if (exchange) return exchange_doubt(p, &graph->exchanges.items[exchange - 1]);
+    const pace_op *op = pace_variant_op(p->variant, number);
+    if (rung == PACE_RUNG_LEARNED && op && pace_cost_beyond(p->forecast->cost, pace_pricing_device(p), op, ""))
+        return PACE_DOUBT_KERNEL_BEYOND;
     if (rung == PACE_RUNG_CALIBRATED || rung == PACE_RUNG_LEARNED) return PACE_DOUBT_KERNEL_FIT;
     if (is_guessed(p, number)) return measured_ns(p, number) < 0 ? PACE_DOUBT_KERNEL_GUESS : PACE_DOUBT_KERNEL_UNKNOWN;
     return rung == PACE_RUNG_FORMULA ? PACE_DOUBT_KERNEL_FORMULA : PACE_DOUBT_KERNEL_ROOFLINE;

@@ -22,6 +22,23 @@ static const struct {
                              [PACE_DOUBT_TIMES] = {"times", 1, 10},
                              [PACE_DOUBT_VALUE] = {"value", -1e15, 1e15}};
 
+const char *pace_doubt_beyond(pace_doubt doubt) {
+    switch (doubt) {
+    case PACE_DOUBT_CURVE_BEYOND:
+    case PACE_DOUBT_CURVE_RANKS: return "number of ranks";
+    case PACE_DOUBT_CURVE_TIER: return "one node or several";
+    case PACE_DOUBT_CURVE_COLLECTIVE: return "collective";
+    case PACE_DOUBT_KERNEL_BEYOND: return "kernels";
+    default: return NULL;
+    }
+}
+
+const char *pace_doubts_beyond(const pace_doubts_used *used) {
+    for (int i = 0; i < PACE_DOUBTS; i++)
+        if (used->added[i] > 0 && pace_doubt_beyond((pace_doubt)i)) return pace_doubt_beyond((pace_doubt)i);
+    return used->beyond_sizes ? "sizes" : NULL;
+}
+
 const char *pace_doubt_name(pace_doubt doubt) { return rows[doubt].name; }
 
 pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt) { return rows[doubt].kind; }

@@ -32,6 +32,7 @@ typedef enum {
     X(KERNEL_ROOFLINE, "kernel_roofline", TABLE)       \
     X(KERNEL_GUESS, "kernel_guess", TABLE)             \
     X(KERNEL_FIT, "kernel_fit", TABLE)                 \
+    X(KERNEL_BEYOND, "kernel_beyond", TABLE)           \
     X(KERNEL_UNKNOWN, "kernel_unknown", SPREAD)        \
     X(EXCHANGE_RANKS, "exchange_ranks", SPREAD)        \
     X(EXCHANGE_BUCKET, "exchange_bucket", SPREAD)      \
@@ -101,6 +102,7 @@ typedef struct {
 /* What an answer took for granted: per doubt what it adds to the answer's spread, in quadrature; 0 = was not used. */
 typedef struct {
     double added[PACE_DOUBTS];
+    bool beyond_sizes; /* the size asked is smaller or larger than any that was measured */
 } pace_doubts_used;
 
 /** Reads the figures. PACE_E_INPUT for a name that is missing, unknown or there twice, an entry without its figure, and
@@ -109,6 +111,11 @@ pace_status pace_doubts_load(pace_doubts *out, pace_catalog *catalog) PACE_MUST_
 
 const char *pace_doubt_name(pace_doubt doubt);
 pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt);
+
+/** What of an answer lies beyond everything that was measured, in words; NULL: nothing. */
+const char *pace_doubt_beyond(pace_doubt doubt);
+/** The first of what an answer used. */
+const char *pace_doubts_beyond(const pace_doubts_used *used);
 
 /* What a report says of a doubt, beside its figures. */
 typedef struct {

@@ -53,6 +53,9 @@ static pace_status price_kernel(pace_slot *slot, pace_step_slots *slots, const p
     else if (op->family == PACE_OP_ATTENTION) slot->attention_s += price_s.median;
     else slot->stream_s += price_s.median;
     if (price_s.rung > slots->rung) slots->rung = price_s.rung;
+    slots->kernels_s += price_s.median;
+    if (price_s.rung == PACE_RUNG_LEARNED && pace_cost_beyond(place->cost, place->device, op, ""))
+        slots->beyond_s += price_s.median;
     return PACE_OK;
 }
 

@@ -55,6 +55,7 @@ typedef struct {
     double tied_parameters;        /* of the output layer's weight that is the first stage's too */
     bool across[PACE_SLOT_GROUPS]; /* the group spans nodes */
     pace_rung rung;                /* the worst among the prices */
+    double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */
 } pace_step_slots;
 
 /* On what and with what prices. All are borrowed. */

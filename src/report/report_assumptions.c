@@ -44,12 +44,10 @@ static void put_removal(pace_node *parent, const row *rows, size_t count) {
 
 /* Doubts that mean an answer beyond what was fitted. */
 static void warn_beyond(pace_report *report, const pace_doubts_used *used, const pace_doubt_catalog *all) {
-    static const pace_doubt beyond[] = {PACE_DOUBT_CURVE_BEYOND, PACE_DOUBT_CURVE_TIER, PACE_DOUBT_CURVE_RANKS,
-                                        PACE_DOUBT_CURVE_COLLECTIVE};
-    for (size_t i = 0; report && i < sizeof beyond / sizeof *beyond; i++)
-        if (used->added[beyond[i]] > 0)
-            pace_report_warn(report, PACE_WARN_EXTRAPOLATED, pace_doubt_name(beyond[i]), "%.160s (removed by %.160s)",
-                             all->words[beyond[i]].says, all->words[beyond[i]].removed_by);
+    for (int i = 0; report && i < PACE_DOUBTS; i++)
+        if (used->added[i] > 0 && pace_doubt_beyond((pace_doubt)i))
+            pace_report_warn(report, PACE_WARN_EXTRAPOLATED, pace_doubt_name((pace_doubt)i),
+                             "%.160s (removed by %.160s)", all->words[i].says, all->words[i].removed_by);
 }
 
 /* `largest` is the doubt that adds most; NULL without any. */

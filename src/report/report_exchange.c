@@ -35,20 +35,31 @@ static const pace_table help = {"help", "What would help most", PACE_FOR_ALL, 0,
                                            {"largest_saved_share", "of largest size", PACE_SHOW_SHARE,
                                             PACE_OF(pace_exchange_saving, of_largest)})};
 
+static void warn_of_sizes(pace_report *report, size_t beyond, size_t count) {
+    if (beyond)
+        pace_report_warn(report, PACE_WARN_EXTRAPOLATED, "sizes",
+                         "%zu of %zu sizes: smaller or larger than any that was measured; the ends of the measured "
+                         "curve are carried on",
+                         beyond, count);
+}
+
 static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
     int ranks = a->exchange.machine.devices * a->exchange.machine.nodes;
     double factor = pace_bus_factor(a->question.collective, ranks);
     pace_node *table = pace_open_table(root, &sizes, 0);
+    size_t beyond = 0;
     for (size_t i = 0; i < a->sizes.count; i++) {
         pace_exchange_answer given;
         double bytes = a->sizes.items[i];
         PACE_TRY(pace_exchange_asked_answer(&given, a, bytes));
+        beyond += given.used.beyond_sizes;
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
         pace_table_put(table, &(size_row){llround(bytes), given.time_s.median * 1e6, algbw, algbw * factor,
                                           pace_estimate_low(given.time_s) * 1e6, pace_estimate_high(given.time_s) * 1e6,
                                           given.algorithm, given.protocol, given.bottleneck,
                                           pace_rung_names[given.time_s.rung]});
     }
+    warn_of_sizes(pace_node_report(root), beyond, a->sizes.count);
     return PACE_OK;
 }
 

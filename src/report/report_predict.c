@@ -232,6 +232,17 @@ static void put_unknown(pace_node *root, const pace_prediction *p, const pace_fo
         all.guessed_of_tensors, all.guessed - all.guessed_of_tensors);
 }
 
+/* Operators that a file of overheads does not know take what its others take, or nothing. */
+static void warn_of_host_costs(pace_report *report, const size_t count[PACE_HOST_LEVELS], size_t sum) {
+    size_t unknown = count[PACE_HOST_CLASS] + count[PACE_HOST_TYPICAL] + count[PACE_HOST_NOTHING];
+    if (unknown)
+        pace_report_warn(
+            report, PACE_WARN_EXTRAPOLATED, "overheads",
+            "the overheads know %zu of %zu operators: %zu take the mean of their class or of all, %zu take "
+            "none",
+            sum - unknown, sum, unknown - count[PACE_HOST_NOTHING], count[PACE_HOST_NOTHING]);
+}
+
 /* Whose figures the host costs are. */
 static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
     size_t count[PACE_HOST_LEVELS], sum = 0;
@@ -244,6 +255,7 @@ static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
         pace_node_int(node, pace_host_level_names[level], (int64_t)count[level]);
         sum += count[level];
     }
+    if (p->shared) warn_of_host_costs(pace_node_report(root), count, sum);
     if (!measured && sum)
         pace_node_note(
             root,
@@ -311,8 +323,10 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     pace_status status = pace_prediction_open(&p, paths, path_count, options);
     if (status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked)) {
         status = pace_predict_step(&report, &p.step, &p.fits, options);
+        if (status == PACE_OK) status = pace_predict_fits_warn(&p.inputs.warnings, &p.fits, &p.step.asked);
+        if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);
         pace_prediction_close(&p);
-        return status == PACE_OK ? pace_report_give(out, report, status) : status;
+        return pace_report_give(out, report, status);
     }
     if (status == PACE_OK) status = pace_prediction_run(&p, paths, path_count, options);
     if (status == PACE_OK) {

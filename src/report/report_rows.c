@@ -1,6 +1,7 @@
 /* `paceline predict --rows`: the rows of a table given back, each with its own cells and then those of the answer. A
  * column of the table that is named like one of the answer's is replaced. */
 #include "ask/context.h"
+#include "ask/predict_fits.h"
 #include "report/engines.h"
 #include "ask/row_kinds.h"
 #include "report/report_rows.h"
@@ -33,6 +34,8 @@ typedef struct {
     size_t first;          /* of those not measured: the question */
     char which[64];        /* their rows */
     double need_bytes, has_bytes;
+    size_t beyond; /* rows outside what their fit has seen */
+    char beyond_which[64], beyond_what[64];
 } answers;
 
 static void choose_columns(answers *a) {
@@ -81,19 +84,26 @@ static void put_answer(answers *a, const pace_row_answer *answer) {
     a->batches_assumed += answer->batch_assumed;
 }
 
-/* Rows are counted from 1, behind the line of names. */
-static void judge(answers *a, size_t at, const pace_row_question *question, const pace_row_answer *answer) {
+/* Adds a row to a list of them; rows are counted from 1, behind the line of names. */
+static void name_row(char *out, size_t size, size_t number, const pace_row_question *question) {
     enum { NAMED = 5 };
-    size_t used = strlen(a->which);
+    size_t used = strlen(out);
+    if (number <= NAMED) pace_snprintf(out + used, size - used, "%s%zu", used ? ", " : "", (size_t)question->row + 1);
+    else if (number == NAMED + 1) pace_snprintf(out + used, size - used, ", ...");
+}
+
+static void judge(answers *a, size_t at, const pace_row_question *question, const pace_row_answer *answer) {
+    if (answer->known && *answer->beyond) {
+        if (a->beyond++ == 0) pace_snprintf(a->beyond_what, sizeof a->beyond_what, "%s", answer->beyond);
+        name_row(a->beyond_which, sizeof a->beyond_which, a->beyond, question);
+    }
     if (!answer->known || answer->fitting != PACE_TOO_LARGE) return;
     if (question->measured_s > 0) {
         a->ran++;
         return;
     }
     if (a->too_large++ == 0) a->first = at, a->need_bytes = answer->need_bytes, a->has_bytes = answer->has_bytes;
-    if (a->too_large <= NAMED)
-        pace_snprintf(a->which + used, sizeof a->which - used, "%s%zu", used ? ", " : "", (size_t)question->row + 1);
-    else if (a->too_large == NAMED + 1) pace_snprintf(a->which + used, sizeof a->which - used, ", ...");
+    name_row(a->which, sizeof a->which, a->too_large, question);
 }
 
 static void put_rows(answers *a) {
@@ -152,6 +162,11 @@ static pace_status build(pace_report *report, void *context) {
         pace_report_warn(report, PACE_WARN_BATCH_ASSUMED, NULL,
                          "%zu of %zu rows do not say their micro-batch: see the column status", a->batches_assumed,
                          a->from.questions);
+    if (a->beyond)
+        pace_report_warn(report, PACE_WARN_EXTRAPOLATED, NULL,
+                         "%zu of %zu rows (%s) ask for what the fit has no rows of (%s): the answers are carried over "
+                         "from the nearest rows",
+                         a->beyond, a->from.questions, a->beyond_which, a->beyond_what);
     PACE_TRY(put_remarks(report, a));
     pace_node_int(root, "answered", (int64_t)a->answered);
     pace_node_int(root, "asked", (int64_t)a->from.questions);
@@ -164,7 +179,10 @@ static pace_status build(pace_report *report, void *context) {
 
 static pace_status open_rows(answers *a, const char *path, const pace_rows_options *options) {
     PACE_TRY(a->kind->open(&a->state, options));
-    if (options->fit_path) PACE_TRY(a->kind->load(a->state, options->fit_path));
+    if (options->fit_path) {
+        PACE_TRY(pace_predict_fit_of_kind(options->fit_path, a->kind->name));
+        PACE_TRY(a->kind->load(a->state, options->fit_path));
+    }
     PACE_TRY(pace_row_kind_read_file(a->kind, a->state, path));
     a->from = a->kind->table(a->state, 0);
     if (a->from.csv && a->from.csv->columns > 0) return PACE_OK;

@@ -243,6 +243,15 @@ static pace_status put_picture(pace_report *report, const asked *a) {
     return pace_put_stages(report, a->picture, a->step);
 }
 
+static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
+    if (slots->beyond_s > 0)
+        pace_report_warn(
+            report, PACE_WARN_EXTRAPOLATED, pace_doubt_name(PACE_DOUBT_KERNEL_BEYOND),
+            "%.0f %% of the kernels' time is of sizes, a device, a precision or a kind that the fit has no "
+            "rows of: it is carried over from the nearest rows",
+            ceil(100 * slots->beyond_s / slots->kernels_s));
+}
+
 static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     pace_node *root = pace_report_root(report);
@@ -253,6 +262,7 @@ static pace_status build(pace_report *report, void *context) {
                        pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
                        pace_show_ns(pace_ns(high_s)).text, pace_config_ranks(&a->step->asked.config), a->on,
                        pace_show_real(a->amount / s.median).text, a->sequence > 0 ? "tokens" : "samples");
+    warn_of_kernels(report, a->step->settled.plan.slots);
     pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(&a->step->asked),
                        pace_step_has_operators(&a->step->asked) ? "; its what-ifs are walked" : "");
     put_how(root, a);
@@ -276,7 +286,7 @@ static pace_status build(pace_report *report, void *context) {
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
     put_memory(root, &a->step->settled.plan);
     put_help(root, a);
-    pace_doubts_used used = {{0}};
+    pace_doubts_used used = {{0}, false};
     used.added[a->fits->step_path ? PACE_DOUBT_STEP_FIT : PACE_DOUBT_STEP_FORM] = s.spread;
     return pace_put_assumptions(root, a->catalog, &used, s);
 }

@@ -121,10 +121,14 @@ static void test_file(void **state) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    pace_scaling_fit fit = {1.25, 0.5, 3, 0.02, 0.004, {{"device x", 0.1, 12}, {"model b", -0.3, 7}}, 2, 0.2}, back;
+    pace_scaling_fit fit = {1.25, 0.5,   3,
+                            0.02, 0.004, {{"device x", 0.1, 12}, {"model b", -0.3, 7}},
+                            2,    0.2,   {{1, 8}, {0, 0}}},
+                     back;
     assert_int_equal(pace_scaling_fit_save(&fit, path), PACE_OK);
     assert_int_equal(pace_scaling_fit_load(&back, path), PACE_OK);
     unlink(path);
+    assert_true(back.seen[0].low == 1 && back.seen[0].high == 8 && back.seen[1].high == 0);
     assert_true(back.compute == 1.25 && back.inside == 0.5 && back.between == 3 && back.jitter == 0.02);
     assert_true(back.fixed_s == 0.004 && back.spread == 0.2 && back.group_count == 2);
     assert_true(pace_scaling_fit_compute(&back, "x", "b") == 1.25 * exp(0.1 - 0.3));
