@@ -109,7 +109,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
 }
 
 static bool exchanges_gradients(const pace_config *config) {
-    return config->mode == PACE_TRAINING && config->dp * config->cp > 1;
+    return pace_config_trains(config) && pace_config_shares_gradients(config);
 }
 
 static pace_status choose_approach(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {

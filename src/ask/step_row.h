@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "model/config.h"
 #include "model/model_catalog.h"
 #include "model/model_names.h"
 #include "ask/step_rows.h"
@@ -97,6 +98,7 @@ typedef struct {
     pace_step_things *things;
     const pace_step_defaults *defaults;
     int column[PACE_STEP_COLUMNS]; /* -1 = not there */
+    int field[PACE_CONFIG_FIELDS]; /* pace_step_find_fields() */
     int measured;                  /* of time */
     double unit_s;
     bool guessed_unit;
@@ -138,6 +140,11 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *reader, size_t r
 const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text);
 /** Precision, recomputation, execution, attention and sharding, as the row's words say. */
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Finds the columns that are called as fields of a configuration (model/config.h), unless their numbers are read as
+ * PACE_STEP_... columns. */
+void pace_step_find_fields(pace_step_reader *reader);
+/** Sets the fields of which a cell holds a value, as --set does. Notes the others in the row's status. */
+void pace_step_row_fields(pace_step_row *out, const pace_step_reader *reader, size_t row);
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
 /* Whose steps the implementations of the benchmark are like that a row is of; NULL without. */

@@ -222,6 +222,8 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     set_products_again(out, r, row);
     if (config->dp * config->cp == 1) config->zero_stage = 0;
     if (config->zero_stage == 0) config->zero_group = 0;
+    if (config->tp == 1 && pace_step_flag(pace_step_cell(r, row, PACE_STEP_SEQ_PAR)) == 1)
+        pace_step_note(out, "no effect without tp: sequence parallelism");
     if (config->tp == 1) config->sequence_parallel = 0;
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
     pace_step_group_name(out->group, sizeof out->group, &(pace_step_case){.config = *config, .device = out->device});

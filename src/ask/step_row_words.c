@@ -132,5 +132,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_attention(out, r, row);
     set_sharding(out, r, row);
     set_schedule(out, r, row);
-    return set_precision(out, r, row);
+    bool known = set_precision(out, r, row);
+    pace_step_row_fields(out, r, row);
+    return known;
 }

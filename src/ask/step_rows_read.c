@@ -22,6 +22,7 @@ static pace_status find_columns(pace_step_reader *r) {
     const pace_yaml_node *names = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int i = 0; i < PACE_STEP_COLUMNS; i++)
         r->column[i] = pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i]));
+    pace_step_find_fields(r);
     pace_step_find_measured(r, names);
     for (size_t i = 0; i < sizeof sharing / sizeof *sharing; i++) r->distributed |= r->column[sharing[i]] >= 0;
     if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)

@@ -51,8 +51,11 @@ static const struct {
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1},
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+_Static_assert((int)FIELDS <= (int)PACE_CONFIG_FIELDS, "there is room for all");
 
 const char *pace_config_key(size_t i) { return i < FIELDS ? fields[i].key : NULL; }
+
+bool pace_config_is_worded(size_t i) { return i < FIELDS && fields[i].words; }
 
 const char *const pace_execution_modes[] = {
     [PACE_EAGER] = "eager", [PACE_COMPILED] = "compiled", [PACE_CUDA_GRAPH] = "cuda-graph"};

@@ -70,11 +70,16 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
+enum { PACE_CONFIG_FIELDS = 32 }; /* at most */
+
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
 
 /** The name of the i-th field; NULL behind the last. */
 const char *pace_config_key(size_t i);
+
+/** Whether the values of the i-th field are words, not numbers. */
+bool pace_config_is_worded(size_t i);
 
 /** Sets a field by its name and a value's text: ("precision", "amp"), ("micro_batch", "64"). PACE_E_USAGE names what
  * was expected. */
@@ -100,6 +105,11 @@ double pace_config_copies(const pace_config *config);
 
 /** Whether several ranks hold replicas of a parameter. */
 static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
+
+/** Whether parameters are trained: neither in inference nor where they are frozen. */
+static inline bool pace_config_trains(const pace_config *config) {
+    return config->mode == PACE_TRAINING && !(config->frozen > 0);
+}
 
 /** The same where one rank holds all layers and all states: without pipelines and ZeRO. */
 pace_config pace_config_unshared(const pace_config *config);

@@ -284,7 +284,7 @@ static void lower_tied(pace_lowering *to) {
 
 static void lower_step(pace_lowering *to, const pace_turns *turns) {
     bool training = to->config->mode == PACE_TRAINING, graph = to->config->execution == PACE_CUDA_GRAPH;
-    bool updates = training && to->config->optimizer != PACE_NO_UPDATE;
+    bool updates = pace_config_trains(to->config) && to->config->optimizer != PACE_NO_UPDATE;
     bool pulls = to->config->gradients == PACE_GRADIENTS_PULLED && pace_config_shares_gradients(to->config);
     if (pulls && training) lower_pulls(to);
     take_turn(to, &turns->items[0]);
@@ -421,20 +421,26 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     leave_region(to);
 }
 
+static pace_status find_tensors(pace_gradient_tensors *out, const pace_lowering *to) {
+    pace_graph backward;
+    PACE_TRY(pace_model_lower_gradients(&backward, out, to->model, to->config));
+    pace_graph_free(&backward);
+    return PACE_OK;
+}
+
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest) {
     pace_gradient_tensors tensors;
-    pace_graph backward;
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
     if (rest == PACE_REST_INPUT || rest == PACE_REST_GATHER) return to->status;
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;
+        if (to->config->update == PACE_UPDATE_LOOP) PACE_TRY(find_tensors(&to->tensors, to));
         pace_lower_zero_grad(to);
         pace_lower_update(to);
         return to->status;
     }
-    PACE_TRY(pace_model_lower_gradients(&backward, &tensors, to->model, to->config));
-    pace_graph_free(&backward);
+    PACE_TRY(find_tensors(&tensors, to));
     lower_gradients(to, rest, &tensors);
     PACE_VEC_FREE(&tensors);
     return to->status;
@@ -447,7 +453,6 @@ pace_status pace_model_lower_rest(pace_graph *out, const pace_model *model, cons
     pace_config whole = pace_config_unshared(config);
     if (rest == PACE_REST_EXCHANGE && whole.dp < 2) whole.dp = 2;
     if (rest == PACE_REST_EXCHANGE && config->zero_stage > 0) whole.zero_stage = 1;
-    if (whole.update == PACE_UPDATE_LOOP) whole.update = PACE_UPDATE_FOREACH; /* tensors come with backward */
     PACE_TRY(pace_graph_init(&graph));
     pace_status status = pace_lowering_begin(&to, &graph, model, &whole);
     if (status == PACE_OK) status = lower_rest(&to, rest);

@@ -38,7 +38,7 @@ static uint32_t end_of_block(const pace_lowering *to, uint32_t layer) {
 
 /* Stage 3 frees them behind each pass; else replicas give each other what each has updated, once a step. */
 static bool gathers(const pace_lowering *to) {
-    bool trains = to->config->mode == PACE_TRAINING && !(to->config->frozen > 0);
+    bool trains = pace_config_trains(to->config);
     if (to->config->zero_stage == 0 || !pace_config_shares_gradients(to->config)) return false;
     if (to->config->zero_stage >= 3) return to->turn.pass != PACE_TURN_WEIGHTS;
     return trains && to->turn.pass == PACE_TURN_FORWARD && to->turn.micro_batch == 0;

@@ -212,7 +212,7 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
 
 /* Ranks of PyTorch's steps are alike but for jitter; other frameworks' constants hold it. */
 static double skew_s(const pace_step_case *asked, double alone_s) {
-    bool exchanges = asked->config.mode == PACE_TRAINING && !(asked->config.frozen > 0);
+    bool exchanges = pace_config_trains(&asked->config);
     if (!exchanges || !asked->approach || !pace_framework_is_lowered(asked->framework)) return 0;
     return pace_gradients_skew_s(asked->approach, (int64_t)(asked->config.dp * asked->config.cp), alone_s);
 }

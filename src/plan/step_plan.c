@@ -223,7 +223,7 @@ static pace_status gather(double *seconds, pace_step_plan *plan, share what, con
 static pace_status replicate(double *seconds, pace_step_plan *plan, share what, const pace_step_place *place) {
     gradient_group group = group_of(&plan->config, false);
     double bytes = (what.dense + what.expert) * gradient_bytes(plan) / group.ranks;
-    bool across, trains = plan->config.mode == PACE_TRAINING && !(plan->config.frozen > 0);
+    bool across, trains = pace_config_trains(&plan->config);
     *seconds = 0;
     if (!trains || group.copies < 2) return PACE_OK;
     PACE_TRY(pace_group_exchange_s(seconds, &across, place->exchange, PACE_ALLREDUCE, bytes, group.copies,
@@ -242,7 +242,7 @@ static pace_status shard_block(double *gather_s, double *replicate_s, pace_step_
 static pace_status gather_first(pace_step_plan *plan, const pace_step_place *place) {
     share head = place_share(plan->slots, PACE_PART_HEAD);
     bool gathers = plan->config.zero_stage == 1 || plan->config.zero_stage == 2;
-    bool trains = plan->config.mode == PACE_TRAINING && !(plan->config.frozen > 0);
+    bool trains = pace_config_trains(&plan->config);
     if (!gathers || !trains || !pace_framework_is_lowered(plan->framework)) return PACE_OK;
     return gather(&plan->gather_first_s, plan, head.dense > 0 ? head : layer_share(plan->slots), place);
 }
@@ -250,7 +250,7 @@ static pace_status gather_first(pace_step_plan *plan, const pace_step_place *pla
 static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     PACE_TRY(gather_first(plan, place));
-    if (config->mode == PACE_TRAINING && !(config->frozen > 0)) PACE_TRY(exchange_all_gradients(plan, place));
+    if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
     if (config->zero_stage >= 3) {
         PACE_TRY(shard_block(&plan->gather_s, &plan->replicate_s, plan, layer_share(plan->slots), place));
         PACE_TRY(shard_block(&plan->gather_end_s[0], &plan->replicate_end_s[0], plan,
@@ -263,7 +263,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     bool tied_across;
     PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
                                    plan->slots->boundary_bytes, 2, far));
-    if (plan->slots->tied_parameters > 0 && config->mode == PACE_TRAINING && !(config->frozen > 0))
+    if (plan->slots->tied_parameters > 0 && pace_config_trains(config))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
@@ -309,8 +309,7 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     const pace_config *config = &plan->config;
     share held = stage_share(plan, stage);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
-    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0),
-         half = pace_config_parameter_bytes(config) == 2;
+    bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
     double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them */
     for (int i = 1; i <= 3; i++) {
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
@@ -348,7 +347,8 @@ static void add_rest(pace_step_plan *plan, double part) {
                                           plan->config.zero_stage < 3 ? plan->micro_batches - 1 : 0,
                                       [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
     if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
-    plan->rest_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
+    plan->update_host_s = part * slots->rest_host_s[PACE_REST_UPDATE];
+    plan->rest_host_s += plan->update_host_s;
     if (exchanges && plan->config.zero_stage > 0)
         plan->rest_host_s += (plan->layers_most + 2) * slots->rest_host_s[PACE_REST_GATHER];
     for (int i = 0; i < PACE_MODEL_RESTS; i++) {
@@ -366,7 +366,7 @@ static void add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     share held = fullest(plan);
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
-    if (config->mode != PACE_TRAINING || config->frozen > 0 || !(rate > 0)) return;
+    if (!pace_config_trains(config) || !(rate > 0)) return;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->parameters;
     if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;

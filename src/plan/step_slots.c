@@ -252,7 +252,7 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
         const pace_model_part *part = &slots->parts[i].part;
         slots->parameters += part->turns * (part->parameters + part->expert_parameters);
     }
-    bool trains = config->mode == PACE_TRAINING && !(config->frozen > 0);
+    bool trains = pace_config_trains(config);
     if (!place->host) return PACE_OK;
     for (int rest = 0; rest < PACE_MODEL_RESTS; rest++)
         if (trains || rest == PACE_REST_INPUT) PACE_TRY(price_rest(slots, model, config, (pace_model_rest)rest, place));

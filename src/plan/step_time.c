@@ -239,6 +239,15 @@ static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_fact
     return larger(factor(f, plan->gradient_across) * plan->gather_first_s, left_s);
 }
 
+/* What the host of a whole step is late by: it does not wait for the gradients' exchange. A host that reads the loss
+ * begins each step with the device, and so is not ahead when backward, which it may issue slowly, has ended. */
+static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
+                          double device_s, double host_s) {
+    double late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
+    if (plan->config.read_loss > 0) late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
+    return larger(0, late_s);
+}
+
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
     const pace_framework *framework = plan->framework;
     pipeline p = stages_of(plan, f);
@@ -266,9 +275,9 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (trains && plan->config.zero_stage < 3) t.data_s += exposed_gradients_s(plan, f, &p.slowest, device_s, host_s);
     t.data_s += exposed_gathers_s(plan, f, &p.slowest);
     if (trains) t.data_s += factor(f, plan->pass_across) * plan->tied_s;
-    if (is_lowered(plan)) { /* what the host of a whole step is late by: it does not wait for the gradients' exchange */
+    if (is_lowered(plan)) {
         t.compute_s += plan->rest_s;
-        t.host_s = larger(0, host_s - device_s - t.data_s - t.bubble_s - t.pipeline_s);
+        t.host_s = host_late_s(plan, f, &t, device_s, host_s);
     }
     t.other_s = f->step * framework->step_s;
     t.total_s = t.compute_s + t.host_s + t.tensor_s + t.context_s + t.expert_s + t.pipeline_s + t.data_s + t.bubble_s +

@@ -52,6 +52,7 @@ typedef struct {
     double tied_s;                          /* the shared table's gradient, between first and last stage */
     double last_bucket_s; /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double update_s;
+    double update_host_s;       /* of rest_host_s */
     double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
     pace_step_memory memory;    /* of the fullest rank */
