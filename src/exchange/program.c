@@ -5,7 +5,7 @@
 const char *const pace_operation_names[PACE_OPERATION_KINDS] = {"send", "receive", "reduce", "copy", "work", "wait"};
 
 pace_status pace_program_init(pace_program *program, uint32_t ranks) {
-    pace_program empty = {.rank_count = ranks};
+    pace_program empty = {.rank_count = ranks, .here = {0, 1, 1, 1}};
     if (!ranks) return pace_fail(PACE_E_INPUT, "an exchange needs at least one rank");
     empty.class_of = pace_alloc(ranks, sizeof *empty.class_of);
     if (!empty.class_of) return PACE_E_MEMORY;
@@ -20,6 +20,7 @@ void pace_program_free(pace_program *program) {
     PACE_VEC_FREE(&program->lanes);
     PACE_VEC_FREE(&program->operations);
     PACE_VEC_FREE(&program->peers);
+    PACE_VEC_FREE(&program->places);
     program->class_of = program->peer_slots = NULL;
 }
 
@@ -36,6 +37,7 @@ pace_status pace_program_open_lane(pace_program *program) {
 
 static pace_status append(pace_program *program, pace_operation operation) {
     PACE_TRY(PACE_PUSH(&program->operations, operation));
+    if (program->viewed) PACE_TRY(PACE_PUSH(&program->places, program->here));
     program->lanes.items[program->lanes.count - 1].count++;
     return PACE_OK;
 }
@@ -167,13 +169,24 @@ pace_status pace_program_finish(pace_program *program) {
     return check_operations(program);
 }
 
+/* The block that the rank `back` places before the viewer ends with. */
+static void at_block(pace_program *p, uint32_t extent, const pace_ring_blocks *blocks, uint32_t back) {
+    if (!blocks) return;
+    uint32_t number = (blocks->mine + 2 * extent - back) % extent;
+    pace_program_at(p, blocks->each.first + number * blocks->step, blocks->each.count, blocks->each.stride,
+                    blocks->each.of);
+}
+
 pace_status pace_program_around(pace_program *p, uint32_t stride, uint32_t extent, uint8_t wire, double part,
-                                bool reduce) {
+                                bool reduce, const pace_ring_blocks *blocks) {
     for (uint32_t step = 1; step < extent; step++) {
+        at_block(p, extent, blocks, step - !reduce);
         PACE_TRY(pace_program_send(p, pace_peer_shift(stride, extent, 1), wire, part));
+        at_block(p, extent, blocks, step + reduce);
         PACE_TRY(pace_program_receive(p, pace_peer_shift(stride, extent, -1), wire, part));
         if (reduce) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, part));
     }
+    pace_program_at_all(p);
     return PACE_OK;
 }
 

@@ -10,7 +10,8 @@
  *   reduce, copy, work   take time on the lane
  *   wait     until an operation of another lane of the same rank has ended
  *
- * schedule/flows.h says when each runs.
+ * A receive that a reduce follows, with nothing but receives between them, is added to what the rank has; any other takes
+ * its place. schedule/flows.h says when each operation runs; collective/executor.h runs it.
  */
 #pragma once
 
@@ -50,6 +51,12 @@ typedef struct {
     double amount; /* bytes; work: nanoseconds; wait: the number of the operation in that lane */
 } pace_operation;
 
+/* Which part of the vector an operation is about: of its `of` equal blocks the `count` that begin with `first` and lie
+ * `stride` apart, counted modulo `of`. */
+typedef struct {
+    uint32_t first, count, stride, of;
+} pace_place;
+
 typedef struct {
     uint32_t first, count; /* of operations */
 } pace_program_lane;
@@ -68,6 +75,9 @@ typedef struct {
     PACE_VEC(pace_peer) peers;           /* each once */
     uint32_t *peer_slots;                /* hash table of peers: index + 1 */
     size_t peer_slot_count;
+    bool viewed;                 /* by one rank, which executes its own operations */
+    pace_place here;             /* of the operations that are appended next */
+    PACE_VEC(pace_place) places; /* viewed: one an operation; those of other classes than the viewer's say nothing */
 } pace_program;
 
 /** An empty program of `ranks` ranks, at least 1, all in class 0 (which is still to be opened). */
@@ -115,9 +125,25 @@ static inline pace_peer pace_peer_xor(uint32_t stride, uint32_t extent, uint32_t
 
 static inline pace_peer pace_peer_of_rank(uint32_t rank) { return (pace_peer){PACE_PEER_RANK, 0, 1, 1, rank, 0}; }
 
-/** n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. */
+/** Operations appended from here on are about these blocks; about the whole vector. */
+static inline void pace_program_at(pace_program *program, uint32_t first, uint32_t count, uint32_t stride,
+                                   uint32_t of) {
+    program->here = (pace_place){first % of, count, stride, of};
+}
+static inline void pace_program_at_all(pace_program *program) { program->here = (pace_place){0, 1, 1, 1}; }
+
+/* The blocks of a ring: the one that rank number i of the ring ends with is `each` (its `first` for i = 0), `step` blocks
+ * further for every i. */
+typedef struct {
+    pace_place each;
+    uint32_t step;
+    uint32_t mine; /* the viewer's number on the ring */
+} pace_ring_blocks;
+
+/** n - 1 steps around the ring of one digit, each rank passing on a part of the vector; reducing it or not. `blocks` may
+ * be NULL where nobody views the program. */
 pace_status pace_program_around(pace_program *program, uint32_t stride, uint32_t extent, uint8_t wire, double part,
-                                bool reduce);
+                                bool reduce, const pace_ring_blocks *blocks);
 
 /** The shorter side of the most square grid of so many ranks. */
 int pace_torus_side(int ranks);

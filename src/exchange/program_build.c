@@ -9,15 +9,18 @@ typedef pace_program_question sizes;
 /* Reduce-scatter in rows of `row` ranks, all-reduce of a part along every column, all-gather in the rows. */
 static pace_status two_levels(pace_program *p, const sizes *q, uint32_t row, uint8_t wire_along) {
     uint32_t rows = q->ranks / row;
+    uint32_t viewer = pace_program_viewer(q);
+    const pace_ring_blocks in_row = {{0, rows, row, q->ranks}, 1, viewer % row},
+                           along = {{viewer % row, 1, 1, q->ranks}, row, viewer / row};
     double part = q->bytes / row;
     PACE_TRY(pace_program_open_class(p));
     if (pace_program_reduces(q)) {
-        PACE_TRY(pace_program_around(p, 1, row, 0, part, true));
-        PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, true));
+        PACE_TRY(pace_program_around(p, 1, row, 0, part, true, &in_row));
+        PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, true, &along));
     }
     if (!pace_program_gathers(q)) return PACE_OK;
-    PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, false));
-    return pace_program_around(p, 1, row, 0, part, false);
+    PACE_TRY(pace_program_around(p, row, rows, wire_along, part / rows, false, &along));
+    return pace_program_around(p, 1, row, 0, part, false, &in_row);
 }
 
 /* Pairwise in a digit. */
@@ -58,33 +61,54 @@ static pace_status swap(pace_program *p, pace_peer with, double bytes) {
     return pace_program_receive(p, with, 0, bytes);
 }
 
-static pace_status doubling(pace_program *p, uint32_t ranks, double bytes) {
+static pace_status doubling(pace_program *p, const sizes *q, uint32_t ranks) {
     for (uint32_t mask = 1; mask < ranks; mask *= 2) {
-        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes));
-        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
+        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), q->bytes));
+        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes));
     }
+    return PACE_OK;
+}
+
+/* What `rank` keeps once partners up to `mask` have each kept one half. Where every rank ends with the block of its own
+ * number, halves are the blocks whose numbers have a bit; else they lie together. */
+static void at_half(pace_program *p, const sizes *q, uint32_t ranks, uint32_t rank, uint32_t mask) {
+    uint32_t first = 0, left = ranks / (2 * mask);
+    for (uint32_t bit = 1; bit <= mask; bit *= 2)
+        if (rank & bit) first += ranks / (2 * bit);
+    if (q->collective == PACE_ALLREDUCE) pace_program_at(p, first, left, 1, ranks);
+    else pace_program_at(p, rank & (2 * mask - 1), left, 2 * mask, ranks);
+}
+
+/* Partners hand each other the half that the other keeps, or has. */
+static pace_status swap_halves(pace_program *p, const sizes *q, uint32_t ranks, uint32_t mask, double bytes,
+                               bool keep) {
+    uint32_t viewer = pace_program_viewer(q), partner = viewer ^ mask;
+    at_half(p, q, ranks, keep ? partner : viewer, mask);
+    PACE_TRY(pace_program_send(p, pace_peer_xor(1, ranks, mask), 0, bytes));
+    at_half(p, q, ranks, keep ? viewer : partner, mask);
+    PACE_TRY(pace_program_receive(p, pace_peer_xor(1, ranks, mask), 0, bytes));
+    if (keep) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
+    pace_program_at_all(p);
     return PACE_OK;
 }
 
 /* Large pieces among neighbours. */
-static pace_status halving(pace_program *p, uint32_t ranks, double bytes) {
-    for (uint32_t mask = 1; mask < ranks; mask *= 2) {
-        PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), bytes /= 2));
-        PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, bytes));
-    }
+static pace_status halving(pace_program *p, const sizes *q, uint32_t ranks) {
+    double bytes = q->bytes;
+    for (uint32_t mask = 1; mask < ranks; mask *= 2) PACE_TRY(swap_halves(p, q, ranks, mask, bytes /= 2, true));
     return PACE_OK;
 }
 
 /* The same way back: far partners first, while there is little. */
-static pace_status gather_doubling(pace_program *p, uint32_t ranks, double bytes) {
-    double held = bytes / ranks;
-    for (uint32_t mask = ranks / 2; mask; mask /= 2, held *= 2) PACE_TRY(swap(p, pace_peer_xor(1, ranks, mask), held));
+static pace_status gather_doubling(pace_program *p, const sizes *q, uint32_t ranks) {
+    double held = q->bytes / ranks;
+    for (uint32_t mask = ranks / 2; mask; mask /= 2, held *= 2) PACE_TRY(swap_halves(p, q, ranks, mask, held, false));
     return PACE_OK;
 }
 
-static pace_status rabenseifner(pace_program *p, uint32_t ranks, double bytes) {
-    PACE_TRY(halving(p, ranks, bytes));
-    return gather_doubling(p, ranks, bytes);
+static pace_status rabenseifner(pace_program *p, const sizes *q, uint32_t ranks) {
+    PACE_TRY(halving(p, q, ranks));
+    return gather_doubling(p, q, ranks);
 }
 
 static uint32_t power_below(uint32_t ranks) {
@@ -95,17 +119,17 @@ static uint32_t power_below(uint32_t ranks) {
 
 /* The ranks above the greatest power of two hand their vector to one below it, and get the sum at the end. */
 static pace_status folded_in(pace_program *p, const sizes *q,
-                             pace_status (*core)(pace_program *, uint32_t ranks, double bytes), uint32_t power) {
+                             pace_status (*core)(pace_program *, const sizes *, uint32_t ranks), uint32_t power) {
     uint32_t extra = q->ranks - power;
     pace_peer up = pace_peer_shift(1, q->ranks, power), down = pace_peer_shift(1, q->ranks, -(int64_t)power);
     for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = rank < extra ? 1 : rank < power ? 0 : 2;
     PACE_TRY(pace_program_open_class(p));
-    PACE_TRY(core(p, power, q->bytes));
+    PACE_TRY(core(p, q, power));
     if (!extra) return PACE_OK;
     PACE_TRY(pace_program_open_class(p));
     PACE_TRY(pace_program_receive(p, up, 0, q->bytes));
     PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes));
-    PACE_TRY(core(p, power, q->bytes));
+    PACE_TRY(core(p, q, power));
     PACE_TRY(pace_program_send(p, up, 0, q->bytes));
     PACE_TRY(pace_program_open_class(p));
     PACE_TRY(pace_program_send(p, down, 0, q->bytes));
@@ -113,10 +137,10 @@ static pace_status folded_in(pace_program *p, const sizes *q,
 }
 
 static pace_status power_only(pace_program *p, const sizes *q,
-                              pace_status (*core)(pace_program *, uint32_t ranks, double bytes)) {
+                              pace_status (*core)(pace_program *, const sizes *, uint32_t ranks)) {
     if (q->ranks & (q->ranks - 1)) return pace_fail(PACE_E_INPUT, "%u ranks are no power of two", q->ranks);
     PACE_TRY(pace_program_open_class(p));
-    return core(p, q->ranks, q->bytes);
+    return core(p, q, q->ranks);
 }
 
 pace_status pace_program_doubling(pace_program *p, const sizes *q) {
@@ -131,7 +155,8 @@ pace_status pace_program_rabenseifner(pace_program *p, const sizes *q) {
 
 /* --- k-nomial exchange: at each level everybody sends to and adds from the others of its group ------------------- */
 
-static pace_status knomial(pace_program *p, uint32_t ranks, double bytes) {
+static pace_status knomial(pace_program *p, const sizes *q, uint32_t ranks) {
+    double bytes = q->bytes;
     for (uint32_t stride = 1; stride < ranks; stride *= PACE_KNOMIAL) {
         uint32_t extent = ranks / stride < PACE_KNOMIAL ? ranks / stride : PACE_KNOMIAL;
         for (uint32_t step = 1; step < extent; step++)
@@ -167,11 +192,16 @@ pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
 }
 
 /* All sends are under way before the first receive; one kernel adds what has come. */
-static pace_status send_to_all(pace_program *p, uint32_t ranks, double part, bool reduce) {
-    for (uint32_t step = 1; step < ranks; step++)
+static pace_status send_to_all(pace_program *p, const sizes *q, double part, bool reduce) {
+    uint32_t ranks = q->ranks, viewer = pace_program_viewer(q);
+    for (uint32_t step = 1; step < ranks; step++) {
+        pace_program_at(p, reduce ? viewer + step : viewer, 1, 1, ranks);
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, ranks, step), 0, part));
-    for (uint32_t step = 1; step < ranks; step++)
+    }
+    for (uint32_t step = 1; step < ranks; step++) {
+        pace_program_at(p, reduce ? viewer : viewer + ranks - step, 1, 1, ranks);
         PACE_TRY(pace_program_receive(p, pace_peer_shift(1, ranks, -(int64_t)step), 0, part));
+    }
     return reduce ? pace_program_local(p, PACE_OPERATION_REDUCE, part * (ranks - 1)) : PACE_OK;
 }
 
@@ -202,9 +232,9 @@ pace_status pace_program_direct(pace_program *p, const sizes *q) {
         return PACE_OK;
     }
     PACE_TRY(pace_program_open_class(p));
-    if (q->collective == PACE_ALLTOALL) return send_to_all(p, q->ranks, part, false);
-    if (pace_program_reduces(q)) PACE_TRY(send_to_all(p, q->ranks, part, true));
-    return pace_program_gathers(q) ? send_to_all(p, q->ranks, part, false) : PACE_OK;
+    if (q->collective == PACE_ALLTOALL) return send_to_all(p, q, part, false);
+    if (pace_program_reduces(q)) PACE_TRY(send_to_all(p, q, part, true));
+    return pace_program_gathers(q) ? send_to_all(p, q, part, false) : PACE_OK;
 }
 
 /* Bruck et al. 1997. In step i a rank passes to the one 2^i before it what that has not: of an all-gather all it has so
@@ -218,7 +248,9 @@ pace_status pace_program_bruck(pace_program *p, const sizes *q) {
             parts = 0;
             for (uint32_t i = 1; i < q->ranks; i++) parts += (i & distance) != 0;
         }
+        pace_program_at(p, pace_program_viewer(q), parts, 1, q->ranks);
         PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, -(int64_t)distance), 0, parts * part));
+        pace_program_at(p, pace_program_viewer(q) + distance, parts, 1, q->ranks);
         PACE_TRY(pace_program_receive(p, pace_peer_shift(1, q->ranks, distance), 0, parts * part));
     }
     return PACE_OK;

@@ -11,6 +11,7 @@ typedef struct pace_program_question {
     double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
     uint32_t group;    /* rails, leaders: ranks of one node (wire 0 inside, wire 1 across) */
     uint32_t segments; /* pipelined algorithms: pieces of the vector; 0 = 1 */
+    uint32_t viewer;   /* 1 + the rank whose places the program says (exchange/program.h); 0 = nobody's */
     const struct pace_machine *machine; /* borrowed: its rings (program_rings.c); NULL = one, in the order of ranks */
 } pace_program_question;
 
@@ -24,6 +25,9 @@ static inline bool pace_program_reduces(const pace_program_question *q) { return
 /** Makes a program that so many jobs, of as many ranks each, run side by side: job by job, one after the other in rank
  * numbers, a job's switch behind its ranks. PACE_E_INPUT for too many. */
 pace_status pace_program_repeat(pace_program *program, uint32_t jobs) PACE_MUST_CHECK;
+
+/* The rank whose places are said; where there is none, any. */
+static inline uint32_t pace_program_viewer(const pace_program_question *q) { return q->viewer ? q->viewer - 1 : 0; }
 
 /* Parts of programs that several generators share: a binomial tree of `ranks` ranks in a row, of which `rank` is one,
  * towards the first and away from it. */

@@ -33,7 +33,10 @@ pace_status pace_program_build(pace_program *out, const char *collective, const 
     if (!(asked.bytes >= 0) || isinf(asked.bytes))
         return pace_fail(PACE_E_INPUT, "expected a size of at least 0 bytes, found %g", asked.bytes);
     pace_program program;
+    if (asked.viewer > asked.ranks)
+        return pace_fail(PACE_E_INPUT, "expected a viewer below %u ranks, found %u", asked.ranks, asked.viewer - 1);
     PACE_TRY(pace_program_init(&program, asked.ranks + pace_exchange_algorithms[row].in_switch));
+    program.viewed = asked.viewer > 0;
     pace_status status = pace_exchange_algorithms[row].program(&program, &asked);
     if (status == PACE_OK) status = pace_program_finish(&program);
     return PACE_GIVE(out, program, status, pace_program_free(&program));

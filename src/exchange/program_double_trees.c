@@ -30,6 +30,7 @@ typedef struct {
     uint32_t next_tag, before_tag;
     const pace_tree_branches *across; /* of a head: its nodes; NULL for others */
     uint8_t wire;                     /* to other nodes */
+    uint32_t first, of;               /* the tree's first block of the vector's */
 } place;
 
 static uint32_t segments_of(const sizes *q) { return q->segments ? q->segments : 1; }
@@ -77,12 +78,17 @@ static pace_status down(pace_program *p, const sizes *q, const place *at, int tr
     return PACE_OK;
 }
 
+static void at_segment(pace_program *p, const place *at, uint32_t segment) {
+    pace_program_at(p, at->first + segment, 1, 1, at->of);
+}
+
 /* To a head's second child from a lane of its own: both are sent to at once. */
 static pace_status down_second(pace_program *p, const sizes *q, const place *at, int tree, uint32_t lane_down,
                                double piece) {
     uint32_t a_segment = 1u + (at->next != 0) + (at->across->down[0] != 0);
     PACE_TRY(pace_program_open_lane(p));
     for (uint32_t s = 0; s < segments_of(q); s++) {
+        at_segment(p, at, s);
         PACE_TRY(pace_program_wait(p, lane_down, s * a_segment)); /* it has come */
         PACE_TRY(pace_program_send(p, far(q, at->across->down[1], true, tree), at->wire, piece));
     }
@@ -93,9 +99,15 @@ static pace_status down_second(pace_program *p, const sizes *q, const place *at,
 static pace_status add_lanes(pace_program *p, const sizes *q, const place *at, int tree, uint32_t *lane, double piece) {
     uint32_t lane_up = *lane;
     if (lane_up) PACE_TRY(pace_program_open_lane(p));
-    for (uint32_t s = 0; s < segments_of(q); s++) PACE_TRY(up(p, q, at, tree, piece));
+    for (uint32_t s = 0; s < segments_of(q); s++) {
+        at_segment(p, at, s);
+        PACE_TRY(up(p, q, at, tree, piece));
+    }
     PACE_TRY(pace_program_open_lane(p));
-    for (uint32_t s = 0; s < segments_of(q); s++) PACE_TRY(down(p, q, at, tree, lane_up, s, piece));
+    for (uint32_t s = 0; s < segments_of(q); s++) {
+        at_segment(p, at, s);
+        PACE_TRY(down(p, q, at, tree, lane_up, s, piece));
+    }
     *lane += 2;
     if (!at->across || !at->across->down[1]) return PACE_OK;
     *lane += 1;
@@ -123,6 +135,8 @@ static pace_status add_class(pace_program *p, const sizes *q, const chains *c, u
         for (int tree = 0; tree < PACE_TREES; tree++) {
             place at = place_in(c, channel, device);
             at.across = at.before ? NULL : &of[tree];
+            at.first = (channel * PACE_TREES + (uint32_t)tree) * segments_of(q);
+            at.of = c->channels * PACE_TREES * segments_of(q);
             PACE_TRY(add_lanes(p, q, &at, tree, &lane, piece));
         }
     return PACE_OK;

@@ -9,9 +9,10 @@ typedef pace_program_question sizes;
 static pace_status led(pace_program *p, const sizes *q, uint32_t rank) {
     uint32_t nodes = q->ranks / q->group;
     PACE_TRY(pace_program_gather_up(p, q->group, rank, q->bytes));
+    const pace_ring_blocks blocks = {{0, 1, 1, nodes}, 1, pace_program_viewer(q) / q->group};
     if (rank == 0) {
-        PACE_TRY(pace_program_around(p, q->group, nodes, 1, q->bytes / nodes, true));
-        PACE_TRY(pace_program_around(p, q->group, nodes, 1, q->bytes / nodes, false));
+        PACE_TRY(pace_program_around(p, q->group, nodes, 1, q->bytes / nodes, true, &blocks));
+        PACE_TRY(pace_program_around(p, q->group, nodes, 1, q->bytes / nodes, false, &blocks));
     }
     return pace_program_spread_down(p, q->group, rank, q->bytes);
 }

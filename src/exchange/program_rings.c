@@ -21,9 +21,11 @@ typedef pace_program_question sizes;
 
 /* Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009). */
 static pace_status one_ring(pace_program *p, const sizes *q) {
+    const pace_ring_blocks blocks = {{0, 1, 1, q->ranks}, 1, pace_program_viewer(q)};
+    double part = q->bytes / q->ranks;
     PACE_TRY(pace_program_open_class(p));
-    if (pace_program_reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, true));
-    return pace_program_gathers(q) ? pace_program_around(p, 1, q->ranks, 0, q->bytes / q->ranks, false) : PACE_OK;
+    if (pace_program_reduces(q)) PACE_TRY(pace_program_around(p, 1, q->ranks, 0, part, true, &blocks));
+    return pace_program_gathers(q) ? pace_program_around(p, 1, q->ranks, 0, part, false, &blocks) : PACE_OK;
 }
 
 /* A rank's neighbours on one ring. */
@@ -154,9 +156,9 @@ static pace_status rail_lane(pace_program *p, const sizes *q, uint32_t lane, uin
     }
     for (uint32_t other = 1; other < rings && lane == 0 && reduces; other++)
         PACE_TRY(pace_program_wait(p, other, done - 1));
-    if (lane == 0 && reduces) PACE_TRY(pace_program_around(p, q->group, nodes, 1, part / nodes, true));
+    if (lane == 0 && reduces) PACE_TRY(pace_program_around(p, q->group, nodes, 1, part / nodes, true, NULL));
     if (!gathers) return PACE_OK;
-    if (lane == 0) PACE_TRY(pace_program_around(p, q->group, nodes, 1, part / nodes, false));
+    if (lane == 0) PACE_TRY(pace_program_around(p, q->group, nodes, 1, part / nodes, false, NULL));
     else PACE_TRY(pace_program_wait(p, 0, done + (reduces ? rings - 1 + 3 * (nodes - 1) : 0) + 2 * (nodes - 1) - 1));
     return around(p, &node, at, part / rings, false);
 }

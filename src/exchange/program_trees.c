@@ -41,14 +41,17 @@ pace_status pace_program_spread_down(pace_program *p, uint32_t ranks, uint32_t r
 static pace_status scatter_down(pace_program *p, const sizes *q, uint32_t rank) {
     uint32_t span = span_of(rank, q->ranks);
     double part = q->bytes / q->ranks;
-    uint32_t below = rank + span < q->ranks ? span : q->ranks - rank;
+    uint32_t below = rank + span < q->ranks ? span : q->ranks - rank, me = q->viewer ? q->viewer - 1 : rank;
+    const pace_ring_blocks blocks = {{0, 1, 1, q->ranks}, 1, me};
+    pace_program_at(p, me, below, 1, q->ranks);
     if (rank) PACE_TRY(pace_program_receive(p, at(q, -(int64_t)span, 0), 0, below * part));
     for (uint32_t child = span / 2; child; child /= 2) {
         if (rank + child >= q->ranks) continue;
         uint32_t of = rank + 2 * child < q->ranks ? child : q->ranks - rank - child;
+        pace_program_at(p, me + child, of, 1, q->ranks);
         PACE_TRY(pace_program_send(p, at(q, child, 0), 0, of * part));
     }
-    return pace_program_around(p, 1, q->ranks, 0, part, false);
+    return pace_program_around(p, 1, q->ranks, 0, part, false, &blocks);
 }
 
 /* Ranks with the same lowest bit do the same, but for those whose children the end of the ranks cuts off. */
@@ -90,6 +93,7 @@ pace_status pace_program_chain(pace_program *p, const sizes *q) {
         bool first = class == (reduces ? 2 : 0), last = class == (reduces ? 0 : 2);
         PACE_TRY(pace_program_open_class(p));
         for (uint32_t i = 0; i < segments && q->ranks > 1; i++) {
+            pace_program_at(p, i, 1, 1, segments);
             if (!first) PACE_TRY(pace_program_receive(p, at(q, -onward, 0), 0, q->bytes / segments));
             if (!first && reduces) PACE_TRY(pace_program_local(p, PACE_OPERATION_REDUCE, q->bytes / segments));
             if (!last) PACE_TRY(pace_program_send(p, at(q, onward, 0), 0, q->bytes / segments));
@@ -145,7 +149,9 @@ static branches branches_in(int tree, int64_t rank, int64_t ranks) {
 }
 
 static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, double piece) {
-    for (uint32_t s = 0; s < (q->segments ? q->segments : 1); s++) {
+    uint32_t segments = q->segments ? q->segments : 1;
+    for (uint32_t s = 0; s < segments; s++) {
+        pace_program_at(p, s, 1, 1, segments);
         for (int i = 0; i < 2; i++)
             if (of->down[i]) {
                 PACE_TRY(pace_program_receive(p, at(q, of->down[i], 0), 0, piece));
@@ -158,8 +164,9 @@ static pace_status up_lane(pace_program *p, const sizes *q, const branches *of, 
 
 /* The root's lane follows its own lane of the way up, two operations a child. */
 static pace_status down_lane(pace_program *p, const sizes *q, const branches *of, double piece) {
-    uint32_t a_segment = 2 * ((of->down[0] != 0) + (of->down[1] != 0));
-    for (uint32_t s = 0; s < (q->segments ? q->segments : 1); s++) {
+    uint32_t a_segment = 2 * ((of->down[0] != 0) + (of->down[1] != 0)), segments = q->segments ? q->segments : 1;
+    for (uint32_t s = 0; s < segments; s++) {
+        pace_program_at(p, s, 1, 1, segments);
         if (of->up) PACE_TRY(pace_program_receive(p, at(q, of->up, 1), 0, piece));
         else if (a_segment) PACE_TRY(pace_program_wait(p, 0, (s + 1) * a_segment - 1));
         for (int i = 0; i < 2; i++)
