@@ -2,10 +2,11 @@
 """Checks the rules of the house that a compiler does not.
 
 A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
-includes base and machine besides; files of src/ form no circles, neither of includes nor of calls (NAME.h and NAME.c
-count as one file); numbers are read and printed by base/decimal.h and base/print.h, which no locale changes; file names
-are unique across src/, cli/ and calibrate/, so that a name says which file is meant; no source file grows past 600 lines
-unless its opening comment says why ("Long because ..."). Prints FILE:LINE: what is wrong; exits 1 then.
+includes base and machine besides, collective/ base, machine and exchange; files of src/ form no circles, neither of
+includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
+base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/ and collective/, so that a name
+says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...").
+Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
 import sys
@@ -60,16 +61,20 @@ def check_cli(root, path, text, faults):
             faults.append((path, line, f"cli/ includes '{target}', which is neither public nor its own"))
 
 
-def check_calibrate(root, path, text, faults):
-    """calibrate/ includes base, machine, the public headers and its own."""
-    for match in INCLUDE.finditer(text):
-        quoted, target = match.group(1) == '"', match.group(2)
-        line = text.count("\n", 0, match.start()) + 1
-        head, slash, _ = target.partition("/")
-        if (slash and head in ROOMS and head not in ("base", "machine")) or (
-            quoted and not slash and not (path.parent / target).is_file()
-        ):
-            faults.append((path, line, f"calibrate/ includes '{target}', which is none of base, machine, public, its own"))
+def check_outside(folder, rooms):
+    """Files of a folder outside src/ include these rooms, the public headers and their own."""
+
+    def check(root, path, text, faults):
+        for match in INCLUDE.finditer(text):
+            quoted, target = match.group(1) == '"', match.group(2)
+            line = text.count("\n", 0, match.start()) + 1
+            head, slash, _ = target.partition("/")
+            if (slash and head in ROOMS and head not in rooms) or (
+                quoted and not slash and not (path.parent / target).is_file()
+            ):
+                faults.append((path, line, f"{folder}/ includes '{target}', which is none of {', '.join(rooms)}, public, its own"))
+
+    return check
 
 
 def relations(root):
@@ -162,7 +167,12 @@ def check_numbers(path, text, faults, prints):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
     faults, seen, files = [], {}, 0
-    for folder, check in (("src", check_room), ("cli", check_cli), ("calibrate", check_calibrate)):
+    for folder, check in (
+        ("src", check_room),
+        ("cli", check_cli),
+        ("calibrate", check_outside("calibrate", ("base", "machine"))),
+        ("collective", check_outside("collective", ("base", "machine", "exchange"))),
+    ):
         for path in sources(root / folder):
             files += 1
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -171,7 +181,7 @@ def main():
             if path.name in seen:
                 faults.append((path, 1, f"the name is taken by {seen[path.name].relative_to(root)}"))
             seen.setdefault(path.name, path)
-    for folder in ("src", "cli", "calibrate", "include", "tests", "tools", "bench"):
+    for folder in ("src", "cli", "calibrate", "collective", "include", "tests", "tools", "bench"):
         if not (root / folder).is_dir():
             continue
         for path in sorted((root / folder).rglob("*")):

@@ -1,0 +1,284 @@
+/* The exchanges of the public header: checks, the way they go, and averages at the end. */
+#include "call.h"
+
+#include "exchange/algorithms.h"
+
+#include <string.h>
+
+/* Sizes from which another way is faster where no table says: measured on two cores of one cache (docs/collective.md). */
+enum { FLAT_BYTES = 32 << 10, COPY_BYTES = 1 << 20, OWNED_BYTES = 4 << 10 };
+
+/* --- the way -------------------------------------------------------------------------------------------------------- */
+
+static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
+    if (collective == PACE_BARRIER || collective == PACE_REDUCE) return PACE_WAY_FLAT;
+    if (c->can_copy && bytes >= COPY_BYTES) return PACE_WAY_COPY;
+    if (collective != PACE_ALLREDUCE || c->near == 2) return PACE_WAY_FLAT;
+    return bytes <= FLAT_BYTES ? PACE_WAY_FLAT : PACE_WAY_STAGED;
+}
+
+static int usual_way(const pace_comm *c, int collective, size_t bytes) {
+    bool uneven = collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER;
+    if (c->hosts == 1) return usual_way_inside(c, collective, bytes);
+    return uneven ? PACE_WAY_PROGRAM + pace_exchange_algorithm_find("ring") : PACE_WAY_TWO_LEVEL;
+}
+
+static bool needs_powers(int way) {
+    const char *name = pace_way_name(way);
+    return strcmp(name, "halving") == 0;
+}
+
+static bool can_go(const pace_comm *c, int way, int collective) {
+    bool power = (c->ranks & (c->ranks - 1)) == 0, even = c->ranks % c->hosts == 0;
+    if (way < 0) return false;
+    if (way == PACE_WAY_MPI) return true;
+    if (way == PACE_WAY_COPY)
+        return c->hosts == 1 && c->can_copy && collective != PACE_REDUCE && collective != PACE_BARRIER;
+    if (way == PACE_WAY_STAGED) return c->hosts == 1 && collective == PACE_ALLREDUCE;
+    if (way == PACE_WAY_FLAT) return c->hosts == 1;
+    if (way == PACE_WAY_TWO_LEVEL) return collective != PACE_REDUCESCATTER && collective != PACE_ALLGATHER;
+    if (needs_powers(way) ||
+        (way == PACE_WAY_PROGRAM + pace_exchange_algorithm_find("recursive_doubling") && collective == PACE_ALLGATHER))
+        return power;
+    if (strcmp(pace_way_name(way), "rails") == 0 || strcmp(pace_way_name(way), "leaders") == 0) return even;
+    return strcmp(pace_way_name(way), "torus") != 0 || c->ranks > 3;
+}
+
+static int way_of(const pace_comm *c, int collective, size_t bytes) {
+    int way = pace_settings_way(&c->settings, collective, bytes);
+    return can_go(c, way, collective) ? way : usual_way(c, collective, bytes);
+}
+
+const char *pace_comm_choice(const pace_comm *comm, const char *collective, size_t bytes) {
+    for (int i = 0; i < PACE_CHOSEN; i++)
+        if (pace_chosen_name(i) && strcmp(pace_chosen_name(i), collective) == 0)
+            return pace_way_name(way_of(comm, i, bytes));
+    return NULL;
+}
+
+/* --- inside a host -------------------------------------------------------------------------------------------------- */
+
+static pace_status flat(pace_comm *c, const pace_call *call) {
+    c->counters.flat++;
+    switch (call->collective) {
+    case PACE_ALLREDUCE: return pace_flat_allreduce(c, call);
+    case PACE_REDUCESCATTER: return pace_flat_reduce_scatter(c, call);
+    case PACE_ALLGATHER: return pace_flat_all_gather(c, call);
+    case PACE_BROADCAST: return pace_flat_broadcast(c, call);
+    case PACE_REDUCE: return pace_flat_reduce(c, call);
+    default: return pace_board_meet(&c->boards);
+    }
+}
+
+static pace_status staged(pace_comm *c, const pace_call *call) {
+    c->counters.staged++;
+    return pace_staged_allreduce(c, call);
+}
+
+static pace_status pulled(const pace_views *views, const pace_call *call) {
+    switch (call->collective) {
+    case PACE_ALLREDUCE: return pace_pulled_allreduce(views, call);
+    case PACE_REDUCESCATTER: return pace_pulled_reduce_scatter(views, call);
+    case PACE_ALLGATHER: return pace_pulled_all_gather(views, call);
+    default: return pace_pulled_broadcast(views, call);
+    }
+}
+
+/* Where buffers may be seen by all, or must be compared, ranks tell each other about the call first. */
+static pace_status inside(pace_comm *c, const pace_call *call, int way, size_t bytes) {
+    pace_views views = {.owned = false};
+    bool may_be_owned = c->owned.count && bytes >= OWNED_BYTES && call->collective != PACE_REDUCE;
+    if (way == PACE_WAY_COPY || may_be_owned || c->settings.check) PACE_TRY(pace_views_open(&views, c, call));
+    if (views.owned && may_be_owned) {
+        c->counters.owned++;
+        return call->collective == PACE_ALLREDUCE ? pace_owned_allreduce(&views, call) : pulled(&views, call);
+    }
+    if (way == PACE_WAY_STAGED) return staged(c, call);
+    if (way != PACE_WAY_COPY) return flat(c, call);
+    c->counters.copied++;
+    return pulled(&views, call);
+}
+
+/* --- two levels ----------------------------------------------------------------------------------------------------- */
+
+static const char *between_hosts(const pace_call *call, size_t bytes) {
+    if (call->collective == PACE_BROADCAST || call->collective == PACE_REDUCE) return "binomial";
+    return bytes <= (size_t)64 << 10 ? "recursive_doubling" : "ring";
+}
+
+static pace_status barrier_of_two_levels(pace_comm *c) {
+    PACE_TRY(pace_board_meet(&c->boards));
+    if (c->me == 0 && PMPI_Barrier(c->leaders) != MPI_SUCCESS) return pace_fail(PACE_E_IO, "MPI failed in a barrier");
+    return pace_board_meet(&c->boards);
+}
+
+/* The rank of the host that speaks for it: a root on its own host, else the first. Only first ranks talk to other hosts. */
+static pace_status to_leader(pace_comm *c, const pace_call *call) {
+    pace_call in = *call;
+    in.collective = PACE_REDUCE;
+    in.root = 0;
+    if (c->near > 1) return pace_flat_reduce(c, &in);
+    if (in.out != in.in) memcpy(in.out, in.in, in.count * in.width);
+    return PACE_OK;
+}
+
+static pace_status from_leader(pace_comm *c, const pace_call *call) {
+    pace_call down = *call;
+    down.collective = PACE_BROADCAST;
+    down.root = 0;
+    return c->near > 1 ? pace_flat_broadcast(c, &down) : PACE_OK;
+}
+
+static pace_status two_level_allreduce(pace_comm *c, const pace_call *call, size_t bytes) {
+    pace_call across = *call;
+    across.in = across.out;
+    PACE_TRY(to_leader(c, call));
+    if (c->me == 0)
+        PACE_TRY(pace_program_execute(c, &across, pace_exchange_algorithm_find(between_hosts(call, bytes)), true));
+    return from_leader(c, call);
+}
+
+/* The root's host passes it to its leader first; leaders' numbers are their hosts'. */
+static pace_status two_level_broadcast(pace_comm *c, const pace_call *call) {
+    pace_call part = *call;
+    bool of_root = c->local_of[call->root] >= 0;
+    if (of_root && c->near > 1) {
+        part.root = c->local_of[call->root];
+        PACE_TRY(pace_flat_broadcast(c, &part));
+    }
+    part.root = c->first_of_host[call->root];
+    if (c->me == 0) PACE_TRY(pace_program_execute(c, &part, pace_exchange_algorithm_find("binomial"), true));
+    return of_root ? PACE_OK : from_leader(c, call);
+}
+
+static pace_status two_level(pace_comm *c, const pace_call *call, size_t bytes) {
+    PACE_TRY(pace_executor_open(c));
+    c->counters.programs++;
+    switch (call->collective) {
+    case PACE_ALLREDUCE: return two_level_allreduce(c, call, bytes);
+    case PACE_BROADCAST: return two_level_broadcast(c, call);
+    case PACE_BARRIER: return barrier_of_two_levels(c);
+    default: return pace_program_execute(c, call, pace_exchange_algorithm_find("binomial"), false);
+    }
+}
+
+/* --- all ------------------------------------------------------------------------------------------------------------ */
+
+static pace_status alone(const pace_call *call) {
+    if (call->in != call->out && call->out) memcpy(call->out, call->in, call->count * call->width);
+    return PACE_OK;
+}
+
+static pace_status go(pace_comm *c, const pace_call *call, size_t bytes) {
+    int way = way_of(c, call->collective, bytes);
+    if (way == PACE_WAY_TWO_LEVEL) return two_level(c, call, bytes);
+    if (way >= PACE_WAY_PROGRAM) {
+        c->counters.programs++;
+        return pace_program_execute(c, call, way - PACE_WAY_PROGRAM, false);
+    }
+    pace_call near = *call;
+    if (call->collective == PACE_BROADCAST || call->collective == PACE_REDUCE) near.root = c->local_of[call->root];
+    return inside(c, &near, way, bytes);
+}
+
+/* After a failure ranks no longer know of each other where they are. */
+static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
+    if (PACE_UNLIKELY(c->broken != PACE_OK))
+        return pace_fail(PACE_E_IO, "an exchange of this communicator failed before; close it");
+    c->counters.calls++;
+    c->counters.bytes += bytes;
+    pace_status status = c->ranks == 1                               ? alone(call)
+                         : bytes || call->collective == PACE_BARRIER ? go(c, call, bytes)
+                                                                     : PACE_OK;
+    if (PACE_LIKELY(status == PACE_OK)) return PACE_OK;
+    c->broken = PACE_E_IO;
+    pace_waiter_leave(&c->waiter);
+    return status;
+}
+
+static bool overlap(const char *a, size_t a_bytes, const char *b, size_t b_bytes) {
+    return a != b && a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Fills in what follows from the arguments; `times_in`, `times_out`: how often `count` elements stand there. */
+static pace_status prepare(pace_call *call, const pace_comm *c, size_t times_in, size_t times_out) {
+    call->width = pace_element_bytes(call->element);
+    if (!c) return pace_fail(PACE_E_USAGE, "no communicator was given");
+    if (!call->width) return pace_fail(PACE_E_USAGE, "there is no element type %d", (int)call->element);
+    if ((unsigned)call->reduction >= PACE_REDUCTIONS)
+        return pace_fail(PACE_E_USAGE, "there is no reduction %d", (int)call->reduction);
+    if (call->count > SIZE_MAX / 16 / (size_t)c->ranks)
+        return pace_fail(PACE_E_USAGE, "%zu elements are too many", call->count);
+    if (call->root < 0 || call->root >= c->ranks)
+        return pace_fail(PACE_E_USAGE, "root %d of %d ranks", call->root, c->ranks);
+    if (!call->in) call->in = call->out;
+    if (!call->in && call->count) return pace_fail(PACE_E_USAGE, "no buffer was given");
+    size_t bytes = call->count * call->width;
+    if (call->out && overlap(call->in, bytes * times_in, call->out, bytes * times_out))
+        return pace_fail(PACE_E_USAGE, "input and output overlap, but are not the same");
+    call->reduce = pace_reduce_of(call->element, call->reduction);
+    return PACE_OK;
+}
+
+static pace_status averaged(pace_status status, const pace_comm *c, const pace_call *call) {
+    if (status == PACE_OK && call->reduction == PACE_REDUCTION_AVG)
+        pace_reduce_divide(call->out, call->count, call->element, c->ranks);
+    return status;
+}
+
+pace_status pace_comm_allreduce(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
+                                pace_reduction reduction) {
+    pace_call call = {PACE_ALLREDUCE, in, out, count, 0, element, reduction, NULL, 0};
+    PACE_TRY(prepare(&call, c, 1, 1));
+    if (!out && count) return pace_fail(PACE_E_USAGE, "no output was given");
+    return averaged(run(c, &call, count * call.width), c, &call);
+}
+
+pace_status pace_comm_reduce_scatter(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
+                                     pace_reduction reduction) {
+    pace_call call = {PACE_REDUCESCATTER, in, out, count, 0, element, reduction, NULL, 0};
+    PACE_TRY(prepare(&call, c, c ? (size_t)c->ranks : 1, 1));
+    if (!out && count) return pace_fail(PACE_E_USAGE, "no output was given");
+    return averaged(run(c, &call, count * call.width * (size_t)c->ranks), c, &call);
+}
+
+pace_status pace_comm_all_gather(pace_comm *c, const void *in, void *out, size_t count, pace_element element) {
+    pace_call call = {PACE_ALLGATHER, in, out, count, 0, element, PACE_REDUCTION_SUM, NULL, 0};
+    if (!c || (!out && count)) return pace_fail(PACE_E_USAGE, "no communicator or no output was given");
+    char *own = count ? (char *)out + (size_t)c->rank * count * pace_element_bytes(element) : out;
+    if (!in || in == own) call.in = call.out = own;
+    PACE_TRY(prepare(&call, c, 1, call.in == own ? 1 : (size_t)c->ranks));
+    call.out = out;
+    return run(c, &call, count * call.width * (size_t)c->ranks);
+}
+
+pace_status pace_comm_broadcast(pace_comm *c, void *buffer, size_t count, pace_element element, int root) {
+    pace_call call = {PACE_BROADCAST, buffer, buffer, count, 0, element, PACE_REDUCTION_SUM, NULL, root};
+    PACE_TRY(prepare(&call, c, 1, 1));
+    return run(c, &call, count * call.width);
+}
+
+pace_status pace_comm_reduce(pace_comm *c, const void *in, void *out, size_t count, pace_element element,
+                             pace_reduction reduction, int root) {
+    pace_call call = {PACE_REDUCE, in, out, count, 0, element, reduction, NULL, root};
+    PACE_TRY(prepare(&call, c, 1, 1));
+    if (c->rank == root && !out && count) return pace_fail(PACE_E_USAGE, "the root has no output");
+    pace_status status = run(c, &call, count * call.width);
+    return c->rank == root ? averaged(status, c, &call) : status;
+}
+
+pace_status pace_comm_barrier(pace_comm *c) {
+    pace_call call = {.collective = PACE_BARRIER};
+    if (!c) return pace_fail(PACE_E_USAGE, "no communicator was given");
+    return run(c, &call, 0);
+}
+
+void pace_comm_count(const pace_comm *comm, pace_comm_counters *out) {
+    pace_comm_counters all = comm->counters;
+    size_t size = out->size < sizeof all ? out->size : sizeof all;
+    all.size = size;
+    all.spins = comm->waiter.spins;
+    all.yields = comm->waiter.yields;
+    all.sleeps = comm->waiter.sleeps;
+    memcpy(out, &all, size);
+}

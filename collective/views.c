@@ -1,0 +1,116 @@
+#include "call.h"
+
+#include <string.h>
+#include <sys/uio.h>
+
+_Static_assert(sizeof(pace_view_note) <= PACE_SMALL_NOTE, "one line between two cores");
+
+const pace_owned *pace_owned_find(const pace_comm *c, const void *at, size_t bytes) {
+    for (size_t i = 0; i < c->owned.count; i++) {
+        const pace_owned *o = &c->owned.items[i];
+        const char *base = (const char *)o->segment.base + (size_t)c->me * o->bytes;
+        if ((const char *)at >= base && (const char *)at + bytes <= base + o->bytes) return o;
+    }
+    return NULL;
+}
+
+static size_t times(const pace_comm *c, const pace_call *call, int collective) {
+    return call->collective == collective ? (size_t)c->near : 1;
+}
+
+static void describe(pace_view_note *note, const pace_comm *c, const pace_call *call) {
+    size_t bytes = call->count * call->width;
+    const pace_owned *in = pace_owned_find(c, call->in, bytes * times(c, call, PACE_REDUCESCATTER)),
+                     *out = pace_owned_find(c, call->out, bytes * times(c, call, PACE_ALLGATHER));
+    *note = (pace_view_note){.count = call->count,
+                             .collective = (uint8_t)call->collective,
+                             .element = (uint8_t)call->element,
+                             .reduction = (uint8_t)call->reduction,
+                             .copies = c->can_copy,
+                             .root = call->root};
+    note->in = (uint64_t)(uintptr_t)call->in;
+    note->out = (uint64_t)(uintptr_t)call->out;
+    if (in) note->in -= (uint64_t)(uintptr_t)in->segment.base + (uint64_t)c->me * in->bytes, note->in_owned = in->id;
+    if (out)
+        note->out -= (uint64_t)(uintptr_t)out->segment.base + (uint64_t)c->me * out->bytes, note->out_owned = out->id;
+}
+
+static pace_status compare(const pace_comm *c, const pace_view_note *mine, const pace_view_note *theirs, int process) {
+    if (mine->count == theirs->count && mine->collective == theirs->collective && mine->element == theirs->element &&
+        mine->reduction == theirs->reduction && mine->root == theirs->root)
+        return PACE_OK;
+    const char *name = pace_chosen_name(theirs->collective);
+    return pace_fail(
+        PACE_E_IO,
+        "ranks call differently: rank %d asks for %s of %llu elements (type %d, reduction %d, root %d), rank %d "
+        "for %s of %llu elements (type %d, reduction %d, root %d)",
+        c->rank, pace_chosen_name(mine->collective), (unsigned long long)mine->count, mine->element, mine->reduction,
+        (int)mine->root, c->rank_of[process], name ? name : "nothing known", (unsigned long long)theirs->count,
+        theirs->element, theirs->reduction, (int)theirs->root);
+}
+
+pace_status pace_views_open(pace_views *out, pace_comm *c, const pace_call *call) {
+    pace_view_note mine;
+    pace_view_note *all = c->view_notes;
+    uint64_t number;
+    describe(&mine, c, call);
+    PACE_TRY(pace_board_post(&number, &c->boards, &mine, sizeof mine));
+    PACE_TRY(pace_board_await_all(&c->boards, number));
+    *out = (pace_views){c, all, true};
+    for (int p = 0; p < c->near; p++) {
+        memcpy(&all[p], pace_note(&c->boards, p, number), sizeof *all);
+        if (!all[p].in_owned || !all[p].out_owned) out->owned = false;
+    }
+    for (int p = 0; p < c->near; p++) PACE_TRY(compare(c, &mine, &all[p], p));
+    return PACE_OK;
+}
+
+/* --- reading -------------------------------------------------------------------------------------------------------- */
+
+static const char *owned_base(const pace_comm *c, uint32_t id, int process) {
+    for (size_t i = 0; i < c->owned.count; i++)
+        if (c->owned.items[i].id == id)
+            return (const char *)c->owned.items[i].segment.base + (size_t)process * c->owned.items[i].bytes;
+    return NULL;
+}
+
+static bool copy_from(const pace_comm *c, int process, uint64_t address, size_t bytes, char *room) {
+    pid_t pid = atomic_load(&c->waiter.seats[process].pid);
+    while (bytes) {
+        struct iovec here = {room, bytes}, there = {(void *)(uintptr_t)address, bytes};
+        ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        if (got <= 0) return false;
+        room += got, address += (uint64_t)got, bytes -= (size_t)got;
+    }
+    return true;
+}
+
+pace_status pace_view(const char **out, const pace_views *v, int process, bool of_output, size_t from, size_t bytes,
+                      void *room) {
+    const pace_view_note *note = &v->of[process];
+    uint32_t id = of_output ? note->out_owned : note->in_owned;
+    uint64_t at = (of_output ? note->out : note->in) + from;
+    if (id) {
+        *out = owned_base(v->comm, id, process) + at;
+        return PACE_OK;
+    }
+    if (!copy_from(v->comm, process, at, bytes, room))
+        return pace_fail(PACE_E_IO, "cannot read %zu bytes of rank %d's buffer", bytes, v->comm->rank_of[process]);
+    *out = room;
+    return PACE_OK;
+}
+
+bool pace_views_can_copy(pace_comm *c) {
+    static const uint64_t mark = 0x7061636c696e6531u;
+    uint64_t number, address = (uint64_t)(uintptr_t)&mark, seen = 0;
+    int can = 1;
+    if (pace_board_post(&number, &c->boards, &address, sizeof address) != PACE_OK ||
+        pace_board_await_all(&c->boards, number) != PACE_OK)
+        can = 0;
+    for (int p = 0; p < c->near && can; p++) {
+        memcpy(&address, pace_note(&c->boards, p, number), sizeof address);
+        if (p != c->me && (!copy_from(c, p, address, sizeof seen, (char *)&seen) || seen != mark)) can = 0;
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, c->local);
+    return can;
+}

@@ -1,0 +1,25 @@
+"""Every way of every collective gives what MPI gives, on so many ranks (tests/mpi/check_collective.c)."""
+import os
+import re
+import sys
+
+from under_mpirun import mpirun, program
+
+EVERYTHING = os.environ.get("COLLECTIVE") == "all"
+# Ways that ranks can go: the fewest where neither powers of two nor a grid help.
+WAYS = 37
+
+
+def main():
+    wrong = 0
+    for ranks in range(1, 10) if EVERYTHING else (2, 3, 4):
+        code, out = mpirun(ranks, program("check_collective"), "--full" if EVERYTHING else "--few", timeout=3000)
+        found = re.search(r"(\d+) ways, (\d+) checks", out)
+        if code != 0 or not found or int(found[1]) < (WAYS if ranks > 1 else 1) or int(found[2]) < 500:
+            print(f"{ranks} ranks: exit {code}\n{out[-3000:]}")
+            wrong += 1
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

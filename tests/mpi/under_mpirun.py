@@ -1,0 +1,26 @@
+"""Programs under mpirun, for the tests of this folder."""
+import os
+import shutil
+import subprocess
+import sys
+
+BUILD = os.environ["PACELINE_BUILD"]
+LIBRARY = os.path.join(BUILD, "collective", "libpaceline_collective.so")
+# MPI's libraries keep what they allocate until the end.
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+
+if not shutil.which("mpirun") or not os.path.exists(LIBRARY):
+    print("no mpirun, or no libpaceline_collective")
+    sys.exit(77)
+
+
+def program(name):
+    return os.path.join(BUILD, "tests", name)
+
+
+def mpirun(ranks, *words, timeout=300, **environment):
+    """Exit status and output, both streams together."""
+    done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=timeout, env=dict(ENV, **environment))
+    return done.returncode, done.stdout.decode("utf-8", "replace")
