@@ -263,7 +263,7 @@ static void sweep(question *q, const char *collective) {
                     q->in_place = place;
                     if (!reduces && r) continue;
                     if (!full && counts[i] > 10000 && (r % 4 || e % 3 == 0)) continue;
-                    if (few && (r + e + place) % 3) continue;
+                    if (few && ((r + 2 * e + place) % 5 || !q->count) && (r || e != 2)) continue;
                     ask(q, collective);
                 }
 }

@@ -15,7 +15,7 @@ def main():
     for ranks in range(1, 10) if EVERYTHING else (2, 3, 4):
         code, out = mpirun(ranks, program("check_collective"), "--full" if EVERYTHING else "--few", timeout=3000)
         found = re.search(r"(\d+) ways, (\d+) checks", out)
-        if code != 0 or not found or int(found[1]) < (WAYS if ranks > 1 else 1) or int(found[2]) < 500:
+        if code != 0 or not found or int(found[1]) < (WAYS if ranks > 1 else 1) or int(found[2]) < 300:
             print(f"{ranks} ranks: exit {code}\n{out[-3000:]}")
             wrong += 1
     return wrong != 0
