@@ -107,6 +107,7 @@ static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
                                      .per_step = one->config.global_batch,
                                      .experts = experts,
                                      .zero_known = one->framework->zero_known,
+                                     .schedule_known = one->framework->schedule_known,
                                      .tables_follow = tables && !pinned[PACE_PLAN_EP]};
     p->layers = parts.layers;
     pace_model_parts_free(&parts);

@@ -40,6 +40,7 @@ pace_status pace_stage_rows_of(pace_stage_rows *out, const pace_analysis *walked
 
 double pace_pipeline_bubble_share(const pace_config *config) {
     double waits = (config->pp - 1) / config->vpp, work = pace_config_micro_batches(config);
-    if (config->schedule == PACE_SCHEDULE_ZERO_BUBBLE) waits /= 3;
+    if (config->schedule == PACE_SCHEDULE_ZERO_BUBBLE || config->schedule == PACE_SCHEDULE_DUALPIPE_V) waits /= 3;
+    if (config->schedule == PACE_SCHEDULE_ZB_V) waits = 0;
     return waits / (work + waits);
 }

@@ -1,6 +1,7 @@
 #include "ask/step_ask.h"
 
 #include "ask/model_settings.h"
+#include "model/pipeline_turns.h"
 #include "source/model_inputs.h"
 
 enum { UNSAID = -1 };
@@ -34,6 +35,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (*fields[i] == UNSAID) *fields[i] = values[i];
     if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
+    if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
 }
 

@@ -101,6 +101,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     if (config->cp == 1) config->cp = fmax(1, floor(ulysses(r, row)));
     if (n == 0) n = by_nodes(out, r, row);
     if (config->pp == 1) config->vpp = 1, config->schedule = PACE_SCHEDULE_1F1B;
+    if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     bool shared = pace_step_at_least_one(r, row, PACE_STEP_TP) || pace_step_at_least_one(r, row, PACE_STEP_PP) ||
                   dp > 0 || config->tp * config->pp > 1;
     bool silent = r->distributed && n > 1 && !shared && config->zero_stage == out->framework->zero_stage;

@@ -112,12 +112,15 @@ static void set_sharding(pace_step_row *out, const pace_step_reader *r, size_t r
     if (config->zero_stage > 0 && pace_step_number(&ranks, r, row, PACE_STEP_ZERO_GROUP)) config->zero_group = ranks;
 }
 
-/* Schedules that fill the bubble from both ends are answered as 1F1B, which is slower. */
+/* DualPipe itself, which fills the bubble from both ends with two copies of each parameter, is answered as 1F1B, which is slower. */
 static void set_schedule(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_SCHEDULE);
     if (pace_step_says(text, "gpipe") || pace_step_says(text, "afab")) out->config.schedule = PACE_SCHEDULE_GPIPE;
     if (pace_step_says(text, "zb") || pace_step_says(text, "zero")) out->config.schedule = PACE_SCHEDULE_ZERO_BUBBLE;
-    if (!pace_step_says(text, "dualpipe")) return;
+    if (pace_step_says(text, "zbv") || pace_step_says(text, "zb-v")) out->config.schedule = PACE_SCHEDULE_ZB_V;
+    bool v = pace_step_says(text, "dualpipev") || pace_step_says(text, "dualpipe-v");
+    if (v) out->config.schedule = PACE_SCHEDULE_DUALPIPE_V;
+    if (v || !pace_step_says(text, "dualpipe")) return;
     pace_step_note(out, "schedule \"%.20s\" taken for 1F1B", text);
     pace_step_doubt(out, r, PACE_DOUBT_ROW_SCHEDULE);
 }

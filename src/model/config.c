@@ -16,7 +16,7 @@ static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const attentions[] = {"fused", "math", NULL};
 static const char *const inputs[] = {"synthetic", "pinned", "pageable", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", NULL};
 
 static const struct {
     const char *key;

@@ -6,6 +6,11 @@
 /* A step of a million launches takes seconds to issue: what is larger is a slip in the configuration. */
 enum { MAX_LAUNCHES = 1 << 20 };
 
+const pace_layer_range *pace_lower_part_of(const pace_lowering *to, uint32_t chunk) {
+    pace_pipeline pipeline = pace_config_pipeline(to->config);
+    return &to->cut.parts[pace_pipeline_part(&pipeline, to->own_stage, chunk)];
+}
+
 pace_name pace_emit_name(pace_lowering *to, const char *text) {
     pace_name name = 0;
     if (to->status == PACE_OK) to->status = pace_names_add(&name, &to->graph->names, text, strlen(text));
@@ -164,7 +169,7 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
 }
 
 /* Communicators have streams of their own; messages between stages one for each direction. */
-enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3 };
+enum { BESIDE = 1, BETWEEN = 2, MESSAGES = 3, WAYS = 4 };
 
 /* Groups of the stages of a pipeline are different ones. */
 static pace_name group_name(pace_lowering *to, const char *group) {
@@ -233,8 +238,9 @@ void pace_emit_message(pace_lowering *to, const pace_stage_message *message) {
     exchange.group = pace_emit_name(to, message->gradients ? "pp, gradients" : "pp, activations");
     exchange.group_size = 2;
     exchange.peer = message->peer;
-    uint32_t number =
-        call_exchange(to, collective, &exchange, MESSAGES + 2u * message->gradients + (message->sends ? 1u : 0u));
+    uint32_t side = pace_schedule_is_v(to->config->schedule) ? to->turn.chunk : 0; /* its messages go the other way */
+    uint32_t stream = MESSAGES + WAYS * side + 2u * message->gradients + (message->sends ? 1u : 0u);
+    uint32_t number = call_exchange(to, collective, &exchange, stream);
     if (number != PACE_NO_LAUNCH && !message->sends) to->await_exchange = number;
 }
 

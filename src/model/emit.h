@@ -60,6 +60,9 @@ typedef struct pace_lowering {
     bool exchanges_gradients; /* of this micro-batch: the last, or with ZeRO 3 each */
 } pace_lowering;
 
+/** The layers of a chunk of the stage that is lowered. */
+const pace_layer_range *pace_lower_part_of(const pace_lowering *to, uint32_t chunk);
+
 /** A text among the graph's names. */
 pace_name pace_emit_name(pace_lowering *to, const char *text);
 

@@ -212,12 +212,13 @@ static void leave_stage(pace_lowering *to) {
 
 /* --- turns of a pipeline ------------------------------------------------------------------------------------------ */
 
-/* Whose chunk comes before or after the one at hand; -1 = none. */
+/* Whose chunk comes before or after the one at hand; -1 = none, or the stage's own (where a V turns round). */
 static int64_t neighbour(const pace_lowering *to, bool after) {
-    uint32_t part = to->turn.chunk * to->cut.stages + to->own_stage;
+    pace_pipeline pipeline = pace_config_pipeline(to->config);
+    uint32_t part = pace_pipeline_part(&pipeline, to->own_stage, to->turn.chunk);
     if (after ? is_last_part(to) : is_first_part(to)) return -1;
-    return (int64_t)((after ? part + 1 : part - 1) % to->cut.stages) *
-           pace_config_stride(to->config, PACE_GROUP_PIPELINE);
+    uint32_t stage = pace_pipeline_stage(&pipeline, after ? part + 1 : part - 1);
+    return stage == to->own_stage ? -1 : (int64_t)stage * pace_config_stride(to->config, PACE_GROUP_PIPELINE);
 }
 
 /* What passes between two parts: the output of the layer before the border. */
@@ -233,7 +234,7 @@ static void pass(pace_lowering *to, bool gradients, bool sends) {
 static void take_turn(pace_lowering *to, const pace_turn *turn) {
     uint32_t micro_batches = (uint32_t)pace_config_micro_batches(to->config);
     to->turn = *turn;
-    to->part = to->cut.parts[turn->chunk * to->cut.stages + to->own_stage];
+    to->part = *pace_lower_part_of(to, turn->chunk);
     to->is_last_micro_batch = turn->micro_batch + 1 == micro_batches;
     to->exchanges_gradients = to->is_last_micro_batch || to->config->zero_stage >= 3;
     to->accumulates = turn->micro_batch > 0 && to->config->zero_stage < 3; /* what ZeRO 3 keeps of them is small */
@@ -278,7 +279,7 @@ static void lower_tied(pace_lowering *to) {
         const pace_layer *layer = &to->model->layers.items[i];
         if (pace_lower_is_tied(layer)) elements += pace_lower_tied_elements(to, layer);
     }
-    if (to->cut.stages < 2 || !ends || !(elements > 0) || to->config->frozen > 0) return;
+    if (!pace_lower_has_tied_copy(to) || !ends || !(elements > 0) || to->config->frozen > 0) return;
     pace_emit_tied_gradients(to, elements * pace_config_parameter_bytes(to->config));
 }
 

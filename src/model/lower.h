@@ -19,7 +19,7 @@
  *
  * A pipeline is a graph for each stage: that of its first rank, for which the stage's other ranks, alike, are stood. A stage
  * takes its turns in the schedule's order; before one it receives, behind one it sends, each direction on a stream of its
- * own (3, 4: activations in, out; 5, 6: gradients). A message leaves when the turn has ended, and is received once the
+ * own (3, 4: activations in, out; 5, 6: gradients; 7 to 10 those of the second side of a V). A message leaves when the turn has ended, and is received once the
  * receiver's turns before have; the sender goes on meanwhile, as torch.distributed.pipelining does.
  */
 #pragma once

@@ -160,7 +160,7 @@ static bool forms_weights(const pace_lowering *to) {
 /* The embedding has a gradient of its own to be added to; on another stage than it the copy keeps its own. */
 static void accumulate_linear(pace_lowering *to, const layer_view *view, double n, double k) {
     bool bias = view->layer->option[PACE_OPTION_BIAS] > 0, tied = pace_lower_is_tied(view->layer);
-    bool copy = tied && to->config->pp > 1;
+    bool copy = tied && pace_lower_has_tied_copy(to);
     if (tied && !copy) pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
     if (bias) accumulate(to, n);
     if (!tied || copy) accumulate(to, n * k);

@@ -209,6 +209,10 @@ void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double
     if (to->config->ep > 1) pace_emit_exchange(to, "alltoall", PACE_GROUP_EXPERT, size->rows * channels * bytes);
 }
 
+bool pace_lower_has_tied_copy(const pace_lowering *to) {
+    return to->config->pp > 1 && !pace_schedule_is_v(to->config->schedule);
+}
+
 double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {
     return size->b * to->sequence * size->kv_heads * (size->head_dim + size->value_dim) * bytes;
 }

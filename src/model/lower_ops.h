@@ -59,4 +59,6 @@ bool pace_lower_is_cast(const pace_layer *layer);
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer);
 /** Whether the layer's weight is the first one's table, and how many elements that has on one rank. */
 bool pace_lower_is_tied(const pace_layer *layer);
+/** Whether the last part of a pipeline is on another stage than the first, and holds a copy of such a table. */
+bool pace_lower_has_tied_copy(const pace_lowering *to);
 double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer);

@@ -34,7 +34,7 @@ static const struct {
 
 /* A shared table is the first stage's; the last has a copy. */
 static double tied_copy(const pace_lowering *to, const pace_layer *layer) {
-    if (to->config->pp < 2 || !pace_lower_is_tied(layer)) return 0;
+    if (!pace_lower_has_tied_copy(to) || !pace_lower_is_tied(layer)) return 0;
     return pace_lower_tied_elements(to, layer);
 }
 
@@ -55,7 +55,7 @@ static void count_layers(const pace_lowering *to, const pace_layer_range *of, in
 static void count_parameters(const pace_lowering *to, int zero_stage, double *parameters, double *tensors) {
     *parameters = *tensors = 0;
     for (uint32_t chunk = 0; chunk < to->cut.chunks; chunk++)
-        count_layers(to, &to->cut.parts[chunk * to->cut.stages + to->own_stage], zero_stage, parameters, tensors);
+        count_layers(to, pace_lower_part_of(to, chunk), zero_stage, parameters, tensors);
 }
 
 /* One operation on one tensor, or on all of them. */

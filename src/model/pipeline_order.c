@@ -1,6 +1,7 @@
 #include "model/pipeline_order.h"
 
 #include "base/status.h"
+#include "model/pipeline_v.h"
 
 enum { TURNS_MOST = 1 << 20 };
 
@@ -8,6 +9,7 @@ pace_status pace_pipeline_check(const pace_pipeline *p) {
     if ((double)p->micro_batches * p->chunks > TURNS_MOST)
         return pace_fail(PACE_E_LIMIT, "expected at most %d micro-batches on a rank, found %u",
                          TURNS_MOST / (int)p->chunks, p->micro_batches);
+    if (pace_schedule_is_v(p->schedule)) return pace_pipeline_v_check(p);
     if (p->chunks < 2) return PACE_OK;
     if (p->schedule == PACE_SCHEDULE_GPIPE)
         return pace_fail(PACE_E_USAGE, "schedule gpipe: expected one chunk of layers a stage (vpp=1), found vpp %u",
@@ -60,6 +62,7 @@ static pace_status fill(pace_turns *out, const pace_pipeline *p, uint32_t stage)
 
 pace_status pace_pipeline_order(pace_turns *out, const pace_pipeline *pipeline, uint32_t stage) {
     pace_turns turns = {0};
-    pace_status status = fill(&turns, pipeline, stage);
+    bool v = pace_schedule_is_v(pipeline->schedule) && !pipeline->forward_only;
+    pace_status status = v ? pace_pipeline_v_fill(&turns, pipeline, stage) : fill(&turns, pipeline, stage);
     return PACE_GIVE(out, turns, status, PACE_VEC_FREE(&turns));
 }

@@ -28,7 +28,7 @@ static pace_status find_turns(turns *out, const pace_model *model) {
     return PACE_OK;
 }
 
-static pace_status cut(pace_stages *out, const turns *found, const pace_model *model) {
+static pace_status cut(pace_stages *out, const turns *found, const pace_model *model, const pace_pipeline *pipeline) {
     uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
     double all = layers ? layers : 1;
     PACE_TRY(pace_stages_check(all, out->stages));
@@ -40,22 +40,11 @@ static pace_status cut(pace_stages *out, const turns *found, const pace_model *m
     if (!out->parts) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {
         out->parts[part].first = part == 0 ? 0 : found->first.items[next];
-        next += (uint32_t)pace_stage_layers(all, out->stages, part % out->stages) / out->chunks;
+        next += (uint32_t)pace_stage_layers(all, out->stages, pace_pipeline_stage(pipeline, part)) / out->chunks;
         out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : found->first.items[next]) - 1;
     }
     return PACE_OK;
 }
-
-pace_status pace_stages_cut(pace_stages *out, const pace_model *model, const pace_config *config) {
-    pace_stages stages = {.stages = (uint32_t)config->pp, .chunks = (uint32_t)config->vpp};
-    turns found = {0};
-    pace_status status = find_turns(&found, model);
-    if (status == PACE_OK) status = cut(&stages, &found, model);
-    PACE_VEC_FREE(&found.first);
-    return PACE_GIVE(out, stages, status, pace_stages_free(&stages));
-}
-
-void pace_stages_free(pace_stages *stages) { pace_free(stages->parts); }
 
 pace_pipeline pace_config_pipeline(const pace_config *config) {
     return (pace_pipeline){.schedule = (pace_pipeline_schedule)config->schedule,
@@ -64,3 +53,15 @@ pace_pipeline pace_config_pipeline(const pace_config *config) {
                            .micro_batches = (uint32_t)pace_config_micro_batches(config),
                            .forward_only = config->mode == PACE_INFERENCE};
 }
+
+pace_status pace_stages_cut(pace_stages *out, const pace_model *model, const pace_config *config) {
+    pace_stages stages = {.stages = (uint32_t)config->pp, .chunks = (uint32_t)config->vpp};
+    turns found = {0};
+    pace_status status = find_turns(&found, model);
+    pace_pipeline pipeline = pace_config_pipeline(config);
+    if (status == PACE_OK) status = cut(&stages, &found, model, &pipeline);
+    PACE_VEC_FREE(&found.first);
+    return PACE_GIVE(out, stages, status, pace_stages_free(&stages));
+}
+
+void pace_stages_free(pace_stages *stages) { pace_free(stages->parts); }

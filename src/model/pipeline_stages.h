@@ -1,6 +1,6 @@
 /*
  * How a pipeline cuts a model: each stage holds one part of its layers, or several (chunks) where the order is interleaved.
- * Part c * stages + s is chunk c of stage s; a model is cut between the blocks that it repeats.
+ * Which part is which chunk of a stage says pace_pipeline_part(); a model is cut between the blocks that it repeats.
  */
 #pragma once
 

@@ -35,6 +35,19 @@ static pace_status read_zero_stages(pace_framework *out, const pace_yaml *yaml, 
     return PACE_OK;
 }
 
+static pace_status read_schedules(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    const pace_yaml_node *all = pace_yaml_get(node, "schedules");
+    out->schedule_known[PACE_SCHEDULE_1F1B] = true;
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        pace_config config = pace_config_default();
+        const char *word = pace_yaml_text(pace_yaml_item(all, i));
+        if (!word || pace_config_set(&config, "schedule", word) != PACE_OK)
+            return fail_at(yaml, all, "orders of pipelines");
+        out->schedule_known[config.schedule] = true;
+    }
+    return PACE_OK;
+}
+
 static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     *out = (pace_framework){0};
     const struct {
@@ -65,6 +78,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
         *numbers[i].value = number * numbers[i].scale;
     }
     PACE_TRY(read_zero_stages(out, yaml, node));
+    PACE_TRY(read_schedules(out, yaml, node));
     return read_words(out, yaml, node);
 }
 

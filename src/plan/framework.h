@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/config.h"
+#include "model/pipeline_turns.h"
 
 enum { PACE_ZERO_STAGES = 4 };
 
@@ -15,6 +16,7 @@ typedef struct {
     double zero_stage, sequence_parallel; /* when nobody says */
     double step_s;                        /* of every step */
     bool zero_known[PACE_ZERO_STAGES];    /* stages of ZeRO that it has; all where nobody says */
+    bool schedule_known[PACE_SCHEDULES];  /* orders of pipelines that a plan looks at; 1F1B where nobody says */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */

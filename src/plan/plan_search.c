@@ -69,7 +69,7 @@ static int by_time(const void *left, const void *right) {
 
 static bool same_sharing(const pace_config *a, const pace_config *b) {
     return a->tp == b->tp && a->pp == b->pp && a->vpp == b->vpp && a->cp == b->cp && a->ep == b->ep && a->dp == b->dp &&
-           a->micro_batch == b->micro_batch;
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule;
 }
 
 /* Of two that take as long, the one that needs clearly less memory, else the one that recomputes and shards less. */

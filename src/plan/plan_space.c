@@ -1,10 +1,12 @@
 #include "plan/plan_space.h"
 
+#include "model/pipeline_turns.h"
+
 #include <math.h>
 
-const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",         "pp",          "vpp",
-                                                             "cp",         "ep",          "zero_stage",
-                                                             "zero_group", "micro_batch", "recompute"};
+const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",       "pp",         "vpp",        "cp",
+                                                             "ep",       "zero_stage", "zero_group", "micro_batch",
+                                                             "schedule", "recompute"};
 
 /* Shorter sequences gain nothing from being cut: a rank's part would be less than its attention kernel's tile. */
 enum { LONG_SEQUENCE = 16384, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
@@ -27,8 +29,18 @@ static void put_divisors(pace_plan_values *values, double of, double most) {
 
 static double *field_of(pace_config *config, pace_plan_field field) {
     double *const fields[] = {&config->tp,         &config->pp,         &config->vpp,         &config->cp, &config->ep,
-                              &config->zero_stage, &config->zero_group, &config->micro_batch, NULL};
+                              &config->zero_stage, &config->zero_group, &config->micro_batch, NULL,        NULL};
     return fields[field];
+}
+
+/* Fields that are one of several words. */
+static int *word_of(pace_config *config, pace_plan_field field) {
+    if (field == PACE_PLAN_SCHEDULE) return &config->schedule;
+    return field == PACE_PLAN_RECOMPUTE ? &config->recompute : NULL;
+}
+
+static double value_of(pace_config *config, pace_plan_field field) {
+    return field_of(config, field) ? *field_of(config, field) : *word_of(config, field);
 }
 
 static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_limits *l, const pace_config *config) {
@@ -49,6 +61,10 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         for (double v = 2; trains && l->devices > l->devices_of_node && v <= l->devices_of_node; v *= 2) put(out, v);
         break;
     case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
+    case PACE_PLAN_SCHEDULE:
+        for (int order = 0; order < (cut && trains ? PACE_SCHEDULES : 1); order++)
+            if (l->schedule_known[order]) put(out, order);
+        break;
     default:
         for (int kind = 0; kind < (trains ? RECOMPUTATIONS : 1); kind++) put(out, kind);
     }
@@ -63,7 +79,7 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
                              .layers = limits->layers,
                              .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
-        if (pinned[f]) put(&out->values[f], field_of(&given, f) ? *field_of(&given, f) : given.recompute);
+        if (pinned[f]) put(&out->values[f], value_of(&given, f));
         else fill(&out->values[f], f, limits, config);
     }
 }
@@ -96,8 +112,13 @@ static bool is_one(pace_config *config, const pace_plan_space *space) {
     if (fmod(config->global_batch, config->micro_batch * config->dp) != 0) return false;
     if (fmod(replicas, config->ep) != 0) return false;
     if (!is_sharding(config, space, replicas)) return false;
-    bool chunks = config->vpp > 1;
-    if (chunks && (config->pp < 2 || fmod(pace_config_micro_batches(config), config->pp) != 0)) return false;
+    bool chunks = config->vpp > 1, v = pace_schedule_is_v(config->schedule);
+    if (config->schedule != PACE_SCHEDULE_1F1B && config->pp < 2) return false;
+    if (v && config->vpp != PACE_V_CHUNKS) return false;
+    if (config->schedule == PACE_SCHEDULE_DUALPIPE_V && pace_config_micro_batches(config) < 2 * config->pp)
+        return false;
+    if (chunks && config->pp < 2) return false;
+    if (chunks && !v && fmod(pace_config_micro_batches(config), config->pp) != 0) return false;
     if (chunks && fmod(space->layers, config->pp * config->vpp) != 0) return false;
     return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
 }
@@ -110,7 +131,7 @@ static pace_status walk(const walker *w, pace_config *config, pace_plan_field fi
     const pace_plan_values *values = &w->space->values[field];
     for (unsigned i = 0; i < values->count; i++) {
         if (field_of(config, field)) *field_of(config, field) = values->items[i];
-        else config->recompute = (int)values->items[i];
+        else *word_of(config, field) = (int)values->items[i];
         PACE_TRY(walk(w, config, field + 1));
     }
     return PACE_OK;

@@ -23,6 +23,7 @@ typedef enum {
     PACE_PLAN_ZERO,
     PACE_PLAN_ZERO_GROUP,
     PACE_PLAN_MICRO_BATCH,
+    PACE_PLAN_SCHEDULE,
     PACE_PLAN_RECOMPUTE,
     PACE_PLAN_FIELDS
 } pace_plan_field;
@@ -44,7 +45,8 @@ typedef struct {
     double sequence; /* 0 = no sequences: neither tp, pp nor cp */
     double per_step; /* samples of a step */
     bool experts, tables_follow;
-    const bool *zero_known; /* of four stages: the framework has it */
+    const bool *zero_known;     /* of four stages: the framework has it */
+    const bool *schedule_known; /* of all orders of pipelines */
 } pace_plan_limits;
 
 /** Fills the values of every field that `pinned` does not fix: tp up to a node, pp and vpp up to the layers, cp for

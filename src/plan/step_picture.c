@@ -49,7 +49,7 @@ static pace_status put_exchange(uint32_t *out, drawing *d, const char *collectiv
     char group[48];
     bool message = peer >= 0;
     snprintf(group, sizeof group, message ? "pp, %s" : "%s of stage %u",
-             message ? (stream >= MESSAGES + STREAMS_A_WAY ? "gradients" : "activations") : pace_group_names[kind],
+             message ? ((stream - MESSAGES) / STREAMS_A_WAY % 2 ? "gradients" : "activations") : pace_group_names[kind],
              d->stage);
     pace_graph_exchange exchange = {.group_size = message ? 2 : (int64_t)pace_config_group_size(d->config, kind),
                                     .group_stride = pace_config_stride(d->config, kind),
@@ -70,13 +70,16 @@ static pace_status put_between(drawing *d, const char *collective, pace_group_ki
 
 /* What comes from, or goes to, the part before or behind. */
 static pace_status put_message(drawing *d, bool gradients, bool sends, double seconds) {
-    uint32_t stages = (uint32_t)d->config->pp, parts = stages * (uint32_t)d->config->vpp, number;
-    uint32_t part = d->turn->chunk * stages + d->stage;
+    const pace_pipeline pipeline = pace_config_pipeline(d->config);
+    uint32_t stages = pipeline.stages, parts = stages * pipeline.chunks, number;
+    uint32_t part = pace_pipeline_part(&pipeline, d->stage, d->turn->chunk);
     bool after = gradients != sends;
     if (stages < 2 || (after ? part + 1 == parts : part == 0)) return PACE_OK;
-    int64_t peer =
-        (int64_t)((after ? part + 1 : part - 1) % stages) * pace_config_stride(d->config, PACE_GROUP_PIPELINE);
-    uint32_t stream = MESSAGES + STREAMS_A_WAY * gradients + sends;
+    uint32_t other = pace_pipeline_stage(&pipeline, after ? part + 1 : part - 1);
+    if (other == d->stage) return PACE_OK; /* where a V turns round */
+    int64_t peer = (int64_t)other * pace_config_stride(d->config, PACE_GROUP_PIPELINE);
+    uint32_t side = pace_schedule_is_v(d->config->schedule) ? 2 * d->turn->chunk : 0;
+    uint32_t stream = MESSAGES + STREAMS_A_WAY * (side + gradients) + sends;
     PACE_TRY(put_exchange(&number, d, sends ? "send" : "recv", PACE_GROUP_PIPELINE, stream, peer, seconds));
     if (!sends) d->last = number;
     return PACE_OK;
@@ -191,8 +194,9 @@ bool pace_step_is_drawn(const pace_step_case *asked) {
     enum { TURNS_MOST = 1 << 16 };
     const pace_config *config = &asked->config;
     double turns = pace_config_micro_batches(config) * config->vpp * config->pp;
-    bool in_rounds = config->vpp == 1 || (config->schedule != PACE_SCHEDULE_GPIPE &&
-                                          fmod(pace_config_micro_batches(config), config->pp) == 0);
+    bool in_rounds =
+        config->vpp == 1 || pace_schedule_is_v(config->schedule) ||
+        (config->schedule != PACE_SCHEDULE_GPIPE && fmod(pace_config_micro_batches(config), config->pp) == 0);
     return turns <= TURNS_MOST && in_rounds && config->mode == PACE_TRAINING;
 }
 

@@ -55,7 +55,10 @@ static share place_share(const pace_step_slots *slots, pace_part_place place) {
 
 /* A stage by its number, from 0. One alone is the first and the last. */
 static bool has_head(double stage) { return stage == 0; }
-static bool has_tail(const pace_step_plan *plan, double stage) { return stage == plan->config.pp - 1; }
+static bool is_v(const pace_step_plan *plan) { return pace_schedule_is_v(plan->config.schedule); }
+static bool has_tail(const pace_step_plan *plan, double stage) {
+    return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
+}
 
 static double layers_of(const pace_step_plan *plan, double stage) {
     return pace_stage_layers(plan->slots->layers, plan->config.pp, stage);
@@ -75,7 +78,7 @@ static share stage_share(const pace_step_plan *plan, double stage) {
     sum.expert = layers_of(plan, stage) * layer.expert;
     if (has_head(stage)) sum.dense += place_share(plan->slots, PACE_PART_HEAD).dense;
     if (has_tail(plan, stage)) sum.dense += place_share(plan->slots, PACE_PART_TAIL).dense;
-    if (has_tail(plan, stage) && plan->config.pp > 1) sum.dense += plan->slots->tied_parameters;
+    if (has_tail(plan, stage) && plan->config.pp > 1 && !is_v(plan)) sum.dense += plan->slots->tied_parameters;
     return sum;
 }
 
@@ -263,7 +266,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     bool tied_across;
     PACE_TRY(pace_group_exchange_s(&plan->pass_s, &plan->pass_across, place->exchange, PACE_SENDRECV,
                                    plan->slots->boundary_bytes, 2, far));
-    if (plan->slots->tied_parameters > 0 && pace_config_trains(config))
+    if (plan->slots->tied_parameters > 0 && !is_v(plan) && pace_config_trains(config))
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * gradient_bytes(plan), 2, far * (config->pp - 1)));
     return PACE_OK;
@@ -274,11 +277,13 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
 /* Micro-batches whose activations a stage holds, in units of its layers: as many as it starts before it ends one
  * (Narayanan et al. 2021, section 2.2; Megatron's interleaved order warms up with two chunks for each stage behind this
  * and all chunks but one. Of the first stage that is Korthikanti et al. 2022, section 4.3). Of a zero-bubble pipeline all
- * stages hold as much as the first (Qi et al. 2023), and all-forward-first all. */
+ * stages hold as much as the first (Qi et al. 2023), and all-forward-first all. Of a V all hold 2 pp chunks, or one more where
+ * passes come in pairs (DeepSeek-AI's DualPipe, table of its README). */
 static double in_flight(const pace_step_plan *plan, double stage) {
     double pp = plan->config.pp, vpp = plan->config.vpp, all = plan->micro_batches;
     double behind = plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE ? pp - 1 : pp - 1 - stage;
     if (plan->config.schedule == PACE_SCHEDULE_GPIPE) return all;
+    if (is_v(plan)) return fmin(all, plan->config.schedule == PACE_SCHEDULE_ZB_V ? pp : pp + 0.5);
     double flight = vpp > 1 ? (2 * behind + (vpp - 1) * pp + 1) / vpp : behind + 1;
     return flight < all ? flight : all;
 }

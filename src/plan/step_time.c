@@ -124,7 +124,7 @@ static work part_work(const pace_step_plan *plan, const pace_step_factors *f, co
 
 typedef struct {
     work slowest; /* of one micro-batch */
-    double slowest_s, all_s, weights_s;
+    double slowest_s, all_s, weights_s, backward_s;
     double put_off_s; /* zero-bubble: gradients of weights that the slowest stage forms while the others drain */
 } pipeline;
 
@@ -147,18 +147,20 @@ static model_work work_of(const pace_step_plan *plan, const pace_step_factors *f
 
 /* The layers of a stage as they come, where frameworks cut as src/model does; else as many of all kinds. */
 static work stage_work(const pace_step_plan *plan, const model_work *w, double stage, double layers) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double pp = plan->config.pp, vpp = plan->config.vpp;
     work sum = {0};
     if (!is_lowered(plan) || plan->slots->turns == 0) add(&sum, &w->layer, layers);
     double each = layers / vpp, before = 0; /* layers of the parts before, in the model's order */
     for (double part = 0; is_lowered(plan) && plan->slots->turns > 0 && part < pp * vpp; part++) {
-        double own = fmod(part, pp), many = own == stage ? each : pace_stage_layers(plan->slots->layers, pp, own) / vpp;
+        double own = pace_pipeline_stage(&shape, (uint32_t)part),
+               many = own == stage ? each : pace_stage_layers(plan->slots->layers, pp, own) / vpp;
         for (double i = before; own == stage && i < before + many && i < plan->slots->turns; i++)
             add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
         before += many;
     }
     if (stage == 0) add(&sum, &w->head, 1);
-    if (stage == pp - 1) add(&sum, &w->tail, 1);
+    if (stage == pace_pipeline_stage(&shape, (uint32_t)(pp * vpp) - 1)) add(&sum, &w->tail, 1);
     return sum;
 }
 
@@ -179,7 +181,8 @@ static pipeline stages_of(const pace_step_plan *plan, const pace_step_factors *f
     model_work w = work_of(plan, f, PACE_PART_FORWARD, PACE_PART_BACKWARD);
     double pp = plan->config.pp;
     pipeline p = {.all_s = total(&w.head) + total(&w.tail) + plan->slots->layers * total(&w.layer),
-                  .weights_s = w.head.weights_s + w.tail.weights_s + plan->slots->layers * w.layer.weights_s};
+                  .weights_s = w.head.weights_s + w.tail.weights_s + plan->slots->layers * w.layer.weights_s,
+                  .backward_s = w.head.backward_s + w.tail.backward_s + plan->slots->layers * w.layer.backward_s};
     p.slowest = stage_work(plan, &w, 0, plan->layers_first);
     if (pp > 1) {
         work first = p.slowest, last = stage_work(plan, &w, pp - 1, plan->layers_last), middle = {0};
@@ -203,6 +206,21 @@ double pace_pipeline_s(const double *stage_s, unsigned stages, double micro_batc
         if (stage_s[i] > most_s) most_s = stage_s[i];
     }
     return micro_batches * most_s + bubble_s(all_s, most_s, chunks);
+}
+
+/* What the others take: of a zero-bubble order gradients of weights are formed in the bubble, and those of inputs do not wait
+ * for them (Qi et al. 2023, table 2). On a V stages turn round by themselves: half as much is left of pairs (DeepSeek-AI's DualPipe,
+ * pairs one after the other), and of zb-v what its passes are unlike. */
+static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
+    double plain_s = bubble_s(p->all_s, p->slowest_s, plan->config.vpp);
+    double weights_s = p->weights_s - p->slowest.weights_s, backward_s = p->backward_s - p->slowest.backward_s;
+    double inputs_s = backward_s - weights_s, forward_s = p->all_s - p->slowest_s - backward_s;
+    switch (plan->config.schedule) {
+    case PACE_SCHEDULE_ZERO_BUBBLE: return larger(0, plain_s - (weights_s + p->put_off_s) / plan->config.vpp);
+    case PACE_SCHEDULE_ZB_V: return larger(0, larger(forward_s, inputs_s) - weights_s);
+    case PACE_SCHEDULE_DUALPIPE_V: return larger(0, (forward_s + inputs_s - weights_s) / 2);
+    default: return plain_s;
+    }
 }
 
 /* Gradients that are all-reduced hide behind the last micro-batch's backward, which takes `backward_s`; parameters that
@@ -261,10 +279,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
                         .data_s = m * p.slowest.data_s};
     if (pp > 1) {
         double pass_s = factor(f, plan->pass_across) * plan->pass_s, ways = trains ? 2 : 1;
-        t.bubble_s = bubble_s(p.all_s, p.slowest_s, vpp);
-        /* gradients of weights are formed in it, and those of inputs do not wait for them (Qi et al. 2023, table 2) */
-        if (plan->config.schedule == PACE_SCHEDULE_ZERO_BUBBLE)
-            t.bubble_s = larger(0, t.bubble_s - (p.weights_s - p.slowest.weights_s + p.put_off_s) / vpp);
+        t.bubble_s = bubble_of(plan, &p);
         /* fill and drain wait for each message; between, each chunk of a micro-batch sends and receives */
         t.pipeline_s = ways * (pp - 1) * pass_s +
                        ways * m * vpp * exposed(pass_s, framework->overlap_pipeline, f->hidden, p.slowest_s);

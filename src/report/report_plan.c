@@ -24,6 +24,8 @@ static void say_config(char out[SAYS], const pace_config *config) {
         if (ways[i].value > 1)
             used += (size_t)pace_snprintf(out + used, SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
                                           ways[i].value);
+    if (config->schedule != 0)
+        used += (size_t)pace_snprintf(out + used, SAYS - used, " %s", pace_config_word(config, "schedule"));
     used += (size_t)pace_snprintf(out + used, SAYS - used, "%smicro-batch %.0f", used ? ", " : "", config->micro_batch);
     if (config->recompute != PACE_RECOMPUTE_NONE)
         used +=
@@ -59,7 +61,7 @@ static void say_loss(char out[64], const pace_step_time *first, const pace_step_
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *machine, *recompute;
+    const char *machine, *schedule, *recompute;
     int64_t tp, pp, vpp, cp, ep, dp, zero_stage, zero_group, micro_batch, step_ns, low_ns, high_ns;
     const char *fits;
     double step_s, slower, chance, per_s, memory_bytes, days, price;
@@ -77,7 +79,8 @@ enum {
     ZERO = 64,
     DAYS = 128,
     PRICE = 256,
-    HYBRID = 512
+    HYBRID = 512,
+    ORDERS = 1024
 };
 
 static const pace_table choice_table = {
@@ -91,6 +94,7 @@ static const pace_table choice_table = {
                {"dp", "dp", PACE_SHOW_INT, PACE_OF(choice_row, dp)},
                {"zero_stage", "ZeRO", PACE_SHOW_INT, PACE_OF(choice_row, zero_stage), .shown_if = ZERO},
                {"zero_group", "over", PACE_SHOW_INT, PACE_OF(choice_row, zero_group), .shown_if = HYBRID},
+               {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
                {"micro_batch", "micro", PACE_SHOW_INT, PACE_OF(choice_row, micro_batch)},
                {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
                {"step_ns", "step", PACE_SHOW_NS, PACE_OF(choice_row, step_ns)},
@@ -116,7 +120,7 @@ static unsigned flags_of(const pace_plan_asked *a) {
             const pace_config *c = &p->choices.items[k].candidate.config;
             flags |= (c->tp > 1 ? TENSORS : 0U) | (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) |
                      (c->cp > 1 ? CONTEXT : 0U) | (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) |
-                     (c->zero_group > 0 ? HYBRID : 0U);
+                     (c->zero_group > 0 ? HYBRID : 0U) | (c->schedule > 0 ? ORDERS : 0U);
         }
     }
     return flags;
@@ -127,6 +131,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
         const pace_plan_choice *one = &p->choices.items[i], *first = &p->choices.items[0];
         const pace_config *c = &one->candidate.config;
         choice_row row = {.machine = p->machine.name,
+                          .schedule = pace_config_word(c, "schedule"),
                           .recompute = pace_config_word(c, "recompute"),
                           .tp = (int64_t)c->tp,
                           .pp = (int64_t)c->pp,

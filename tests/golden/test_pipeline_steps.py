@@ -36,7 +36,8 @@ def bubbles():
     p, m = 8, 16
     fill = p - 1
     for more, expected, margin in ((("schedule=1f1b",), fill / (m + fill), 0.005), (("schedule=gpipe",), fill / (m + fill), 0.005),
-                                   (("vpp=2",), fill / (2 * m + fill), 0.012), (("schedule=zero-bubble",), fill / 3 / (m + fill / 3), 0.015)):
+                                   (("vpp=2",), fill / (2 * m + fill), 0.012), (("schedule=zero-bubble",), fill / 3 / (m + fill / 3), 0.015),
+                                   (("schedule=zb-v",), 0, 0.05), (("schedule=dualpipe-v",), fill / 6 / (m + fill / 6), 0.04)):
         answer = predict(*ALIKE, "--set", f"global_batch={m}", *(word for one in more for word in ("--set", one)))
         expect([stage["rank"] for stage in answer["stages"]] == list(range(p)), answer["stages"])
         for share in waits(answer):
@@ -66,6 +67,7 @@ def rows_and_options():
     rows += "gpt2,dgx-h100,pytorch,8,2,2,2,1,0,2,16,bf16,1f1b\ngpt2,dgx-h100,pytorch,8,1,4,2,3,1,1,16,bf16,1f1b\n"
     rows += "gpt2,dgx-h100,pytorch,8,1,1,8,1,3,2,16,bf16,1f1b\ngpt2,dgx-h100,pytorch,4,1,4,1,1,0,2,16,bf16,zero-bubble\n"
     rows += "gpt2,dgx-h100,pytorch,4,1,4,1,1,0,2,16,bf16,gpipe\n"
+    rows += "gpt2,dgx-h100,pytorch,2,1,2,1,2,0,2,16,bf16,zb-v\ngpt2,dgx-h100,pytorch,4,1,2,2,2,1,2,16,bf16,dualpipe-v\n"
     done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", "-", "--format", "csv"], input=rows, capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
     for row in csv.DictReader(done.stdout.splitlines()):
@@ -115,7 +117,9 @@ def refused():
     for words, said in (((*on, "pp=16"), "at most its 8 devices"), ((*on, "pp=4", "--set", "vpp=2"), "12"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
-                        ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers")):
+                        ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers"),
+                        ((*on, "pp=2", "--set", "schedule=zb-v", "--set", "vpp=4"), "vpp=2"),
+                        ((*on, "pp=2", "--set", "schedule=dualpipe-v", "--set", "global_batch=3"), "4 or more micro-batches")):
         done = subprocess.run([PACELINE, "predict", *words], capture_output=True, text=True)
         expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, words, done.stderr)
 

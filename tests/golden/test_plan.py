@@ -42,7 +42,7 @@ def space(layers, heads):
 
 def settings_of(row):
     words = []
-    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "zero_group", "recompute"):
+    for key in ("tp", "pp", "vpp", "dp", "micro_batch", "zero_stage", "zero_group", "recompute", "schedule"):
         words += ["--set", f"{key}={row[key]}"] if not (key in ("zero_stage", "zero_group") and row["dp"] == 1) else []
     return words
 

@@ -76,6 +76,29 @@ static void test_zero_bubble(void **state) {
     expect(&p, 0, "F0 B0 F1 B1 F2 B2 F3 B3");
 }
 
+/* PyTorch's ScheduleZBVZeroBubble (Qi et al. 2023, section 6), two stages and four micro-batches; of fewer than fill it, those
+ * that are not there are left out. */
+static void test_zb_v(void **state) {
+    (void)state;
+    pace_pipeline p = {PACE_SCHEDULE_ZB_V, 2, 2, 4, false};
+    expect(&p, 0,
+           "F0.0 F1.0 F2.0 F0.1 I0.1 W0.1 F1.1 I1.1 W1.1 F3.0 I0.0 W0.0 F2.1 I2.1 W2.1 I1.0 W1.0 F3.1 I3.1 W3.1 I2.0 "
+           "W2.0 I3.0 W3.0");
+    expect(&p, 1,
+           "F0.0 F0.1 F1.0 F1.1 I0.1 W0.1 F2.0 I0.0 W0.0 F2.1 I1.1 W1.1 F3.0 I1.0 W1.0 F3.1 I2.1 W2.1 I2.0 I3.1 I3.0 "
+           "W2.0 W3.1 W3.0");
+    p.micro_batches = 2;
+    expect(&p, 0, "F0.0 F1.0 F0.1 I0.1 W0.1 F1.1 I1.1 W1.1 I0.0 W0.0 I1.0 W1.0");
+}
+
+/* The eight steps of dualpipev.py (deepseek-ai/DualPipe), two stages and four micro-batches. */
+static void test_dualpipe_v(void **state) {
+    (void)state;
+    pace_pipeline p = {PACE_SCHEDULE_DUALPIPE_V, 2, 2, 4, false};
+    expect(&p, 0, "F0.0 F1.0 F2.0 F0.1 I0.1 W0.1 F1.1 F3.0 B1.1 F2.1 B0.0 B2.1 F3.1 B1.0 B3.1 I2.0 W2.0 I3.0 W3.0");
+    expect(&p, 1, "F0.0 F0.1 F1.0 F1.1 F2.0 B0.1 F2.1 B0.0 F3.0 B1.1 F3.1 B1.0 B2.1 B2.0 I3.1 I3.0 W3.1 W3.0");
+}
+
 /* --- bubbles ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -85,14 +108,14 @@ typedef struct {
 /* When what a turn needs has come; -1 = not yet. */
 static int64_t ready(const ends *e, const pace_pipeline *p, uint32_t stage, const pace_turn *t) {
     bool back = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS;
-    uint32_t part = t->chunk * p->stages + stage, last = p->stages * p->chunks - 1;
+    uint32_t part = pace_pipeline_part(p, stage, t->chunk), last = p->stages * p->chunks - 1;
     const int64_t *of;
     if (t->pass == PACE_TURN_WEIGHTS) of = &e->end[1][stage][t->chunk][t->micro_batch];
     else if (!back && part == 0) return 0;
     else if (back && part == last) of = &e->end[0][stage][t->chunk][t->micro_batch];
     else {
         part = back ? part + 1 : part - 1;
-        of = &e->end[back][part % p->stages][part / p->stages][t->micro_batch];
+        of = &e->end[back][pace_pipeline_stage(p, part)][part / p->stages][t->micro_batch];
     }
     return *of ? *of : -1;
 }
@@ -154,6 +177,24 @@ static void test_zero_bubble_bubbles(void **state) {
         }
 }
 
+/* On a V with passes of equal times no stage waits once it has begun (zb-v); dualpipe-v, whose pairs come one after the other
+ * here, is idle for no longer than its README says, (p - 1)(F&B + B - 3W) of chunks with F&B = F + B, and for (p - 1)(F + B - 2W) where
+ * that is all of it. */
+static void test_v_bubbles(void **state) {
+    (void)state;
+    for (uint32_t stages = 2; stages <= STAGES_MOST; stages++)
+        for (uint32_t batches = 2 * stages; batches <= 4 * stages; batches += 3) {
+            pace_pipeline p = {PACE_SCHEDULE_ZB_V, stages, 2, batches, false};
+            int64_t equal[4] = {1000, 2000, 1000, 1000}, unlike[4] = {1000, 2000, 1100, 900};
+            assert_int_equal(walked(&p, equal), 6000 * batches + (stages - 1) * 1000);
+            p.schedule = PACE_SCHEDULE_DUALPIPE_V;
+            assert_int_equal(walked(&p, equal), 6000 * batches + (stages - 1) * 1000);
+            int64_t idle = walked(&p, unlike) - 6000 * batches;
+            assert_true(idle >= (stages - 1) * (1000 + 2000 - 2 * 900));
+            assert_true(idle <= (stages - 1) * (3000 + 2000 - 3 * 900));
+        }
+}
+
 /* Eight devices, 64 layers, 16 micro-batches, 1F1B (AMD-AGI/Primus, tools/visualization/pp_vis): the means of each stage's
  * passes over iterations 3 to 20, in microseconds. Their median step took 3.247 s, of which the first stage worked 63.6 %. */
 static void test_measured(void **state) {
@@ -196,6 +237,12 @@ static void test_in_flight(void **state) {
     }
     pace_pipeline p = {PACE_SCHEDULE_1F1B, 4, 3, 16, false};
     assert_int_equal(most_in_flight(&p, 0), 2 * 4 + 2 * 3 + 1);
+    for (uint32_t stage = 0; stage < 4; stage++) { /* both sides of a V: 2 p chunks, and one more of pairs */
+        pace_pipeline v = {PACE_SCHEDULE_ZB_V, 4, 2, 16, false};
+        assert_int_equal(most_in_flight(&v, stage), 2 * 4);
+        v.schedule = PACE_SCHEDULE_DUALPIPE_V;
+        assert_int_equal(most_in_flight(&v, stage), 2 * 4 + 1);
+    }
 }
 
 static void test_refused(void **state) {
@@ -208,6 +255,14 @@ static void test_refused(void **state) {
     assert_int_equal(pace_pipeline_check(&p), PACE_E_USAGE);
     p.chunks = 1, p.micro_batches = 7;
     assert_int_equal(pace_pipeline_check(&p), PACE_OK);
+    p.schedule = PACE_SCHEDULE_ZB_V;
+    assert_int_equal(pace_pipeline_check(&p), PACE_E_USAGE);
+    p.chunks = 2;
+    assert_int_equal(pace_pipeline_check(&p), PACE_OK);
+    p.schedule = PACE_SCHEDULE_DUALPIPE_V;
+    assert_int_equal(pace_pipeline_check(&p), PACE_E_USAGE);
+    p.micro_batches = 8;
+    assert_int_equal(pace_pipeline_check(&p), PACE_OK);
 }
 
 int main(void) {
@@ -215,6 +270,7 @@ int main(void) {
                                        cmocka_unit_test(test_interleaved), cmocka_unit_test(test_zero_bubble),
                                        cmocka_unit_test(test_bubbles),     cmocka_unit_test(test_zero_bubble_bubbles),
                                        cmocka_unit_test(test_measured),    cmocka_unit_test(test_in_flight),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_zb_v),        cmocka_unit_test(test_dualpipe_v),
+                                       cmocka_unit_test(test_v_bubbles),   cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
