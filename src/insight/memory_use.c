@@ -1,6 +1,6 @@
 #include "insight/memory_use.h"
 
-#include "base/text.h"
+#include "insight/memory_lives.h"
 #include "insight/operators.h"
 
 #include <stdlib.h>
@@ -8,10 +8,8 @@
 typedef struct {
     const pace_step *step;
     pace_memory_use use;
-    uint8_t *device_of;        /* event -> device */
-    uint32_t *next_of_address; /* hash of addresses: event + 1 that took it last */
-    size_t mask;
-    unsigned char *held; /* event: took memory that nothing has given back since */
+    uint8_t *device_of; /* event -> device */
+    uint32_t *partner;  /* memory_lives.h */
 } finder;
 
 enum { MOST_DEVICES = 255 };
@@ -58,61 +56,13 @@ static pace_status find_devices(finder *f) {
     return PACE_OK;
 }
 
-/* --- what holds memory at the peak -------------------------------------------------------------------------------- */
-
-static size_t slot_of(const finder *f, const pace_memory_event *event, uint8_t device) {
-    const pace_memory_event *events = f->step->memory.items;
-    size_t slot = ((event->address + device) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & f->mask;
-    for (; f->next_of_address[slot]; slot = (slot + 1) & f->mask) {
-        uint32_t other = f->next_of_address[slot] - 1;
-        if (events[other].address == event->address && f->device_of[other] == device) break;
-    }
-    return slot;
-}
-
-/* Follows each address up to its device's peak. */
-static void follow_addresses(finder *f) {
-    for (uint32_t i = 0; i < f->step->memory.count; i++) {
-        const pace_memory_event *event = &f->step->memory.items[i];
-        if (event->address == 0 || i > f->use.devices.items[f->device_of[i]].peak_event) continue;
-        uint32_t *last = &f->next_of_address[slot_of(f, event, f->device_of[i])];
-        if (*last) f->held[*last - 1] = 0;
-        if (event->bytes > 0) f->held[i] = 1;
-        if (*last || event->bytes > 0) *last = i + 1;
-    }
+/* Whether an event's device still holds at its peak what the event took. */
+static bool held_at_peak(const finder *f, uint32_t event) {
+    size_t peak = f->use.devices.items[f->device_of[event]].peak_event;
+    return f->step->memory.items[event].address != 0 && event <= peak && f->partner[event] > peak;
 }
 
 /* --- operators ---------------------------------------------------------------------------------------------------- */
-
-/* The innermost host task of a thread at an instant. */
-static uint32_t task_at(const pace_step *step, uint32_t number, int64_t at_ns) {
-    const pace_lane *lane = &step->lanes.items[number];
-    uint32_t low = lane->first, high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (step->start_ns[middle] <= at_ns) low = middle + 1;
-        else high = middle;
-    }
-    uint32_t task = low == lane->first ? PACE_NO_TASK : low - 1;
-    while (task != PACE_NO_TASK && pace_step_end_ns(step, task) < at_ns) task = step->parent[task];
-    return task;
-}
-
-static uint32_t operator_around(const pace_step *step, uint32_t task) {
-    while (task != PACE_NO_TASK && !pace_task_is_operator(step, task)) task = step->parent[task];
-    return task;
-}
-
-/* Who asked for memory: the operator around those that do nothing but take it. */
-static uint32_t asker_at(const pace_step *step, const pace_memory_event *event) {
-    uint32_t op = operator_around(step, task_at(step, event->lane, event->at_ns));
-    while (op != PACE_NO_TASK && pace_starts(pace_step_name(step, op), "aten::empty")) {
-        uint32_t around = operator_around(step, step->parent[op]);
-        if (around == PACE_NO_TASK) break;
-        op = around;
-    }
-    return op;
-}
 
 /* One allocation, to be summed by operator. */
 typedef struct {
@@ -134,7 +84,7 @@ static size_t gather(allocation *out, const finder *f) {
     for (uint32_t i = 0; i < step->memory.count; i++) {
         const pace_memory_event *event = &step->memory.items[i];
         if (event->bytes <= 0) continue;
-        uint32_t op = asker_at(step, event);
+        uint32_t op = pace_memory_asker(step, event);
         out[count++] = (allocation){f->device_of[i], op == PACE_NO_TASK ? 0 : step->name[op], i, op};
     }
     if (count) qsort(out, count, sizeof *out, by_operator);
@@ -149,7 +99,7 @@ static pace_memory_operator sum_of(const finder *f, const allocation *of, size_t
         const pace_memory_event *event = &f->step->memory.items[of[i].event];
         row.taken_bytes += event->bytes;
         addresses |= event->address != 0;
-        if (f->held[of[i].event]) row.at_peak_bytes += event->bytes;
+        if (held_at_peak(f, of[i].event)) row.at_peak_bytes += event->bytes;
         if (event->bytes <= row.largest_bytes) continue;
         row.largest_bytes = event->bytes;
         largest = of[i].op;
@@ -185,19 +135,12 @@ static pace_status find_operators(finder *f) {
 }
 
 pace_status pace_memory_use_find(pace_memory_use *out, const pace_rank *rank) {
-    finder f = {.step = &rank->step};
-    size_t events = rank->step.memory.count, slots = 64;
-    while (slots < events * 2) slots *= 2;
-    f.mask = slots - 1;
-    f.device_of = pace_alloc(events, sizeof *f.device_of);
-    f.held = pace_alloc(events, sizeof *f.held);
-    f.next_of_address = pace_alloc(slots, sizeof *f.next_of_address);
-    pace_status status = f.device_of && f.held && f.next_of_address ? find_devices(&f) : PACE_E_MEMORY;
-    if (status == PACE_OK) follow_addresses(&f);
+    finder f = {.step = &rank->step, .device_of = pace_alloc(rank->step.memory.count, sizeof *f.device_of)};
+    pace_status status = f.device_of ? pace_memory_lives(&f.partner, f.step) : PACE_E_MEMORY;
+    if (status == PACE_OK) status = find_devices(&f);
     if (status == PACE_OK) status = find_operators(&f);
     pace_free(f.device_of);
-    pace_free(f.held);
-    pace_free(f.next_of_address);
+    pace_free(f.partner);
     if (status != PACE_OK) pace_memory_use_free(&f.use);
     else *out = f.use;
     return status;

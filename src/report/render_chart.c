@@ -166,6 +166,57 @@ static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
     pace_sink_text(sink, "</ul>\n");
 }
 
+/* --- stacked areas ------------------------------------------------------------------------------------------------ */
+
+/* What the curves up to `count` hold together at a point. */
+static double height_at(const pace_held_chart *chart, size_t count, size_t point) {
+    double sum = 0;
+    for (size_t c = 0; c < count; c++)
+        if (point < chart->curves.items[c].points.count) sum += chart->curves.items[c].points.items[point].y;
+    return sum;
+}
+
+static void put_corner(pace_sink *sink, const axis *x, const axis *y, double at, double height) {
+    pace_sink_format(sink, "%s,%s ", pace_show_fixed(x_of(x, at), 1).text, pace_show_fixed(y_of(y, height), 1).text);
+}
+
+/* The area of a curve: along its top, and back along the top of the one below. Heights hold until the next point. */
+static void put_area(pace_sink *sink, const axis *x, const axis *y, const pace_held_chart *chart, size_t c) {
+    const pace_held_curve *curve = &chart->curves.items[c];
+    size_t count = curve->points.count;
+    pace_sink_format(sink, "<g class=\"c-%s\"><polygon points=\"", pace_class_name(palette[c % COLORS]));
+    for (size_t i = 0; i < count; i++) {
+        put_corner(sink, x, y, curve->points.items[i].x, height_at(chart, c + 1, i));
+        if (i + 1 < count) put_corner(sink, x, y, curve->points.items[i + 1].x, height_at(chart, c + 1, i));
+    }
+    for (size_t i = count; i-- > 0;) {
+        if (i + 1 < count) put_corner(sink, x, y, curve->points.items[i + 1].x, height_at(chart, c, i));
+        put_corner(sink, x, y, curve->points.items[i].x, height_at(chart, c, i));
+    }
+    pace_sink_text(sink, "\"><title>");
+    pace_html_text(sink, curve->name);
+    pace_sink_text(sink, "</title></polygon></g>\n");
+}
+
+static void fit_stack(axis *y, const pace_held_chart *chart) {
+    *y = (axis){0, 1, false};
+    for (size_t i = 0; chart->curves.count && i < chart->curves.items[0].points.count; i++)
+        y->high = fmax(y->high, height_at(chart, chart->curves.count, i));
+}
+
+static void render_areas(pace_sink *sink, const pace_held_chart *chart) {
+    axis x, y;
+    fit_axes(&x, &y, chart);
+    fit_stack(&y, chart);
+    put_legend(sink, chart);
+    pace_sink_format(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n", WIDTH, TOP + HEIGHT + BOTTOM);
+    for (size_t c = 0; c < chart->curves.count; c++) put_area(sink, &x, &y, chart, c);
+    put_axes(sink, &x, &y, chart);
+    pace_sink_text(sink, "</svg>\n");
+}
+
+/* --- curves on axes ----------------------------------------------------------------------------------------------- */
+
 /* Pale curves below the others. */
 static void render_curves(pace_sink *sink, const pace_held_chart *chart) {
     axis x, y;
@@ -219,5 +270,6 @@ static void render_stacks(pace_sink *sink, const pace_held_chart *chart) {
 void pace_render_chart(pace_sink *sink, const pace_held_chart *chart) {
     if (chart->curves.count == 0) return;
     if (chart->parts.count > 0) render_stacks(sink, chart);
+    else if (chart->stacked) render_areas(sink, chart);
     else render_curves(sink, chart);
 }

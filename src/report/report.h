@@ -140,6 +140,8 @@ void pace_chart_curve(pace_node *chart, const char *name);
 void pace_chart_pale(pace_node *chart);
 /** The points of the last curve are dots of their own, not joined. */
 void pace_chart_dots(pace_node *chart);
+/** Each curve stands on the one before, and the areas between are filled; all curves have their points at the same x. */
+void pace_chart_stacked(pace_node *chart);
 /** The axis of y is one of factors of ten, too; y = 0 is left out. */
 void pace_chart_log_y(pace_node *chart);
 

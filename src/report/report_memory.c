@@ -1,7 +1,7 @@
 /* What the framework's allocator held: peaks by device, what holds memory at the peak, a curve over time. */
 #include "report/analyze_parts.h"
 
-#include "insight/memory_use.h"
+#include "insight/memory_kinds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -142,12 +142,129 @@ static void put_chart(pace_node *root, const pace_rank *rank, const pace_memory_
     for (size_t i = 0; i < use->devices.count; i++) put_curve(chart, rank, &use->devices.items[i], from_ns, to_ns);
 }
 
+/* --- what it is held for ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char device[32];
+    const char *name;
+    double peak_bytes, most_bytes, share;
+    size_t count;
+} kind_row;
+
+static const pace_table kind_table = {
+    .key = "memory_kinds",
+    .title = "What memory is held for",
+    .audience = PACE_FOR_ALL,
+    .hidden_when_empty = true,
+    PACE_CELLS({"device", "device", PACE_SHOW_TEXT, PACE_OF(kind_row, device)},
+               {"name", "held for", PACE_SHOW_TEXT, PACE_OF(kind_row, name)},
+               {"at_peak_bytes", "at the peak", PACE_SHOW_BYTES, PACE_OF(kind_row, peak_bytes)},
+               {"share", "share", PACE_SHOW_SHARE, PACE_OF(kind_row, share)},
+               {"most_bytes", "most at any time", PACE_SHOW_BYTES, PACE_OF(kind_row, most_bytes)},
+               {"count", "allocations", PACE_SHOW_INT, PACE_OF(kind_row, count)})};
+
+typedef struct {
+    char device[32];
+    int64_t at_ns;
+    double total, bytes[PACE_HELD_KINDS];
+} state_row;
+
+static const pace_table state_table = {
+    .key = "memory_timeline",
+    .audience = PACE_FOR_JSON,
+    .hidden_when_empty = true,
+    PACE_CELLS({"device", NULL, PACE_SHOW_TEXT, PACE_OF(state_row, device)},
+               {"after_ns", NULL, PACE_SHOW_INT, PACE_OF(state_row, at_ns)},
+               {"total_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, total)},
+               {"before_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_BEFORE])},
+               {"parameter_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_PARAMETERS])},
+               {"optimizer_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OPTIMIZER])},
+               {"gradient_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_GRADIENTS])},
+               {"activation_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_ACTIVATIONS])},
+               {"input_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_INPUT])},
+               {"temporary_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_TEMPORARY])},
+               {"other_bytes", NULL, PACE_SHOW_BYTES, PACE_OF(state_row, bytes[PACE_HELD_OTHER])})};
+
+static bool ever_held(const pace_memory_kinds *kinds, size_t k) { return kinds->most_bytes[k] > 0; }
+
+static size_t put_kinds(pace_node *root, const pace_memory_use *use, const pace_memory_kinds *kinds) {
+    pace_node *table = pace_open_table(root, &kind_table, 0);
+    size_t rows = 0;
+    for (size_t d = 0; d < use->devices.count; d++)
+        for (size_t k = 0; kinds[d].known && k < PACE_HELD_KINDS; k++) {
+            kind_row row = {.name = pace_memory_kind_names[k],
+                            .peak_bytes = (double)kinds[d].peak.bytes[k],
+                            .share = (double)kinds[d].peak.bytes[k] / (double)kinds[d].peak.total_bytes,
+                            .most_bytes = (double)kinds[d].most_bytes[k],
+                            .count = kinds[d].count[k]};
+            name_device(row.device, sizeof row.device, &use->devices.items[d]);
+            if (!ever_held(&kinds[d], k)) continue;
+            pace_table_put(table, &row);
+            rows++;
+        }
+    return rows;
+}
+
+static void put_states(pace_node *root, const pace_rank *rank, const pace_memory_use *use,
+                       const pace_memory_kinds *kinds) {
+    pace_node *table = pace_open_table(root, &state_table, 0);
+    for (size_t d = 0; d < use->devices.count; d++)
+        for (size_t i = 0; kinds[d].known && i < kinds[d].states.count; i++) {
+            const pace_memory_state *state = &kinds[d].states.items[i];
+            state_row row = {.at_ns = state->at_ns - rank->step.begins_ns, .total = (double)state->total_bytes};
+            for (size_t k = 0; k < PACE_HELD_KINDS; k++) row.bytes[k] = (double)state->bytes[k];
+            name_device(row.device, sizeof row.device, &use->devices.items[d]);
+            pace_table_put(table, &row);
+        }
+}
+
+static void put_areas(pace_node *root, const pace_rank *rank, const pace_memory_device *device,
+                      const pace_memory_kinds *kinds) {
+    char title[96], name[32];
+    if (!kinds->known || kinds->states.count < 2) return;
+    name_device(name, sizeof name, device);
+    pace_snprintf(title, sizeof title, "Memory of %s by what it is held for, bytes", name);
+    pace_node *chart = pace_node_chart(root, title, "ms from the start of the recording", false);
+    pace_chart_stacked(chart);
+    for (size_t k = 0; k < PACE_HELD_KINDS; k++) {
+        if (!ever_held(kinds, k)) continue;
+        pace_chart_curve(chart, pace_memory_kind_names[k]);
+        for (size_t i = 0; i < kinds->states.count; i++)
+            pace_chart_point(chart, (double)(kinds->states.items[i].at_ns - rank->step.begins_ns) / 1e6,
+                             (double)kinds->states.items[i].bytes[k]);
+    }
+}
+
+static pace_status put_held_for(pace_node *root, const pace_rank *rank, const pace_memory_use *use) {
+    pace_memory_kinds *kinds;
+    PACE_TRY(pace_memory_kinds_find(&kinds, rank, use));
+    if (put_kinds(root, use, kinds))
+        pace_node_note(
+            root, "Inferred from the stages that took the memory and gave it back. temporary: given back within the "
+                  "operator or the stage; activations: kept by the forward pass; gradients: kept by the backward pass; "
+                  "optimizer state: kept by the update; parameters: taken before the first step, or, of what was there "
+                  "before the recording, as much as the gradients.");
+    else if (use->devices.count)
+        pace_node_note(root, "This recording does not say which memory is given back: what it is held for is unknown.");
+    put_states(root, rank, use, kinds);
+    for (size_t d = 0; d < use->devices.count; d++) put_areas(root, rank, &use->devices.items[d], &kinds[d]);
+    pace_memory_kinds_free(kinds, use->devices.count);
+    return PACE_OK;
+}
+
+static bool every_device_known(const pace_memory_use *use) {
+    for (size_t i = 0; i < use->devices.count; i++)
+        if (!use->devices.items[i].totals) return false;
+    return true;
+}
+
 pace_status pace_put_memory(pace_node *root, const pace_rank *rank) {
     pace_memory_use use;
     PACE_TRY(pace_memory_use_find(&use, rank));
     put_devices(root, rank, &use);
     put_operators(root, rank, &use);
-    put_chart(root, rank, &use);
+    pace_status status = use.devices.count ? put_held_for(root, rank, &use) : PACE_OK;
+    if (!every_device_known(&use)) put_chart(root, rank, &use);
     pace_memory_use_free(&use);
-    return PACE_OK;
+    return status;
 }

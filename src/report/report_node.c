@@ -501,6 +501,11 @@ void pace_chart_dots(pace_node *node) {
     if (chart && chart->curves.count > 0) chart->curves.items[chart->curves.count - 1].dots = true;
 }
 
+void pace_chart_stacked(pace_node *node) {
+    pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
+    if (chart) chart->stacked = true;
+}
+
 void pace_chart_log_y(pace_node *node) {
     pace_held_chart *chart = held_by(node, PACE_NODE_CHART);
     if (chart) chart->log_y = true;

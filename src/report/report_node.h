@@ -91,7 +91,7 @@ typedef struct {
 /* Curves; or, with parts, stacked bars. */
 typedef struct {
     char *x_title;
-    bool log_x, log_y;
+    bool log_x, log_y, stacked;
     pace_texts parts;
     PACE_VEC(pace_held_curve) curves;
     PACE_VEC(pace_held_band) bands;

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+/* Such as torch.cuda.memory._dump_snapshot() writes. */
+#define PICKLE                                                                            \
+    "a pickle of Python (a memory snapshot of PyTorch is one)",                           \
+        "reading one may run code hidden in it, so it is never read: record memory with " \
+        "torch.profiler.profile(profile_memory=True), or look at a snapshot of your own at pytorch.org/memory_viz"
+
 /* By its first bytes, or else by its name's end where its content is no JSON. */
 static const struct {
     const char *bytes;
@@ -21,6 +27,10 @@ static const struct {
     {"BZh", 3, {0}, "compressed by bzip2", "decompress it: bzip2 -d"},
     {"PK\x03\x04", 4, {0}, "a zip archive", "unpack it: unzip"},
     {"SQLite format 3", 15, {0}, "a compressed database", "decompress it first"},
+    {"\x80\x02", 2, {0}, PICKLE},
+    {"\x80\x03", 2, {0}, PICKLE},
+    {"\x80\x04", 2, {0}, PICKLE},
+    {"\x80\x05", 2, {0}, PICKLE},
     {NULL, 0, {".nsys-rep", ".qdrep"}, "a report of Nsight Systems", "export it: nsys export --type sqlite"},
     {NULL,
      0,

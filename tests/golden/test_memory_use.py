@@ -7,7 +7,7 @@ import random
 import sys
 import tempfile
 
-from checks import expect, finish
+from checks import SOURCE, expect, finish
 from planted_traces import Rank
 from raw_trace import Events, analyze, end, length, recordings, start
 
@@ -110,8 +110,71 @@ def test_random(folder):
     check(path, "random")
 
 
+def test_held_for():
+    """Recordings on a CPU against PyTorch's own memory profiler, which follows tensors: but for scalars (128 bytes in
+    all). On a CPU what was there before
+    the recording is not known; PyTorch tells inputs by name, the inference counts those made outside a loader as activations."""
+    folder = os.path.join(SOURCE, "tests", "data", "memory")
+    with open(os.path.join(folder, "pytorch.json")) as file:
+        said = json.load(file)["held_for"]
+    for name, wanted in said.items():
+        rows = {row["name"]: row for row in analyze(os.path.join(folder, name + ".json.gz"))["memory_kinds"]}
+        for ours, theirs in (("optimizer state", ["optimizer_state"]), ("gradients", ["gradient"]), ("activations", ["activation", "input"]),
+                             ("temporary", ["temporary", "autograd_detail", "unknown"])):
+            expect(abs(rows[ours]["at_peak_bytes"] - sum(wanted["at_peak"][t] for t in theirs)) <= 128, name, ours, rows[ours], wanted)
+            if len(theirs) == 1:
+                expect(abs(rows[ours]["most_bytes"] - wanted["most"][theirs[0]]) <= 128, name, ours, rows[ours], wanted)
+
+
+def test_before(folder):
+    """A device that held parameters before the recording: as much as the gradients; what nobody names is said to be from before."""
+    rank, held = Rank(), [1000]
+
+    def memory(size, address):
+        held[0] += size
+        rank.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": rank.thread, "ts": round(rank.now, 3),
+                            "args": {"Total Reserved": 1 << 30, "Total Allocated": held[0], "Bytes": size, "Addr": address, "Device Id": 0, "Device Type": 1}})
+        rank.work(1)
+    for number in range(3):
+        with rank.annotate("ProfilerStep#%d" % number):
+            with rank.operator("aten::linear", **{"Sequence number": 10 + number}):
+                rank.work(2)
+                memory(64, 1)
+                memory(-64, 1)
+                memory(500, 2)
+            with rank.operator("autograd::engine::evaluate_function: AddmmBackward0", **{"Sequence number": 10 + number, "Fwd thread id": 1}):
+                memory(300, 3)
+                with rank.operator("aten::mm"):
+                    rank.work(2)
+            with rank.operator("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"):
+                memory(-500, 2)
+            with rank.operator("Optimizer.step#Adam.step"):
+                with rank.operator("aten::_foreach_add_"):
+                    rank.work(2)
+                    if number == 0:
+                        memory(600, 9)
+            with rank.operator("Optimizer.zero_grad#Adam.zero_grad"):
+                rank.work(1)
+                memory(-300, 3)
+    memory(-100, 77)  # nobody took it in this recording
+    path = os.path.join(folder, "before.json")
+    with open(path, "w") as file:
+        json.dump({"traceEvents": rank.events}, file)
+    answer = analyze(path)
+    rows = {row["name"]: (row["at_peak_bytes"], row["most_bytes"]) for row in answer["memory_kinds"]}
+    expect(rows["parameters"] == (300, 300) and rows["before the recording"] == (700, 700), rows)
+    expect(rows["gradients"][1] == 300 and rows["activations"][1] == 500 and rows["optimizer state"] == (600, 600) and rows["temporary"][1] == 64, rows)
+    expect(sum(row[0] for row in rows.values()) == answer["memory_devices"][0]["peak_bytes"], "sums to the peak", rows)
+    last = answer["memory_timeline"][-1]
+    expect((last["total_bytes"], last["before_bytes"], last["parameter_bytes"], last["optimizer_bytes"]) == (1500, 600, 300, 600), last)
+    for state in answer["memory_timeline"]:
+        expect(state["total_bytes"] == sum(value for key, value in state.items() if key.endswith("_bytes") and key != "total_bytes"), state)
+
+
 with tempfile.TemporaryDirectory() as folder:
     test_random(folder)
+    test_before(folder)
+test_held_for()
 for name, path in recordings().items():
     if name.startswith("tl_") or name.startswith("kineto_"):
         check(path, name)
