@@ -83,6 +83,9 @@ pace_status pace_put_stacks(pace_node *root, const pace_rank *rank, const pace_w
 pace_status pace_put_categories(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                 const pace_work_shown *shown) PACE_MUST_CHECK;
 
+/** Hardware counters of kernels. */
+pace_status pace_put_counters(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
+
 /** What the framework's allocator held. */
 pace_status pace_put_memory(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;
 

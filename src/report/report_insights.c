@@ -254,6 +254,7 @@ static pace_status put_operators(pace_node *root, const pace_analysis *analysis,
     PACE_TRY(pace_put_modules(root, rank, &shown));
     PACE_TRY(pace_put_launches(root, rank, &shown, options->context->catalog));
     PACE_TRY(pace_put_memory(root, rank));
+    PACE_TRY(pace_put_counters(root, rank));
     return found || !options->filter ? PACE_OK : refuse_filter(rank, options->filter);
 }
 

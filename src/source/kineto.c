@@ -240,6 +240,20 @@ static pace_status keep_memory(reader *r) {
     return PACE_PUSH(&r->step->memory, memory);
 }
 
+/* A range of counters is no task: it stands where the profiler put it, not where its kernel ran. */
+static pace_status keep_counters(reader *r) {
+    pace_step *step = r->step;
+    uint32_t number = step->counters.count ? step->counters.items[step->counters.count - 1].number + 1 : 0;
+    for (size_t i = 0; i < r->event.counters.count; i++) {
+        pace_counter counter = r->event.counters.items[i];
+        counter.range = r->event.name;
+        counter.number = number;
+        counter.at_ns = r->event.start_ns;
+        PACE_TRY(PACE_PUSH(&step->counters, counter));
+    }
+    return PACE_OK;
+}
+
 static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
@@ -251,6 +265,7 @@ static pace_status keep_event(reader *r) {
     switch (event->phase) {
     case 'X':
         step->complete_count++;
+        if (event->counts) return keep_counters(r);
         if (!event->known_category) return PACE_OK;
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B': return begin_task(r);

@@ -48,7 +48,8 @@ static bool kineto_category(pace_task_kind *kind, const char *text, size_t lengt
 void pace_kineto_event_clear(pace_kineto_event *event) {
     event->phase = 0;
     event->kind = PACE_TASK_OTHER;
-    event->known_category = event->autograd = event->has_category = false;
+    event->known_category = event->autograd = event->has_category = event->counts = false;
+    event->counters.count = 0;
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_duration = event->has_shapes = event->has_exchange = false;
@@ -66,6 +67,7 @@ void pace_kineto_event_free(pace_kineto_event *event) {
     PACE_VEC_FREE(&event->dims);
     PACE_VEC_FREE(&event->types);
     PACE_VEC_FREE(&event->concrete);
+    PACE_VEC_FREE(&event->counters);
     for (int i = 0; i < PACE_LAUNCH_PARTS; i++) PACE_VEC_FREE(&event->launch[i]);
 }
 
@@ -306,6 +308,24 @@ static pace_text_buffer *buffer_of(pace_kineto_event *event, arg which) {
     }
 }
 
+/* The arguments of a range of counters: a number by the name of each counter. */
+static pace_json_token read_counters(pace_kineto_event *event, pace_json *json, pace_names *names,
+                                     pace_status *status) {
+    for (;;) {
+        pace_counter counter = {0};
+        pace_json_token token = pace_json_next(json);
+        if (token != PACE_JSON_KEY) return token;
+        *status = pace_kineto_intern(&counter.counter, json, names);
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        token = pace_json_next(json);
+        if (is_open(token)) token = pace_json_leave(json);
+        else if (token == PACE_JSON_NUMBER && pace_json_double(json, &counter.value))
+            *status = PACE_PUSH(&event->counters, counter);
+        if (*status != PACE_OK) return PACE_JSON_ERROR;
+        if (pace_json_failed(token)) return token;
+    }
+}
+
 static pace_json_token read_args(pace_kineto_event *event, pace_json *json, pace_names *names, pace_status *status) {
     for (;;) {
         size_t length;
@@ -335,12 +355,14 @@ static void keep_category(pace_kineto_event *event, const char *text, size_t len
     if (length == 0 || length != event->last_length || memcmp(text, event->last_category, length) != 0) {
         event->last_known = kineto_category(&event->last_kind, text, length);
         event->last_autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
+        event->last_counts = is(text, length, "cuda_profiler_range");
         event->last_length = length < sizeof event->last_category ? length : 0;
         memcpy(event->last_category, text, event->last_length);
     }
     event->has_category = true;
     event->known_category = event->last_known;
     event->autograd = event->last_autograd;
+    event->counts = event->last_counts;
     event->kind = event->last_known ? event->last_kind : PACE_TASK_OTHER;
 }
 
@@ -395,7 +417,8 @@ pace_json_token pace_kineto_event_read(pace_kineto_event *event, pace_json *json
         pace_json_token token = pace_json_member(json, &key, &length);
         if (token == PACE_JSON_OBJECT_END || pace_json_failed(token)) return token;
         member which = member_of(key, length);
-        if (which == ARGS && token == PACE_JSON_OBJECT) token = read_args(event, json, names, status);
+        if (which == ARGS && token == PACE_JSON_OBJECT)
+            token = (event->counts ? read_counters : read_args)(event, json, names, status);
         else if (is_open(token)) token = pace_json_leave(json);
         else if (which != NO_MEMBER && (token == PACE_JSON_STRING || token == PACE_JSON_NUMBER))
             *status = keep_member(event, which, json, names);

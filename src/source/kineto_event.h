@@ -18,6 +18,7 @@ typedef struct {
     bool known_category;
     bool autograd; /* a flow from a forward operator to its backward operator */
     bool has_category;
+    bool counts;       /* a range of hardware counters */
     bool reads_arrows; /* across events: arrows that no reader of steps needs are read whole too */
     pace_name name;
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT];
@@ -26,12 +27,13 @@ typedef struct {
     /* args */
     int64_t device, stream; /* -1 = not given */
     uint64_t correlation, external, id;
-    int64_t wait_stream;         /* -1 = not given */
-    uint64_t record_correlation; /* 0 = not given */
-    int64_t sequence;            /* -1 = not given */
-    int64_t forward_thread;      /* 0 = none */
-    int64_t bytes;               /* -1 = not given */
-    pace_memory_event memory;    /* of an instant named "[memory]"; its totals -1 = not given */
+    int64_t wait_stream;             /* -1 = not given */
+    uint64_t record_correlation;     /* 0 = not given */
+    int64_t sequence;                /* -1 = not given */
+    int64_t forward_thread;          /* 0 = none */
+    int64_t bytes;                   /* -1 = not given */
+    pace_memory_event memory;        /* of an instant named "[memory]"; its totals -1 = not given */
+    PACE_VEC(pace_counter) counters; /* of a range; only names and values */
     bool has_shapes, has_exchange;
     pace_exchange_info exchange;
     pace_text_buffer dims, types, concrete;     /* as compact JSON text */
@@ -40,7 +42,7 @@ typedef struct {
     char last_category[32];
     size_t last_length;
     pace_task_kind last_kind;
-    bool last_known, last_autograd;
+    bool last_known, last_autograd, last_counts;
 } pace_kineto_event;
 
 /** Resets everything but the buffers. */

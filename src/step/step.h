@@ -125,6 +125,14 @@ typedef struct {
     uint8_t device_type; /* PyTorch's number: 0 = host, 1 = CUDA, 6 = HIP, … */
 } pace_memory_event;
 
+/* A hardware counter of a range of the profiler: a kernel, or what the user measured as one. */
+typedef struct {
+    pace_name range, counter; /* names */
+    uint32_t number;          /* of the range, in order of appearance */
+    int64_t at_ns;            /* where the profiler puts the range: no time of the device */
+    double value;
+} pace_counter;
+
 /* A device as the trace describes it. */
 typedef struct {
     int64_t id;
@@ -162,6 +170,7 @@ typedef struct {
     PACE_VEC(int64_t) bytes;
     PACE_VEC(pace_sync) syncs;
     PACE_VEC(pace_memory_event) memory;            /* by time once finished */
+    PACE_VEC(pace_counter) counters;               /* range by range, as the trace lists them */
     PACE_VEC(pace_wait) waits;                     /* by task, then by on; set by pace_step_finish() */
     PACE_VEC(pace_gradient) gradients;             /* by task; set by pace_step_finish() */
     PACE_VEC(pace_autograd_note) autograd_notes;   /* only until pace_step_finish() */

@@ -33,6 +33,7 @@ const pace_step_part pace_step_parts[] = {
     VECTOR(bytes),
     VECTOR(syncs),
     VECTOR(memory),
+    VECTOR(counters),
     VECTOR(waits),
     VECTOR(gradients),
     VECTOR(autograd_notes),
