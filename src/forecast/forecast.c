@@ -101,31 +101,15 @@ static pace_status measure_launches(pace_forecast_rank *rank, const pace_analysi
     return PACE_OK;
 }
 
-/* The fifth percentile of what operators take that do their work themselves: most of it is being called. */
-static pace_status measure_calls(pace_forecast_rank *rank, const pace_rank *trace) {
-    size_t count = 0, launches = rank->graph.launches.count;
-    int64_t *ns = pace_alloc(2 * launches + 1, sizeof *ns);
-    if (!ns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < launches; i++)
-        if (rank->measured_ns[i] > 0) ns[count++] = llround(rank->measured_ns[i]);
-    if (count && trace->work.host_is_device) {
-        pace_sort_ns(ns, ns + launches, count);
-        rank->call_ns = (double)ns[count / 20];
-    }
-    pace_free(ns);
-    return PACE_OK;
-}
-
 static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, const char *steps) {
     walked_part part;
     PACE_TRY(part_of(&part, trace, steps));
-    pace_forecast_rank rank = {.name = trace->path};
+    pace_forecast_rank rank = {.name = trace->path, .call_ns = (double)trace->work.call_ns};
     if (part.from_ns != INT64_MIN) rank.start_ns = (double)(part.from_ns + trace->shift_ns);
     take_steps(&rank, trace, &part);
     PACE_TRY(pace_host_costs_init(&rank.costs));
     pace_status status = pace_graph_from_step(&rank.graph, forecast->catalog, &trace->step, part.from_ns, part.to_ns);
     if (status == PACE_OK) status = measure_launches(&rank, forecast->measured, trace);
-    if (status == PACE_OK) status = measure_calls(&rank, trace);
     if (status == PACE_OK)
         status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
                                          &rank.graph, &trace->step);

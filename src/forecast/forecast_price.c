@@ -3,6 +3,7 @@
 #include "base/pattern.h"
 #include "cost/formula.h"
 #include "cost/roofline.h"
+#include "step/host_operators.h"
 #include "step/op_edit.h"
 
 #include <string.h>
@@ -145,17 +146,32 @@ static double amount_of(const pace_op *op) {
     return pace_op_is_matrix(op->family) ? op->flop : op->read_bytes + op->write_bytes;
 }
 
-/* Where the host is the device: a call for each operator, and what it does in proportion to how much that is. */
+/* What the fastest part moves, or computes, in a nanosecond beyond its call. */
+static double fastest_part(const pace_pricing *p, uint32_t launch) {
+    double most = 0;
+    for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
+         part = p->variant->next_part[part]) {
+        double ns = p->rank->measured_ns[part] - p->rank->call_ns,
+               amount = amount_of(pace_variant_part_op(p->variant, part));
+        if (ns > 0 && amount > most * ns) most = amount / ns;
+    }
+    return most;
+}
+
+/* Where the host is the device: a call for each operator, and what it does in proportion to how much that is. What a part
+ * takes longer than the fastest of them would for as many bytes is arithmetic, which no fusion saves, unless it is so short
+ * that it may be a longer call. */
 static pace_estimate by_amounts(const pace_pricing *p, uint32_t launch, double measured) {
-    double was = 0, calls = 0;
+    double now = amount_of(pace_variant_op(p->variant, launch)), rate = fastest_part(p, launch), arithmetic_ns = 0;
     const pace_variant_launch *of = &p->variant->launches[launch];
     for (uint32_t part = of->part; part != PACE_NO_LAUNCH; part = p->variant->next_part[part]) {
-        was += amount_of(pace_variant_part_op(p->variant, part));
-        calls += fmin(p->rank->call_ns, p->rank->measured_ns[part]);
+        double ns = fmax(p->rank->measured_ns[part] - p->rank->call_ns, 0);
+        double amount = rate > 0 ? amount_of(pace_variant_part_op(p->variant, part)) / rate : 0;
+        if (pace_longer_than_calls(ns, p->rank->call_ns)) arithmetic_ns += fmax(ns - amount, 0);
     }
-    double now = amount_of(pace_variant_op(p->variant, launch)), ratio = was > 0 ? now / was : of->more;
-    double ns = fmin(p->rank->call_ns, measured) + (measured - calls) * ratio;
-    return (pace_estimate){ns, doubt(p, PACE_DOUBT_HOST_AMOUNTS), PACE_RUNG_FORMULA};
+    double works_ns = arithmetic_ns * of->more + (rate > 0 ? now / rate : 0);
+    return (pace_estimate){fmin(p->rank->call_ns, measured) + works_ns, doubt(p, PACE_DOUBT_HOST_AMOUNTS),
+                           PACE_RUNG_FORMULA};
 }
 
 /* How many ranks exchange. Older execution traces do not say: then the ranks at hand, or of one, all of the machine. */

@@ -9,7 +9,7 @@
 typedef struct {
     const char *name, *around; /* "" = none */
     bool before;
-    int64_t time_ns, longest_ns;
+    int64_t time_ns, longest_ns, before_ns;
 } behind;
 
 typedef struct {
@@ -72,14 +72,23 @@ static const char *place_of_piece(const pace_analysis *analysis, const pace_path
     return pace_host_place(step, pace_task_at(step, &step->lanes.items[step->lane[piece->task]], middle));
 }
 
-static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece) {
-    const pace_step *step = &analysis->ranks.items[piece->rank]->step;
+static behind behind_piece(const pace_analysis *analysis, const pace_path_piece *piece, uint32_t home) {
+    const pace_rank *rank = analysis->ranks.items[piece->rank];
+    const pace_step *step = &rank->step;
     behind one = {.name = "", .around = "", .before = piece->waiting, .time_ns = piece->end_ns - piece->start_ns};
     one.longest_ns = one.time_ns;
+    one.before_ns = piece->waiting ? one.time_ns : 0;
     if (piece->task == PACE_NO_TASK) return one;
     bool device = pace_task_on_device(step->kind[piece->task]);
     uint32_t op = pace_outermost_operator(step, device ? step->cause[piece->task] : piece->task);
     one.name = pace_step_name(step, piece->task);
+    if (rank->work.host_is_device && piece->resource == PACE_ADVICE_HOST) { /* coming to it is part of calling it */
+        const char *place = piece->waiting ? place_of_piece(analysis, piece, home) : NULL;
+        one.name = place ? place : pace_step_name(step, op == PACE_NO_TASK ? piece->task : op);
+        one.before = false;
+        if (place) one.before_ns = 0;
+        return one;
+    }
     if (op != PACE_NO_TASK && op != piece->task) one.around = name_or_none(step, op);
     if (!device && piece->waiting && op != PACE_NO_TASK) { /* the host comes to an operator, whichever call is first */
         one.name = one.around[0] ? one.around : one.name;
@@ -106,6 +115,7 @@ static behind longest_behind(behind *all, size_t count) {
         behind before = i && by_behind(&all[i - 1], &all[i]) == 0 ? sum : (behind){0};
         sum = all[i];
         sum.time_ns += before.time_ns;
+        sum.before_ns += before.before_ns;
         if (before.longest_ns > sum.longest_ns) sum.longest_ns = before.longest_ns;
         if (sum.time_ns > best.time_ns) best = sum;
     }
@@ -151,11 +161,11 @@ static pace_status find_name(pace_culprit *out, const pace_critical *critical, c
     if (!all) return PACE_E_MEMORY;
     for (size_t i = 0; i < critical->pieces.count; i++)
         if (critical->pieces.items[i].resource == resource)
-            all[count++] = behind_piece(analysis, &critical->pieces.items[i]);
+            all[count++] = behind_piece(analysis, &critical->pieces.items[i], critical->home);
     behind most = longest_behind(all, count);
     out->name = most.name[0] ? most.name : NULL;
     out->around = most.around[0] ? most.around : NULL;
-    out->before = most.before;
+    out->before = 2 * most.before_ns > most.time_ns;
     out->share = share_of(most.time_ns, critical->by_resource_ns[resource]);
     out->longest_share = share_of(most.longest_ns, critical->by_resource_ns[resource]);
     pace_free(all);

@@ -76,20 +76,23 @@ static int64_t host_span(const pace_step *step) {
     return last > first ? last - first : 0;
 }
 
-/* What a host that is the device worked, or fetched input: the trace says what it did then. */
-static int64_t told_ns(const pace_rank *rank) {
-    int64_t ns = rank->work.window.busy_ns;
+/* What a host that is the device worked, called or fetched: the trace says what it did then. Exchanges between ranks count
+ * where operators were recorded beside them. */
+static int64_t told_ns(const pace_rank *rank, int64_t span_ns) {
+    const pace_window *window = &rank->work.window;
+    int64_t ns = pace_intervals_within(&rank->work.calls, window->first_ns, window->last_ns) + window->compute_ns;
     for (size_t i = 0; i < rank->tiles.count; i++)
         if (rank->tiles.items[i].resource == PACE_IDLE_INPUT)
             ns += rank->tiles.items[i].end_ns - rank->tiles.items[i].start_ns;
-    return ns;
+    return ns * 100 < span_ns ? ns : ns + window->exposed_ns;
 }
 
 static pace_evidence_gap judge(const pace_evidence *evidence, const pace_rank *rank, int64_t length_ns) {
     const pace_step *step = &rank->step;
     bool links = step->linked_kernels > 0 || step->kind_count[PACE_TASK_KERNEL] == 0;
     if (rank->work.host_is_device && (evidence->launches > 0 || names_a_device(step))) return PACE_EVIDENCE_NO_KERNELS;
-    if (rank->work.host_is_device && told_ns(rank) * 10 < host_span(step)) return PACE_EVIDENCE_UNEXPLAINED;
+    int64_t span_ns = host_span(step);
+    if (rank->work.host_is_device && told_ns(rank, span_ns) * 10 < span_ns) return PACE_EVIDENCE_UNEXPLAINED;
     if (links && evidence->without_work * 10 > evidence->launches) return PACE_EVIDENCE_FEW_KERNELS;
     return evidence->graph_pause_ns * 10 > length_ns ? PACE_EVIDENCE_GRAPHS : PACE_EVIDENCE_WHOLE;
 }

@@ -4,7 +4,7 @@
 #include "insight/exchange_totals.h"
 #include "insight/idle_causes.h"
 
-const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies"};
+const char *const pace_host_reason_names[] = {"busy", "waits_for_device", "launches", "small_copies", "calls"};
 
 /* A saving is worth leading with from a tenth of the step on. */
 static bool is_worth(int64_t saved_ns, int64_t step_ns) { return saved_ns * 10 >= step_ns; }
@@ -48,9 +48,10 @@ static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t t
     return sum;
 }
 
+enum { FEW = 16 };
+
 /* Launch by launch the host takes longer than the device. */
 static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
-    enum { FEW = 16 };
     device_work sum = work_within(rank, critical->from_ns, critical->to_ns);
     size_t all = sum.kernels + sum.copies;
     if (all < FEW) return;
@@ -67,8 +68,21 @@ bool pace_lead_spreads(const pace_lead *of_host) {
     return of_host->reason != PACE_HOST_WAITS && !stands_out(&of_host->culprit);
 }
 
+static void judge_calls(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
+    for (uint32_t task = 0; task < rank->step.count; task++)
+        lead->times += pace_task_is_operator(&rank->step, task) && rank->step.start_ns[task] >= critical->from_ns &&
+                       rank->step.start_ns[task] < critical->to_ns;
+    if (lead->times < FEW) return;
+    lead->reason = PACE_HOST_CALLS;
+    lead->host_mean_ns = critical->by_resource_ns[PACE_ADVICE_HOST] / (int64_t)lead->times;
+}
+
 static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
-    if (rank->work.host_is_device || stands_out(&lead->culprit)) return;
+    if (stands_out(&lead->culprit)) return;
+    if (rank->work.host_is_device) {
+        judge_calls(lead, rank, critical);
+        return;
+    }
     pace_idle_sums idle = pace_idle_causes(rank, critical->from_ns, critical->to_ns);
     if (idle.time_ns[PACE_IDLE_BY_SYNCHRONISATION] > idle.time_ns[PACE_IDLE_BY_HOST]) {
         lead->reason = PACE_HOST_WAITS;

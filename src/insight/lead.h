@@ -15,6 +15,7 @@ typedef enum {
     PACE_HOST_WAITS,       /* for the device: a synchronising call, then the device runs dry */
     PACE_HOST_LAUNCHES,    /* of many kernels, which take less time than the host takes for each */
     PACE_HOST_COPIES_BITS, /* the same of copies */
+    PACE_HOST_CALLS,       /* where it is the device: of many operators, none of which stands out */
     PACE_HOST_REASONS
 } pace_host_reason;
 
@@ -28,7 +29,7 @@ typedef struct {
     bool at_least;          /* one rank alone: what links take was counted off, so the ranks wait that long or longer */
     pace_culprit culprit;
     pace_host_reason reason; /* where the resource is the host */
-    size_t times;            /* waits of the host in the step, launches, or copies */
+    size_t times;            /* waits of the host in the step, launches, copies, or operators */
     int64_t mean_ns;         /* of a kernel, or a copy */
     int64_t host_mean_ns;    /* host time on the path for each */
     const char *waits_in;    /* the operator or call most waits stand in; NULL = unknown */

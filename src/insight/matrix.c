@@ -45,7 +45,8 @@ static void find_ends(int64_t *last, int64_t *before, const pace_marks *marks, c
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
         ptrdiff_t at;
-        if (item->class > PACE_WORK_MEMORY_BOUND || !issued_by(&at, marks, work, item, first_launched)) continue;
+        bool works = item->class <= PACE_WORK_MEMORY_BOUND || item->class == PACE_WORK_CALL;
+        if (!works || !issued_by(&at, marks, work, item, first_launched)) continue;
         int64_t *end = at < 0 ? before : &last[at];
         if (item->end_ns > *end) *end = item->end_ns;
     }
@@ -73,8 +74,8 @@ pace_status pace_marks_set_intervals(pace_marks *marks, const pace_work *work) {
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */
 
-/* What takes an instant first: compute, then communication, then copies. */
-enum { RANKS = 3 };
+/* What takes an instant first: compute, then communication, then copies, then calls of the host. */
+enum { RANKS = 4 };
 
 typedef struct {
     pace_tiles *tiles;
@@ -99,6 +100,7 @@ static pace_status push_tile(tiler *t, int64_t start, int64_t end, uint8_t stage
 
 static int rank_of(const pace_work_item *item) {
     if (item->class <= PACE_WORK_MEMORY_BOUND) return 0;
+    if (item->class == PACE_WORK_CALL) return 3;
     return item->class == PACE_WORK_COMMUNICATION || item->peer_copy ? 1 : 2;
 }
 
@@ -125,7 +127,11 @@ static pace_status tile_busy(tiler *t, int64_t start, int64_t end, uint32_t inde
         PACE_TRY(push_tile(t, start, split, item->stage, PACE_IDLE_RANK, index));
         return push_tile(t, split, end, item->stage, PACE_EXPOSED_COMMUNICATION, index);
     }
-    default: return push_tile(t, start, end, item->stage, PACE_COPY, index);
+    case 2: return push_tile(t, start, end, item->stage, PACE_COPY, index);
+    default: {
+        bool input = item->stage == PACE_STAGE_INPUT;
+        return push_tile(t, start, end, item->stage, input ? PACE_IDLE_INPUT : PACE_IDLE_HOST, index);
+    }
     }
 }
 

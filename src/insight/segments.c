@@ -2,6 +2,7 @@
 
 #include "insight/advice.h"
 #include "insight/device_ends.h"
+#include "insight/exchange_calls.h"
 #include "insight/input_time.h"
 #include "insight/segment_waits.h"
 #include "insight/thread_edges.h"
@@ -121,6 +122,7 @@ static uint8_t work_resource(const pace_work_item *item) {
     case PACE_WORK_COMPUTE_BOUND: return PACE_ADVICE_COMPUTE;
     case PACE_WORK_MEMORY_BOUND: return PACE_ADVICE_MEMORY;
     case PACE_WORK_COMMUNICATION: return PACE_ADVICE_NETWORK;
+    case PACE_WORK_CALL: return item->stage == PACE_STAGE_INPUT ? PACE_ADVICE_INPUT : PACE_ADVICE_HOST;
     default: return item->peer_copy ? PACE_ADVICE_NETWORK : PACE_ADVICE_COPY;
     }
 }
@@ -363,6 +365,7 @@ static pace_status build(builder *b, pace_arrivals *arrivals, pace_rank *const *
         add_polling_edges(b);
         cut_polling_operators(b);
     }
+    if (host_only) PACE_TRY(pace_segments_add_exchange_calls(b->replay, &b->rank->step, b->first_segment));
     PACE_TRY(pace_segments_add_thread_edges(b->replay, b->lane_on_device, b->from_ns));
     drop_backward_edges(b->replay);
     pace_replay_explain(b->replay);

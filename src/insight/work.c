@@ -1,6 +1,7 @@
 #include "insight/work.h"
 
 #include "cost/roofline.h"
+#include "insight/host_work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ void pace_work_free(pace_work *work) {
     PACE_VEC_FREE(&work->compute);
     PACE_VEC_FREE(&work->communication);
     PACE_VEC_FREE(&work->memory);
+    PACE_VEC_FREE(&work->calls);
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------ */
@@ -30,24 +32,6 @@ static pace_work_class class_of_name(classifier *c, pace_name name) {
                                : class.bound == PACE_BOUND_COMPUTE ? PACE_WORK_COMPUTE_BOUND
                                                                    : PACE_WORK_MEMORY_BOUND;
         c->known[name] = (uint8_t)(work + 1);
-    }
-    return (pace_work_class)(c->known[name] - 1);
-}
-
-/* Without a device: the operator's family says what binds it. */
-static pace_work_class class_of_operator(classifier *c, uint32_t task) {
-    pace_name name = c->step->name[task];
-    if (c->known[name] == 0) {
-        static const pace_op_shapes no_shapes;
-        double flop, bytes;
-        pace_op_family family = PACE_OP_UNKNOWN;
-        const char *text = pace_names_text(&c->step->names, name);
-        pace_op_work(text, &no_shapes, &flop, &bytes, &family);
-        bool matrix = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
-        bool exchange = pace_kernel_classify(c->classes, text).communication;
-        c->known[name] = 1 + (exchange ? PACE_WORK_COMMUNICATION
-                              : matrix ? PACE_WORK_COMPUTE_BOUND
-                                       : PACE_WORK_MEMORY_BOUND);
     }
     return (pace_work_class)(c->known[name] - 1);
 }
@@ -81,7 +65,6 @@ static pace_status add_item(pace_work *work, classifier *c, uint32_t task, int64
     pace_work_item item = {start, end, task, PACE_WORK_COPY, step->stage[task], false, INT64_MIN, false};
     if (step->kind[task] == PACE_TASK_KERNEL) item.class = (uint8_t)class_of_kernel(c, task);
     else if (step->kind[task] == PACE_TASK_COPY) item.peer_copy = is_peer_copy(pace_step_name(step, task));
-    else if (step->kind[task] == PACE_TASK_OP) item.class = (uint8_t)class_of_operator(c, task);
     if (item.stage == PACE_STAGE_NONE) item.stage = PACE_STAGE_OTHER;
     return PACE_PUSH(&work->items, item);
 }
@@ -99,41 +82,6 @@ static pace_status add_device_items(pace_work *work, classifier *c, const uint32
     return PACE_OK;
 }
 
-/* Self time of host operators: a lane is walked once; `at` is how far the open operator's time is given away. */
-static pace_status add_lane_self_times(pace_work *work, classifier *c, const pace_lane *lane, uint32_t *stack) {
-    const pace_step *step = work->step;
-    size_t depth = 0;
-    int64_t at = INT64_MIN;
-    for (uint32_t task = lane->first;; task++) {
-        bool last = task == lane->first + lane->count;
-        if (!last && !pace_task_is_operator(step, task)) continue;
-        int64_t now = last ? INT64_MAX : step->start_ns[task];
-        while (depth && pace_step_end_ns(step, stack[depth - 1]) <= now) {
-            int64_t end = pace_step_end_ns(step, stack[depth - 1]);
-            if (end > at) PACE_TRY(add_item(work, c, stack[depth - 1], at, end));
-            if (end > at) at = end;
-            depth--;
-        }
-        if (last) return PACE_OK;
-        if (depth && now > at) PACE_TRY(add_item(work, c, stack[depth - 1], at, now));
-        if (now > at) at = now;
-        stack[depth++] = task;
-    }
-}
-
-static pace_status add_host_items(pace_work *work, classifier *c) {
-    for (size_t i = 0; i < work->step->lanes.count; i++) {
-        const pace_lane *lane = &work->step->lanes.items[i];
-        if (lane->device || lane->count == 0) continue;
-        uint32_t *stack = pace_alloc(lane->count, sizeof *stack);
-        if (!stack) return PACE_E_MEMORY;
-        pace_status status = add_lane_self_times(work, c, lane, stack);
-        pace_free(stack);
-        PACE_TRY(status);
-    }
-    return PACE_OK;
-}
-
 static int by_start(const void *left, const void *right) {
     const pace_work_item *a = left, *b = right;
     if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -143,7 +91,9 @@ static int by_start(const void *left, const void *right) {
 static pace_status make_unions(pace_work *work) {
     for (size_t i = 0; i < work->items.count; i++) {
         const pace_work_item *item = &work->items.items[i];
-        PACE_TRY(pace_intervals_add(&work->busy, item->start_ns, item->end_ns));
+        bool calls = item->class == PACE_WORK_CALL;
+        PACE_TRY(pace_intervals_add(calls ? &work->calls : &work->busy, item->start_ns, item->end_ns));
+        if (calls) continue;
         pace_intervals *own = item->class == PACE_WORK_COPY            ? &work->memory
                               : item->class == PACE_WORK_COMMUNICATION ? &work->communication
                                                                        : &work->compute;
@@ -173,7 +123,7 @@ pace_window pace_work_window(const pace_work *work, int64_t start_ns, int64_t en
     window.idle_ns = window.span_ns - window.busy_ns;
     for (size_t i = first_item_from(work, start_ns); i < work->items.count && work->items.items[i].start_ns < end_ns;
          i++)
-        window.kernels += work->items.items[i].class != PACE_WORK_COPY;
+        window.kernels += work->items.items[i].class < PACE_WORK_COPY;
     return window;
 }
 
@@ -183,7 +133,7 @@ static void measure_whole(pace_work *work) {
     size_t kernels = 0;
     for (size_t i = 0; i < work->items.count; i++) {
         if (work->items.items[i].end_ns > last) last = work->items.items[i].end_ns;
-        kernels += work->items.items[i].class != PACE_WORK_COPY;
+        kernels += work->items.items[i].class < PACE_WORK_COPY;
     }
     work->window = pace_work_window(work, first, last);
     work->window.kernels = kernels;
@@ -200,7 +150,9 @@ static pace_status build(pace_work *out, const pace_step *step, const pace_kerne
                     .known = pace_alloc(pace_names_count(&step->names), 1)};
     pace_op_cache_init(&c.cache);
     pace_status status = c.known ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) status = work.host_is_device ? add_host_items(&work, &c) : add_device_items(&work, &c, only);
+    if (status == PACE_OK)
+        status = work.host_is_device ? pace_host_work_add(&work.items, &work.call_ns, step, classes)
+                                     : add_device_items(&work, &c, only);
     if (status == PACE_OK && work.items.count)
         qsort(work.items.items, work.items.count, sizeof *work.items.items, by_start);
     if (status == PACE_OK) status = make_unions(&work);

@@ -5,25 +5,10 @@
 #pragma once
 
 #include "base/interval.h"
+#include "insight/work_item.h"
 #include "machine/device.h"
 #include "machine/kernel_class.h"
 #include "step/step.h"
-
-typedef enum {
-    PACE_WORK_COMPUTE_BOUND,
-    PACE_WORK_MEMORY_BOUND,
-    PACE_WORK_COMMUNICATION,
-    PACE_WORK_COPY
-} pace_work_class;
-
-typedef struct {
-    int64_t start_ns, end_ns;
-    uint32_t task;
-    uint8_t class, stage;  /* pace_work_class, pace_stage */
-    bool peer_copy;        /* a copy between devices: communication in the matrix, memory in the windows */
-    int64_t wait_until_ns; /* communication: when the last rank arrived; INT64_MIN = unknown (one rank) */
-    bool message;          /* communication between two ranks: a send, a receive, or several at once */
-} pace_work_item;
 
 /* What a rank did between two instants. */
 typedef struct {
@@ -35,9 +20,11 @@ typedef struct {
 typedef struct {
     const pace_step *step;
     bool host_is_device;
-    PACE_VEC(pace_work_item) items;
+    pace_work_items items;
     pace_intervals busy, compute, communication, memory;
-    pace_window window; /* of the whole trace */
+    pace_intervals calls; /* of a host that is the device; not busy */
+    int64_t call_ns;      /* what such a host takes to call an operator that works; else 0 */
+    pace_window window;   /* of the whole trace */
 } pace_work;
 
 /** `device` may be NULL (unknown). Stages must have been attributed (insight/stages.h). */

@@ -94,15 +94,22 @@ static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis
                        pace_stage_names[late->stage], pace_show_ns(late->excess_ns).text, kernel);
 }
 
-static void put_saving(pace_node *root, const pace_lead *lead, const char *whole) {
+/* Where the host is the device it launches nothing. */
+static const char *meaning_of(const pace_rank *rank, pace_advice resource) {
+    if (resource == PACE_ADVICE_HOST && rank->work.host_is_device)
+        return "calling operators, Python, and what passes between operators";
+    return meaning[resource];
+}
+
+static void put_saving(pace_node *root, const pace_lead *lead, const pace_rank *rank, const char *whole) {
     double saved = 100.0 * (double)lead->saved_ns / (double)lead->step_ns;
     if (lead->matters)
         pace_node_sentence(root, true,
                            "What would help most: %s (%s). If it took no time, the %s would be %.1f %% shorter.",
-                           pace_advice_names[lead->resource], meaning[lead->resource], whole, saved);
+                           pace_advice_names[lead->resource], meaning_of(rank, lead->resource), whole, saved);
     else
         pace_node_sentence(root, true, "No single resource would save 10 %% of the %s. The most, %.1f %%, is %s (%s).",
-                           whole, saved, pace_advice_names[lead->resource], meaning[lead->resource]);
+                           whole, saved, pace_advice_names[lead->resource], meaning_of(rank, lead->resource));
 }
 
 /* Nothing is advised then. */
@@ -147,6 +154,9 @@ static void put_reason(pace_node *root, const pace_lead *lead) {
                            "%zu time%s the host waits for the device and then the device for the host; the longest gap "
                            "follows '%s'.",
                            lead->times, plural, shown_name(name, lead->waits_in));
+    if (lead->reason == PACE_HOST_CALLS)
+        pace_node_sentence(root, true, "The step calls %zu operators; the host takes %s for each on average.",
+                           lead->times, host.text);
     if (lead->reason == PACE_HOST_LAUNCHES || lead->reason == PACE_HOST_COPIES_BITS)
         pace_node_sentence(root, true, "The device runs %zu %s of %s on average; the host takes %s for each.",
                            lead->times, lead->reason == PACE_HOST_LAUNCHES ? "kernels" : "copies", mean.text,
@@ -207,7 +217,7 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
         return PACE_OK;
     }
     if (lead.of_long_steps) put_long_steps(root, &lead, rank);
-    else put_saving(root, &lead, whole);
+    else put_saving(root, &lead, rank, whole);
     put_reason(root, &lead);
     put_culprit(root, &lead, rank);
     put_rank(root, &lead, analysis);

@@ -116,7 +116,7 @@ static void put_shares(pace_node *root, const pace_matrix *step, bool of_host) {
         {"copies", column_sum(step, PACE_COPY)},
         {"exposed communication", column_sum(step, PACE_EXPOSED_COMMUNICATION)},
         {"waiting for other ranks", column_sum(step, PACE_IDLE_RANK)},
-        {"idle",
+        {of_host ? "calls, Python and waiting" : "idle",
          column_sum(step, PACE_IDLE_HOST) + column_sum(step, PACE_IDLE_INPUT) + column_sum(step, PACE_IDLE_OTHER)},
     };
     int64_t total = pace_matrix_total(step);
@@ -149,7 +149,7 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     if (rank->work.host_is_device)
         pace_node_note(
             root,
-            "This trace has no device work: the host is treated as the device, and the self time of its operators as kernels.");
+            "This trace has no device work: the host is treated as the device. Operators that compute or move data count as kernels, by self time; calling operators, and what passes between them, is the host's own.");
     if (analysis->ranks.count == 1 && w->communication_ns > 0)
         pace_node_note(
             root,

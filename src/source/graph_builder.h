@@ -3,6 +3,7 @@
 
 #include "machine/kernel_class.h"
 #include "step/graph.h"
+#include "step/host_operators.h"
 
 /* A node or a launch before it is one: in order of issue. */
 typedef struct {
@@ -28,8 +29,8 @@ typedef struct {
     pace_name *renamed; /* step's names -> graph's + 1 */
     uint32_t *thread_of; /* lane -> thread or stream + 1 */
     PACE_VEC(pace_graph_entry) entries;
-    bool host_only;  /* the trace has no device: its operators are the work */
-    uint32_t *below; /* host only: task -> families that operators below it work as, a bit each */
+    bool host_only;                            /* the trace has no device: its operators are the work */
+    pace_host_operators operators;             /* host only: which of them work */
     PACE_VEC(uint32_t) node_task, launch_task; /* number -> task; PACE_NO_TASK for what is no task */
 } pace_graph_builder;
 

@@ -278,7 +278,7 @@ pace_status pace_graph_from_step(pace_graph *out, pace_catalog *catalog, const p
     pace_free(b.number);
     pace_free(b.work_end_ns);
     pace_free(b.fetches);
-    pace_free(b.below);
+    pace_host_operators_free(&b.operators);
     pace_free(b.renamed);
     pace_free(b.thread_of);
     PACE_VEC_FREE(&b.entries);

@@ -7,34 +7,16 @@
 
 #include <string.h>
 
-static unsigned ops_of(pace_op ops[PACE_CALL_OPS], pace_op_family *family, const pace_step *step, uint32_t task) {
+static unsigned ops_of(pace_op ops[PACE_CALL_OPS], const pace_step *step, uint32_t task) {
     pace_op_shapes shapes;
+    pace_op_family family;
     const char *text = step->detail[task] ? pace_names_text(&step->names, step->detail[task]) : "";
     bool shaped = pace_op_shapes_parse(&shapes, text);
-    return pace_ops_of_call(ops, family, pace_step_name(step, task), shaped ? &shapes : NULL);
+    return pace_ops_of_call(ops, &family, pace_step_name(step, task), shaped ? &shapes : NULL);
 }
 
-/* Only operators that the table knows work: of others nothing tells wrappers from kernels. */
-static bool works(pace_graph_builder *b, uint32_t task, pace_op_family *family) {
-    pace_op ops[PACE_CALL_OPS];
-    const char *name = pace_step_name(b->step, task);
-    if (b->step->kind[task] != PACE_TASK_OP || pace_op_is_idle(name)) return false;
-    (void)ops_of(ops, family, b->step, task);
-    return *family != PACE_OP_UNKNOWN && pace_op_works_itself(*family, b->below[task]);
-}
-
-/* Parents stand before their children on a lane, so that backwards all below a task is known when it comes up. */
 pace_status pace_graph_find_host_work(pace_graph_builder *b) {
-    b->below = pace_alloc(b->step->count + 1, sizeof *b->below);
-    if (!b->below) return PACE_E_MEMORY;
-    for (uint32_t task = (uint32_t)b->step->count; task-- > 0;) {
-        uint32_t above = b->step->parent[task];
-        pace_op_family family;
-        if (above == PACE_NO_TASK) continue;
-        b->below[above] |= b->below[task];
-        if (works(b, task, &family)) b->below[above] |= UINT32_C(1) << family;
-    }
-    return PACE_OK;
+    return pace_host_operators_find(&b->operators, b->step);
 }
 
 /* What a task took less the operators below it that work themselves: views and wrappers within it are part of it. */
@@ -43,8 +25,7 @@ static int64_t own_ns(pace_graph_builder *b, uint32_t task) {
     const pace_lane *lane = &step->lanes.items[step->lane[task]];
     int64_t own = step->duration_ns[task], end = pace_step_end_ns(step, task), told = INT64_MIN;
     for (uint32_t i = task + 1; i < lane->first + lane->count && step->start_ns[i] < end; i++) {
-        pace_op_family family;
-        if (step->start_ns[i] < told || !works(b, i, &family)) continue;
+        if (step->start_ns[i] < told || pace_host_operator_works(&b->operators, i) == PACE_OP_UNKNOWN) continue;
         own -= step->duration_ns[i];
         told = pace_step_end_ns(step, i);
     }
@@ -53,9 +34,9 @@ static int64_t own_ns(pace_graph_builder *b, uint32_t task) {
 
 pace_status pace_graph_add_host_work(pace_graph_builder *b, uint32_t task) {
     pace_op ops[PACE_CALL_OPS];
-    pace_op_family family;
-    if (!works(b, task, &family)) return PACE_OK;
-    unsigned count = ops_of(ops, &family, b->step, task);
+    pace_op_family family = pace_host_operator_works(&b->operators, task);
+    if (family == PACE_OP_UNKNOWN) return PACE_OK;
+    unsigned count = ops_of(ops, b->step, task);
     uint32_t node = b->number[task], launch = PACE_NO_LAUNCH;
     int64_t left = own_ns(b, task);
     if (count == 0) {

@@ -22,6 +22,10 @@ static const pace_op_rule rules[] = {
     ATEN("_scaled_mm", GEMM, NULL, 0, 0, 0),
     ATEN("_grouped_mm", GEMM, NULL, 0, 0, 0),
 
+    ATEN("mkldnn_rnn_layer*", GEMM, NULL, 0, 0, 0),
+    ATEN("_cudnn_rnn*", GEMM, NULL, 0, 0, 0),
+    ATEN("miopen_rnn*", GEMM, NULL, 0, 0, 0),
+
     ATEN("convolution", CONVOLUTION, pace_call_convolution, 3, 4, 5),
     ATEN("_convolution", CONVOLUTION, pace_call_convolution, 3, 4, 5),
     ATEN("convolution_overrideable", CONVOLUTION, pace_call_convolution, 3, 4, 5),

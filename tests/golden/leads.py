@@ -38,9 +38,11 @@ def document_of(line):
     if line["split"] == "planted":
         with tempfile.TemporaryDirectory() as folder:
             return analyze(planted(line["recording"], folder))
-    folder = os.path.join(SOURCE, "tests", "data") if line["split"] == "recorded" else SHARED
-    path = os.path.join(folder, line["recording"])
-    return analyze([path]) if os.path.exists(path) else None
+    folder = os.path.join(SOURCE, "tests", "data") if line["split"].startswith("recorded") else SHARED
+    name, _, ranks = line["recording"].partition("*")
+    path = os.path.join(folder, name)
+    paths = [f"{path}-rank{rank}.json.gz" for rank in range(int(ranks))] if ranks else [path]
+    return analyze(paths) if all(map(os.path.exists, paths)) else None
 
 
 def found(document):

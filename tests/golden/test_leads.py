@@ -72,6 +72,7 @@ def main():
     if more == len(table("made")):
         check_ledger("analyze/lead-planted", right + made, count + more)
     check_ledger("analyze/lead-recorded", *count_right(["recorded"]))
+    check_ledger("analyze/lead-recorded-later", *count_right(["recorded_later"]))
     right, count = count_right(["open"])
     if count == len(table("open")):
         check_ledger("analyze/lead", right, count)

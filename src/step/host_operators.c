@@ -1,0 +1,110 @@
+#include "step/host_operators.h"
+
+#include "base/sort.h"
+#include "base/text.h"
+#include "step/op_call.h"
+
+#include <string.h>
+
+void pace_host_operators_free(pace_host_operators *operators) {
+    pace_op_cache_free(&operators->cache);
+    pace_free(operators->family);
+    pace_free(operators->below);
+    pace_free(operators->self_ns);
+    *operators = (pace_host_operators){0};
+}
+
+static const char *name_of(const pace_host_operators *h, uint32_t task) { return pace_step_name(h->step, task); }
+
+/* As the table has it; PACE_OP_UNKNOWN also of those that only view. */
+static pace_op_family family_of(pace_host_operators *h, uint32_t task) {
+    uint8_t *known = &h->family[h->step->name[task]];
+    if (*known == 0) {
+        pace_op ops[PACE_CALL_OPS];
+        pace_op_family family = PACE_OP_UNKNOWN;
+        if (!pace_op_is_idle(name_of(h, task))) (void)pace_ops_of_call(ops, &family, name_of(h, task), NULL);
+        *known = (uint8_t)(family + 1);
+    }
+    return (pace_op_family)(*known - 1);
+}
+
+static bool is_long(const pace_host_operators *h, uint32_t task) {
+    return pace_longer_than_calls((double)h->self_ns[task], (double)h->call_ns) &&
+           pace_starts(name_of(h, task), "aten::") && !pace_op_is_idle(name_of(h, task));
+}
+
+/* What operators are composed around. */
+#define HEAVY (UINT32_C(1) << PACE_OP_GEMM | UINT32_C(1) << PACE_OP_CONVOLUTION | UINT32_C(1) << PACE_OP_ATTENTION)
+
+pace_op_family pace_host_operator_works(pace_host_operators *operators, uint32_t task) {
+    if (operators->step->kind[task] != PACE_TASK_OP) return PACE_OP_UNKNOWN;
+    pace_op_family family = family_of(operators, task);
+    if (family != PACE_OP_UNKNOWN && pace_op_works_itself(family, operators->below[task])) return family;
+    bool of_a_kind = family != PACE_OP_UNKNOWN && family != PACE_OP_OTHER;
+    uint32_t alike = of_a_kind ? UINT32_C(1) << family : HEAVY;
+    if (operators->below[task] & alike || !is_long(operators, task)) return PACE_OP_UNKNOWN;
+    return family == PACE_OP_UNKNOWN ? PACE_OP_OTHER : family;
+}
+
+bool pace_host_operator_is_tiny(pace_host_operators *operators, uint32_t task) {
+    pace_op_amount amount;
+    return pace_op_cache_amount(&amount, &operators->cache, operators->step, task) && amount.flop <= PACE_TINY_FLOP &&
+           amount.bytes <= PACE_TINY_BYTES;
+}
+
+/* Parents stand before their children on a lane, so that backwards all below a task is known when it comes up. */
+static void look_below(pace_host_operators *h) {
+    for (uint32_t task = (uint32_t)h->step->count; task-- > 0;) {
+        uint32_t above = h->step->parent[task];
+        if (above == PACE_NO_TASK) continue;
+        h->below[above] |= h->below[task];
+        pace_op_family family = pace_host_operator_works(h, task);
+        if (family != PACE_OP_UNKNOWN) h->below[above] |= UINT32_C(1) << family;
+    }
+}
+
+static pace_status add_self(void *context, uint32_t task, int64_t start_ns, int64_t end_ns) {
+    pace_host_operators *h = context;
+    h->self_ns[task] += end_ns - start_ns;
+    return PACE_OK;
+}
+
+static pace_status measure_call(pace_host_operators *h) {
+    enum { ENOUGH = 16 };
+    size_t count = h->step->count, tiny = 0, all = 0;
+    int64_t *tiny_ns = pace_alloc(3 * count + 3, sizeof *tiny_ns);
+    if (!tiny_ns) return PACE_E_MEMORY;
+    int64_t *all_ns = tiny_ns + count + 1, *scratch = all_ns + count + 1;
+    for (uint32_t task = 0; task < count; task++) {
+        if (h->self_ns[task] <= 0 || pace_host_operator_works(h, task) == PACE_OP_UNKNOWN) continue;
+        all_ns[all++] = h->self_ns[task];
+        if (pace_host_operator_is_tiny(h, task)) tiny_ns[tiny++] = h->self_ns[task];
+    }
+    if (all) pace_sort_ns(all_ns, scratch, all);
+    if (tiny) pace_sort_ns(tiny_ns, scratch, tiny);
+    h->call_ns = tiny >= ENOUGH ? tiny_ns[tiny / 2] : all ? all_ns[all / 20] : 0;
+    pace_free(tiny_ns);
+    return PACE_OK;
+}
+
+/* What takes long works, too, once it is known what a call takes. */
+static pace_status find(pace_host_operators *h) {
+    h->call_ns = INT64_MAX;
+    PACE_TRY(pace_self_times(h->step, NULL, add_self, h));
+    look_below(h);
+    PACE_TRY(measure_call(h));
+    look_below(h);
+    return PACE_OK;
+}
+
+pace_status pace_host_operators_find(pace_host_operators *out, const pace_step *step) {
+    pace_host_operators h = {.step = step};
+    pace_op_cache_init(&h.cache);
+    h.family = pace_alloc(pace_names_count(&step->names) + 1, sizeof *h.family);
+    h.below = pace_alloc(step->count + 1, sizeof *h.below);
+    h.self_ns = pace_alloc(step->count + 1, sizeof *h.self_ns);
+    pace_status status = h.family && h.below && h.self_ns ? find(&h) : PACE_E_MEMORY;
+    if (status != PACE_OK) pace_host_operators_free(&h);
+    else *out = h;
+    return status;
+}
