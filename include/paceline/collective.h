@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#define PACE_COLLECTIVE_API PACE_API /**< a function of libpaceline_collective */
+
 typedef struct pace_comm pace_comm;
 
 typedef enum {
@@ -37,22 +39,22 @@ typedef enum {
 } pace_reduction;
 
 /** Bytes of one element; 0 for no element. */
-PACE_API size_t pace_element_bytes(pace_element element);
+PACE_COLLECTIVE_API size_t pace_element_bytes(pace_element element);
 
 /** The text of this thread's last failure in this library. Never NULL; borrowed until the next failure. */
-PACE_API const char *pace_comm_message(void);
+PACE_COLLECTIVE_API const char *pace_comm_message(void);
 
 /** Collective over an MPI communicator: `mpi_comm` points to an MPI_Comm, which must live longer than the result; NULL is
  * MPI_COMM_WORLD. MPI must have been started. Settings come from the environment variable PACELINE_COLLECTIVE of rank 0
  * and from its table of measured choices. Errors, the same on all ranks: PACE_E_USAGE for a setting that cannot be read,
  * PACE_E_INPUT for a broken table, PACE_E_MEMORY, PACE_E_MISSING without shared memory where it was asked for. */
-PACE_API pace_status pace_comm_open(pace_comm **out, const void *mpi_comm);
+PACE_COLLECTIVE_API pace_status pace_comm_open(pace_comm **out, const void *mpi_comm);
 
 /** Collective. Frees buffers of pace_buffer_alloc() too. NULL is allowed. */
-PACE_API void pace_comm_close(pace_comm *comm);
+PACE_COLLECTIVE_API void pace_comm_close(pace_comm *comm);
 
-PACE_API int pace_comm_rank(const pace_comm *comm);
-PACE_API int pace_comm_size(const pace_comm *comm);
+PACE_COLLECTIVE_API int pace_comm_rank(const pace_comm *comm);
+PACE_COLLECTIVE_API int pace_comm_size(const pace_comm *comm);
 
 /*
  * The exchanges. `in` may be NULL or equal to `out`: then the result takes the place of the input. Other overlaps are
@@ -62,36 +64,36 @@ PACE_API int pace_comm_size(const pace_comm *comm);
  */
 
 /** Collective. `count` elements of every rank become their reduction, on all ranks. */
-PACE_API pace_status pace_comm_allreduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
+PACE_COLLECTIVE_API pace_status pace_comm_allreduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
                                          pace_reduction reduction);
 
 /** Collective. `in` has `count` elements for every rank, in rank order; a rank gets the reduction of its own. In place the
  * result stands at the start. */
-PACE_API pace_status pace_comm_reduce_scatter(pace_comm *comm, const void *in, void *out, size_t count,
+PACE_COLLECTIVE_API pace_status pace_comm_reduce_scatter(pace_comm *comm, const void *in, void *out, size_t count,
                                               pace_element element, pace_reduction reduction);
 
 /** Collective. `out` gets `count` elements of every rank, in rank order. In place (`in` NULL) a rank's own stand there
  * already. */
-PACE_API pace_status pace_comm_all_gather(pace_comm *comm, const void *in, void *out, size_t count,
+PACE_COLLECTIVE_API pace_status pace_comm_all_gather(pace_comm *comm, const void *in, void *out, size_t count,
                                           pace_element element);
 
 /** Collective. */
-PACE_API pace_status pace_comm_broadcast(pace_comm *comm, void *buffer, size_t count, pace_element element, int root);
+PACE_COLLECTIVE_API pace_status pace_comm_broadcast(pace_comm *comm, void *buffer, size_t count, pace_element element, int root);
 
 /** Collective. `out` is written on the root only, and may be NULL elsewhere if `in` is not. */
-PACE_API pace_status pace_comm_reduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
+PACE_COLLECTIVE_API pace_status pace_comm_reduce(pace_comm *comm, const void *in, void *out, size_t count, pace_element element,
                                       pace_reduction reduction, int root);
 
 /** Collective. Nobody returns before all have called it. */
-PACE_API pace_status pace_comm_barrier(pace_comm *comm);
+PACE_COLLECTIVE_API pace_status pace_comm_barrier(pace_comm *comm);
 
 /** Collective: memory that every rank of a host can see, which exchanges then read and write without copies. All ranks ask
  * for as many bytes. An exchange takes the short way when the buffers of all ranks lie in such memory. Aligned to a
  * page. Errors: PACE_E_MEMORY, the same on all ranks. */
-PACE_API pace_status pace_buffer_alloc(void **out, pace_comm *comm, size_t bytes);
+PACE_COLLECTIVE_API pace_status pace_buffer_alloc(void **out, pace_comm *comm, size_t bytes);
 
 /** Collective. */
-PACE_API void pace_buffer_free(pace_comm *comm, void *buffer);
+PACE_COLLECTIVE_API void pace_buffer_free(pace_comm *comm, void *buffer);
 
 /** What a communicator has done since it was opened. */
 typedef struct {
@@ -100,10 +102,10 @@ typedef struct {
     uint64_t flat, staged, copied, owned, programs, passed_on; /**< calls by the way they went */
     uint64_t spins, yields, sleeps;                            /**< of waiting */
 } pace_comm_counters;
-PACE_API void pace_comm_count(const pace_comm *comm, pace_comm_counters *out);
+PACE_COLLECTIVE_API void pace_comm_count(const pace_comm *comm, pace_comm_counters *out);
 
 /** How a collective of so many bytes would go, as its name in the settings: "flat". Of "allreduce", "reduce_scatter", … */
-PACE_API const char *pace_comm_choice(const pace_comm *comm, const char *collective, size_t bytes);
+PACE_COLLECTIVE_API const char *pace_comm_choice(const pace_comm *comm, const char *collective, size_t bytes);
 
 #ifdef __cplusplus
 }

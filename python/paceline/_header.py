@@ -30,6 +30,8 @@ class Header:
 
     def _read(self, text):
         text = COMMENT.sub("", text)
+        if not re.search(r"\nPACE_API\b", text):  # the header of another library
+            return
         for result, name, parameters in re.findall(r"\nPACE_API\s+([^;(]*?)(\w+)\(([^;]*)\);", text):
             self.functions[name] = (" ".join(result.replace("*", " * ").split()), parameters_of(parameters))
         for body, name in re.findall(r"typedef struct \{(.*?)\n\} (\w+);", text, re.S):
